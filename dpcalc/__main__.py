@@ -1,0 +1,18 @@
+"""Entry: --version is answered before anything heavy is imported."""
+
+import sys
+
+
+def main() -> None:
+    if sys.argv[1:] in (["--version"], ["-V"]):
+        from dpcalc import __version__
+
+        sys.stdout.write(f"dpcalc {__version__}\n")
+        return
+    from dpcalc.cli import main as cli
+
+    sys.exit(cli(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

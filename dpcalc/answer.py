@@ -1,0 +1,415 @@
+"""From (bounds, parameters, question) to an answer record. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import exp, inf, log, sqrt
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.numerics.elementary import exp_or_zero
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, integer_boundary
+from dpcalc.numerics.minimise import minimise, minimise_over
+from dpcalc.numerics.rounding import up
+from dpcalc.quantities import Quantity
+from dpcalc.question import Question
+
+Params = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One way to answer: a bound, and for an RDP bound the conversion that ends it."""
+
+    bound: Bound
+    conversion: Bound | None = None
+    on_request: bool = False  # shown only when named: never sharper than another one
+    by_conversion: bool = False  # the conversion is what the reader chose, and names the row
+
+    @property
+    def label(self) -> str:
+        return self.conversion.name if self.by_conversion and self.conversion else self.bound.name
+
+    @property
+    def theorems(self) -> tuple[Bound, ...]:
+        return (self.bound, self.conversion) if self.conversion else (self.bound,)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one route says: numbers by quantity, and the free choices (α, …) that prove them."""
+
+    route: Route
+    result: dict[str, float]
+    witness: dict[str, float] = field(default_factory=dict)
+    params: Params = field(default_factory=dict)  # what the bounds read
+    digits: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """All rows, sharpest proven first, with what a reader must know to use the number."""
+
+    command: str
+    question: Question
+    parameters: dict[str, Any]
+    rows: tuple[Row, ...]
+    guarantee: dict[str, Any]
+    adjacency: str
+    released: str
+    notes: tuple[str, ...] = ()
+    extra: dict[str, float] = field(default_factory=dict)  # companions of every result
+
+    @property
+    def headline(self) -> Row:
+        """The sharpest proven row. Raises DpcalcError where only a description was asked for."""
+        if not self.rows:
+            raise DpcalcError("missing", "nothing to print: give --delta, --epsilon or --alpha", "--quiet")
+        return self.rows[0]
+
+    @property
+    def asked(self) -> str:
+        return self.question.unknown.name if self.question.unknown else self.question.asks
+
+    @property
+    def value(self) -> float:
+        return self.headline.result[self.asked]
+
+
+def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,
+         named: tuple[str, ...]) -> tuple[Row, ...]:
+    """The rows of every route that applies, sharpest first, proven before others. Named routes must apply."""
+    if question.asks == "guarantee":
+        return ()
+    found: list[Row] = []
+    reasons: list[DpcalcError] = []
+    for route in _distinct(select(tuple(routes), named), question):
+        try:
+            found.append(solve(route, given, derive, question) if question.unknown
+                         else evaluate(route, derive(given), question))
+        except OutOfScope as reason:
+            reasons.append(reason)
+        except OverflowError:
+            reasons.append(OutOfScope("no-solution", f"the value of {route.label} exceeds the largest double"))
+        except NoSolution as reason:
+            reasons.append(OutOfScope("no-solution", reason.message, reason.option))
+    if not found:
+        first = reasons[0]
+        raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
+    return tuple(sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question))))
+
+
+def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
+    """An RDP value needs no conversion: one route a curve."""
+    if question.asks != "rdp":
+        return routes
+    curves = {r.bound.name: Route(r.bound) for r in routes if r.bound.kind == "rdp"}
+    return tuple(curves.values()) + tuple(r for r in routes if r.bound.kind != "rdp")
+
+
+def _rank(row: Row, question: Question) -> float:
+    if question.unknown:
+        return question.unknown.safer * row.result[question.unknown.name]  # least noise, most steps
+    return row.result["log_delta"] if question.asks == "delta" else row.result[question.asks]
+
+
+def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ...]:
+    """The routes that --bound allows. A curve named alone is converted by the default conversion."""
+    if not named:
+        return tuple(r for r in routes if not r.on_request)
+    known = {r.bound.name for r in routes} | {r.conversion.name for r in routes if r.conversion}
+    for name in named:
+        if name not in known:
+            from dpcalc.params import near
+
+            raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question; it can be "
+                              f"{', '.join(sorted(known))}{near(name, tuple(sorted(known)))}", "--bound")
+    conversions = {r.conversion.name for r in routes if r.conversion and r.conversion.name in named}
+    curves = {r.bound.name for r in routes if r.bound.name in named}
+
+    def allowed(r: Route) -> bool:
+        if r.conversion is None:
+            return r.bound.name in named
+        by_conversion = r.conversion.name in conversions if conversions else r.conversion.name == "rdp-improved"
+        return by_conversion and (r.bound.name in curves or not curves)
+
+    return tuple(r for r in routes if allowed(r))
+
+
+def evaluate(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
+    """The answer of one route. Raises OutOfScope where its theorem does not say."""
+    how = _HOW.get((route.bound.kind, question.asks))
+    if how is None:
+        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+    return replace(how(route, params, question, start), params=params)
+
+
+def _own(bound: Bound, params: Params) -> dict[str, Any]:
+    return {name: params[name] for name in bound.params}
+
+
+def total_rdp(bound: Bound, params: Params) -> Callable[[float], float]:
+    """α → RDP of all steps; inf where the theorem does not reach or doubles do not."""
+    own, steps = _own(bound, params), params.get("steps", 1)
+
+    def curve(alpha: float) -> float:
+        try:
+            one = bound.value(alpha, **own)
+        except (OverflowError, OutOfScope):
+            return inf
+        return one if steps == 1 else up(steps * one)
+
+    return curve
+
+
+def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    alpha = question.alpha or 0.0
+    one = route.bound.value(alpha, **_own(route.bound, params))
+    steps = params.get("steps", 1)
+    return Row(route, {"rdp": one if steps == 1 else up(steps * one), "alpha": alpha}, {"alpha": alpha})
+
+
+def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    conversion = route.conversion
+    assert conversion is not None
+    if not question.delta:
+        raise OutOfScope("no-solution", "0: an RDP curve gives no pure differential privacy; δ must be positive", "--delta")
+    log_delta = question.log_delta
+    alpha, rdp, epsilon = _best_order(route, params, question, lambda a, r: conversion.value(a, r, log_delta), start)
+    return Row(route, {"epsilon": epsilon, "delta": question.delta}, {"alpha": alpha, "rdp": rdp})
+
+
+def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    conversion, epsilon = route.conversion, question.epsilon or 0.0
+    assert conversion is not None and conversion.log_delta is not None
+    convert = conversion.log_delta
+    alpha, rdp, log_delta = _best_order(route, params, question, lambda a, r: convert(a, r, epsilon), start)
+    return Row(route, _delta_result(log_delta, epsilon), {"alpha": alpha, "rdp": rdp})
+
+
+def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    row = _rdp_to_delta(route, params, Question("delta", epsilon=0.0, orders=question.orders), start)
+    return Row(route, {"tv": row.result["delta"]}, row.witness)
+
+
+def _delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
+    # A positive δ below the least double is reported as that double, never as 0; log δ tells it in full.
+    delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
+    return {"delta": min(1.0, up(delta, 4e-16 * (1 + min(abs(log_delta), 1e3)))), "log_delta": log_delta, "epsilon": epsilon}
+
+
+def _best_order(route: Route, params: Params, question: Question, convert: Callable[[float, float], float],
+                start: float | None) -> tuple[float, float, float]:
+    """(α, ε(α), value) at a nearly best order. Any order is valid, so the search may be rough."""
+    curve = total_rdp(route.bound, params)
+    seen: dict[float, float] = {}
+
+    def at(alpha: float) -> float:
+        rdp = seen[alpha] = curve(alpha)
+        return convert(alpha, rdp) if rdp < inf else inf
+
+    listed, whole = question.orders or _listed(params), _whole(route.bound, params)
+    if listed:
+        best = min(listed, key=at)
+        value = at(best)
+    else:
+        guess = start or _guess(curve, question)
+        if whole:
+            best, value = minimise_over(lambda k: at(float(k)), round(guess), 2, 100_000)
+        else:
+            u, value = minimise(lambda u: at(1 + exp(u)), log(guess - 1), log(1e-4), log(9e9), 0.5, 1e-4)
+            best = 1 + exp(u)
+    if value == inf:
+        raise OutOfScope("no-solution", f"{route.label} is infinite at every order (or above the largest double)")
+    return float(best), seen[best], value
+
+
+def _guess(curve: Callable[[float], float], question: Question) -> float:
+    """The best order of a Gaussian with the same RDP at 2."""
+    slope = curve(2.0) / 2
+    if not 0 < slope < inf:
+        return 2.0
+    if question.delta:
+        return 1 + min(max(sqrt(-question.log_delta / slope), 1e-3), 1e9)
+    return 1 + min(max(((question.epsilon or 0.0) / slope - 1) / 2, 1e-3), 1e9)
+
+
+def _listed(params: Params) -> tuple[float, ...]:
+    """The orders that a curve from JSON lists."""
+    curves = [params["base"]] if "base" in params else [c for c, _ in params.get("parts", ())]
+    return params.get("alphas") or tuple(sorted({a for c in curves for a in c.orders}))
+
+
+def _whole(bound: Bound, params: Params) -> bool:
+    return bound.integer_orders or any(c.whole for c, _ in params.get("parts", ()))
+
+
+def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    bound, own = route.bound, _own(route.bound, params)
+    if question.delta == 0:
+        if bound.pure is None:
+            raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
+        return Row(route, {"epsilon": bound.pure(**own), "delta": 0.0})
+    log_delta = question.log_delta
+    epsilon = bound.inverse(log_delta, **own) if bound.inverse else _invert(bound, own, log_delta)
+    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0})
+
+
+def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
+    def gap(epsilon: float) -> float:
+        return float(bound.value(epsilon, **own)) - log_delta
+
+    if gap(0.0) <= 0:
+        return 0.0
+    try:
+        meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
+    except Unreachable:
+        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+    return boundary_log(gap, meets, fails)
+
+
+def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    epsilon = question.epsilon or 0.0
+    return Row(route, _delta_result(route.bound.value(epsilon, **_own(route.bound, params)), epsilon))
+
+
+def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
+    return Row(route, {"tv": row.result["delta"]})
+
+
+def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    result = dict(route.bound.value(**_own(route.bound, params)))
+    if question.asks not in result:
+        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+    return Row(route, result)
+
+
+_HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Row]] = {
+    ("rdp", "rdp"): _rdp_at,
+    ("rdp", "epsilon"): _rdp_to_epsilon,
+    ("rdp", "delta"): _rdp_to_delta,
+    ("rdp", "tv"): _rdp_to_tv,
+    ("profile", "epsilon"): _profile_to_epsilon,
+    ("profile", "delta"): _profile_to_delta,
+    ("profile", "tv"): _profile_to_tv,
+    ("point", "epsilon"): _point,
+    ("point", "delta"): _point,
+    ("point", "tv"): _point,
+    ("point", "mu"): _point,
+}
+
+
+def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Row:
+    """The value of the unknown that just meets the budget, on its safe side: fed back, it meets the budget."""
+    unknown = question.unknown
+    assert unknown is not None
+    search = _Search(route, given, derive, question)
+    try:
+        x = _root(search.gap, unknown, 1e-13 if search.one_value else 1e-3)
+        if not search.one_value:
+            x = _at_fixed_orders(search, x)
+    except Unreachable as e:
+        if search.reason and e.gap == inf:
+            raise search.reason from None
+        raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
+                         f"{_reached(search, e.at)}", "--solve") from None
+    x, row = _feed_back(search, x)
+    return replace(row, result={unknown.name: x, **row.result})
+
+
+@dataclass(slots=True)
+class _Search:
+    """The budget as a function of the unknown: gap(x) <= 0 where it is met."""
+
+    route: Route
+    given: Params
+    derive: Callable[[Params], Params]
+    question: Question
+    order: float | None = None  # the last best order, where the next search starts
+    reason: DpcalcError | None = None  # why a value was out of scope
+
+    @property
+    def one_value(self) -> bool:
+        """Whether a gap is one evaluation; else it is itself a search over orders."""
+        return self.route.conversion is None or bool(self.question.orders)
+
+    def forward(self, x: float, start: float | None = None) -> Row:
+        assert self.question.unknown is not None
+        return evaluate(self.route, self.derive({**self.given, self.question.unknown.name: x}), self.question, start)
+
+    def gap(self, x: float) -> float:
+        question, bound = self.question, self.route.bound
+        assert question.target is not None and question.unknown is not None
+        try:
+            if bound.kind == "profile" and question.delta:
+                own = _own(bound, self.derive({**self.given, question.unknown.name: x}))
+                return float(bound.value(question.target, **own)) - question.log_delta
+            row = self.forward(x, self.order)
+        except OverflowError:
+            return inf
+        except OutOfScope as reason:
+            self.reason = reason
+            return inf
+        self.order = row.witness.get("alpha", self.order)
+        return _log_ratio(row.result[question.asks], question.target)
+
+
+def _at_fixed_orders(search: _Search, x: float) -> float:
+    """From a rough x: the best order there, the exact boundary at that order (any order is valid), and again.
+    Each round can only improve x, and the error of the order enters squared."""
+    unknown = search.question.unknown
+    assert unknown is not None
+    for _ in range(8):
+        alpha = search.forward(x, search.order).witness["alpha"]
+        fixed = _Search(search.route, search.given, search.derive, replace(search.question, orders=(alpha,)))
+        better = _root(fixed.gap, unknown, 1e-12, x)
+        if abs(better - x) <= 1e-9 * x:
+            return better
+        x, search.order = better, alpha
+    return x
+
+
+def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None) -> float:
+    low, high = unknown.search
+    if unknown.kind == "count" and tolerance < 1e-6:
+        return integer_boundary(gap, int(low), int(high), rising=unknown.safer < 0)
+    if start is None:
+        start, factor = 1.0 if low < 1.0 < high else (low * high) ** 0.5, 2.0
+    else:
+        factor = 1.002
+    whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
+    meets, fails = bracket(whole, start, unknown.safer, low, high, factor)
+    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance)
+    return int(x) if unknown.kind == "count" else x
+
+
+def _log_ratio(x: float, target: float) -> float:
+    if x <= target:
+        return log(x / target) if x > 0 and x / target > 0 else -1e3
+    return log(x / target) if target > 0 and x / target < inf else inf
+
+
+def _feed_back(search: _Search, x: float) -> tuple[float, Row]:
+    """A cold evaluation may search a little differently: step to the safe side until it meets the budget."""
+    question = search.question
+    unknown, target = question.unknown, question.target
+    assert unknown is not None and target is not None
+    row, step = search.forward(x), 1e-15
+    while row.result[question.asks] > target and step < 1e-3:
+        step = max(2 * step, 2 * _log_ratio(row.result[question.asks], target))
+        x = x + unknown.safer if unknown.kind == "count" else x * (1 + unknown.safer * step)
+        row = search.forward(x)
+    return x, row
+
+
+def _reached(search: _Search, at: float) -> str:
+    question = search.question
+    assert question.unknown is not None
+    try:
+        best = f"{search.forward(at).result[question.asks]:.6g}"
+    except (DpcalcError, OverflowError):
+        best = "no finite value"
+    return f"the best reachable is {question.asks} = {best} (at {question.unknown.option} {at:g})"

@@ -1,0 +1,38 @@
+"""The record that ties one published inequality to its code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A theorem. It answers one kind of question, and its functions take the quantities named in `params`.
+
+    kind        value(…)                                                   exact(mp, …), as printed
+    rdp         (alpha, *params) → ε(α) of one use; uses add               the same
+    profile     (epsilon, *params) → log δ; compositions are inside        δ
+    conversion  (alpha, rdp, log_delta) → ε, and `log_delta` its inverse   ε
+    point       (*params) → {quantity: value}                              the same
+
+    Every value lies in [exact, exact + rtol·|exact|]: never below the theorem, and as near to it as claimed.
+    A theorem that does not cover its arguments raises OutOfScope.
+    """
+
+    name: str  # on the command line and in JSON
+    kind: str
+    statement: str  # the inequality, in words and symbols
+    source: str  # paper, version, number
+    assumptions: tuple[str, ...]  # what the ranges of the parameters cannot check
+    params: tuple[str, ...]
+    value: Callable[..., Any]
+    exact: Callable[..., Any]
+    rtol: float
+    status: str = "proven"  # proven | as-published | conjecture | limit | lower
+    errata: tuple[str, ...] = ()
+    pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
+    inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
+    log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
+    integer_orders: bool = False  # rdp: stated for whole α >= 2 only

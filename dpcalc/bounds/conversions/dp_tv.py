@@ -1,0 +1,31 @@
+"""Total variation from one (ε, δ) point."""
+
+from math import exp, tanh
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.numerics.rounding import up
+
+
+def value(step_epsilon: float, step_delta: float) -> dict[str, float]:
+    """TV <= (e^ε − 1 + 2δ)/(e^ε + 1) = tanh(ε/2) + 2δ/(e^ε + 1)."""
+    decay = exp(-step_epsilon)
+    return {"tv": min(1.0, up(tanh(step_epsilon / 2) + 2 * step_delta * decay / (1 + decay), 1e-15))}
+
+
+def exact(mp: Any, step_epsilon: float, step_delta: float) -> Any:
+    e = mp.exp(mp.mpf(step_epsilon))
+    return {"tv": (e - 1 + 2 * mp.mpf(step_delta)) / (e + 1)}
+
+
+BOUND = Bound(
+    name="dp-tv",
+    kind="point",
+    statement="(ε, δ)-DP has total variation at most (e^ε − 1 + 2δ)/(e^ε + 1)",
+    source="Kairouz, Oh & Viswanath 2015, Remark 2.2 and Theorem 2.1, arXiv:1311.0776v4",
+    assumptions=(),
+    params=("step_epsilon", "step_delta"),
+    value=value,
+    exact=exact,
+    rtol=4e-15,
+)

@@ -1,0 +1,59 @@
+"""Gaussian differential privacy of pure differential privacy.
+
+Proof. Thresholding N(0,1) against N(μ,1) at μ/2 is randomised response with p = Φ(μ/2), and every ε-DP pair is a
+post-processing of randomised response with p = e^ε/(1+e^ε). So μ = 2Φ⁻¹(e^ε/(1+e^ε)) suffices, and since the
+trade-off curves touch at that point, no smaller μ does.
+"""
+
+from math import exp, log1p
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.numerics.invert import boundary, bracket
+from dpcalc.numerics.normal import log_tail
+from dpcalc.numerics.rounding import up
+
+_SQRT_HALF_PI = 1.2533141373155003
+
+
+def value(step_epsilon: float) -> dict[str, float]:
+    """μ = −2Φ⁻¹(1/(1+e^ε)), the least that covers every ε-DP mechanism."""
+    if step_epsilon < 1e-3:
+        # 2Φ(μ/2) − 1 = tanh(ε/2), both odd: μ = ε√(π/2)(1 + (π/48 − 1/12)ε² + O(ε⁴)), a correction below 0.
+        return {"mu": up(step_epsilon * _SQRT_HALF_PI * (1 + step_epsilon**2 * -0.017883431869), 1e-14)}
+    # log Q(μ/2) = log(1/(1+e^ε))
+    target = -step_epsilon - log1p(exp(-step_epsilon))
+
+    def gap(x: float) -> float:
+        return target - log_tail(x)
+
+    meets, fails = bracket(lambda x: -gap(x), 1.0, +1, 1e-4, 1e150)
+    return {"mu": up(2 * boundary(lambda x: -gap(x), meets, fails, 1e-15), 1e-12)}
+
+
+def exact(mp: Any, step_epsilon: float) -> Any:
+    """The root of Q(μ/2) = 1/(1+e^ε)."""
+    e = mp.mpf(step_epsilon)
+    with mp.workdps(mp.dps + 15 + int(e)):
+        return {"mu": 2 * mp.sqrt(2) * mp.erfinv(mp.tanh(e / 2))} if e < 200 else {"mu": _large(mp, e)}
+
+
+def _large(mp: Any, e: Any) -> Any:
+    x = mp.sqrt(2 * e)
+    for _ in range(60):  # x²/2 = ε − log(x√(2π)·(1 + …)), the tail's own asymptotics refined by Newton on log Q
+        q = mp.erfc(x / mp.sqrt(2)) / 2
+        x -= (mp.log(q) + e + mp.log1p(mp.exp(-e))) / (-mp.npdf(x) / q)
+    return 2 * x
+
+
+BOUND = Bound(
+    name="pure-gdp",
+    kind="point",
+    statement="ε-DP is μ-GDP with μ = −2Φ⁻¹(1/(1+e^ε))",
+    source="proof in this file, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and Dong, Roth & Su 2022",
+    assumptions=("pure differential privacy (δ = 0)",),
+    params=("step_epsilon",),
+    value=value,
+    exact=exact,
+    rtol=5e-12,
+)

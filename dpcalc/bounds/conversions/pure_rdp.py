@@ -1,0 +1,30 @@
+"""Rényi DP of pure differential privacy: randomised response is the worst case."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.mechanisms.binary import binary_rdp, binary_rdp_exact
+from dpcalc.numerics.rounding import up
+
+
+def value(alpha: float, step_epsilon: float) -> float:
+    """ε(α) of randomised response with log odds ε."""
+    return min(up(binary_rdp(alpha, step_epsilon), 1e-14), step_epsilon)
+
+
+def exact(mp: Any, alpha: float, step_epsilon: float) -> Any:
+    return binary_rdp_exact(mp, alpha, 1 / (1 + mp.exp(-mp.mpf(step_epsilon))))
+
+
+BOUND = Bound(
+    name="pure-rdp",
+    kind="rdp",
+    statement="ε-DP is (α, ε(α))-RDP with the curve of randomised response, p = e^ε/(1+e^ε)",
+    source="Kairouz, Oh & Viswanath 2015, Theorem 2.1 (every ε-DP pair is a post-processing of randomised response), "
+    "with Mironov 2017, Proposition 5",
+    assumptions=("pure differential privacy (δ = 0)",),
+    params=("step_epsilon",),
+    value=value,
+    exact=exact,
+    rtol=3e-14,
+)

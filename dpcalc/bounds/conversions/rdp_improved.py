@@ -1,0 +1,45 @@
+"""From Rényi DP at one order to (ε, δ): the improved conversion (the default)."""
+
+from math import log, log1p
+from typing import Any
+
+from dpcalc.bound import Bound
+
+
+def value(alpha: float, rdp: float, log_delta: float) -> float:
+    """ε = ε(α) + log((α−1)/α) − (log δ + log α)/(α−1), at least 0.
+
+    A negative ε is a stronger guarantee than ε = 0, so 0 is safe.
+    """
+    a1 = alpha - 1
+    gain = log1p(-1 / alpha) if alpha > 2 else log(a1 / alpha)
+    tail = (log_delta + log(alpha)) / a1
+    # Each term is good to 2 ulp; their sum may cancel, so the error is that of the largest.
+    return max(0.0, rdp + gain - tail + 6e-16 * (rdp - gain + (log(alpha) - log_delta) / a1))
+
+
+def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
+    """log δ = (α−1)(ε(α) − ε) + α log(1 − 1/α) − log(α−1), at most 0."""
+    a1 = alpha - 1
+    loss = a1 * (rdp - epsilon)
+    gain = alpha * (log1p(-1 / alpha) if alpha > 2 else log(a1 / alpha)) - log(a1)
+    return min(0.0, loss + gain + 8e-16 * (a1 * (rdp + epsilon) + abs(gain) + alpha))
+
+
+def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
+    a = mp.mpf(alpha)
+    return max(mp.mpf(rdp) + mp.log((a - 1) / a) - (mp.log(mp.mpf(delta)) + mp.log(a)) / (a - 1), mp.mpf(0))
+
+
+BOUND = Bound(
+    name="rdp-improved",
+    kind="conversion",
+    statement="(α, ε(α))-RDP implies (ε, δ)-DP with ε = ε(α) + log((α−1)/α) − (log δ + log α)/(α−1)",
+    source="Canonne, Kamath & Steinke 2020, Proposition 12, arXiv:2004.00010v3; Balle et al. 2020, Theorem 21",
+    assumptions=(),
+    params=(),
+    value=value,
+    exact=exact,
+    rtol=2e-15,
+    log_delta=log_delta,
+)

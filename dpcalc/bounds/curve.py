@@ -1,0 +1,38 @@
+"""An RDP curve as a value: what a sampled batch or a composition is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import inf
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """ε(α) of one use, the printed formula for it, and ε(∞) (inf where the mechanism has no pure ε).
+
+    `orders` limits the curve to a list of orders (from JSON), `whole` to whole orders >= 2.
+    """
+
+    rdp: Callable[[float], float]
+    exact: Callable[[Any, Any], Any]
+    pure: float = inf
+    source: str = ""
+    orders: tuple[float, ...] = ()
+    whole: bool = False
+
+
+def of(bound: Any, pure: float = inf, **params: Any) -> Curve:
+    """The curve of an RDP bound at fixed parameters."""
+
+    def exact(mp: Any, alpha: Any) -> Any:
+        return bound.exact(mp, alpha, **params)
+
+    orders = params["alphas"] if "alphas" in params else ()
+    return Curve(partial(_at, bound.value, params), exact, pure, bound.source, orders, bound.integer_orders)
+
+
+def _at(value: Callable[..., float], params: dict[str, Any], alpha: float) -> float:
+    return value(alpha, **params)

@@ -1,0 +1,45 @@
+"""The exact privacy profile of the Laplace mechanism (one release)."""
+
+from math import inf
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.rounding import ratio_up, up
+
+
+def pure(scale: float, sensitivity: float) -> float:
+    """ε = s/v with δ = 0, rounded up exactly."""
+    return ratio_up((sensitivity,), (scale,))
+
+
+def value(epsilon: float, scale: float, sensitivity: float) -> float:
+    """log δ(ε) = log(1 − e^{(ε − s/v)/2})₊; −inf from ε = s/v on."""
+    gap = epsilon - pure(scale, sensitivity)
+    return up(log1mexp(gap / 2), 4e-16) if gap < 0 else -inf
+
+
+def inverse(log_delta: float, scale: float, sensitivity: float) -> float:
+    """ε = (s/v + 2 log(1 − δ))₊."""
+    t = pure(scale, sensitivity)
+    return min(t, max(0.0, t + 2 * log1mexp(log_delta) + 1e-15 * t))
+
+
+def exact(mp: Any, epsilon: float, scale: float, sensitivity: float) -> Any:
+    return max(-mp.expm1((mp.mpf(epsilon) - mp.mpf(sensitivity) / mp.mpf(scale)) / 2), mp.mpf(0))
+
+
+BOUND = Bound(
+    name="laplace-exact",
+    kind="profile",
+    statement="δ(ε) = max(0, 1 − e^((ε − s/v)/2)); pure ε = s/v",
+    source="Sordello, Bu & Dong 2021, eq. 5; Berthier 2019, Proposition 2.1 (pure)",
+    assumptions=("the query changes by at most s in ℓ1 between neighbouring data sets", "noise Laplace(0, v) per coordinate",
+                 "one release"),
+    params=("scale", "sensitivity"),
+    value=value,
+    exact=exact,
+    rtol=1e-14,
+    pure=pure,
+    inverse=inverse,
+)

@@ -1,0 +1,36 @@
+"""Amplification by sampling of one (ε, δ) point."""
+
+from math import exp, expm1, log, log1p
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.numerics.rounding import ratio_up, up
+
+
+def value(step_epsilon: float, step_delta: float, sampling_rate: float) -> dict[str, float]:
+    """(log(1 + q(e^ε − 1)), qδ)."""
+    if step_epsilon < 600:
+        epsilon = up(log1p(sampling_rate * expm1(step_epsilon)), 4e-16 * (4 + step_epsilon))
+    else:  # 1 − q is below e^{−600} of q(e^ε − 1)
+        epsilon = up(step_epsilon + log(sampling_rate), 4e-16) + (1 / sampling_rate) * exp(-step_epsilon)
+    return {"epsilon": min(epsilon, step_epsilon), "delta": ratio_up((sampling_rate, step_delta))}
+
+
+def exact(mp: Any, step_epsilon: float, step_delta: float, sampling_rate: float) -> Any:
+    q = mp.mpf(sampling_rate)
+    return {"epsilon": mp.log(1 + q * mp.expm1(mp.mpf(step_epsilon))), "delta": q * mp.mpf(step_delta)}
+
+
+BOUND = Bound(
+    name="amplification",
+    kind="point",
+    statement="an (ε, δ)-DP mechanism on a sample at rate q is (log(1 + q(e^ε − 1)), qδ)-DP",
+    source="Balle, Barthe & Gaboardi 2018, Theorems 8 and 9, arXiv:1807.01647v2",
+    assumptions=("Poisson sampling with add/remove neighbours, or without replacement with replace-one neighbours; "
+                 "the given (ε, δ) holds for the same neighbours",),
+    params=("step_epsilon", "step_delta", "sampling_rate"),
+    value=value,
+    exact=exact,
+    rtol=3e-13,
+    errata=("The CS5562 lecture's (qε, δ) is smaller than the truth: 1.70 times at q = .01, ε = 1, 18 times at ε = 5.",),
+)

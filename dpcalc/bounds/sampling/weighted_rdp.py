@@ -1,0 +1,32 @@
+"""Rényi DP of sampling with non-uniform, data-independent weights."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.sampling import wor_rdp
+from dpcalc.bounds.curve import Curve
+
+
+def value(alpha: float, max_weight: float, base: Curve) -> float:
+    """`wor-rdp` with q replaced by the largest weight c."""
+    return wor_rdp.value(alpha, max_weight, base)
+
+
+def exact(mp: Any, alpha: float, max_weight: float, base: Curve) -> Any:
+    return wor_rdp.exact(mp, alpha, max_weight, base)
+
+
+BOUND = Bound(
+    name="weighted-rdp",
+    kind="rdp",
+    statement="the bound of wor-rdp with q replaced by the largest weight c",
+    source="Berthier 2019, Theorem 4.2",
+    assumptions=("each record is in the batch with a probability w_i <= c that does not depend on the data",
+                 "neighbours differ by replacing one record", "whole orders α >= 2"),
+    params=("max_weight", "base"),
+    value=value,
+    exact=exact,
+    rtol=3e-11,
+    errata=("The sum is printed from j = 1 (also in Berthier & Karimireddy, Theorem 3.1); it must start at j = 3.",),
+    integer_orders=True,
+)

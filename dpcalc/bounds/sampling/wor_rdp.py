@@ -1,0 +1,75 @@
+"""Rényi DP of sampling a batch without replacement, or with bounded weights: the general bound."""
+
+from math import exp, expm1, inf, lgamma, log, log1p
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.curve import Curve
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.elementary import log_sum
+from dpcalc.numerics.rounding import up
+
+_ERROR = 1e-11
+_LARGEST = 100_000  # whole orders; the sum has as many terms
+
+
+def value(alpha: float, sampling_rate: float, base: Curve) -> float:
+    """ε′(α) = log{1 + q²C(α,2)·min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)]
+    + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), capped by ε(α)."""
+    order = whole(alpha)
+    log_q, log_c = log(sampling_rate), lgamma(order + 1)
+    terms = [_second(order, log_q, base)]
+    for j in range(3, order + 1):
+        ways = log_c - lgamma(j + 1) - lgamma(order - j + 1)
+        terms.append(j * log_q + ways + (j - 1) * base.rdp(j) + _log_min_two(base.pure, j))
+    total = log_sum(terms)
+    sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
+    return min(up(sampled, _ERROR), base.rdp(alpha))
+
+
+def whole(alpha: float) -> int:
+    """α as a whole order; raises OutOfScope otherwise."""
+    if alpha < 2 or alpha != int(alpha) or alpha > _LARGEST:
+        raise OutOfScope("out-of-range", f"{alpha:g} is not a whole order from 2 to {_LARGEST}; "
+                         "Theorem 9 (Wang, Balle & Kasiviswanathan 2019) is stated for those", "--alpha")
+    return int(alpha)
+
+
+def _second(order: int, log_q: float, base: Curve) -> float:
+    two = base.rdp(2.0)
+    log_gap = log(expm1(two)) if two < 700 else two
+    return 2 * log_q + log(order * (order - 1) / 2) + min(log(4) + log_gap, two + _log_min_two(base.pure, 2))
+
+
+def _log_min_two(pure: float, power: int) -> float:
+    """log min(2, (e^{ε(∞)} − 1)^j)."""
+    return min(log(2), power * log(expm1(pure))) if pure < 700 else log(2)
+
+
+def exact(mp: Any, alpha: float, sampling_rate: float, base: Curve) -> Any:
+    a, q = int(alpha), mp.mpf(sampling_rate)
+
+    def least(j: int) -> Any:
+        return mp.mpf(2) if base.pure == inf else min(mp.mpf(2), mp.expm1(mp.mpf(base.pure)) ** j)
+
+    e2 = base.exact(mp, 2)
+    total = 1 + q**2 * mp.binomial(a, 2) * min(4 * mp.expm1(e2), mp.exp(e2) * least(2))
+    for j in range(3, a + 1):
+        total += q**j * mp.binomial(a, j) * mp.exp((j - 1) * base.exact(mp, j)) * least(j)
+    return min(mp.log(total) / (a - 1), base.exact(mp, alpha))
+
+
+BOUND = Bound(
+    name="wor-rdp",
+    kind="rdp",
+    statement="ε′(α) = log(1 + q²C(α,2) min[4(e^ε(2) − 1), e^ε(2) min(2, (e^ε(∞) − 1)²)] + "
+    "Σ_{j=3..α} q^j C(α,j) e^((j−1)ε(j)) min(2, (e^ε(∞) − 1)^j)) / (α−1), at most ε(α)",
+    source="Wang, Balle & Kasiviswanathan 2019, Theorem 9, arXiv:1808.00087v2; Berthier 2019, Theorem 3.2",
+    assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
+                 "neighbours differ by replacing one record", "whole orders α >= 2"),
+    params=("sampling_rate", "base"),
+    value=value,
+    exact=exact,
+    rtol=3e-11,
+    integer_orders=True,
+)

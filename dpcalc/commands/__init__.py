@@ -1,0 +1,1 @@
+"""One module a command: options → question → answer. No mathematics here."""

@@ -1,0 +1,279 @@
+"""dpcalc convert: from the guarantee you have to the one you want, and composition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.errors import DpcalcError
+from dpcalc.spec import QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer, Route
+    from dpcalc.question import Question
+
+GUARANTEE = "Guarantee"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A kind of guarantee: what describes it, what it can be turned into, how."""
+
+    needs: tuple[str, ...]
+    may: tuple[str, ...]
+    routes: Callable[[Given, Question], tuple[Route, ...]]
+    derive: Callable[[Any], dict[str, Any]]
+    question: Callable[[Given], Question]
+
+
+def answer(given: Given) -> Answer:
+    """The converted guarantee, and what it is as JSON for the next command."""
+    from dpcalc.answer import Answer, rows
+
+    given = _with_inputs(given)
+    name = given["from"]
+    if name != "rdp":
+        given = _one_order(given)
+    if name is None:
+        raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp or outcomes, or give a JSON result", "--from")
+    source = _SOURCES[name]
+    question = source.question(given)
+    unknown = question.unknown.name if question.unknown else None
+    used = {*source.needs, *source.may, "from", "to"}
+    refuse_unneeded(given, used | {"alpha", "rdp", "epsilon", "delta"}, f"with --from {name}")
+    require(given, source.needs, f"with --from {name}", unknown)
+    found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k != "parts"}
+    return Answer("convert", question, shown, found, _guarantee(question, found[0].result, source.derive(values)),
+                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", (),
+                  {"steps": values["steps"]} if "steps" in source.may else {})
+
+
+def _one_order(given: Given) -> Given:
+    """--alpha is a list where it describes a curve, one order where it asks for a value."""
+    for name in ("alpha", "rdp"):
+        if given.has(name) and len(given[name]) != 1:
+            raise DpcalcError("contradictory", "one value is asked for here; a list describes a curve (--from rdp)", f"--{name}")
+    single = {n: given[n][0] for n in ("alpha", "rdp") if given.has(n)}
+    return Given({**given.values, **single}, given.provided, given.inputs)
+
+
+def _guarantee(question: Question, result: dict[str, float], params: dict[str, Any]) -> dict[str, Any]:
+    """The richest form: μ where it is known, else what was computed."""
+    if "mu" in params:
+        from math import sqrt
+
+        from dpcalc.numerics.rounding import up
+
+        return {"kind": "gdp", "mu": up(params["mu"] * sqrt(params["steps"]), 5e-16)}
+    return _AS_GUARANTEE[question.asks](result)
+
+
+_AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
+    "epsilon": lambda r: {"kind": "dp", "epsilon": r["epsilon"], "delta": r["delta"]},
+    "delta": lambda r: {"kind": "dp", "epsilon": r["epsilon"], "delta": min(r["delta"], 0.9999999999999999)},
+    "rdp": lambda r: {"kind": "rdp", "alpha": [r["alpha"]], "rdp": [r["rdp"]]},
+    "tv": lambda r: {"kind": "tv", "tv": r["tv"]},
+    "mu": lambda r: {"kind": "gdp", "mu": r["mu"]},
+}
+
+
+def _with_inputs(given: Given) -> Given:
+    """Guarantees from JSON: one is converted, several are composed."""
+    if not given.inputs:
+        return given
+    from dpcalc.guarantee import Dp, curves, gaussian_mu, neighbours
+
+    if given.has("from"):
+        raise DpcalcError("contradictory", "the guarantee is read from the input already", "--from")
+    values = {**given.values}
+    kinds = set().union(*(neighbours(g) for g in given.inputs))
+    if len(kinds) > 1:
+        raise DpcalcError("refused", "the inputs use different neighbouring data sets (add-remove and replace-one); "
+                          "their guarantees do not compose", "--input")
+    values["adjacency"] = next(iter(kinds), "as in the given guarantee")
+    first = given.inputs[0]
+    if len(given.inputs) == 1 and isinstance(first, Dp):
+        return Given({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
+                      **_as_targets(given)}, given.provided - {"epsilon", "delta"}, given.inputs)
+    if (mu := gaussian_mu(given.inputs)) is not None:
+        return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
+    parts = tuple(part for g in given.inputs for part in curves(g))
+    return Given({**values, "from": "parts", "parts": parts}, given.provided, given.inputs)
+
+
+def _as_targets(given: Given) -> dict[str, Any]:
+    """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total."""
+    return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
+
+
+# --- the questions ---------------------------------------------------------------------------------------------------
+
+
+def _plain_question(given: Given) -> Question:
+    from dpcalc.question import Question, asked
+
+    to = given["to"]
+    if to == "tv":
+        return Question("tv")
+    question = asked(COMMAND, given)
+    _check_target(to, question)
+    return question
+
+
+def _check_target(to: str | None, question: Question) -> None:
+    gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp"}[question.asks]
+    if to is not None and to != gives:
+        raise DpcalcError("contradictory", f"{to} is not what the other options ask for ({gives}); --to rdp goes with --alpha, "
+                          "--to dp with --delta or --epsilon", "--to")
+
+
+def _curve_question(given: Given) -> Question:
+    """--alpha and --rdp describe the curve here; ε, δ or TV is asked."""
+    from dpcalc.question import asked
+
+    free = Given({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"})
+    return _plain_question(free) if given["to"] == "tv" else asked(COMMAND, free)
+
+
+def _dp_question(given: Given) -> Question:
+    """--epsilon and --delta describe each step; --target-…, --slack, --alpha or --to say what is asked."""
+    from dpcalc.numerics.rounding import ratio_up, sum_up
+    from dpcalc.question import Question, asked
+
+    to, delta = given["to"], given["delta"]
+    if to == "rdp" or given["alpha"] is not None:
+        if delta:
+            raise DpcalcError("refused", f"{delta:g} > 0: an (ε, δ) guarantee has no Rényi divergence; Mironov 2017, Prop. 3, has no "
+                              "converse (Sordello et al. 2021, §5, prints one that is negative: −10.5 at ε = 1, δ = 1e-5, α = 2)",
+                              "--delta")
+        if given["alpha"] is None:
+            raise DpcalcError("missing", "needed for --to rdp", "--alpha")
+        return Question("rdp", alpha=given["alpha"])
+    if to == "gdp":
+        if delta:
+            raise DpcalcError("refused", f"{delta:g} > 0: one (ε, δ) point does not bound the other points, so no μ follows from it; "
+                              "pure ε (--delta 0) does", "--delta")
+        return Question("mu")
+    if to == "tv":
+        return Question("tv")
+    if given["slack"] is not None:
+        if given["target_delta"] is not None or given["target_epsilon"] is not None:
+            raise DpcalcError("contradictory", "--slack already says the total δ = Tδ + δ′", "--slack")
+        require(given, ("epsilon", "delta"), "with --from dp")
+        total = sum_up((ratio_up((given["steps"], delta)), given["slack"]))
+        if total >= 1:
+            raise DpcalcError("out-of-range", f"Tδ + δ′ = {total:g} is not below 1", "--slack")
+        return Question("epsilon", delta=total)
+    if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
+        return asked(COMMAND, Given({**given.values, "alpha": None}, given.provided), "target_epsilon", "target_delta")
+    raise DpcalcError("missing", "nothing to compute: --target-delta (prints the total ε), --target-epsilon (prints the total δ), "
+                      "--slack, --to tv, and for pure ε --to gdp or --alpha")
+
+
+# --- the routes ------------------------------------------------------------------------------------------------------
+
+
+def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, dp_tv, pure_gdp, pure_rdp
+    from dpcalc.routes import COMPOSITION, converted
+
+    if question.asks == "mu":
+        return (Route(pure_gdp.BOUND),)
+    if question.asks == "rdp":
+        return (Route(pure_rdp.BOUND),)
+    if question.asks == "tv":
+        return (Route(composition_optimal.BOUND),) if given["steps"] > 1 else (Route(dp_tv.BOUND),)
+    if given["slack"] is not None:
+        return (Route(composition_advanced.BOUND), Route(composition_optimal.BOUND))
+    return COMPOSITION + (converted(pure_rdp.BOUND) if given["delta"] == 0 else ())
+
+
+def _dp_params(values: Any) -> dict[str, Any]:
+    return {"step_epsilon": values["epsilon"], "step_delta": values["delta"], "steps": int(values["steps"])}
+
+
+def _gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
+    from dpcalc.routes import converted
+
+    return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
+
+
+def _curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.bounds.conversions import rdp_composition, rdp_curve, zcdp_rdp
+    from dpcalc.routes import converted
+
+    bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND, "parts": rdp_composition.BOUND}
+    return converted(bounds[given["from"]], by_conversion=True)
+
+
+def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import outcomes
+
+    return (Route(outcomes.PROFILE), Route(outcomes.RDP)) if question.asks == "rdp" else (Route(outcomes.PROFILE),)
+
+
+def _rdp_params(values: Any) -> dict[str, Any]:
+    alphas, rdps = values["alpha"], values["rdp"]
+    if len(rdps) == 1:
+        rdps = rdps * len(alphas)
+    if len(alphas) != len(rdps):
+        raise DpcalcError("contradictory", f"{len(alphas)} orders but {len(rdps)} values; one value each, or one for all", "--rdp")
+    return {"alphas": alphas, "rdps": rdps, "steps": int(values["steps"])}
+
+
+def _outcome_params(values: Any) -> dict[str, Any]:
+    p, r = values["p"], values["q"]
+    if len(p) != len(r):
+        raise DpcalcError("contradictory", f"{len(p)} outcomes in --p but {len(r)} in --q", "--q")
+    for name, vector in (("--p", p), ("--q", r)):
+        if abs(sum(vector) - 1) > 1e-9:
+            raise DpcalcError("out-of-range", f"the probabilities add up to {sum(vector):g}, not 1", name)
+    return {"p": p, "q": r}
+
+
+def _params(*names: str) -> Callable[[Any], dict[str, Any]]:
+    return lambda values: {**{n: values[n] for n in names}, "steps": int(values["steps"])}
+
+
+_SOURCES = {
+    "rdp": _Source(("alpha", "rdp"), ("steps",), _curve_routes, _rdp_params, _curve_question),
+    "gdp": _Source(("mu",), ("steps", "orders"), _gdp_routes, _params("mu"), _plain_question),
+    "zcdp": _Source(("rho",), ("steps", "orders"), _curve_routes, _params("rho"), _plain_question),
+    "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params, _dp_question),
+    "outcomes": _Source(("p", "q"), (), _outcome_routes, _outcome_params, _plain_question),
+    "parts": _Source(("parts",), ("steps", "orders"), _curve_routes, _params("parts"), _plain_question),
+}
+
+COMMAND = Command(
+    "convert",
+    "Convert between guarantees (RDP, GDP, zCDP, (ε, δ), TV, outcomes) and compose them",
+    (
+        Option(q.FROM, GUARANTEE),
+        Option(q.TO, QUESTION),
+        Option(q.ALPHAS, GUARANTEE),
+        Option(q.RDPS, GUARANTEE),
+        Option(q.MU, GUARANTEE),
+        Option(q.RHO, GUARANTEE),
+        Option(q.P, GUARANTEE),
+        Option(q.Q, GUARANTEE),
+        Option(q.STEPS, RUN, default=1),
+        Option(q.SLACK, QUESTION),
+        Option(q.TARGET_EPSILON, QUESTION),
+        Option(q.TARGET_DELTA, QUESTION),
+        Option(q.ORDERS, QUESTION),
+    ),
+    answer,
+    (
+        ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = "),
+        ("convert --from gdp --mu 1 --delta 1e-5", "ε = 4.37718"),
+    ),
+    inputs=True,
+)

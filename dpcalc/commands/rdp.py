@@ -1,0 +1,55 @@
+"""dpcalc rdp: one mechanism, released once or many times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcalc import quantities as q
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer
+
+
+def answer(given: Given) -> Answer:
+    """ε, δ or RDP of a mechanism and its T-fold composition, or the parameter that meets a budget."""
+    from dpcalc.answer import Answer, rows
+    from dpcalc.question import asked
+    from dpcalc.routes import MECHANISMS, with_steps
+
+    mechanism = MECHANISMS[given["mechanism"]]
+    question = asked(COMMAND, given)
+    unknown = question.unknown.name if question.unknown else None
+    used = {*mechanism.options, *mechanism.optional, "mechanism", "steps", "orders"}
+    refuse_unneeded(given, used, f"by the {given['mechanism']} mechanism")
+    require(given, mechanism.options, f"by the {given['mechanism']} mechanism", unknown)
+    often = unknown == "steps" or given["steps"] > 1
+    found = rows(mechanism.often if often else mechanism.once, given.values,
+                 lambda values: with_steps(mechanism, values), question, given["bound"] or ())
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    record = {**mechanism.record(values), "sampling": None, "count": int(values["steps"])}
+    return Answer("rdp", question, {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}},
+                  found, {"kind": "mechanisms", "mechanisms": [record]}, "as --sensitivity defines it",
+                  "every output", (mechanism.noise,), {"steps": values["steps"]})
+
+
+COMMAND = Command(
+    "rdp",
+    "Privacy of a mechanism: Gaussian, Laplace, randomised response",
+    (
+        Option(q.MECHANISM, MECHANISM, default="gaussian"),
+        Option(q.SIGMA, MECHANISM),
+        Option(q.SCALE, MECHANISM),
+        Option(q.PROBABILITY, MECHANISM),
+        Option(q.SENSITIVITY, MECHANISM, default=1.0),
+        Option(q.NOISE_MULTIPLIER, MECHANISM),
+        Option(q.STEPS, RUN, default=1),
+        Option(q.ORDERS, QUESTION),
+    ),
+    answer,
+    (
+        ("rdp --mechanism gaussian --sigma 1 --delta 1e-5", "ε = 4.37718"),
+        ("rdp --epsilon 1 --delta 1e-5 --solve sigma", "σ = 3.73064"),
+    ),
+    describes=True,
+)

@@ -1,0 +1,268 @@
+"""dpcalc subsample: a mechanism on a random batch, over many steps (DP-SGD)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer, Route
+
+_NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
+_NOISE = {"sigma", "scale", "probability"}
+
+
+def answer(given: Given) -> Answer:
+    """ε, δ or RDP of a run, the parameter that meets a budget, or the amplification of one (ε, δ) point."""
+    given = _with_input(given)
+    adjacency = _adjacency(given)
+    if _is_point(given):
+        return _amplified(given, adjacency)
+    return _run(given, adjacency)
+
+
+def _adjacency(given: Given) -> str:
+    from dpcalc.errors import DpcalcError
+
+    scheme = given["scheme"]
+    wanted = given["adjacency"] or _NEIGHBOURS[scheme]
+    if wanted == "add-remove" and scheme != "poisson":
+        raise DpcalcError("refused", "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
+                          "use replace-one", "--adjacency")
+    if wanted == "replace-one" and scheme == "poisson":
+        raise DpcalcError("refused", "Poisson sampling is analysed for add-remove neighbours; "
+                          "--scheme without-replacement answers for replace-one", "--adjacency")
+    return wanted
+
+
+def _with_input(given: Given) -> Given:
+    """A guarantee from JSON takes the place of the mechanism's options."""
+    from dpcalc.errors import DpcalcError, flag
+
+    if not given.inputs:
+        return given
+    from dpcalc.guarantee import Dp, Gaussian, Mechanisms, Rdp, curves
+
+    for name in sorted(given.provided & {*_NOISE, "mechanism", "sensitivity"}):
+        raise DpcalcError("contradictory", "the mechanism is read from the input already", flag(name))
+    if len(given.inputs) > 1:
+        raise DpcalcError("contradictory", "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
+    base = given.inputs[0]
+    if isinstance(base, Dp):
+        said = {"step_epsilon": base.epsilon, "step_delta": base.delta}
+        return Given({**given.values, **said}, given.provided, given.inputs)
+    if isinstance(base, Mechanisms):
+        part = base.mechanisms[0]
+        if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
+            raise DpcalcError("refused", "the input must be one mechanism, used once and not sampled yet", "--input")
+        said = part.model_dump(exclude={"name", "sampling", "count"})
+        if isinstance(part, Gaussian):
+            said = {"sigma": part.noise_multiplier}
+        return Given({**given.values, "mechanism": part.name, **said}, given.provided, given.inputs)
+    if isinstance(base, Rdp):
+        return Given({**given.values, "curve": curves(base)[0][0]}, given.provided, given.inputs)
+    raise DpcalcError("refused", f"a {base.kind} guarantee cannot be sampled here; a mechanism, an RDP curve or an "
+                      "(ε, δ) point can", "--input")
+
+
+def _is_point(given: Given) -> bool:
+    if "step_epsilon" in given.values:
+        return True
+    plain = given["solve"] is None and not any(given.has(n) for n in _NOISE) and "curve" not in given.values
+    return plain and not given.inputs and given.has("epsilon") and given.has("delta")
+
+
+def _amplified(given: Given, adjacency: str) -> Answer:
+    from dpcalc.answer import Answer, Route, rows
+    from dpcalc.bounds.sampling import amplification
+    from dpcalc.question import Question
+
+    used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
+    refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
+    rate = _rate(given.values)
+    values = {"step_epsilon": given["epsilon"], "step_delta": given["delta"], **given.values}
+    point = {k: values[k] for k in ("step_epsilon", "step_delta")} | {"sampling_rate": rate}
+    question = Question("epsilon", epsilon=point["step_epsilon"], delta=point["step_delta"])
+    found = rows((Route(amplification.BOUND),), point, lambda p: p, question, given["bound"] or ())
+    parameters = {k: v for k, v in given.values.items() if k in used} | {"epsilon": question.epsilon, "delta": question.delta}
+    return Answer("subsample", question, parameters, found, {"kind": "dp", **found[0].result}, adjacency, "one output", (),
+                  {"sampling_rate": rate})
+
+
+def _run(given: Given, adjacency: str) -> Answer:
+    from dpcalc.answer import Answer, rows
+    from dpcalc.question import asked
+
+    question = asked(COMMAND, given)
+    unknown = question.unknown.name if question.unknown else None
+    used = _check(given, unknown)
+    named = given["bound"] or ()
+    found = rows(_routes(given), given.values, _derive, question, named)
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    params = _derive(values)
+    rate = params.get("sampling_rate", params.get("max_weight"))
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
+    return Answer("subsample", question, shown, found, _guarantee(values, params, question), adjacency, "every step's output",
+                  _notes(given), {"sampling_rate": rate, "steps": params["steps"]})
+
+
+def _check(given: Given, unknown: str | None) -> set[str]:
+    """The options in use; refuses the useless and the missing."""
+    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.routes import MECHANISMS
+
+    mechanism = None if "curve" in given.values else MECHANISMS[given["mechanism"]]
+    own = {*mechanism.options, *mechanism.optional} if mechanism else set()
+    weighted = given["scheme"] == "weighted"
+    run = {"max_weight"} if weighted else {"sampling_rate", "n", "batch_size"}
+    used = own | run | {"scheme", "adjacency", "steps", "epochs", "orders", "mechanism"}
+    refuse_unneeded(given, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
+    if mechanism:
+        require(given, mechanism.options, f"by the {given['mechanism']} mechanism", unknown)
+    if given.has("epochs") and given.has("steps") or {"steps", "epochs"} <= given.provided | {unknown}:
+        raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
+    if weighted:
+        require(given, ("max_weight",), "with --scheme weighted", unknown)
+        return used
+    by_batch = given.provided & {"n", "batch_size"} or unknown in ("n", "batch_size")
+    if by_batch and (given.has("sampling_rate") or unknown == "sampling_rate"):
+        raise DpcalcError("contradictory", "--n and --batch-size already say the sampling rate", "--sampling-rate")
+    if by_batch:
+        require(given, ("n", "batch_size"), "for the sampling rate b/n", unknown)
+        if given["n"] is not None and given["batch_size"] is not None and given["batch_size"] > given["n"]:
+            raise DpcalcError("out-of-range", f"{given['batch_size']} > n = {given['n']}: a batch cannot exceed the data", "--batch-size")
+    elif unknown != "sampling_rate" and given["sampling_rate"] is None:
+        raise DpcalcError("missing", f"needed: --sampling-rate, or {flag('n')} and {flag('batch_size')}", "--sampling-rate")
+    return used
+
+
+def _rate(values: Mapping[str, Any]) -> float:
+    """q, from --sampling-rate or b/n (rounded up)."""
+    from dpcalc.errors import DpcalcError, OutOfScope
+    from dpcalc.numerics.rounding import ratio_up
+
+    if values.get("sampling_rate") is not None:
+        return float(values["sampling_rate"])
+    n, b = values.get("n"), values.get("batch_size")
+    if n is None or b is None:
+        raise DpcalcError("missing", "needed: --sampling-rate, or --n and --batch-size", "--sampling-rate")
+    if b > n:
+        raise OutOfScope("no-solution", f"a batch of {b} exceeds n = {n}", "--batch-size")
+    return ratio_up((b,), (n,))
+
+
+def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the bounds read: q, T, the noise multiplier and the base curve."""
+    from dpcalc.numerics.rounding import ratio_down
+    from dpcalc.routes import MECHANISMS
+
+    weighted = values["scheme"] == "weighted"
+    rate = values["max_weight"] if weighted else _rate(values)
+    params: dict[str, Any] = {"max_weight" if weighted else "sampling_rate": rate, "steps": _steps(values, rate)}
+    if "curve" in values:
+        return params | {"base": values["curve"]}
+    mechanism = MECHANISMS[values["mechanism"]]
+    params["base"] = mechanism.curve(values)
+    if values["mechanism"] == "gaussian":
+        params["noise_multiplier"] = ratio_down(values["sigma"], values["sensitivity"])
+    elif mechanism.pure is not None and not weighted:
+        from dpcalc.bounds.sampling import amplification
+
+        params |= {"step_epsilon": amplification.value(mechanism.pure(values), 0.0, rate)["epsilon"], "step_delta": 0.0}
+    return params
+
+
+def _steps(values: Mapping[str, Any], rate: float) -> int:
+    """T: as given, or ⌈E/q⌉ (exactly ⌈E·n/b⌉)."""
+    epochs = values.get("epochs")
+    if epochs is None:
+        return int(values.get("steps") or 1)
+    a, b = float(epochs).as_integer_ratio()
+    if values.get("sampling_rate") is None and values.get("batch_size"):
+        a, b = a * values["n"], b * values["batch_size"]
+    else:
+        p, r = rate.as_integer_ratio()
+        a, b = a * r, b * p
+    return max(1, -(-a // b))
+
+
+def _routes(given: Given) -> tuple[Route, ...]:
+    from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
+    from dpcalc.errors import DpcalcError
+    from dpcalc.routes import MECHANISMS, PURE_COMPOSITION, converted
+
+    scheme = given["scheme"]
+    pure = "curve" not in given.values and MECHANISMS[given["mechanism"]].pure is not None
+    if scheme == "weighted":
+        return converted(weighted_rdp.BOUND)
+    if scheme == "without-replacement":
+        return converted(wor_rdp.BOUND) + (PURE_COMPOSITION if pure else ())
+    if "curve" in given.values:
+        raise DpcalcError("refused", "the RDP of Poisson sampling is known here for Gaussian noise, not for a curve; "
+                          "--scheme without-replacement takes any curve", "--scheme")
+    return PURE_COMPOSITION if pure else converted(poisson_rdp.BOUND)
+
+
+_CURVE_ORDERS = (*range(2, 33), 40, 48, 64, 96, 128, 256)
+
+
+def _guarantee(values: Mapping[str, Any], params: Mapping[str, Any], question: Any) -> dict[str, Any]:
+    from dpcalc.routes import MECHANISMS
+
+    rate = params.get("sampling_rate", params.get("max_weight"))
+    if "curve" not in values:
+        record = MECHANISMS[values["mechanism"]].record(values)
+        sampling = {"scheme": values["scheme"], "rate": rate}
+        return {"kind": "mechanisms", "mechanisms": [{**record, "sampling": sampling, "count": params["steps"]}]}
+    from dpcalc.answer import total_rdp
+    from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
+
+    curve = total_rdp({"weighted": weighted_rdp.BOUND}.get(values["scheme"], wor_rdp.BOUND), params)
+    points = [(a, r) for a in _CURVE_ORDERS if (r := curve(float(a))) < float("inf")]
+    return {"kind": "rdp", "alpha": [a for a, _ in points], "rdp": [r for _, r in points]}
+
+
+def _notes(given: Given) -> tuple[str, ...]:
+    if "curve" in given.values:
+        return ("the base curve is read from the input",)
+    from dpcalc.routes import MECHANISMS
+
+    notes = [MECHANISMS[given["mechanism"]].noise]
+    if given["mechanism"] == "gaussian":
+        notes.append("DP-SGD: the noise multiplier σ/s is the noise on the sum of clipped gradients over the clipping norm")
+    elif given["scheme"] == "poisson":
+        notes.append("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed")
+    return tuple(notes)
+
+
+COMMAND = Command(
+    "subsample",
+    "Privacy of a mechanism on random batches, step after step (DP-SGD)",
+    (
+        Option(q.SCHEME, RUN, default="poisson"),
+        Option(q.SAMPLING_RATE, RUN),
+        Option(q.N, RUN),
+        Option(q.BATCH_SIZE, RUN),
+        Option(q.STEPS, RUN),
+        Option(q.EPOCHS, RUN),
+        Option(q.MAX_WEIGHT, RUN),
+        Option(q.ADJACENCY, RUN),
+        Option(q.MECHANISM, MECHANISM, default="gaussian"),
+        Option(q.SIGMA, MECHANISM),
+        Option(q.SCALE, MECHANISM),
+        Option(q.PROBABILITY, MECHANISM),
+        Option(q.SENSITIVITY, MECHANISM, default=1.0),
+        Option(q.NOISE_MULTIPLIER, MECHANISM),
+        Option(q.ORDERS, QUESTION),
+    ),
+    answer,
+    (
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "ε = "),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma", "σ = "),
+    ),
+    inputs=True,
+    describes=True,
+)

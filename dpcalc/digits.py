@@ -1,0 +1,93 @@
+"""--digits N: the same answer from the formula as published, in N-digit arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from dpcalc.answer import Answer, Params, Row, _own
+from dpcalc.errors import DpcalcError
+
+_LONGEST_SUM = 100_000
+
+
+def with_digits(answer: Answer, digits: int) -> Answer:
+    """Each row with its asked quantity recomputed at the row's witness (α) from the printed formula."""
+    import mpmath
+
+    mp = mpmath.mp.clone()
+    mp.dps = digits + 15
+    return replace(answer, rows=tuple(replace(row, digits=_row(mp, row, answer, digits)) for row in answer.rows))
+
+
+def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
+    asks, steps = answer.question.asks, row.params.get("steps", 1)
+    if row.route.bound.name == "composition-optimal" and steps > _LONGEST_SUM:
+        raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {_LONGEST_SUM} steps with --digits",
+                          "--digits")
+    if asks == "epsilon" and not row.result["delta"]:
+        return {}  # pure ε: a closed form, rounded up exactly
+    value = _HOW[row.route.bound.kind, asks](mp, row, answer, row.params)
+    return {asks: mp.nstr(value, digits, strip_zeros=False)}
+
+
+def _rdp(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
+    alpha = row.witness["alpha"]
+    return params.get("steps", 1) * row.route.bound.exact(mp, alpha, **_own(row.route.bound, params))
+
+
+def _rdp_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
+    assert row.route.conversion is not None
+    return row.route.conversion.exact(mp, row.witness["alpha"], _rdp(mp, row, answer, params), row.result["delta"])
+
+
+def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
+    """The δ at which the printed conversion gives the ε asked for, by bisection on log δ."""
+    conversion, rdp = row.route.conversion, _rdp(mp, row, answer, params)
+    assert conversion is not None
+    epsilon = mp.mpf(answer.question.epsilon or 0)
+    return _falling(mp, lambda x: conversion.exact(mp, row.witness["alpha"], rdp, mp.exp(x)) - epsilon, row)
+
+
+def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:
+    near = row.result.get("log_delta", -1.0)
+    low, high = mp.mpf(near) * mp.mpf("1.001") - mp.mpf("1e-3"), mp.mpf(near) * mp.mpf("0.999")
+    for _ in range(int(3.4 * mp.dps)):
+        mid = (low + high) / 2
+        low, high = (mid, high) if gap(mid) > 0 else (low, mid)
+    return mp.exp(high)
+
+
+def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
+    return row.route.bound.exact(mp, answer.question.epsilon or 0.0, **_own(row.route.bound, params))
+
+
+def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
+    """The ε at which the printed δ(ε) is the δ asked for, by bisection next to the double."""
+    bound, own = row.route.bound, _own(row.route.bound, params)
+    target, near = mp.mpf(row.result["delta"]), mp.mpf(row.result["epsilon"])
+    low, high = near * (1 - mp.mpf("1e-6")), near * (1 + mp.mpf("1e-6"))
+    for _ in range(int(3.4 * mp.dps)):
+        mid = (low + high) / 2
+        low, high = (low, mid) if bound.exact(mp, mid, **own) <= target else (mid, high)
+    return high
+
+
+def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
+    return row.route.bound.exact(mp, **_own(row.route.bound, params))[answer.question.asks]
+
+
+_HOW: dict[tuple[str, str], Callable[[Any, Row, Answer, Params], Any]] = {
+    ("rdp", "rdp"): _rdp,
+    ("rdp", "epsilon"): _rdp_epsilon,
+    ("rdp", "delta"): _rdp_delta,
+    ("rdp", "tv"): _rdp_delta,
+    ("profile", "epsilon"): _profile_epsilon,
+    ("profile", "delta"): _profile_delta,
+    ("profile", "tv"): _profile_delta,
+    ("point", "epsilon"): _point,
+    ("point", "delta"): _point,
+    ("point", "tv"): _point,
+    ("point", "mu"): _point,
+}

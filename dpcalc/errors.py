@@ -1,0 +1,35 @@
+"""What can go wrong, for people: one line that names the option, the value and what is allowed."""
+
+from __future__ import annotations
+
+
+class DpcalcError(Exception):
+    """An answer that is a sentence. `code` and `option` are stable (JSON); `exit_code` follows the command line's."""
+
+    exit_code = 2
+
+    def __init__(self, code: str, message: str, option: str | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.option = code, message, option
+
+    def line(self) -> str:
+        return f"{self.option}: {self.message}" if self.option else self.message
+
+    def record(self) -> dict[str, dict[str, str]]:
+        option = {"option": self.option} if self.option else {}
+        return {"error": {"code": self.code, **option, "message": self.message}}
+
+
+class NoSolution(DpcalcError):
+    """The budget cannot be met; the message says the best that can be reached."""
+
+    exit_code = 3
+
+
+class OutOfScope(DpcalcError):
+    """A theorem does not cover these parameters: silent when it was only one of several, an error when named."""
+
+
+def flag(name: str) -> str:
+    """The option of a parameter: sampling_rate → --sampling-rate."""
+    return "--" + name.replace("_", "-")

@@ -1,0 +1,211 @@
+"""Guarantees in JSON: what one command writes and the next one reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from dpcalc.bounds import curve
+from dpcalc.bounds.conversions import gdp_rdp, pure_rdp, rdp_curve
+from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
+from dpcalc.errors import DpcalcError
+from dpcalc.numerics.rounding import up
+from dpcalc.routes import MECHANISMS
+
+_LARGEST = 50_000_000  # bytes
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, le=1)]
+Loss = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Delta = Annotated[float, Field(ge=0, lt=1)]
+Order = Annotated[float, Field(gt=1, le=1e10)]
+Count = Annotated[int, Field(ge=1, le=2**53)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Sampling(_Model):
+    scheme: Literal["poisson", "without-replacement", "weighted"]
+    rate: Rate
+
+
+class Gaussian(_Model):
+    name: Literal["gaussian"]
+    noise_multiplier: Positive
+    sampling: Sampling | None = None
+    count: Count = 1
+
+
+class Laplace(_Model):
+    name: Literal["laplace"]
+    scale: Positive
+    sampling: Sampling | None = None
+    count: Count = 1
+
+
+class RandomizedResponse(_Model):
+    name: Literal["randomized-response"]
+    probability: Annotated[float, Field(gt=0, lt=1)]
+    sampling: Sampling | None = None
+    count: Count = 1
+
+
+Part = Annotated[Gaussian | Laplace | RandomizedResponse, Field(discriminator="name")]
+
+
+class Mechanisms(_Model):
+    kind: Literal["mechanisms"]
+    mechanisms: Annotated[tuple[Part, ...], Field(min_length=1)]
+
+
+class Rdp(_Model):
+    kind: Literal["rdp"]
+    alpha: Annotated[tuple[Order, ...], Field(min_length=1)]
+    rdp: tuple[Loss, ...]
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Rdp:
+        if len(self.alpha) != len(self.rdp):
+            raise ValueError("alpha and rdp differ in length")
+        return self
+
+
+class Dp(_Model):
+    kind: Literal["dp"]
+    epsilon: Loss
+    delta: Delta
+
+
+class Gdp(_Model):
+    kind: Literal["gdp"]
+    mu: Loss
+
+
+class Tv(_Model):
+    kind: Literal["tv"]
+    tv: Annotated[float, Field(ge=0, le=1)]
+
+
+Guarantee = Mechanisms | Rdp | Dp | Gdp | Tv
+_ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
+
+
+def load(source: str) -> Guarantee:
+    """Read one guarantee, or the guarantee of one whole result, from a file or standard input (-)."""
+    return parse(_text(source), "standard input" if source == "-" else source)
+
+
+def _text(source: str) -> str:
+    try:
+        if source == "-":
+            data = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with open(source, "rb") as file:
+                data = file.read(_LARGEST + 1)
+    except OSError as e:
+        raise DpcalcError("unreadable", f"{source}: {e.strerror}", "--input") from None
+    if len(data) > _LARGEST:
+        raise DpcalcError("bad-json", f"{source}: more than {_LARGEST} bytes", "--input")
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise DpcalcError("bad-json", f"{source}: not UTF-8 text", "--input") from None
+
+
+def parse(text: str, where: str) -> Guarantee:
+    """The guarantee in a JSON text. Raises DpcalcError that says what is wrong and what is expected."""
+    if not text.strip():
+        raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected", "--input")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as e:
+        reason = e.msg if isinstance(e, json.JSONDecodeError) else "nested too deep or a number too long"
+        raise DpcalcError("bad-json", f"{where} is not one JSON object: {reason}", "--input") from None
+    if isinstance(data, dict) and "schema" in data:
+        if data["schema"] != "dpcalc/v1":
+            raise DpcalcError("bad-json", f"{where}: schema {data['schema']!r} is not dpcalc/v1", "--input")
+        data = data.get("guarantee")
+    if not isinstance(data, dict) or "kind" not in data:
+        raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among mechanisms, rdp, dp, gdp, tv",
+                          "--input")
+    try:
+        return _ADAPTER.validate_python(data)
+    except ValidationError as e:
+        issue = e.errors(include_url=False)[0]
+        place = ".".join(str(x) for x in issue["loc"][1:]) or "kind"
+        raise DpcalcError("bad-json", f"{where}: {place}: {issue['msg']}", "--input") from None
+
+
+def _part_curve(part: Gaussian | Laplace | RandomizedResponse) -> Curve:
+    values: dict[str, Any] = {"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})}
+    if "noise_multiplier" in values:
+        values["sigma"] = values["noise_multiplier"]
+    base = MECHANISMS[part.name].curve(values)
+    return base if part.sampling is None else sampled(base, part.sampling.scheme, part.sampling.rate, values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scheme:
+    """How a sampling scheme turns a base curve into a sampled one."""
+
+    curve: Callable[[Curve, float, dict[str, Any]], Curve]
+
+
+def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:
+    if "noise_multiplier" not in values:
+        raise DpcalcError("unsupported", "the RDP of Poisson sampling is known here for Gaussian noise only", "--input")
+    return curve.of(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
+
+
+_SCHEMES = {
+    "poisson": _Scheme(_poisson),
+    "without-replacement": _Scheme(lambda base, rate, _: curve.of(wor_rdp.BOUND, sampling_rate=rate, base=base)),
+    "weighted": _Scheme(lambda base, rate, _: curve.of(weighted_rdp.BOUND, max_weight=rate, base=base)),
+}
+
+
+def sampled(base: Curve, scheme: str, rate: float, values: dict[str, Any]) -> Curve:
+    return _SCHEMES[scheme].curve(base, rate, values)
+
+
+def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
+    """(curve, count) of every part. Raises DpcalcError where a guarantee has no RDP curve."""
+    if isinstance(guarantee, Mechanisms):
+        return tuple((_part_curve(part), part.count) for part in guarantee.mechanisms)
+    if isinstance(guarantee, Rdp):
+        return ((curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp), 1),)
+    if isinstance(guarantee, Gdp):
+        return ((curve.of(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
+    if isinstance(guarantee, Dp) and guarantee.delta == 0:
+        return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
+    raise DpcalcError("refused", "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
+                      "--input")
+
+
+def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
+    """μ of the composition where everything is an unsampled Gaussian or Gaussian-DP, rounded up; else None."""
+    total = 0.0
+    for g in guarantees:
+        if isinstance(g, Gdp):
+            total += g.mu * g.mu
+        elif isinstance(g, Mechanisms) and all(isinstance(m, Gaussian) and m.sampling is None for m in g.mechanisms):
+            total += sum(m.count / m.noise_multiplier / m.noise_multiplier for m in g.mechanisms if isinstance(m, Gaussian))
+        else:
+            return None
+    return up(sqrt(total), 1e-15 * (2 + len(guarantees)))
+
+
+def neighbours(guarantee: Guarantee) -> set[str]:
+    """The notions of neighbouring data sets that the sampling schemes of a guarantee fix."""
+    if not isinstance(guarantee, Mechanisms):
+        return set()
+    table = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
+    return {table[m.sampling.scheme] for m in guarantee.mechanisms if m.sampling}

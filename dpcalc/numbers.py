@@ -1,0 +1,111 @@
+"""Number expressions: 1e-5, 1/3, 2^-20, sqrt(2). A small grammar of bounded size, nothing evaluated."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_LONGEST = 200
+_TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))")
+_FUNCTIONS = {"sqrt": math.sqrt, "log": math.log, "ln": math.log, "exp": math.exp}
+_CONSTANTS = {"pi": math.pi, "e": math.e}
+
+
+class NotANumber(ValueError):
+    """The text is no finite number expression; the message says why."""
+
+
+def number(text: str) -> float:
+    """The finite double a text denotes. Raises NotANumber, also where a non-zero number underflows to 0."""
+    if len(text) > _LONGEST:
+        raise NotANumber(f"an expression longer than {_LONGEST} characters")
+    try:
+        value = _Parser(text).value()
+    except (ValueError, ZeroDivisionError, OverflowError, RecursionError, TypeError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise NotANumber(f"{_short(text)} is not a finite number (1e-5, 1/3, 2^-20 and sqrt(2) are)")
+    return value
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "…")
+
+
+class _Parser:
+    """sum := product (± product)*; product := power (*,/ power)*; power := sign* atom (^ power)?"""
+
+    def __init__(self, text: str) -> None:
+        self.tokens: list[tuple[str, str]] = []
+        at, text = 0, text.strip()
+        while at < len(text):
+            match = _TOKEN.match(text, at)
+            if match is None:
+                raise ValueError
+            kind = ("number", "name", "sign")[match.lastindex - 1] if match.lastindex else "sign"
+            self.tokens.append((kind, match.group(match.lastindex or 0)))
+            at = match.end()
+        self.at = 0
+
+    def value(self) -> float:
+        result = self._sum()
+        if self.at != len(self.tokens):
+            raise ValueError
+        return result
+
+    def _take(self, *signs: str) -> str | None:
+        if self.at < len(self.tokens) and self.tokens[self.at][1] in signs:
+            self.at += 1
+            return self.tokens[self.at - 1][1]
+        return None
+
+    def _sum(self) -> float:
+        result = self._product()
+        while sign := self._take("+", "-"):
+            result += self._product() if sign == "+" else -self._product()
+        return result
+
+    def _product(self) -> float:
+        result = self._signed()
+        while sign := self._take("*", "/"):
+            other = self._signed()
+            result = _nonzero(result * other, result, other) if sign == "*" else _nonzero(result / other, result)
+        return result
+
+    def _signed(self) -> float:
+        if sign := self._take("+", "-"):
+            return self._signed() if sign == "+" else -self._signed()
+        base = self._atom()
+        if self._take("^", "**"):
+            power = base ** self._signed()
+            if isinstance(power, complex):
+                raise ValueError
+            return _nonzero(power, base)
+        return base
+
+    def _atom(self) -> float:
+        if self.at >= len(self.tokens):
+            raise ValueError
+        kind, text = self.tokens[self.at]
+        self.at += 1
+        if kind == "number":
+            digits = re.sub(r"[eE].*", "", text)
+            return _nonzero(float(text), float(digits.strip("0.") != ""))
+        if kind == "name" and text in _CONSTANTS:
+            return _CONSTANTS[text]
+        if kind == "name" and text in _FUNCTIONS and self._take("("):
+            result = _FUNCTIONS[text](self._sum())
+        elif text == "(":
+            result = self._sum()
+        else:
+            raise ValueError
+        if not self._take(")"):
+            raise ValueError
+        return result
+
+
+def _nonzero(result: float, *factors: float) -> float:
+    """A δ of 1e-400 must not become a silent 0."""
+    if result == 0 and all(factors):
+        raise ValueError
+    return result

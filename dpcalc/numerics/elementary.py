@@ -1,0 +1,49 @@
+"""Elementary functions that keep their digits where the textbook form loses them."""
+
+from math import exp, expm1, fsum, inf, log, log1p
+
+_LOG_HALF = -0.6931471805599453
+
+
+def expm1mx(x: float) -> float:
+    """e^x − 1 − x >= 0, to a few ulp also where x is small."""
+    if abs(x) > 0.5:
+        return expm1(x) - x
+    # |x| <= 1/2: the terms left out (k >= 18) sum to less than 2^-60 of the first.
+    term, terms = x, []
+    for k in range(2, 18):
+        term *= x / k
+        terms.append(term)
+    return fsum(terms)
+
+
+def log1mexp(x: float) -> float:
+    """log(1 − e^x) for x <= 0 (Mächler 2012); −inf at 0."""
+    if x == 0.0:
+        return -inf
+    return log(-expm1(x)) if x > _LOG_HALF else log1p(-exp(x))
+
+
+def log_add(a: float, b: float) -> float:
+    """log(e^a + e^b)."""
+    if a < b:
+        a, b = b, a
+    return a if b == -inf else a + log1p(exp(b - a))
+
+
+def log_sub(a: float, b: float) -> float:
+    """log(e^a − e^b) for a >= b; −inf where they are equal."""
+    if b == -inf:
+        return a
+    return a + log1mexp(min(b - a, 0.0))
+
+
+def log_sum(terms: list[float]) -> float:
+    """log Σ e^t."""
+    top = max(terms, default=-inf)
+    return top if top == -inf else top + log(fsum(exp(t - top) for t in terms))
+
+
+def exp_or_zero(x: float) -> float:
+    """e^x for a log-probability: 0 where the double underflows (the caller keeps the log)."""
+    return exp(x) if x > -745.2 else 0.0

@@ -1,0 +1,120 @@
+"""Safe inversion of monotone functions: the answer always lies on the side that meets the budget."""
+
+from collections.abc import Callable
+from math import exp, inf, log
+
+
+class Unreachable(ValueError):
+    """No value of the unknown meets the budget; `best` is the value of `gap` nearest to it, at `at`."""
+
+    def __init__(self, at: float, gap: float) -> None:
+        super().__init__(f"not met even at {at!r}")
+        self.at, self.gap = at, gap
+
+
+def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13) -> float:
+    """A point x with gap(x) <= 0 that has a point with gap > 0 within rtol·|x|.
+
+    gap is monotone between `meets` (gap <= 0) and `fails` (gap > 0), in either direction. Chandrupatla's method
+    (bisection and inverse quadratic interpolation); soundness does not depend on monotonicity, only tightness does.
+    """
+    a, b = fails, meets
+    fa, fb = _finite(gap(a)), _finite(gap(b))
+    if fa <= 0:
+        return a
+    if fb > 0:
+        raise Unreachable(b, fb)
+    c, fc = a, fa
+    t = 0.5
+    for _ in range(400):
+        x = a + t * (b - a)
+        if x in (a, b):
+            break
+        fx = _finite(gap(x))
+        if (fx > 0) == (fa > 0):
+            c, fc = a, fa
+        else:
+            c, fc, b, fb = b, fb, a, fa
+        a, fa = x, fx
+        good, bad = (a, b) if fa <= 0 else (b, a)
+        width = abs(b - a)
+        if width <= rtol * abs(good):
+            break
+        t = _step(a, fa, b, fb, c, fc)
+        least = 0.45 * rtol * abs(good) / width
+        t = min(max(t, least), 1 - least) if least < 0.5 else 0.5
+    return a if fa <= 0 else b
+
+
+def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13) -> float:
+    """`boundary` for positive unknowns that range over many orders of magnitude: coarse in log x, then in x."""
+    if min(meets, fails) <= 0 or max(meets, fails) < 4 * min(meets, fails):
+        return boundary(gap, meets, fails, rtol)
+    good, bad = log(meets), log(fails)
+    last_good, last_bad = meets, fails
+    while abs(good - bad) > 1.0:
+        mid = (good + bad) / 2
+        x = exp(mid)
+        if gap(x) <= 0:
+            good, last_good = mid, x
+        else:
+            bad, last_bad = mid, x
+    return boundary(gap, last_good, last_bad, rtol)
+
+
+def bracket(gap: Callable[[float], float], start: float, toward: float, low: float, high: float,
+            factor: float = 4.0) -> tuple[float, float]:
+    """(meets, fails) around the boundary of gap <= 0, by geometric steps from `start` inside [low, high].
+
+    `toward` is +1 when larger values are safer, −1 when smaller ones are. Raises Unreachable at the safe end;
+    at the other end the whole range meets the budget and (x, x) is returned.
+    """
+    x, grow = min(max(start, low), high), factor
+    fx = gap(x)
+    direction = toward if fx > 0 else -toward
+    while True:
+        y = x * grow if direction > 0 else x / grow
+        y = min(max(y, low), high)
+        fy = gap(y)
+        if (fy > 0) != (fx > 0):
+            return (y, x) if fy <= 0 else (x, y)
+        if y in (low, high):
+            if fy > 0:
+                raise Unreachable(y, fy)
+            return y, y
+        x, fx, grow = y, fy, min(grow * grow, 1e8)
+
+
+def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool) -> int:
+    """The last k in [low, high] with gap(k) <= 0 before it fails: the largest where gap rises with k, the least
+    where it falls. Unreachable where even the safe end fails. A root over the reals comes first, then single steps."""
+    safe, risky = (low, high) if rising else (high, low)
+    worst = gap(safe)
+    if worst > 0:
+        raise Unreachable(safe, worst)
+    if gap(risky) <= 0:
+        return risky
+    near = int(boundary_log(lambda x: gap(int(x)), float(safe), float(risky), 1e-3))
+    step, toward = 1, 1 if risky > safe else -1
+    while gap(near) > 0:
+        risky, near, step = near, near - toward * step, 2 * step
+    safe, step = near, 1
+    while abs(risky - safe) > step and gap(safe + toward * step) <= 0:
+        safe, step = safe + toward * step, 2 * step
+    risky = min(risky, safe + step) if toward > 0 else max(risky, safe - step)
+    while abs(risky - safe) > 1:
+        mid = (safe + risky) // 2
+        safe, risky = (mid, risky) if gap(mid) <= 0 else (safe, mid)
+    return safe
+
+
+def _finite(x: float) -> float:
+    """Gaps of ±inf (a zero δ, an infinite ε) interpolate badly; their sign is all that counts."""
+    return min(max(x, -1e300), 1e300)
+
+
+def _step(a: float, fa: float, b: float, fb: float, c: float, fc: float) -> float:
+    xi, phi = (a - b) / (c - b) if c != b else inf, (fa - fb) / (fc - fb) if fc != fb else inf
+    if phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi and fc not in (fa, fb):
+        return fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
+    return 0.5

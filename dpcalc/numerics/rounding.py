@@ -1,0 +1,76 @@
+"""Directed rounding: a privacy loss may be reported too large by an ulp, never too small."""
+
+from collections.abc import Iterable
+from math import inf, isinf, ldexp, nextafter
+
+_LARGEST = 1.7976931348623157e308
+
+
+def up(x: float, rel: float = 0.0) -> float:
+    """Least-surprise upper bound of a value known to relative accuracy `rel`: x + rel·|x|, one ulp higher.
+
+    Zero stays zero: formulas that give an exact zero have no rounding to make up for.
+    """
+    if x == 0.0 or isinf(x):
+        return x
+    return nextafter(x + rel * abs(x), inf)
+
+
+def ratio_up(numerators: Iterable[float], denominators: Iterable[float] = ()) -> float:
+    """Least double >= Π numerators / Π denominators, exactly (integer arithmetic; all arguments > 0 or >= 0).
+
+    Raises OverflowError when the ratio exceeds the largest double.
+    """
+    top, bottom = 1, 1
+    for x in numerators:
+        a, b = x.as_integer_ratio()
+        top, bottom = top * a, bottom * b
+    for x in denominators:
+        a, b = x.as_integer_ratio()
+        top, bottom = top * b, bottom * a
+    return _quotient_up(top, bottom)
+
+
+def ratio_down(numerator: float, denominator: float) -> float:
+    """Greatest double <= numerator / denominator, exactly (both > 0)."""
+    x = ratio_up((numerator,), (denominator,))
+    (a, b), (c, d), (p, q) = (y.as_integer_ratio() for y in (numerator, denominator, x))
+    return x if p * b * c == a * d * q else nextafter(x, 0.0)
+
+
+def sum_up(terms: Iterable[float]) -> float:
+    """Least double >= the exact sum of non-negative terms."""
+    top, bottom = _exact_sum(terms)
+    return _quotient_up(top, bottom)
+
+
+def difference_down(a: float, b: float) -> float:
+    """Greatest double <= a − b (0 where a <= b), the subtraction done exactly."""
+    top, bottom = _exact_sum((a, -b))
+    if top <= 0:
+        return 0.0
+    x = _quotient_up(top, bottom)
+    p, q = x.as_integer_ratio()
+    return x if p * bottom == top * q else nextafter(x, 0.0)
+
+
+def _exact_sum(terms: Iterable[float]) -> tuple[int, int]:
+    top, bottom = 0, 1
+    for x in terms:
+        a, b = x.as_integer_ratio()
+        top, bottom = top * b + a * bottom, bottom * b
+    return top, bottom
+
+
+def _quotient_up(top: int, bottom: int) -> float:
+    if top == 0:
+        return 0.0
+    x = top / bottom  # true division of Python integers is correctly rounded, and raises OverflowError itself
+    if x == 0.0:
+        return ldexp(1.0, -1074)
+    p, q = x.as_integer_ratio()
+    if p * bottom < top * q:
+        x = nextafter(x, inf)
+    if x > _LARGEST:
+        raise OverflowError("the ratio exceeds the largest double")
+    return x

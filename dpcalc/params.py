@@ -1,0 +1,135 @@
+"""From text (or JSON) to validated parameters, by a pydantic model made on demand from the quantities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+from dpcalc.errors import DpcalcError, flag
+from dpcalc.numbers import NotANumber, number
+from dpcalc.quantities import Quantity
+from dpcalc.spec import Command, Given, Option
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+
+def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
+    """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError naming the option."""
+    from pydantic import ValidationError
+
+    options = {o.name: o for o in command.all_options()}
+    said = {k: v for k, v in raw.items() if v is not None and v != ()}
+    if "noise_multiplier" in said:
+        for other in ("sigma", "sensitivity"):
+            if other in said:
+                raise DpcalcError("contradictory", f"--noise-multiplier already says --{other}", flag(other))
+        if "noise_multiplier" in options and "sigma" in options:
+            said = {**{k: v for k, v in said.items() if k != "noise_multiplier"}, "sigma": said["noise_multiplier"]}
+    try:
+        model = model_of(command.name, [options[name] for name in said])
+        values = dict(model.model_validate(dict(said)))
+    except ValidationError as e:
+        raise _first(e, options) from None
+    defaults = {name: o.default for name, o in options.items() if o.default is not None}
+    return Given({**defaults, **values}, frozenset(values), inputs)
+
+
+def model_of(name: str, options: list[Option]) -> type[BaseModel]:
+    """A pydantic model with one field an option; also the source of the JSON Schema."""
+    from pydantic import ConfigDict, create_model
+
+    fields: dict[str, Any] = {o.name: (_annotation(o), ... if o.default is None else o.default) for o in options}
+    config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, protected_namespaces=())
+    return create_model(name, __config__=config, **fields)
+
+
+def _annotation(option: Option) -> Any:
+    from pydantic import Field
+
+    q = option.quantity
+    limits = Field(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le, description=describe(q), title=q.symbol or None)
+    return _KINDS[q.kind](option, limits)
+
+
+def _number(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    return Annotated[float, limits, BeforeValidator(_parsed)]
+
+
+def _count(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    return Annotated[int, limits, BeforeValidator(_whole)]
+
+
+def _numbers(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    item = Annotated[float, limits, BeforeValidator(_parsed)]
+    return Annotated[tuple[item, ...], BeforeValidator(_split)]  # type: ignore[valid-type]
+
+
+def _choice(option: Option, limits: Any) -> Any:
+    from typing import Literal
+
+    choices = option.choices or option.quantity.choices
+    return Literal[choices]  # type: ignore[valid-type]
+
+
+def _text(option: Option, limits: Any) -> Any:
+    return tuple[str, ...] if option.multiple else str
+
+
+_KINDS: dict[str, Callable[[Option, Any], Any]] = {
+    "number": _number, "count": _count, "numbers": _numbers, "choice": _choice, "text": _text}
+
+
+def describe(q: Quantity) -> str:
+    return f"{q.help}{f' {q.symbol}' if q.symbol else ''}"
+
+
+def _parsed(x: Any) -> Any:
+    if isinstance(x, bool) or not isinstance(x, str | int | float):
+        raise NotANumber(f"{x!r} is not a number")
+    try:
+        return number(x) if isinstance(x, str) else float(x)
+    except OverflowError:
+        raise NotANumber(f"{x!r} is not a finite number") from None
+
+
+def _whole(x: Any) -> int:
+    value = _parsed(x)
+    if value != value or value in (float("inf"), float("-inf")) or value != int(value):
+        raise NotANumber(f"{x!r} is not a whole number")
+    return int(value)
+
+
+def _split(x: Any) -> Any:
+    if isinstance(x, str):
+        return tuple(part for part in x.split(","))
+    return tuple(x) if isinstance(x, list | tuple) else (x,)
+
+
+def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
+    """The first complaint, in our words."""
+    issue = error.errors(include_url=False)[0]
+    name = str(issue["loc"][0])
+    q = options[name].quantity
+    shown = issue["input"]
+    if issue["type"] == "value_error":
+        return DpcalcError("not-a-number", str(issue["ctx"]["error"]), q.option)
+    if q.kind == "choice":
+        choices = options[name].choices or q.choices
+        return DpcalcError("unknown-value", f"{shown!r} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
+    shown = f"{shown:g}" if isinstance(shown, float | int) else shown
+    return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({describe(q)})", q.option)
+
+
+def near(word: str, choices: tuple[str, ...]) -> str:
+    """'; did you mean …?' where a choice is close."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, choices, 1)
+    return f"; did you mean {close[0]}?" if close else ""

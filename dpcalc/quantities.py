@@ -1,0 +1,85 @@
+"""The field's quantities: symbol, range, unit, help. The place where a range is written; nothing heavy is imported.
+
+One definition serves the option, its help, validation, JSON Schema, completion and the README.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A parameter. `kind` is number | count (a whole number, 1e6 is one) | numbers (a list) | choice | text."""
+
+    name: str
+    help: str
+    symbol: str = ""
+    kind: str = "number"
+    gt: float | None = None
+    ge: float | None = None
+    lt: float | None = None
+    le: float | None = None
+    unit: str = ""
+    choices: tuple[str, ...] = ()
+    safer: int = 0  # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
+    search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
+
+    @property
+    def option(self) -> str:
+        return "--" + self.name.replace("_", "-")
+
+    def range(self) -> str:
+        """'> 0, <= 1'."""
+        limits = ((">", self.gt), (">=", self.ge), ("<", self.lt), ("<=", self.le))
+        return ", ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
+
+    def admits(self, x: float) -> bool:
+        return ((self.gt is None or x > self.gt) and (self.ge is None or x >= self.ge)
+                and (self.lt is None or x < self.lt) and (self.le is None or x <= self.le))
+
+
+LARGEST_COUNT = 2.0**53  # whole numbers that a double holds exactly
+
+EPSILON = Quantity("epsilon", "privacy loss", "ε", ge=0)
+DELTA = Quantity("delta", "failure probability; 0 asks for pure differential privacy", "δ", ge=0, lt=1)
+ALPHA = Quantity("alpha", "Rényi order", "α", gt=1, le=1e10)
+RDP = Quantity("rdp", "Rényi divergence at the order", "ε(α)", ge=0)
+ALPHAS = Quantity("alpha", "Rényi order, or a list of orders", "α", kind="numbers", gt=1, le=1e10)
+RDPS = Quantity("rdp", "Rényi divergence at each order", "ε(α)", kind="numbers", ge=0)
+ORDERS = Quantity("orders", "restrict the search over orders to this list", "α", kind="numbers", gt=1, le=1e10)
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1)
+NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise over sensitivity: short for --sigma Z --sensitivity 1", "σ/s", gt=0, safer=+1)
+SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1)
+SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
+                       "ℓ1 for Laplace", "s", gt=0, safer=-1)
+PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1, search=(0.5, 0.9999999999999999))
+STEPS = Quantity("steps", "number of compositions (iterations)", "T", kind="count", ge=1, le=LARGEST_COUNT, safer=-1, search=(1, LARGEST_COUNT))
+EPOCHS = Quantity("epochs", "passes over the data", "E", gt=0, le=LARGEST_COUNT, safer=-1)
+N = Quantity("n", "number of records", "n", kind="count", ge=1, le=LARGEST_COUNT, safer=+1, search=(1, LARGEST_COUNT))
+BATCH_SIZE = Quantity("batch_size", "(expected) records in a batch", "b", kind="count", ge=1, le=LARGEST_COUNT, safer=-1, search=(1, LARGEST_COUNT))
+SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch", "q", gt=0, le=1, safer=-1, search=(1e-15, 1.0))
+MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record", "c", gt=0, le=1, safer=-1, search=(1e-15, 1.0))
+MU = Quantity("mu", "parameter of Gaussian differential privacy", "μ", gt=0, safer=-1)
+RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (RDP ρα)", "ρ", gt=0, safer=-1)
+TV = Quantity("tv", "total variation distance", "TV", ge=0, le=1)
+P = Quantity("p", "outcome probabilities on one data set", "p", kind="numbers", ge=0, le=1)
+Q = Quantity("q", "outcome probabilities on the neighbouring data set", "q", kind="numbers", ge=0, le=1)
+SLACK = Quantity("slack", "δ′ that advanced composition adds", "δ′", gt=0, lt=1)
+TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition", "ε", ge=0)
+TARGET_DELTA = Quantity("target_delta", "total δ after composition", "δ", ge=0, lt=1)
+STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
+STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
+
+MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
+                     choices=("gaussian", "laplace", "randomized-response"))
+SCHEME = Quantity("scheme", "how batches are drawn", kind="choice", choices=("poisson", "without-replacement", "weighted"))
+ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice", choices=("add-remove", "replace-one"))
+FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "outcomes"))
+TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "tv"))
+
+BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
+SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
+FORMAT = Quantity("format", "output format", kind="choice", choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
+DIGITS = Quantity("digits", "also evaluate the published formula with this many digits", kind="count", ge=15, le=1000)
+INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text")

@@ -1,0 +1,79 @@
+"""What is asked: ε at δ, δ at ε, RDP at α, TV or μ; and with --solve, which parameter just meets a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, log, nextafter
+
+from dpcalc.errors import DpcalcError, flag
+from dpcalc.params import near
+from dpcalc.quantities import Quantity
+from dpcalc.spec import Command, Given
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """asks: epsilon | delta | rdp | tv | mu | guarantee (nothing but the description, for a pipe). With `unknown`, the
+    asked quantity is the budget `target`."""
+
+    asks: str
+    epsilon: float | None = None
+    delta: float | None = None
+    alpha: float | None = None
+    orders: tuple[float, ...] = ()
+    unknown: Quantity | None = None
+    target: float | None = None
+
+    @property
+    def log_delta(self) -> float:
+        """log δ, rounded down."""
+        return nextafter(log(self.delta), -inf) if self.delta else -inf
+
+
+def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str = "delta") -> Question:
+    """The question of a call, from which of ε, δ, α, RDP and --solve are given (under these names)."""
+    orders = given["orders"] or ()
+    unknown = _unknown(command, given)
+    has_alpha = given["alpha"] is not None and (unknown is None or unknown.name != "alpha")
+    has_epsilon, has_delta = given[epsilon] is not None, given[delta] is not None
+    if has_alpha and (has_epsilon or has_delta):
+        raise DpcalcError("contradictory", "asks for the RDP at one order, --epsilon and --delta for another guarantee; "
+                          "--orders restricts the search over orders", "--alpha")
+    if unknown is not None:
+        if has_alpha and given["rdp"] is not None:
+            return Question("rdp", alpha=given["alpha"], unknown=unknown, target=given["rdp"])
+        if has_epsilon and has_delta:
+            return Question("epsilon", given[epsilon], given[delta], orders=orders, unknown=unknown, target=given[epsilon])
+        raise DpcalcError("missing", f"needs a budget: {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp", "--solve")
+    if given.has("rdp") and has_alpha:
+        raise DpcalcError("unneeded", "a budget needs --solve; without it --alpha prints the RDP", "--rdp")
+    if has_alpha:
+        return Question("rdp", alpha=given["alpha"])
+    if has_epsilon and has_delta:
+        names = ", ".join(command.solvable())
+        raise DpcalcError("contradictory", f"with {flag(delta)} there is nothing left to compute; "
+                          f"--solve finds a parameter ({names})", flag(epsilon))
+    if has_delta:
+        return Question("epsilon", delta=given[delta], orders=orders)
+    if has_epsilon:
+        return Question("delta", epsilon=given[epsilon], orders=orders)
+    if command.describes and given["format"] in ("json", "jsonl"):
+        return Question("guarantee")
+    raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ), --alpha "
+                      "(prints the RDP), or a budget and --solve")
+
+
+def _unknown(command: Command, given: Given) -> Quantity | None:
+    name = given["solve"]
+    if name is None:
+        return None
+    word = name.removeprefix("--").replace("_", "-")
+    if word == "noise-multiplier" and "noise-multiplier" not in command.solvable():
+        word = "sigma"
+    if word not in command.solvable():
+        raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(command.solvable())}"
+                          f"{near(word, command.solvable())}", "--solve")
+    quantity = command.option(word.replace("-", "_")).quantity
+    if given.has(quantity.name):
+        raise DpcalcError("contradictory", f"{quantity.option} is given and to be solved for", "--solve")
+    return quantity

@@ -1,0 +1,263 @@
+"""An answer as JSON, a table, CSV, …: pure functions of the record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from math import floor, inf, isinf, log
+from typing import Any
+
+from dpcalc import __version__
+from dpcalc.answer import Answer, Row
+
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
+            "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
+            "sensitivity": "s", "probability": "p", "max_weight": "c"}
+
+
+# --- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def record(answer: Answer) -> dict[str, Any]:
+    """The JSON envelope, schema dpcalc/v1."""
+    head = answer.headline if answer.rows else None
+    return {
+        "schema": "dpcalc/v1",
+        "version": __version__,
+        "command": answer.command,
+        "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in answer.parameters.items()},
+        "result": {k: strict(v) for k, v in {**answer.extra, **(head.result if head else {})}.items()},
+        "status": head.route.bound.status if head else None,
+        "bound": head.route.label if head else None,
+        "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
+        "guarantee": answer.guarantee,
+        "bounds": [_row_record(row) for row in answer.rows],
+        "adjacency": answer.adjacency,
+        "released": answer.released,
+        "notes": list(answer.notes),
+    }
+
+
+def _row_record(row: Row) -> dict[str, Any]:
+    bound = row.route.bound
+    conversion = {"curve": bound.name, "conversion": row.route.conversion.name} if row.route.conversion else {}
+    digits = {"digits": row.digits} if row.digits else {}
+    return {
+        "name": row.route.label,
+        **conversion,
+        "status": bound.status,
+        **{k: strict(v) for k, v in row.result.items()},
+        "witness": {k: strict(v) for k, v in row.witness.items()},
+        **digits,
+        "source": "; ".join(t.source for t in row.route.theorems),
+        "assumptions": [a for t in row.route.theorems for a in t.assumptions],
+        "errata": [e for t in row.route.theorems for e in t.errata],
+    }
+
+
+def strict(x: float) -> float | str:
+    """JSON knows no infinity."""
+    return x if not isinstance(x, float) or not isinf(x) else ("inf" if x > 0 else "-inf")
+
+
+def as_json(answer: Answer, explain: bool) -> str:
+    return json.dumps(record(answer), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def as_jsonl(answer: Answer, explain: bool) -> str:
+    return json.dumps(record(answer), ensure_ascii=False, allow_nan=False)
+
+
+# --- numbers for people ----------------------------------------------------------------------------------------------
+
+
+def human(x: float, digits: int = 6, upward: bool = True) -> str:
+    """A decimal of `digits` significant digits on the safe side: never below x (or never above, not upward)."""
+    if isinstance(x, int) or isinf(x) or x == 0:
+        return f"{x:.0f}" if not isinf(x) else ("inf" if x > 0 else "-inf")
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+    context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
+    value = context.create_decimal(Decimal(x))
+    exponent = value.adjusted()
+    if -5 < exponent < digits + 3:
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa = f"{value.scaleb(-exponent):f}"
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{exponent:+03d}"
+
+
+def human_log(log_x: float) -> str:
+    """e^{log_x} as a decimal, rounded up, also where the double underflows."""
+    if log_x == -inf:
+        return "0"
+    tens = log_x / log(10)
+    exponent = floor(tens)
+    mantissa = human(10 ** (tens - exponent) * (1 + 1e-12 + 3e-16 * abs(log_x)), 5)
+    return f"{mantissa}e{exponent:+03d}" if mantissa != "10" else f"1e{exponent + 1:+03d}"
+
+
+def shown(answer: Answer, name: str, row: Row) -> str:
+    """One quantity of a row, rounded to its safe side."""
+    if name == "delta" and row.result["delta"] < 1e-300 and row.result.get("log_delta", -inf) > -inf:
+        return human_log(row.result["log_delta"])
+    unknown = answer.question.unknown
+    down = unknown is not None and name == unknown.name and unknown.safer < 0
+    return human(row.result[name], upward=not down)
+
+
+# --- tables ----------------------------------------------------------------------------------------------------------
+
+
+def headline(answer: Answer) -> str:
+    """'ε = 4.37718 at δ = 1e-05 (gaussian-exact)'."""
+    asked, head = answer.asked, answer.headline
+    text = f"{_SYMBOLS[asked]} = {shown(answer, asked, head)}"
+    rest = _CONDITIONS[answer.question.asks if answer.question.unknown is None else "budget"](answer)
+    status = head.route.bound.status
+    return f"{text}{rest} ({head.route.label}{'' if status == 'proven' else ', ' + status})"
+
+
+def _budget(answer: Answer) -> str:
+    question = answer.question
+    if question.asks == "rdp":
+        return f" gives ε(α) <= {question.target:g} at α = {question.alpha:g}"
+    return f" gives ε <= {question.target:g} at δ = {question.delta:g}"
+
+
+_CONDITIONS: dict[str, Callable[[Answer], str]] = {
+    "epsilon": lambda a: f" at δ = {a.headline.result['delta']:g}",
+    "delta": lambda a: f" at ε = {a.headline.result['epsilon']:g}",
+    "rdp": lambda a: f" at α = {a.headline.result['alpha']:g}",
+    "tv": lambda a: "",
+    "mu": lambda a: "",
+    "budget": _budget,
+}
+
+
+def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows of the table of bounds, numbers rounded for people."""
+    asked = answer.asked
+    with_order = any("alpha" in row.witness for row in answer.rows)
+    with_digits = any(row.digits for row in answer.rows)
+    header = ("bound", "status", _SYMBOLS[asked], *(("order α",) if with_order else ()),
+              *(("published formula",) if with_digits else ()), "source")
+    rows = []
+    for row in answer.rows:
+        alpha = row.witness.get("alpha")
+        order = ((human(alpha, 4) if alpha else "",) if with_order else ())
+        digits = ((next(iter(row.digits.values()), ""),) if with_digits else ())
+        rows.append((_name(row), row.route.bound.status, shown(answer, asked, row), *order, *digits, row.route.bound.source))
+    return header, rows
+
+
+def _name(row: Row) -> str:
+    via = row.route.conversion
+    return f"{row.route.label} ({via.name})" if via and not row.route.by_conversion else row.route.label
+
+
+def as_table(answer: Answer, explain: bool) -> str:
+    """The headline, the table, and what it assumes; plain text, fitted to the terminal only when there is one."""
+    import io
+    import shutil
+    import sys
+
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    tty = sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if tty else 400
+    header, body = columns(answer)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in header:
+        number = name not in ("bound", "status", "source")
+        table.add_column(name, justify="right" if number else "left", no_wrap=number or name == "bound", overflow="fold")
+    for line in body:
+        table.add_row(*line)
+    console = Console(file=io.StringIO(), width=max(width, 40), no_color=True, highlight=False, markup=False, emoji=False,
+                      force_terminal=False, legacy_windows=False)
+    console.print(headline(answer), style="")
+    console.print()
+    console.print(table)
+    console.print(f"Neighbours: {answer.adjacency}. Released: {answer.released}.")
+    for note in answer.notes:
+        console.print(f"Note: {note}.")
+    if explain:
+        for line_ in explanation(answer):
+            console.print(line_)
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
+
+
+def explanation(answer: Answer) -> list[str]:
+    """Statement, assumptions, source and errata of every theorem used, once each."""
+    lines: list[str] = []
+    theorems = {t.name: t for row in answer.rows for t in row.route.theorems}
+    for t in theorems.values():
+        lines += ["", f"{t.name} [{t.status}]: {t.statement}", f"  Source: {t.source}"]
+        lines += [f"  Assumes: {a}" for a in t.assumptions]
+        lines += [f"  Erratum: {e}" for e in t.errata]
+    return lines
+
+
+def cells(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Header and rows with full doubles, for programs."""
+    keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
+    header = ("bound", "conversion", "status", *keys, "order", "source")
+    body = []
+    for row in answer.rows:
+        values = (repr(row.result[k]) if k in row.result else "" for k in keys)
+        order = repr(row.witness["alpha"]) if "alpha" in row.witness else ""
+        via = row.route.conversion.name if row.route.conversion else ""
+        body.append((row.route.label, via, row.route.bound.status, *values, order, row.route.bound.source))
+    return header, body
+
+
+def _delimited(delimiter: str) -> Callable[[Answer, bool], str]:
+    def render(answer: Answer, explain: bool) -> str:
+        import csv
+        import io
+
+        out = io.StringIO()
+        header, body = cells(answer)
+        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([header, *body])
+        return out.getvalue().rstrip("\n")
+
+    return render
+
+
+def as_markdown(answer: Answer, explain: bool) -> str:
+    header, body = columns(answer)
+
+    def line(row: Sequence[str]) -> str:
+        return "| " + " | ".join(c.replace("|", "\\|") for c in row) + " |"
+
+    return "\n".join([line(header), "| " + " | ".join("---" for _ in header) + " |", *(line(r) for r in body)])
+
+
+_LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ε": r"$\varepsilon$", "δ": r"$\delta$", "α": r"$\alpha$",
+          "σ": r"$\sigma$", "μ": r"$\mu$", "ρ": r"$\rho$"}
+
+
+def as_latex(answer: Answer, explain: bool) -> str:
+    header, body = columns(answer)
+
+    def line(row: Sequence[str]) -> str:
+        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in row) + r" \\"
+
+    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\hline", line(header), r"\hline",
+                      *(line(r) for r in body), r"\hline", r"\end{tabular}"])
+
+
+FORMATS: dict[str, Callable[[Answer, bool], str]] = {
+    "table": as_table,
+    "json": as_json,
+    "jsonl": as_jsonl,
+    "csv": _delimited(","),
+    "tsv": _delimited("\t"),
+    "markdown": as_markdown,
+    "latex": as_latex,
+}

@@ -1,0 +1,113 @@
+"""Which bounds speak about which mechanism. Names only become code here, in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dpcalc.answer import Route
+from dpcalc.bound import Bound
+from dpcalc.bounds import curve
+from dpcalc.bounds.conversions import (
+    composition_advanced,
+    composition_basic,
+    composition_optimal,
+    rdp_improved,
+    rdp_mironov,
+    rdp_optimal,
+)
+from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.mechanisms import (
+    gaussian_classic,
+    gaussian_exact,
+    gaussian_rdp,
+    laplace_exact,
+    laplace_rdp,
+    randomized_response_exact,
+    randomized_response_rdp,
+)
+from dpcalc.numerics.rounding import ratio_down
+
+Params = Mapping[str, Any]
+
+
+def converted(bound: Bound, by_conversion: bool = False) -> tuple[Route, ...]:
+    """An RDP bound, through each conversion."""
+    return (
+        Route(bound, rdp_optimal.BOUND, by_conversion=by_conversion),
+        Route(bound, rdp_improved.BOUND, by_conversion=by_conversion),
+        Route(bound, rdp_mironov.BOUND, on_request=not by_conversion, by_conversion=by_conversion),
+    )
+
+
+COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_advanced.BOUND), Route(composition_basic.BOUND))
+PURE_COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_basic.BOUND))
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A mechanism: its options, the routes for one and for many releases, its curve, its record in a guarantee."""
+
+    options: tuple[str, ...]  # required
+    once: tuple[Route, ...]
+    often: tuple[Route, ...]
+    curve: Callable[[Params], Curve]
+    pure: Callable[[Params], float] | None
+    record: Callable[[Params], dict[str, Any]]
+    noise: str
+    optional: tuple[str, ...] = ()
+
+
+def _gaussian_record(p: Params) -> dict[str, Any]:
+    return {"name": "gaussian", "noise_multiplier": ratio_down(p["sigma"], p["sensitivity"])}
+
+
+def _pure_laplace(p: Params) -> float:
+    return laplace_exact.pure(p["scale"], p["sensitivity"])
+
+
+def _pure_response(p: Params) -> float:
+    return randomized_response_exact.pure(p["probability"], 1)
+
+
+MECHANISMS = {
+    "gaussian": Mechanism(
+        ("sigma",),
+        (Route(gaussian_exact.BOUND), *converted(gaussian_rdp.BOUND), Route(gaussian_classic.BOUND)),
+        (Route(gaussian_exact.BOUND), *converted(gaussian_rdp.BOUND), Route(gaussian_classic.BOUND)),
+        lambda p: curve.of(gaussian_rdp.BOUND, sigma=p["sigma"], sensitivity=p["sensitivity"]),
+        None,
+        _gaussian_record,
+        "σ is the standard deviation of the noise in the units of the sensitivity",
+        ("sensitivity",),
+    ),
+    "laplace": Mechanism(
+        ("scale",),
+        (Route(laplace_exact.BOUND), *converted(laplace_rdp.BOUND)),
+        (*PURE_COMPOSITION, *converted(laplace_rdp.BOUND)),
+        lambda p: curve.of(laplace_rdp.BOUND, _pure_laplace(p), scale=p["scale"], sensitivity=p["sensitivity"]),
+        _pure_laplace,
+        lambda p: {"name": "laplace", "scale": ratio_down(p["scale"], p["sensitivity"])},
+        "v is the scale of Laplace noise (standard deviation v√2) in the units of the sensitivity",
+        ("sensitivity",),
+    ),
+    "randomized-response": Mechanism(
+        ("probability",),
+        (Route(randomized_response_exact.BOUND), *converted(randomized_response_rdp.BOUND)),
+        (Route(randomized_response_exact.BOUND), *converted(randomized_response_rdp.BOUND)),
+        lambda p: curve.of(randomized_response_rdp.BOUND, _pure_response(p), probability=p["probability"]),
+        _pure_response,
+        lambda p: {"name": "randomized-response", "probability": p["probability"]},
+        "p is the probability that the answer is the true bit",
+    ),
+}
+
+
+def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
+    """The parameters that the routes of a mechanism read."""
+    params = {name: values[name] for name in mechanism.options + mechanism.optional}
+    params["steps"] = int(values.get("steps") or 1)
+    if mechanism.pure is not None:
+        params |= {"step_epsilon": mechanism.pure(params), "step_delta": 0.0}
+    return params

@@ -1,0 +1,44 @@
+"""One call: options → parameters → answer → text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.spec import Command
+
+_SWITCHES = ("json", "quiet", "explain")
+
+
+def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> str:
+    """The text to print. Raises DpcalcError for everything a person can put right."""
+    from dpcalc.errors import DpcalcError
+    from dpcalc.params import validate
+
+    switches = {name: raw.pop(name, False) for name in _SWITCHES}
+    sources = tuple(raw.pop("input", None) or ()) + tuple(files)
+    if sources.count("-") > 1:
+        raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
+    if switches["json"] and raw.get("format") not in (None, "json"):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    if switches["json"]:
+        raw["format"] = "json"
+    inputs: tuple[Any, ...] = ()
+    if sources:
+        from dpcalc.guarantee import load
+
+        inputs = tuple(load(source) for source in sources)
+    given = validate(command, raw, inputs)
+    answer = command.answer(given)
+    if given["digits"]:
+        from dpcalc.digits import with_digits
+
+        answer = with_digits(answer, given["digits"])
+    if answer.rows and answer.headline.route.bound.status != "proven":
+        import sys
+
+        print(f"warning: {answer.headline.route.label} is {answer.headline.route.bound.status}, not a guarantee", file=sys.stderr)
+    from dpcalc.render import FORMATS
+
+    if switches["quiet"]:
+        return repr(answer.value)
+    return FORMATS[given["format"]](answer, switches["explain"])

@@ -1,0 +1,101 @@
+"""What a command is: its options (quantities with defaults), its words, and the function that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.quantities import Quantity
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer
+
+QUESTION, MECHANISM, RUN, OUTPUT = "Question", "Mechanism", "Run", "Output"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A parameter of one command: the quantity, its default there, and the group it is listed under."""
+
+    quantity: Quantity
+    group: str
+    default: Any = None
+    choices: tuple[str, ...] = ()  # where the command narrows them
+    multiple: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.quantity.name
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Validated parameters: `values` with the defaults filled in, `provided` the names that were said."""
+
+    values: dict[str, Any]
+    provided: frozenset[str]
+    inputs: tuple[Any, ...] = ()  # guarantees read from JSON
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values.get(name)
+
+    def has(self, name: str) -> bool:
+        return name in self.provided
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    name: str
+    help: str
+    options: tuple[Option, ...]
+    answer: Callable[[Given], Answer]
+    examples: tuple[tuple[str, str], ...] = ()  # (arguments, headline)
+    inputs: bool = False  # takes guarantees from files or standard input
+    describes: bool = False  # without a question, JSON output is the description of the mechanism alone
+
+    def option(self, name: str) -> Option:
+        return next(o for o in self.all_options() if o.name == name)
+
+    def all_options(self) -> tuple[Option, ...]:
+        common = COMMON + ((Option(q.INPUT, OUTPUT, multiple=True),) if self.inputs else ())
+        mine = {o.name for o in self.options}
+        return self.options + tuple(o for o in common if o.name not in mine)
+
+    def solvable(self) -> tuple[str, ...]:
+        return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safer)
+
+
+COMMON = (
+    Option(q.EPSILON, QUESTION),
+    Option(q.DELTA, QUESTION),
+    Option(q.ALPHA, QUESTION),
+    Option(q.RDP, QUESTION),
+    Option(q.SOLVE, QUESTION),
+    Option(q.BOUND, QUESTION, multiple=True),
+    Option(q.FORMAT, OUTPUT, default="table"),
+    Option(q.DIGITS, OUTPUT),
+)
+
+
+def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
+    """Options that the question does not use are an error: an ignored one would be answered wrongly in silence."""
+    from dpcalc.errors import DpcalcError, flag
+
+    always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
+    for name in sorted(given.provided - needed - always):
+        raise DpcalcError("unneeded", f"not used {why}", flag(name))
+
+
+def require(given: Given, names: tuple[str, ...], why: str, unknown: str | None = None) -> None:
+    """All of `names` but the one to be solved for."""
+    from dpcalc.errors import DpcalcError, flag
+
+    for name in names:
+        if given[name] is None and name != unknown:
+            raise DpcalcError("missing", f"needed {why}", flag(name))
+
+
+def values_of(given: Given, names: Mapping[str, Any] | set[str]) -> dict[str, Any]:
+    return {k: v for k, v in given.values.items() if k in names and v is not None}
