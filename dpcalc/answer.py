@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from math import exp, inf, log, sqrt
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
@@ -19,8 +19,7 @@ from dpcalc.question import Question
 Params = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """One way to answer: a bound, and for an RDP bound the conversion that ends it."""
 
     bound: Bound
@@ -37,19 +36,17 @@ class Route:
         return (self.bound, self.conversion) if self.conversion else (self.bound,)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What one route says: numbers by quantity, and the free choices (α, …) that prove them."""
 
     route: Route
     result: dict[str, float]
-    witness: dict[str, float] = field(default_factory=dict)
-    params: Params = field(default_factory=dict)  # what the bounds read
-    digits: dict[str, str] = field(default_factory=dict)
+    witness: Mapping[str, float] = MappingProxyType({})
+    params: Params = MappingProxyType({})  # what the bounds read
+    digits: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """All rows, sharpest proven first, with what a reader must know to use the number."""
 
     command: str
@@ -60,7 +57,7 @@ class Answer:
     adjacency: str
     released: str
     notes: tuple[str, ...] = ()
-    extra: dict[str, float] = field(default_factory=dict)  # companions of every result
+    extra: Mapping[str, float] = MappingProxyType({})  # companions of every result
 
     @property
     def headline(self) -> Row:
@@ -143,7 +140,7 @@ def evaluate(route: Route, params: Params, question: Question, start: float | No
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
         raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
-    return replace(how(route, params, question, start), params=params)
+    return how(route, params, question, start)._replace(params=params)
 
 
 def _own(bound: Bound, params: Params) -> dict[str, Any]:
@@ -317,19 +314,16 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
                          f"{_reached(search, e.at)}", "--solve") from None
     x, row = _feed_back(search, x)
-    return replace(row, result={unknown.name: x, **row.result})
+    return row._replace(result={unknown.name: x, **row.result})
 
 
-@dataclass(slots=True)
 class _Search:
     """The budget as a function of the unknown: gap(x) <= 0 where it is met."""
 
-    route: Route
-    given: Params
-    derive: Callable[[Params], Params]
-    question: Question
-    order: float | None = None  # the last best order, where the next search starts
-    reason: DpcalcError | None = None  # why a value was out of scope
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+        self.route, self.given, self.derive, self.question = route, given, derive, question
+        self.order: float | None = None  # the last best order, where the next search starts
+        self.reason: DpcalcError | None = None  # why a value was out of scope
 
     @property
     def one_value(self) -> bool:
@@ -364,7 +358,7 @@ def _at_fixed_orders(search: _Search, x: float) -> float:
     assert unknown is not None
     for _ in range(8):
         alpha = search.forward(x, search.order).witness["alpha"]
-        fixed = _Search(search.route, search.given, search.derive, replace(search.question, orders=(alpha,)))
+        fixed = _Search(search.route, search.given, search.derive, search.question._replace(orders=(alpha,)))
         better = _root(fixed.gap, unknown, 1e-12, x)
         if abs(better - x) <= 1e-9 * x:
             return better

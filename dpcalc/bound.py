@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """A theorem. It answers one kind of question, and its functions take the quantities named in `params`.
 
     kind        value(…)                                                   exact(mp, …), as printed

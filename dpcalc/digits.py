@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from dpcalc.answer import Answer, Params, Row, _own
@@ -18,7 +17,7 @@ def with_digits(answer: Answer, digits: int) -> Answer:
 
     mp = mpmath.mp.clone()
     mp.dps = digits + 15
-    return replace(answer, rows=tuple(replace(row, digits=_row(mp, row, answer, digits)) for row in answer.rows))
+    return answer._replace(rows=tuple(row._replace(digits=_row(mp, row, answer, digits)) for row in answer.rows))
 
 
 def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:

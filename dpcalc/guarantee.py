@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 from typing import Annotated, Any, Literal
 
@@ -152,28 +151,21 @@ def _part_curve(part: Gaussian | Laplace | RandomizedResponse) -> Curve:
     return base if part.sampling is None else sampled(base, part.sampling.scheme, part.sampling.rate, values)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scheme:
-    """How a sampling scheme turns a base curve into a sampled one."""
-
-    curve: Callable[[Curve, float, dict[str, Any]], Curve]
-
-
 def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:
     if "noise_multiplier" not in values:
         raise DpcalcError("unsupported", "the RDP of Poisson sampling is known here for Gaussian noise only", "--input")
     return curve.of(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
 
 
-_SCHEMES = {
-    "poisson": _Scheme(_poisson),
-    "without-replacement": _Scheme(lambda base, rate, _: curve.of(wor_rdp.BOUND, sampling_rate=rate, base=base)),
-    "weighted": _Scheme(lambda base, rate, _: curve.of(weighted_rdp.BOUND, max_weight=rate, base=base)),
+_SCHEMES: dict[str, Callable[[Curve, float, dict[str, Any]], Curve]] = {
+    "poisson": _poisson,
+    "without-replacement": lambda base, rate, _: curve.of(wor_rdp.BOUND, sampling_rate=rate, base=base),
+    "weighted": lambda base, rate, _: curve.of(weighted_rdp.BOUND, max_weight=rate, base=base),
 }
 
 
 def sampled(base: Curve, scheme: str, rate: float, values: dict[str, Any]) -> Curve:
-    return _SCHEMES[scheme].curve(base, rate, values)
+    return _SCHEMES[scheme](base, rate, values)
 
 
 def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:

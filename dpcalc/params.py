@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,9 @@ from dpcalc.spec import Command, Given, Option
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
+
+# Looking for pydantic plugins reads the metadata of every installed package; dpcalc uses none.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:

@@ -5,11 +5,10 @@ One definition serves the option, its help, validation, JSON Schema, completion 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | numbers (a list) | choice | text."""
 
     name: str

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, log, nextafter
+from typing import NamedTuple
 
 from dpcalc.errors import DpcalcError, flag
 from dpcalc.params import near
@@ -11,8 +11,7 @@ from dpcalc.quantities import Quantity
 from dpcalc.spec import Command, Given
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """asks: epsilon | delta | rdp | tv | mu | guarantee (nothing but the description, for a pipe). With `unknown`, the
     asked quantity is the budget `target`."""
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcalc.answer import Route
 from dpcalc.bound import Bound
@@ -45,8 +44,7 @@ COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_advanced.BOUN
 PURE_COMPOSITION = (Route(composition_optimal.BOUND), Route(composition_basic.BOUND))
 
 
-@dataclass(frozen=True, slots=True)
-class Mechanism:
+class Mechanism(NamedTuple):
     """A mechanism: its options, the routes for one and for many releases, its curve, its record in a guarantee."""
 
     options: tuple[str, ...]  # required

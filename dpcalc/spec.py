@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
 from dpcalc.quantities import Quantity
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
 QUESTION, MECHANISM, RUN, OUTPUT = "Question", "Mechanism", "Run", "Output"
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """A parameter of one command: the quantity, its default there, and the group it is listed under."""
 
     quantity: Quantity
@@ -30,13 +28,12 @@ class Option:
         return self.quantity.name
 
 
-@dataclass(frozen=True, slots=True)
 class Given:
-    """Validated parameters: `values` with the defaults filled in, `provided` the names that were said."""
+    """Validated parameters: `values` with the defaults filled in, `provided` the names that were said, `inputs` the
+    guarantees read from JSON."""
 
-    values: dict[str, Any]
-    provided: frozenset[str]
-    inputs: tuple[Any, ...] = ()  # guarantees read from JSON
+    def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = ()) -> None:
+        self.values, self.provided, self.inputs = values, provided, inputs
 
     def __getitem__(self, name: str) -> Any:
         return self.values.get(name)
@@ -45,8 +42,7 @@ class Given:
         return name in self.provided
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     name: str
     help: str
     options: tuple[Option, ...]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(NamedTuple):
     """ε(α) of one use, the printed formula for it, and ε(∞) (inf where the mechanism has no pure ε).
 
     `orders` limits the curve to a list of orders (from JSON), `whole` to whole orders >= 2.

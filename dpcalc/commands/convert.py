@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
 from dpcalc.errors import DpcalcError
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
 GUARANTEE = "Guarantee"
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(NamedTuple):
     """A kind of guarantee: what describes it, what it can be turned into, how."""
 
     needs: tuple[str, ...]

@@ -65,7 +65,8 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
         return (alpha - 1) * rdp * (1 + 4e-16) - log_least(alpha, epsilon, delta, u)
 
     try:
-        return min(top, boundary(gap, top, _UNDERFLOW, 2e-14))
+        x = boundary(gap, top, _UNDERFLOW, 2e-14)
+        return min(top, x + 4e-14 * abs(x) + 1e-15)  # δ itself is rounded where it nears 1
     except Unreachable:
         return top
 
