@@ -393,7 +393,7 @@ def _feed_back(search: _Search, x: float) -> tuple[float, Row]:
     assert unknown is not None and target is not None
     row, step = search.forward(x), 1e-15
     while row.result[question.asks] > target and step < 1e-3:
-        step = max(2 * step, 2 * _log_ratio(row.result[question.asks], target))
+        step = 2 * step if search.one_value else max(2 * step, 2 * _log_ratio(row.result[question.asks], target))
         x = x + unknown.safer if unknown.kind == "count" else x * (1 + unknown.safer * step)
         row = search.forward(x)
     return x, row

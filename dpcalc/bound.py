@@ -15,7 +15,9 @@ class Bound(NamedTuple):
     conversion  (alpha, rdp, log_delta) → ε, and `log_delta` its inverse   ε
     point       (*params) → {quantity: value}                              the same
 
-    Every value lies in [exact, exact + rtol·|exact|]: never below the theorem, and as near to it as claimed.
+    Every value lies in [exact, exact + rtol·|exact|]: never below the theorem, and as near to it as claimed. For a
+    profile that is rtol·max(1, |log δ|) in log δ, at an ε that may be off by rtol itself;
+    for a conversion it is relative to its largest term, ε(α) + log(1/δ)/(α−1).
     A theorem that does not cover its arguments raises OutOfScope.
     """
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import typer
+from typer._click import Context
 from typer._click.exceptions import ClickException, NoSuchOption, UsageError
 from typer._coercion import TypeDescriptor
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
@@ -24,7 +25,6 @@ COMMANDS = {
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
-_HELP = "Help"
 
 
 class RawOption(TyperOption):
@@ -33,12 +33,12 @@ class RawOption(TyperOption):
     group = OUTPUT
     choices: tuple[str, ...] = ()
 
-    def process_value(self, ctx: typer.Context, value: Any) -> Any:
+    def process_value(self, ctx: Context, value: Any) -> Any:
         return value
 
 
 class RawArgument(TyperArgument):
-    def process_value(self, ctx: typer.Context, value: Any) -> Any:
+    def process_value(self, ctx: Context, value: Any) -> Any:
         return value or ()
 
 
@@ -57,7 +57,7 @@ class FastCommand(_LightHelp, TyperCommand):
 
     examples: tuple[tuple[str, str], ...] = ()
 
-    def format_options(self, ctx: typer.Context, formatter: Any) -> None:
+    def format_options(self, ctx: Context, formatter: Any) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -128,7 +128,7 @@ def build(command: Command) -> FastCommand:
 def load(name: str) -> FastCommand:
     """The command of that name, from its module."""
     module = importlib.import_module("dpcalc.commands." + name.replace("-", "_"))
-    return build(module.COMMAND) if isinstance(module.COMMAND, Command) else module.COMMAND
+    return build(module.COMMAND)
 
 
 class LazyGroup(_LightHelp, TyperGroup):
@@ -138,19 +138,19 @@ class LazyGroup(_LightHelp, TyperGroup):
         super().__init__(**settings)
         self.commands = {n: FastCommand(n, help=h, rich_markup_mode=None) for n, h in COMMANDS.items()}
 
-    def resolve_command(self, ctx: typer.Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from dpcalc.params import near
 
             raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}"
                               f"{near(args[0], tuple(COMMANDS))}")
         name, _, rest = super().resolve_command(ctx, args)
-        return name, load(name), rest
+        return name, load(str(name)), rest
 
 
 def root() -> LazyGroup:
     version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy: ε, δ, RDP, TV, and the noise a budget needs.",
+    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy.",
                       rich_markup_mode=None, invoke_without_command=True, callback=_root,
                       context_settings={"help_option_names": ["-h", "--help"]})
     return group
@@ -224,9 +224,8 @@ def _fail(error: DpcalcError, args: list[str]) -> int:
 
 
 def _wants_json(args: list[str]) -> bool:
-    pairs = zip(args, args[1:], strict=False)
-    return "--json" in args or any(a in ("--format=json", "--format=jsonl") for a in args) or any(
-        a == "--format" and b in ("json", "jsonl") for a, b in pairs)
+    said = " ".join(args).replace("--format=", "--format ")
+    return "--json" in args or "--format json" in said
 
 
 def _drop_output() -> None:

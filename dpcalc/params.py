@@ -72,14 +72,14 @@ def _numbers(option: Option, limits: Any) -> Any:
     from pydantic import BeforeValidator
 
     item = Annotated[float, limits, BeforeValidator(_parsed)]
-    return Annotated[tuple[item, ...], BeforeValidator(_split)]  # type: ignore[valid-type]
+    return Annotated[tuple[item, ...], BeforeValidator(_split)]
 
 
 def _choice(option: Option, limits: Any) -> Any:
     from typing import Literal
 
     choices = option.choices or option.quantity.choices
-    return Literal[choices]  # type: ignore[valid-type]
+    return Literal[choices]
 
 
 def _text(option: Option, limits: Any) -> Any:

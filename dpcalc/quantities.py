@@ -5,7 +5,7 @@ One definition serves the option, its help, validation, JSON Schema, completion 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Quantity(NamedTuple):
@@ -39,6 +39,7 @@ class Quantity(NamedTuple):
 
 
 LARGEST_COUNT = 2.0**53  # whole numbers that a double holds exactly
+_WHOLE: dict[str, Any] = {"kind": "count", "ge": 1, "le": LARGEST_COUNT, "search": (1.0, LARGEST_COUNT)}
 
 EPSILON = Quantity("epsilon", "privacy loss", "ε", ge=0)
 DELTA = Quantity("delta", "failure probability; 0 asks for pure differential privacy", "δ", ge=0, lt=1)
@@ -53,10 +54,10 @@ SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1)
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
                        "ℓ1 for Laplace", "s", gt=0, safer=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1, search=(0.5, 0.9999999999999999))
-STEPS = Quantity("steps", "number of compositions (iterations)", "T", kind="count", ge=1, le=LARGEST_COUNT, safer=-1, search=(1, LARGEST_COUNT))
+STEPS = Quantity("steps", "number of compositions (iterations)", "T", **_WHOLE, safer=-1)
 EPOCHS = Quantity("epochs", "passes over the data", "E", gt=0, le=LARGEST_COUNT, safer=-1)
-N = Quantity("n", "number of records", "n", kind="count", ge=1, le=LARGEST_COUNT, safer=+1, search=(1, LARGEST_COUNT))
-BATCH_SIZE = Quantity("batch_size", "(expected) records in a batch", "b", kind="count", ge=1, le=LARGEST_COUNT, safer=-1, search=(1, LARGEST_COUNT))
+N = Quantity("n", "number of records", "n", **_WHOLE, safer=+1)
+BATCH_SIZE = Quantity("batch_size", "(expected) records in a batch", "b", **_WHOLE, safer=-1)
 SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch", "q", gt=0, le=1, safer=-1, search=(1e-15, 1.0))
 MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record", "c", gt=0, le=1, safer=-1, search=(1e-15, 1.0))
 MU = Quantity("mu", "parameter of Gaussian differential privacy", "μ", gt=0, safer=-1)

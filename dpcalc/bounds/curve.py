@@ -28,7 +28,7 @@ def of(bound: Any, pure: float = inf, **params: Any) -> Curve:
     def exact(mp: Any, alpha: Any) -> Any:
         return bound.exact(mp, alpha, **params)
 
-    orders = params["alphas"] if "alphas" in params else ()
+    orders = params.get("alphas", ())
     return Curve(partial(_at, bound.value, params), exact, pure, bound.source, orders, bound.integer_orders)
 
 

@@ -106,7 +106,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     rate = params.get("sampling_rate", params.get("max_weight"))
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     return Answer("subsample", question, shown, found, _guarantee(values, params, question), adjacency, "every step's output",
-                  _notes(given), {"sampling_rate": rate, "steps": params["steps"]})
+                  _notes(given), {"sampling_rate": float(rate or 0), "steps": params["steps"]})
 
 
 def _check(given: Given, unknown: str | None) -> set[str]:
@@ -122,7 +122,7 @@ def _check(given: Given, unknown: str | None) -> set[str]:
     refuse_unneeded(given, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     if mechanism:
         require(given, mechanism.options, f"by the {given['mechanism']} mechanism", unknown)
-    if given.has("epochs") and given.has("steps") or {"steps", "epochs"} <= given.provided | {unknown}:
+    if (given.has("epochs") and given.has("steps")) or {"steps", "epochs"} <= given.provided | {unknown}:
         raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
     if weighted:
         require(given, ("max_weight",), "with --scheme weighted", unknown)

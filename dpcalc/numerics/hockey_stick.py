@@ -30,10 +30,7 @@ def log_theta(epsilon: float, ratio: float) -> float:
     if a < -1:
         return log1mexp(_log_complement(a, b))
     near, far = mills(a), mills(b)
-    if far <= near / 2:
-        spread = near - far
-    else:
-        spread = ratio * sum(w * mills_slope(a + ratio * t) for t, w in _NODES)
+    spread = near - far if far <= near / 2 else ratio * sum(w * mills_slope(a + ratio * t) for t, w in _NODES)
     return max(_log_density(a) + _log(spread, a), _FLOOR)
 
 

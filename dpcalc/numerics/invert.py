@@ -36,7 +36,7 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
         else:
             c, fc, b, fb = b, fb, a, fa
         a, fa = x, fx
-        good, bad = (a, b) if fa <= 0 else (b, a)
+        good = a if fa <= 0 else b
         width = abs(b - a)
         if width <= rtol * abs(good):
             break

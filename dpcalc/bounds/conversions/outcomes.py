@@ -1,10 +1,11 @@
 """A finite mechanism given by its two output distributions p and q: everything about it is a finite sum."""
 
-from math import exp, expm1, fsum, inf, log
+from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics.elementary import expm1mx, x_minus_log1p
 from dpcalc.numerics.rounding import up
 
 Vector = tuple[float, ...]
@@ -35,15 +36,25 @@ def _hockey_stick(epsilon: float, p: Vector, q: Vector) -> float:
 
 
 def _renyi(alpha: float, p: Vector, q: Vector) -> float:
-    """D_α(p‖q), from log Σ q (p/q)^α = log(1 + Σ q((p/q)^α − 1 − α(p/q − 1))) when both sum to 1."""
-    terms = []
-    for a, b in zip(p, q, strict=True):
-        if a > 0 and b == 0:
-            return inf
-        if a > 0:
-            terms.append(alpha * log(a) + (1 - alpha) * log(b))
-    top = max(terms)
-    return (top + log(fsum(exp(t - top) for t in terms))) / (alpha - 1)
+    """D_α(p‖q): Σ q (p/q)^α = Σq + α(Σp − Σq) + Σ q g(p/q − 1) with g(u) = (1+u)^α − 1 − αu >= 0."""
+    if any(a > 0 and b == 0 for a, b in zip(p, q, strict=True)):
+        return inf
+    logs = [alpha * log(a) + (1 - alpha) * log(b) for a, b in zip(p, q, strict=True) if a > 0]
+    top = max(logs)
+    if top > 1:  # one term alone carries the sum: nothing cancels
+        return (top + log(fsum(exp(t - top) for t in logs))) / (alpha - 1)
+    rest = [fsum((*q, -1.0)), alpha * fsum((*p, *(-b for b in q)))]
+    return log1p(fsum(rest + [b * _bernoulli(alpha, a / b, (a - b) / b) for a, b in zip(p, q, strict=True) if b > 0])) / (alpha - 1)
+
+
+def _bernoulli(alpha: float, ratio: float, u: float) -> float:
+    """(1+u)^α − 1 − αu = (1+u)χ((α−1)y) + (α−1)((1+u)y − u), χ(x) = e^x − 1 − x, y = log(1+u)."""
+    if ratio == 0:
+        return alpha - 1
+    near = abs(u) < 0.2
+    y = log1p(u) if near else log(ratio)
+    excess = u * u - ratio * x_minus_log1p(u) if near else ratio * y - u
+    return ratio * expm1mx((alpha - 1) * y) + (alpha - 1) * excess
 
 
 def rdp(alpha: float, p: Vector, q: Vector) -> float:
@@ -52,7 +63,7 @@ def rdp(alpha: float, p: Vector, q: Vector) -> float:
     if worst == inf:
         raise OutOfScope("no-solution", "an outcome is possible on one data set only: the Rényi divergence is infinite",
                          "--alpha")
-    return max(0.0, worst + 4e-15 * (1 + worst) + 4e-16 / (alpha - 1) * 10)
+    return max(0.0, up(worst, 1e-13))
 
 
 def exact(mp: Any, epsilon: float, p: Vector, q: Vector) -> Any:

@@ -27,5 +27,5 @@ BOUND = Bound(
     params=("parts",),
     value=value,
     exact=exact,
-    rtol=1e-14,
+    rtol=1e-10,
 )

@@ -7,7 +7,10 @@ from dpcalc.bound import Bound
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import up
 
-_ERROR = 3e-13  # of log θ, relative
+
+def _error(log_theta: float) -> float:
+    """Of log θ, relative: near θ = 1 the exponent of 1 − θ (up to 700) costs three digits."""
+    return 3e-13 if log_theta > -0.5 else 4e-15
 
 
 def ratio(sigma: float, sensitivity: float, steps: int) -> float:
@@ -17,12 +20,13 @@ def ratio(sigma: float, sensitivity: float, steps: int) -> float:
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:
     """log δ(ε) = log θ(ε, s√T/σ)."""
-    return up(log_theta(epsilon, ratio(sigma, sensitivity, steps)), _ERROR)
+    log_delta = log_theta(epsilon, ratio(sigma, sensitivity, steps))
+    return up(log_delta, _error(log_delta))
 
 
 def inverse(log_delta: float, sigma: float, sensitivity: float, steps: int) -> float:
     """Least ε with δ(ε) <= δ, up to 1e-13; never less."""
-    return epsilon_for(log_delta * (1 + 2 * _ERROR), ratio(sigma, sensitivity, steps))
+    return epsilon_for(log_delta * (1 + 1.5 * _error(log_delta)), ratio(sigma, sensitivity, steps))
 
 
 def theta(mp: Any, epsilon: Any, r: Any) -> Any:

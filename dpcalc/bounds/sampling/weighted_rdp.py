@@ -3,8 +3,8 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.sampling import wor_rdp
 from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.sampling import wor_rdp
 
 
 def value(alpha: float, max_weight: float, base: Curve) -> float:

@@ -1,0 +1,42 @@
+"""What the tests share: the installed console script, and mpmath contexts that nobody else changes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import mpmath
+import pytest
+
+SCRIPT = Path(sys.executable).with_name("dpcalc")
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def mp():
+    context = mpmath.mp.clone()
+    context.dps = 50
+    return context
+
+
+@pytest.fixture(scope="session")
+def cli():
+    """Run the installed `dpcalc`: the finished process."""
+
+    def run(*args, stdin="", **settings):
+        return subprocess.run([SCRIPT, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=60, **settings)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def ask(cli):
+    """The JSON answer of a command line."""
+
+    def run(*args, stdin=""):
+        done = cli(*args, "--json", stdin=stdin)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        return json.loads(done.stdout)
+
+    return run

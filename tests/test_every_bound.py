@@ -1,0 +1,162 @@
+"""Laws that hold for every bound; a new bound gets them by being listed (and by a line in domains.py)."""
+
+import random
+from math import exp, inf, log, nextafter
+
+import domains
+import mpmath
+import pytest
+
+from dpcalc.bounds import all_bounds
+from dpcalc.errors import OutOfScope
+
+BOUNDS = all_bounds()
+SLOW_ORACLES = {"poisson-rdp": 40, "rdp-optimal": 16, "composition-optimal": 60, "randomized-response-exact": 60, "wor-rdp": 60,
+                "weighted-rdp": 60}
+COUNT = 300
+DIGITS = {"rdp-optimal": 35}  # its oracle is a root of a minimum
+STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
+
+
+def exact(bound, p, dps):
+    """The printed formula; the work digits cover the cancellation in the formula itself."""
+    mp = mpmath.mp.clone()
+    mp.dps = dps
+    if bound.kind == "rdp":
+        return bound.exact(mp, p["alpha"], **{k: v for k, v in p.items() if k != "alpha"})
+    if bound.kind == "profile":
+        return bound.exact(mp, p["epsilon"], **{k: v for k, v in p.items() if k != "epsilon"})
+    return bound.exact(mp, **p)
+
+
+def value(bound, p):
+    if bound.kind == "conversion":
+        return bound.value(p["alpha"], p["rdp"], nextafter(log(p["delta"]), -inf))
+    return bound.value(**p)
+
+
+def pairs(bound, p, dps=60):
+    """(value, exact) of every number a bound gives at p."""
+    got, want = value(bound, p), exact(bound, p, dps)
+    if bound.kind == "point":
+        return [(got[k], want[k]) for k in want]
+    if bound.kind == "profile":
+        mp = mpmath.mp.clone()
+        mp.dps = dps
+        return [(got, mp.log(want))] if want > 0 else [(0.0 if got == -inf else got, 0.0)]
+    return [(got, want)]
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_value_is_the_printed_formula_and_never_below_it(name):
+    bound = BOUNDS[name]
+    for p in domains.points(name, SLOW_ORACLES.get(name, COUNT)):
+        for got, want in pairs(bound, p, DIGITS.get(name, 60)):
+            assert got == got and got != inf, p
+            scale = abs(want) if bound.kind != "profile" else max(abs(want), 1)
+            if bound.kind == "conversion":
+                scale += p["rdp"] - log(p["delta"]) / (p["alpha"] - 1)
+            if bound.kind == "profile":  # a relative error of ε is allowed too: it moves log δ by ε·|dlogδ/dε|
+                scale += abs(slope(bound, p))
+            assert got >= want - mpmath.mpf("1e-30") * scale, (p, got, want)
+            assert got - want <= bound.rtol * scale + mpmath.mpf("1e-300"), (p, got, want, float((got - want) / scale) if scale else got)
+
+
+def slope(bound, p):
+    """ε d log δ/dε of the printed formula, by a difference."""
+    e = mpmath.mpf(p["epsilon"])
+    if e == 0:
+        return 0
+    low, high = (exact(bound, {**p, "epsilon": e * (1 + mpmath.mpf(h))}, 80) for h in ("-1e-9", "1e-9"))
+    return (mpmath.log(high) - mpmath.log(low)) / mpmath.mpf("2e-9") if low > 0 and high > 0 else mpmath.mpf(1)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_oracle_does_not_depend_on_its_precision(name):
+    for p in domains.points(name, 3 if name in SLOW_ORACLES else 12, seed=1):
+        if name == "poisson-rdp" and p["alpha"] != int(p["alpha"]):
+            continue  # an integral: compared with the sum at whole orders, and by halving the step elsewhere
+        first, second = exact(BOUNDS[name], p, 60), exact(BOUNDS[name], p, 120)
+        for a, b in ((first[k], second[k]) for k in first) if isinstance(first, dict) else ((first, second),):
+            assert a == b or abs(a / b - 1) < 1e-20, p
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_says_where_it_comes_from(name):
+    bound = BOUNDS[name]
+    assert bound.statement and bound.source and bound.status in STATUS
+    assert bound.kind in {"rdp", "profile", "conversion", "point"}
+    assert isinstance(bound.assumptions, tuple) and 0 < bound.rtol < 1e-8
+
+
+INCREASING = {  # in these a bound loses more privacy
+    "gaussian-rdp": ("alpha", "sensitivity"), "gaussian-exact": ("sensitivity", "steps"), "gaussian-classic": ("sensitivity", "steps"),
+    "laplace-rdp": ("alpha", "sensitivity"), "laplace-exact": ("sensitivity",), "randomized-response-exact": ("steps",),
+    "randomized-response-rdp": ("alpha",), "rdp-mironov": ("rdp",), "rdp-improved": ("rdp",), "rdp-optimal": ("rdp",),
+    "gdp-exact": ("mu", "steps"), "gdp-rdp": ("alpha", "mu"), "zcdp-rdp": ("alpha", "rho"), "pure-rdp": ("alpha", "step_epsilon"),
+    "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"), "composition-basic": ("step_delta", "steps"),
+    "composition-advanced": ("step_epsilon", "step_delta", "steps"), "composition-optimal": ("step_epsilon", "step_delta", "steps"),
+    "outcomes-exact": (), "outcomes-rdp": ("alpha",), "rdp-curve": (), "rdp-composition": ("alpha",),
+    "poisson-rdp": ("sampling_rate",), "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",),
+    "amplification": ("step_epsilon", "sampling_rate"),
+}
+UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_monotone(name):
+    bound, rng = BOUNDS[name], random.Random(7)
+    for p in domains.points(name, 25, seed=2):
+        for key in INCREASING[name]:
+            more = p[key] + max(1, p[key] // 3) if key == "steps" else min(p[key] * (1 + rng.random()), UPPER.get(key, inf))
+            low, high = value(bound, p), value(bound, {**p, key: more})
+            for a, b in zip(low.values(), high.values(), strict=True) if isinstance(low, dict) else ((low, high),):
+                assert a <= b + 2 * bound.rtol * abs(b) or a == b, (key, p, more)
+
+
+@pytest.mark.parametrize("name", [n for n, b in BOUNDS.items() if b.kind == "profile"])
+def test_profile_falls_and_its_inverse_is_safe(name):
+    bound = BOUNDS[name]
+    for p in domains.points(name, 40, seed=3):
+        rest = {k: v for k, v in p.items() if k != "epsilon"}
+        at = value(bound, p)
+        assert -inf <= at <= 0
+        try:
+            assert value(bound, {**p, "epsilon": p["epsilon"] * 0.9}) >= at - 1e-9 * abs(at)
+        except OutOfScope:
+            assert name == "gaussian-classic"
+        if bound.inverse and -700 < at < -1e-9 and name != "composition-basic":
+            back = bound.inverse(at, **rest)
+            assert value(bound, {**p, "epsilon": back}) <= at + 1e-12 * max(1, abs(at))
+            assert back == pytest.approx(p["epsilon"], rel=1e-6, abs=1e-9 * (1 + back))
+
+
+@pytest.mark.parametrize("name", [n for n, b in BOUNDS.items() if b.kind == "conversion"])
+def test_conversion_and_its_inverse_agree(name):
+    bound = BOUNDS[name]
+    for p in domains.points(name, 40, seed=4):
+        log_delta = log(p["delta"])
+        epsilon = bound.value(p["alpha"], p["rdp"], log_delta)
+        assert epsilon >= 0
+        back = bound.log_delta(p["alpha"], p["rdp"], epsilon)
+        assert back <= 0
+        if epsilon > 0:
+            assert back == pytest.approx(log_delta, rel=1e-6, abs=1e-6), p
+
+
+def test_every_listed_bound_has_a_domain():
+    assert set(domains.DRAW) == set(BOUNDS) == set(INCREASING)
+
+
+def test_conversions_are_ordered():
+    for p in domains.points("rdp-optimal", 60, seed=5):
+        args = (p["alpha"], p["rdp"], log(p["delta"]))
+        optimal, improved, original = (BOUNDS[n].value(*args) for n in ("rdp-optimal", "rdp-improved", "rdp-mironov"))
+        assert optimal <= improved * (1 + 1e-12) <= original * (1 + 1e-11)
+
+
+def test_exact_profiles_are_below_the_rdp_route():
+    for sigma in (0.5, 1.0, 5.0):
+        exact_delta = exp(BOUNDS["gaussian-exact"].value(2.0, sigma, 1.0, 1))
+        for a in (1.5, 3.0, 9.0):
+            assert exact_delta <= exp(BOUNDS["rdp-optimal"].log_delta(a, BOUNDS["gaussian-rdp"].value(a, sigma, 1.0), 2.0)) * (1 + 1e-12)
