@@ -156,7 +156,18 @@ def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
     top = rdp_improved.exact(mp, alpha, rdp, delta)
     if gap(mp.mpf(0)) >= 0:
         return mp.mpf(0)
-    return mp.findroot(gap, (mp.mpf(0), top), solver="ridder", tol=mp.mpf(10) ** (10 - 2 * mp.dps), maxsteps=200, verify=False)
+    low, high = mp.mpf(0), top * mp.mpf("1.001")
+    f_low, f_high = gap(low), gap(high)
+    for _ in range(300):  # regula falsi, the stale end halved (Illinois)
+        x = (low * f_high - high * f_low) / (f_high - f_low)
+        f = gap(x)
+        if abs(high - low) < top * mp.mpf(10) ** (5 - mp.dps) or f == 0:
+            return x
+        if f > 0:
+            high, f_high, f_low = x, f, f_low / 2
+        else:
+            low, f_low, f_high = x, f, f_high / 2
+    return (low + high) / 2
 
 
 BOUND = Bound(

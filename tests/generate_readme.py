@@ -1,0 +1,44 @@
+"""Fills the README's generated parts: outputs of its commands, the table of bounds, the errata."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from dpcalc.bounds import all_bounds
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def console(block):
+    """Each `$ command` of a block with what it prints now."""
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    lines = []
+    for command in re.findall(r"^\$ (.*)$", block.group(1), re.M):
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=env)
+        assert done.returncode == 0, done.stderr
+        lines += [f"$ {command}", done.stdout.rstrip("\n")]
+    return "```console\n" + "\n".join(lines) + "\n```"
+
+
+def bounds():
+    rows = ["| bound | kind | status | rtol | source |", "| --- | --- | --- | --- | --- |"]
+    rows += [f"| `{b.name}` | {b.kind} | {b.status} | {b.rtol:g} | {b.source} |" for b in all_bounds().values()]
+    return "\n".join(rows)
+
+
+def errata():
+    return "\n".join(f"- `{b.name}`: {text}" for b in all_bounds().values() for text in b.errata)
+
+
+def generated(text):
+    text = re.sub(r"```console\n(.*?)\n```", console, text, flags=re.S)
+    for name, make in (("bounds", bounds), ("errata", errata)):
+        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, make=make: m.group(1) + make() + "\n" + m.group(2),
+                      text, flags=re.S)
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(generated(README.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,170 @@
+"""A second oracle, from the definition: quadrature of the divergence itself catches a misread paper."""
+
+from math import exp, log
+
+import mpmath
+import pytest
+
+from dpcalc.bounds import all_bounds
+from dpcalc.bounds.sampling import poisson_rdp
+
+BOUNDS = all_bounds()
+mp = mpmath.mp.clone()
+mp.dps = 25
+
+
+def renyi(alpha, p, q, cuts):
+    return mp.log(mp.quad(lambda x: p(x) ** alpha * q(x) ** (1 - alpha), cuts)) / (alpha - 1)
+
+
+def hockey_stick(epsilon, p, q, cuts):
+    return mp.quad(lambda x: max(p(x) - mp.exp(epsilon) * q(x), mp.mpf(0)), cuts)
+
+
+def normal(mean, sigma):
+    return lambda x: mp.npdf(x, mean, sigma)
+
+
+def laplace(mean, scale):
+    return lambda x: mp.exp(-abs(x - mean) / scale) / (2 * scale)
+
+
+@pytest.mark.parametrize("alpha, sigma, s", [(1.5, 1.0, 1.0), (4.0, 2.0, 3.0), (9.0, 0.7, 1.0)])
+def test_gaussian_rdp(alpha, sigma, s):
+    centre = alpha * s
+    d = renyi(alpha, normal(s, sigma), normal(0, sigma), [centre - 20 * sigma, centre, centre + 20 * sigma])
+    assert BOUNDS["gaussian-rdp"].value(alpha, sigma, s) == pytest.approx(float(d), rel=1e-12)
+
+
+@pytest.mark.parametrize("epsilon, sigma, s, steps", [(0.0, 1.0, 1.0, 1), (1.0, 1.0, 1.0, 1), (3.0, 4.0, 2.0, 9)])
+def test_gaussian_exact(epsilon, sigma, s, steps):
+    """T releases have one sufficient statistic, the mean, with noise σ/√T."""
+    noise = sigma / steps**0.5
+    edge = epsilon * noise**2 / s + s / 2
+    d = hockey_stick(epsilon, normal(s, noise), normal(0, noise), [edge, edge + noise, edge + 4 * noise, edge + 20 * noise])
+    assert exp(BOUNDS["gaussian-exact"].value(epsilon, sigma, s, steps)) == pytest.approx(float(d), rel=1e-11)
+
+
+@pytest.mark.parametrize("alpha, scale, s", [(1.2, 1.0, 1.0), (5.0, 0.5, 1.0), (2.0, 7.0, 3.0)])
+def test_laplace_rdp(alpha, scale, s):
+    d = renyi(alpha, laplace(s, scale), laplace(0, scale), [-mp.inf, -5 * scale, 0, s, s + 5 * scale, mp.inf])
+    assert BOUNDS["laplace-rdp"].value(alpha, scale, s) == pytest.approx(float(d), rel=1e-10)
+
+
+@pytest.mark.parametrize("epsilon, scale, s", [(0.0, 1.0, 1.0), (0.4, 2.0, 1.5)])
+def test_laplace_exact(epsilon, scale, s):
+    edge = (epsilon * scale + s) / 2  # where the densities' ratio is e^ε
+    d = hockey_stick(epsilon, laplace(s, scale), laplace(0, scale), [edge, s, s + 5 * scale, s + 60 * scale])
+    assert exp(BOUNDS["laplace-exact"].value(epsilon, scale, s)) == pytest.approx(float(d), rel=1e-10)
+
+
+@pytest.mark.parametrize("p, steps, epsilon", [(0.75, 1, 0.5), (0.6, 5, 0.7), (0.9, 7, 4.0)])
+def test_randomized_response_exact_by_enumeration(p, steps, epsilon):
+    def law(truth):
+        return {bits: mp.mpf(p) ** bits.count(truth) * (1 - mp.mpf(p)) ** (steps - bits.count(truth))
+                for bits in (tuple(i >> k & 1 for k in range(steps)) for i in range(2**steps))}
+
+    one, zero = law(1), law(0)
+    delta = sum(max(one[b] - mp.exp(epsilon) * zero[b], 0) for b in one)
+    assert exp(BOUNDS["randomized-response-exact"].value(epsilon, p, steps)) == pytest.approx(float(delta), rel=1e-9)
+
+
+@pytest.mark.parametrize("e0, d0, k, epsilon", [(0.5, 0.0, 4, 0.7), (0.3, 0.01, 5, 0.2), (1.0, 0.1, 3, 2.5)])
+def test_composition_optimal_by_enumeration(e0, d0, k, epsilon):
+    """The worst (ε, δ) pair has four outcomes: one of each side alone (δ), and randomised response."""
+    e = mp.exp(mp.mpf(e0))
+    p, q = [mp.mpf(d0), (1 - mp.mpf(d0)) * e / (1 + e), (1 - mp.mpf(d0)) / (1 + e), 0], None
+    q = [0, p[2], p[1], mp.mpf(d0)]
+    laws = [(mp.mpf(1), mp.mpf(1))]
+    for _ in range(k):
+        laws = [(a * x, b * y) for a, b in laws for x, y in zip(p, q, strict=True)]
+    delta = sum(max(a - mp.exp(epsilon) * b, 0) for a, b in laws)
+    assert exp(BOUNDS["composition-optimal"].value(epsilon, e0, d0, k)) == pytest.approx(float(delta), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha, z, q", [(2.0, 1.0, 0.01), (1.1, 1.0, 0.01), (3.7, 0.6, 0.2), (1.5, 2.5, 0.01)])
+def test_poisson_rdp_both_directions(alpha, z, q):
+    def mix(x):
+        return (1 - mp.mpf(q)) * mp.npdf(x, 0, z) + mp.mpf(q) * mp.npdf(x, 1, z)
+
+    cuts = [-15 * z, -5 * z, 0, 0.5, 1, alpha, alpha + 5 * z, alpha + 15 * z]
+    forward, backward = renyi(alpha, mix, normal(0, z), cuts), renyi(alpha, normal(0, z), mix, cuts)
+    assert poisson_rdp.value(alpha, z, q) == pytest.approx(float(forward), rel=1e-8)
+    assert poisson_rdp.reverse(alpha, z, q) == pytest.approx(float(backward), rel=1e-8)
+    assert backward <= forward
+
+
+def test_sampled_bounds_lie_above_the_exact_divergence_of_a_run():
+    """wor-rdp must cover the pair it is about: (1−q)N(0,z²) + qN(1,z²) against (1−q)N(0,z²) + qN(−1,z²), sensitivity 2."""
+    from dpcalc.bounds import curve
+
+    q, z, alpha = 0.1, 3.0, 4.0
+    base = curve.of(BOUNDS["gaussian-rdp"], sigma=z, sensitivity=2.0)
+
+    def mix(mean):
+        return lambda x: (1 - mp.mpf(q)) * mp.npdf(x, 0, z) + mp.mpf(q) * mp.npdf(x, mean, z)
+
+    d = renyi(alpha, mix(1), mix(-1), [-60, -10, 0, 10, 60])
+    assert BOUNDS["wor-rdp"].value(alpha, q, base) >= float(d) > 0
+
+
+def test_amplification_is_exact_for_randomized_response():
+    q, p, epsilon0 = 0.2, 0.75, log(3)
+    sampled = (1 - q) * 0.5 + q * p, (1 - q) * 0.5 + q * (1 - p)  # the answer is a fair coin when not sampled
+    bound = BOUNDS["amplification"].value(epsilon0, 0.0, q)["epsilon"]
+    assert log(sampled[0] / sampled[1]) <= bound == pytest.approx(log(1 + q * 2), rel=1e-12)
+
+
+def test_conversions_hold_for_a_concrete_pair():
+    """The (ε, δ) that a conversion promises is kept by the Gaussian mechanism it came from."""
+    for name in ("rdp-mironov", "rdp-improved", "rdp-optimal"):
+        for alpha in (1.5, 4.0, 20.0):
+            epsilon = BOUNDS[name].value(alpha, BOUNDS["gaussian-rdp"].value(alpha, 1.0, 1.0), log(1e-5))
+            assert BOUNDS["gaussian-exact"].value(epsilon, 1.0, 1.0, 1) <= log(1e-5)
+
+
+# --- errata: the printed form fails against the definition ------------------------------------------------------------
+
+
+def test_erratum_classic_gaussian_above_one():
+    """σ = (s/ε)√(2 log(1.25/δ)) at ε = 16, δ = 1e-5: the true δ is 33.6 times the target; it first fails at 8.42."""
+    def true_delta(epsilon):
+        sigma = (2 * log(1.25e5)) ** 0.5 / epsilon
+        return exp(BOUNDS["gaussian-exact"].value(epsilon, sigma, 1.0, 1))
+
+    assert true_delta(16.0) == pytest.approx(33.6e-5, rel=2e-3)
+    assert true_delta(8.40) < 1e-5 < true_delta(8.43)
+
+
+def test_erratum_lecture_composition_example():
+    """(0.005, 1e-5) × 1000 is not (0.15, 1e-5)."""
+    assert exp(BOUNDS["composition-optimal"].value(0.15, 0.005, 1e-5, 1000)) == pytest.approx(0.0254, rel=1e-2)
+
+
+@pytest.mark.parametrize("epsilon, factor", [(1.0, 1.70), (5.0, 18.0)])
+def test_erratum_linear_amplification(epsilon, factor):
+    """(qε, δ) is below the true amplified ε."""
+    true = BOUNDS["amplification"].value(epsilon, 0.0, 0.01)["epsilon"]
+    assert true / (0.01 * epsilon) == pytest.approx(factor, rel=0.02)
+
+
+def test_erratum_weighted_sum_starts_at_three():
+    """From j = 1 the printed sum has the term cα·2, larger than the whole bound: it is no misprint of a sharper one."""
+    from dpcalc.bounds import curve
+
+    base = curve.of(BOUNDS["gaussian-rdp"], sigma=2.0, sensitivity=1.0)
+    assert BOUNDS["weighted-rdp"].value(8.0, 0.001, base) < log(1 + 0.001 * 8 * 2) / 7
+
+
+def test_erratum_no_rdp_from_a_point():
+    """Sordello et al. §5 at ε = 1, δ = 1e-5, α = 2: ε + log δ/(α−1) is negative, which no divergence is."""
+    assert 1 + log(1e-5) / (2 - 1) == pytest.approx(-10.5, abs=0.02)
+    assert BOUNDS["pure-rdp"].value(2.0, 1.0) > 0
+
+
+@pytest.mark.parametrize("sigma, factor", [(1.0, 1.72), (2.0, 1.14)])
+def test_erratum_subsampled_moments(sigma, factor):
+    """ln E[L_q^λ] <= q²/(1−q)·ln E[L^λ] is exceeded: compare (α−1)D_α of the sampled pair with q²/(1−q)(α−1)D_α."""
+    q = 0.01
+    ratio = max(poisson_rdp.value(a, sigma, q) / (q * q / (1 - q) * a / (2 * sigma**2)) for a in (2.0, 2.5, 3.0, 1.01))
+    assert ratio > factor - 0.05

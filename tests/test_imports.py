@@ -1,0 +1,43 @@
+"""Start-up is part of the design: which modules a command imports, not how long it takes."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"scipy", "mpmath", "matplotlib", "pandas"}
+PROBE = """
+import sys
+sys.argv = ["dpcalc", *{argv!r}]
+from dpcalc.__main__ import main
+import io, contextlib
+with contextlib.redirect_stdout(io.StringIO()):
+    try:
+        main()
+    except SystemExit:
+        pass
+print(" ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith("scipy.")}})))
+"""
+CASES = [
+    ("--version", {"typer", "pydantic", "numpy", "rich"}),
+    ("--help", {"pydantic", "numpy", "rich"}),
+    ("rdp --help", {"pydantic", "numpy", "rich"}),
+    ("subsample --help", {"pydantic", "numpy", "rich"}),
+    ("convert --help", {"pydantic", "numpy", "rich"}),
+    ("rdp --sigma 1 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
+    ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"numpy", "rich"}),
+    ("rdp --mechanism laplace --scale 2 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("convert --from gdp --mu 1 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("subsample --scheme without-replacement --sampling-rate .01 --sigma 2 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("subsample --sampling-rate .01 --sigma 1 --delta 1e-5 --json", {"rich"}),
+]
+
+
+@pytest.mark.parametrize("line, absent", CASES, ids=[c[0] for c in CASES])
+def test_not_imported(line, absent):
+    done = subprocess.run([sys.executable, "-c", PROBE.format(argv=line.split())], capture_output=True, text=True)
+    loaded = set(done.stdout.split())
+    assert "dpcalc" in loaded, done.stderr
+    assert not loaded & (absent | HEAVY)
