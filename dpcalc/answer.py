@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import exp, inf, log, sqrt
+from math import ceil, exp, floor, inf, log, sqrt
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 
 Params = Mapping[str, Any]
+_LARGEST_ORDER = 1500  # of the search over whole orders, whose bounds are sums of as many terms
 
 
 class Route(NamedTuple):
@@ -88,8 +89,8 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
                          else evaluate(route, derive(given), question))
         except OutOfScope as reason:
             reasons.append(reason)
-        except OverflowError:
-            reasons.append(OutOfScope("no-solution", f"the value of {route.label} exceeds the largest double"))
+        except (OverflowError, ZeroDivisionError, Unreachable):
+            reasons.append(OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision"))
         except NoSolution as reason:
             reasons.append(OutOfScope("no-solution", reason.message, reason.option))
     if not found:
@@ -140,7 +141,10 @@ def evaluate(route: Route, params: Params, question: Question, start: float | No
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
         raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
-    return how(route, params, question, start)._replace(params=params)
+    row = how(route, params, question, start)
+    if any(x != x for x in row.result.values()):
+        raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
+    return row._replace(params=params)
 
 
 def _own(bound: Bound, params: Params) -> dict[str, Any]:
@@ -214,7 +218,7 @@ def _best_order(route: Route, params: Params, question: Question, convert: Calla
     else:
         guess = start or _guess(curve, question)
         if whole:
-            best, value = minimise_over(lambda k: at(float(k)), round(guess), 2, 100_000)
+            best, value = minimise_over(lambda k: at(float(k)), round(min(guess, 64)), 2, _LARGEST_ORDER)
         else:
             u, value = minimise(lambda u: at(1 + exp(u)), log(guess - 1), log(1e-4), log(9e9), 0.5, 1e-4)
             best = 1 + exp(u)
@@ -394,8 +398,12 @@ def _feed_back(search: _Search, x: float) -> tuple[float, Row]:
     row, step = search.forward(x), 1e-15
     while row.result[question.asks] > target and step < 1e-3:
         step = 2 * step if search.one_value else max(2 * step, 2 * _log_ratio(row.result[question.asks], target))
-        x = x + unknown.safer if unknown.kind == "count" else x * (1 + unknown.safer * step)
+        x = x * (1 + unknown.safer * step)
+        if unknown.kind == "count":
+            x = ceil(x) if unknown.safer > 0 else max(1, min(ceil(x) - 1, floor(x)))
         row = search.forward(x)
+    if row.result[question.asks] > target:
+        raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
     return x, row
 
 

@@ -114,10 +114,10 @@ def build(command: Command) -> FastCommand:
     arguments = [RawArgument(param_decls=["files"], type_descriptor=_TEXT, nargs=-1, metavar="[FILE|-]...",
                              help="guarantees (JSON) to read")] if command.inputs else []
 
-    def call(files: Sequence[str] = (), **raw: Any) -> None:
+    def call(files: Sequence[str] = (), **raw: Any) -> str:
         from dpcalc.run import run
 
-        write(run(command, raw, tuple(files)))
+        return run(command, raw, tuple(files))
 
     built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches()], help=command.help,
                         rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
@@ -156,11 +156,10 @@ def root() -> LazyGroup:
     return group
 
 
-def _root(version: bool) -> None:
-    if version:
-        from dpcalc import __version__
+def _root(version: bool) -> str | None:
+    from dpcalc import __version__
 
-        write(f"dpcalc {__version__}")
+    return f"dpcalc {__version__}" if version else None
 
 
 def write(text: str) -> None:
@@ -176,6 +175,8 @@ def main(args: list[str]) -> int:
             stream.reconfigure(errors="replace")
     try:
         result = root().main(args or ["--help"], prog_name="dpcalc", standalone_mode=False)
+        if isinstance(result, str):
+            write(result)  # not inside Typer, which answers a closed pipe with exit code 1
         return result if isinstance(result, int) else 0
     except DpcalcError as error:
         return _fail(error, args)

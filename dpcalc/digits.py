@@ -7,6 +7,7 @@ from typing import Any
 
 from dpcalc.answer import Answer, Params, Row, _own
 from dpcalc.errors import DpcalcError
+from dpcalc.numerics.mproot import root
 
 _LONGEST_SUM = 100_000
 
@@ -25,6 +26,8 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
     if row.route.bound.name == "composition-optimal" and steps > _LONGEST_SUM:
         raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {_LONGEST_SUM} steps with --digits",
                           "--digits")
+    if row.route.conversion is not None and row.route.conversion.name == "rdp-optimal":
+        return {}  # a root of a minimum: minutes at this precision
     if asks == "epsilon" and not row.result["delta"]:
         return {}  # pure ε: a closed form, rounded up exactly
     value = _HOW[row.route.bound.kind, asks](mp, row, answer, row.params)
@@ -42,7 +45,7 @@ def _rdp_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    """The δ at which the printed conversion gives the ε asked for, by bisection on log δ."""
+    """The δ at which the printed conversion gives the ε asked for, as a root in log δ."""
     conversion, rdp = row.route.conversion, _rdp(mp, row, answer, params)
     assert conversion is not None
     epsilon = mp.mpf(answer.question.epsilon or 0)
@@ -52,10 +55,7 @@ def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:
     near = row.result.get("log_delta", -1.0)
     low, high = mp.mpf(near) * mp.mpf("1.001") - mp.mpf("1e-3"), mp.mpf(near) * mp.mpf("0.999")
-    for _ in range(int(3.4 * mp.dps)):
-        mid = (low + high) / 2
-        low, high = (mid, high) if gap(mid) > 0 else (low, mid)
-    return mp.exp(high)
+    return mp.exp(root(mp, lambda x: -gap(x), low, high))
 
 
 def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
@@ -63,14 +63,12 @@ def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    """The ε at which the printed δ(ε) is the δ asked for, by bisection next to the double."""
+    """The ε at which the printed δ(ε) is the δ asked for, next to the double."""
     bound, own = row.route.bound, _own(row.route.bound, params)
     target, near = mp.mpf(row.result["delta"]), mp.mpf(row.result["epsilon"])
-    low, high = near * (1 - mp.mpf("1e-6")), near * (1 + mp.mpf("1e-6"))
-    for _ in range(int(3.4 * mp.dps)):
-        mid = (low + high) / 2
-        low, high = (low, mid) if bound.exact(mp, mid, **own) <= target else (mid, high)
-    return high
+    if near == 0:
+        return near
+    return root(mp, lambda e: mp.log(target) - mp.log(bound.exact(mp, e, **own)), near * mp.mpf("0.999999"), near)
 
 
 def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:

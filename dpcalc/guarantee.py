@@ -109,12 +109,13 @@ def _text(source: str) -> str:
         else:
             with open(source, "rb") as file:
                 data = file.read(_LARGEST + 1)
-    except OSError as e:
-        raise DpcalcError("unreadable", f"{source}: {e.strerror}", "--input") from None
+    except (OSError, ValueError) as e:
+        reason = e.strerror if isinstance(e, OSError) else str(e)
+        raise DpcalcError("unreadable", f"{source!r}: {reason}", "--input") from None
     if len(data) > _LARGEST:
         raise DpcalcError("bad-json", f"{source}: more than {_LARGEST} bytes", "--input")
     try:
-        return data.decode()
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DpcalcError("bad-json", f"{source}: not UTF-8 text", "--input") from None
 

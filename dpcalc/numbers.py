@@ -6,7 +6,7 @@ import math
 import re
 
 _LONGEST = 200
-_TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))")
+_TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))", re.ASCII)
 _FUNCTIONS = {"sqrt": math.sqrt, "log": math.log, "ln": math.log, "exp": math.exp}
 _CONSTANTS = {"pi": math.pi, "e": math.e}
 

@@ -40,14 +40,14 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
                           "--orders restricts the search over orders", "--alpha")
     if unknown is not None:
         if has_alpha and given["rdp"] is not None:
-            return Question("rdp", alpha=given["alpha"], unknown=unknown, target=given["rdp"])
+            return Question("rdp", alpha=given["alpha"], orders=orders, unknown=unknown, target=given["rdp"])
         if has_epsilon and has_delta:
             return Question("epsilon", given[epsilon], given[delta], orders=orders, unknown=unknown, target=given[epsilon])
         raise DpcalcError("missing", f"needs a budget: {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp", "--solve")
     if given.has("rdp") and has_alpha:
         raise DpcalcError("unneeded", "a budget needs --solve; without it --alpha prints the RDP", "--rdp")
     if has_alpha:
-        return Question("rdp", alpha=given["alpha"])
+        return Question("rdp", alpha=given["alpha"], orders=orders)
     if has_epsilon and has_delta:
         names = ", ".join(command.solvable())
         raise DpcalcError("contradictory", f"with {flag(delta)} there is nothing left to compute; "
@@ -67,7 +67,7 @@ def _unknown(command: Command, given: Given) -> Quantity | None:
     if name is None:
         return None
     word = name.removeprefix("--").replace("_", "-")
-    if word == "noise-multiplier" and "noise-multiplier" not in command.solvable():
+    if word == "noise-multiplier" and not given.has("sensitivity"):  # it is σ at sensitivity 1
         word = "sigma"
     if word not in command.solvable():
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(command.solvable())}"

@@ -92,6 +92,8 @@ def human_log(log_x: float) -> str:
     """e^{log_x} as a decimal, rounded up, also where the double underflows."""
     if log_x == -inf:
         return "0"
+    if log_x < -1e14:
+        return f"exp(−{human(-log_x, upward=False)})"
     tens = log_x / log(10)
     exponent = floor(tens)
     mantissa = human(10 ** (tens - exponent) * (1 + 1e-12 + 3e-16 * abs(log_x)), 5)

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dpcalc.spec import Command
+from dpcalc.spec import Command, Given
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer
 
 _SWITCHES = ("json", "quiet", "explain")
+
+
+def _answered(command: Command, given: Given) -> Answer:
+    from dpcalc.errors import NoSolution
+    from dpcalc.numerics.invert import Unreachable
+
+    try:
+        return command.answer(given)
+    except (OverflowError, ZeroDivisionError, Unreachable):
+        raise NoSolution("no-solution", "these parameters lead outside the range of double precision") from None
 
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> str:
@@ -28,7 +41,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> s
 
         inputs = tuple(load(source) for source in sources)
     given = validate(command, raw, inputs)
-    answer = command.answer(given)
+    answer = _answered(command, given)
     if given["digits"]:
         from dpcalc.digits import with_digits
 

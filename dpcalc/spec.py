@@ -10,6 +10,7 @@ from dpcalc.quantities import Quantity
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
+    from dpcalc.question import Question
 
 QUESTION, MECHANISM, RUN, OUTPUT = "Question", "Mechanism", "Run", "Output"
 
@@ -60,7 +61,7 @@ class Command(NamedTuple):
         return self.options + tuple(o for o in common if o.name not in mine)
 
     def solvable(self) -> tuple[str, ...]:
-        return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safer)
+        return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safer and o.quantity is not q.NOISE_MULTIPLIER)
 
 
 COMMON = (
@@ -82,6 +83,16 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
     always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
     for name in sorted(given.provided - needed - always):
         raise DpcalcError("unneeded", f"not used {why}", flag(name))
+
+
+def check_unknown(question: Question, used: set[str], where: str) -> None:
+    """The parameter to be solved for must be one that the answer depends on; --orders belongs to a search over orders."""
+    from dpcalc.errors import DpcalcError
+
+    if question.unknown is not None and question.unknown.name not in used:
+        raise DpcalcError("unknown-value", f"{question.unknown.option} is no parameter {where}", "--solve")
+    if question.asks == "rdp" and question.orders:
+        raise DpcalcError("unneeded", "the order is given by --alpha", "--orders")
 
 
 def require(given: Given, names: tuple[str, ...], why: str, unknown: str | None = None) -> None:

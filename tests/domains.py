@@ -92,7 +92,7 @@ DRAW = {
     "gdp-rdp": lambda r: {"alpha": alpha(r), "mu": spread(r, 1e-9, 1e6)},
     "zcdp-rdp": lambda r: {"alpha": alpha(r), "rho": spread(r, 1e-9, 1e6)},
     "pure-rdp": lambda r: {"alpha": alpha(r), "step_epsilon": spread(r, 1e-6, 50)},
-    "pure-gdp": lambda r: {"step_epsilon": spread(r, 1e-9, 150)},
+    "pure-gdp": lambda r: {"step_epsilon": spread(r, 1e-9, 150), "steps": steps(r)},
     "dp-tv": lambda r: {"step_epsilon": spread(r, 1e-9, 500), "step_delta": delta(r)},
     "composition-basic": composition,
     "composition-advanced": composition,

@@ -112,7 +112,7 @@ def test_a_narrow_terminal_keeps_the_numbers():
 
 
 def test_shown_numbers_are_rounded_to_the_safe_side(cli):
-    assert cli("rdp", "--sigma", "3", "--alpha", "2").stdout.startswith("ε(α) = 0.222223 ")
+    assert cli("rdp", "--sigma", "3", "--alpha", "2").stdout.startswith("ε(α) = 0.111112 ")
     assert cli("rdp", "--epsilon", "1", "--delta", "1e-5", "--solve", "sigma").stdout.startswith("σ = 3.73064 ")
     down = cli("subsample", "--steps", "100", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5", "--solve", "sampling-rate")
     exact = float(cli("subsample", "--steps", "100", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5", "--solve", "sampling-rate",

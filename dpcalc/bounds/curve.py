@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from math import inf
 from typing import Any, NamedTuple
 
@@ -29,7 +29,7 @@ def of(bound: Any, pure: float = inf, **params: Any) -> Curve:
         return bound.exact(mp, alpha, **params)
 
     orders = params.get("alphas", ())
-    return Curve(partial(_at, bound.value, params), exact, pure, bound.source, orders, bound.integer_orders)
+    return Curve(cache(partial(_at, bound.value, params)), exact, pure, bound.source, orders, bound.integer_orders)
 
 
 def _at(value: Callable[..., float], params: dict[str, Any], alpha: float) -> float:

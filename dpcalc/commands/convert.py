@@ -42,12 +42,35 @@ def answer(given: Given) -> Answer:
     used = {*source.needs, *source.may, "from", "to"}
     refuse_unneeded(given, used | {"alpha", "rdp", "epsilon", "delta"}, f"with --from {name}")
     require(given, source.needs, f"with --from {name}", unknown)
+    _refuse_leftovers(given, name, source, question)
     found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k != "parts"}
     return Answer("convert", question, shown, found, _guarantee(question, found[0].result, source.derive(values)),
                   given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", (),
                   {"steps": values["steps"]} if "steps" in source.may else {})
+
+
+_ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set()}
+_BUDGET = {"epsilon": {"epsilon", "delta", "orders"}, "rdp": {"alpha", "rdp"}}
+_TARGETS = {"epsilon": "target_epsilon", "delta": "target_delta"}
+
+
+def _refuse_leftovers(given: Given, name: str, source: _Source, question: Question) -> None:
+    """Options that neither describe the guarantee nor ask the question."""
+    asked = _BUDGET[question.asks] | {"solve"} if question.unknown else _ASKED_BY[question.asks]
+    if name == "dp":
+        asked = {_TARGETS.get(n, n) for n in asked} - {"orders"} | {"slack"}
+        if question.asks != "epsilon" or question.unknown:
+            asked -= {"slack"}
+        if given.inputs:
+            asked |= set(_TARGETS) & given.provided
+    describe = {*source.needs, *source.may} - {"slack", "orders", *_TARGETS.values()}
+    if question.unknown and question.unknown.name not in describe:
+        raise DpcalcError("unknown-value", f"{question.unknown.option} is no parameter with --from {name}", "--solve")
+    always = {"from", "to", "bound", "format", "digits", "input"}
+    for option in sorted(given.provided - describe - asked - always):
+        raise DpcalcError("unneeded", f"not used by this question (--from {name}, asks {question.asks})", f"--{option.replace('_', '-')}")
 
 
 def _one_order(given: Given) -> Given:
@@ -134,7 +157,11 @@ def _curve_question(given: Given) -> Question:
     from dpcalc.question import asked
 
     free = Given({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"})
-    return _plain_question(free) if given["to"] == "tv" else asked(COMMAND, free)
+    if given["to"] == "tv":
+        return _plain_question(free)
+    question = asked(COMMAND, free)
+    _check_target(given["to"], question)
+    return question
 
 
 def _dp_question(given: Given) -> Question:
@@ -241,7 +268,7 @@ def _params(*names: str) -> Callable[[Any], dict[str, Any]]:
     return lambda values: {**{n: values[n] for n in names}, "steps": int(values["steps"])}
 
 
-_SOURCES = {
+_SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), _curve_routes, _rdp_params, _curve_question),
     "gdp": _Source(("mu",), ("steps", "orders"), _gdp_routes, _params("mu"), _plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), _curve_routes, _params("rho"), _plain_question),

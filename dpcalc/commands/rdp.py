@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
@@ -22,6 +22,7 @@ def answer(given: Given) -> Answer:
     unknown = question.unknown.name if question.unknown else None
     used = {*mechanism.options, *mechanism.optional, "mechanism", "steps", "orders"}
     refuse_unneeded(given, used, f"by the {given['mechanism']} mechanism")
+    check_unknown(question, used, f"of the {given['mechanism']} mechanism")
     require(given, mechanism.options, f"by the {given['mechanism']} mechanism", unknown)
     often = unknown == "steps" or given["steps"] > 1
     found = rows(mechanism.often if often else mechanism.once, given.values,

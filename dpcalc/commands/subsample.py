@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer, Route
@@ -78,10 +78,17 @@ def _is_point(given: Given) -> bool:
 def _amplified(given: Given, adjacency: str) -> Answer:
     from dpcalc.answer import Answer, Route, rows
     from dpcalc.bounds.sampling import amplification
+    from dpcalc.errors import DpcalcError, flag
     from dpcalc.question import Question
 
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
     refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
+    if given["scheme"] == "weighted":
+        raise DpcalcError("refused", "amplification is a theorem for Poisson sampling and for sampling without replacement", "--scheme")
+    for name in sorted(given.provided & {"alpha", "rdp", "solve"}):
+        raise DpcalcError("unneeded", "not used to amplify an (ε, δ) point", flag(name))
+    if given.has("sampling_rate") and given.provided & {"n", "batch_size"}:
+        raise DpcalcError("contradictory", "--n and --batch-size already say the sampling rate", "--sampling-rate")
     rate = _rate(given.values)
     values = {"step_epsilon": given["epsilon"], "step_delta": given["delta"], **given.values}
     point = {k: values[k] for k in ("step_epsilon", "step_delta")} | {"sampling_rate": rate}
@@ -99,6 +106,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
     used = _check(given, unknown)
+    check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     named = given["bound"] or ()
     found = rows(_routes(given), given.values, _derive, question, named)
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}

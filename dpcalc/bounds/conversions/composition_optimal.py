@@ -24,7 +24,7 @@ def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) ->
     """log δ(ε) = log(1 − (1−δ)^T (1 − h)), h = Σ_l C(T,l)[e^{(T−l)ε₀} − e^{ε + lε₀}]₊/(1+e^{ε₀})^T."""
     if steps > _LARGEST:
         raise OutOfScope("out-of-range", f"{steps:g} > 1e10 steps: the sum of composition-optimal is too long", "--steps")
-    log_h = _log_excess(epsilon, step_epsilon, steps)
+    log_h = _log_excess(float(epsilon), float(step_epsilon), steps)
     none = steps * log1p(-step_delta)  # log (1−δ)^T
     return min(0.0, up(log_add(log1mexp(none), none + log_h), _ERROR / 4) + _ERROR / 4)
 
@@ -33,27 +33,36 @@ def _log_excess(epsilon: float, step_epsilon: float, steps: int) -> float:
     """log h: the binomial law of the number l of unlikely answers, times (1 − e^{ε − (T−2l)ε₀})₊, positive terms only."""
     import numpy as np
 
-    if step_epsilon == 0 or epsilon >= steps * step_epsilon:
+    first = _margin(steps, step_epsilon, epsilon)
+    if step_epsilon == 0 or first <= 0:
         return -inf
+    if step_epsilon > 300:  # l = 0 has all the mass but T·e^{−300}, and the factor falls in l: it is a tight upper bound
+        return log1mexp(-first)
     decay = exp(-step_epsilon)
     p, q = decay / (1 + decay), 1 / (1 + decay)
     log_q = -log1p(decay)
     mean, spread = steps * p, sqrt(steps * p * q)
-    last = int(min((steps - epsilon / step_epsilon) / 2 + 1, steps))
     # Above the mean by 10σ + 60 the law holds less than e^{−45}, and its terms are smaller still.
-    start = min(last, int(mean + 10 * spread + 60))
+    start = int(min((steps - epsilon / step_epsilon) / 2 + 1, steps, mean + 10 * spread + 60))
+    while _margin(steps - 2 * start, step_epsilon, epsilon) <= 0:
+        start -= 1
     reach = int(min(start, 10 * spread + 60 + max(0.0, start - mean)))
     below = np.arange(start, start - reach - 1, -1, dtype=float)
     ratios = np.log(below[:-1]) - np.log(steps - below[:-1] + 1) + step_epsilon
     weights = np.concatenate(([0.0], np.cumsum(ratios)))
-    excess = -np.expm1(np.minimum(epsilon - (steps - 2 * below) * step_epsilon, 0.0))
+    # The margin at the first term is exact; the others add positive amounts to it.
+    excess = -np.expm1(-(_margin(steps - 2 * start, step_epsilon, epsilon) + 2 * (start - below) * step_epsilon))
     top = float(weights.max())
     total = float((np.exp(weights - top) * excess).sum())
-    if total <= 0:
-        return -inf
     at_start = log_binomial_pmf(start, steps, -step_epsilon + log_q, log_q, p, q)
     # What lies further below is less than e^{−45} of the largest term.
     return at_start + top + log(total) + 1e-15
+
+
+def _margin(count: int, step_epsilon: float, epsilon: float) -> float:
+    """count·ε₀ − ε, the subtraction done exactly."""
+    (a, b), (c, d) = step_epsilon.as_integer_ratio(), epsilon.as_integer_ratio()
+    return (count * a * d - c * b) / (b * d)
 
 
 def exact(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: int) -> Any:

@@ -5,7 +5,7 @@ post-processing of randomised response with p = e^ε/(1+e^ε). So μ = 2Φ⁻¹(
 trade-off curves touch at that point, no smaller μ does.
 """
 
-from math import exp, log1p
+from math import exp, log1p, sqrt
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -16,11 +16,15 @@ from dpcalc.numerics.rounding import up
 _SQRT_HALF_PI = 1.2533141373155003
 
 
-def value(step_epsilon: float) -> dict[str, float]:
-    """μ = −2Φ⁻¹(1/(1+e^ε)), the least that covers every ε-DP mechanism."""
+def value(step_epsilon: float, steps: int) -> dict[str, float]:
+    """μ = −2Φ⁻¹(1/(1+e^ε))·√T: the least that covers every ε-DP mechanism, composed T times."""
+    return {"mu": up(_once(step_epsilon) * sqrt(steps), 5e-16)}
+
+
+def _once(step_epsilon: float) -> float:
     if step_epsilon < 1e-3:
         # 2Φ(μ/2) − 1 = tanh(ε/2), both odd: μ = ε√(π/2)(1 + (π/48 − 1/12)ε² + O(ε⁴)), a correction below 0.
-        return {"mu": up(step_epsilon * _SQRT_HALF_PI * (1 + step_epsilon**2 * -0.017883431869), 1e-14)}
+        return up(step_epsilon * _SQRT_HALF_PI * (1 + step_epsilon**2 * -0.017883431869), 1e-14)
     # log Q(μ/2) = log(1/(1+e^ε))
     target = -step_epsilon - log1p(exp(-step_epsilon))
 
@@ -28,14 +32,15 @@ def value(step_epsilon: float) -> dict[str, float]:
         return target - log_tail(x)
 
     meets, fails = bracket(lambda x: -gap(x), 1.0, +1, 1e-4, 1e150)
-    return {"mu": up(2 * boundary(lambda x: -gap(x), meets, fails, 1e-15), 1e-12)}
+    return up(2 * boundary(lambda x: -gap(x), meets, fails, 1e-15), 1e-12)
 
 
-def exact(mp: Any, step_epsilon: float) -> Any:
+def exact(mp: Any, step_epsilon: float, steps: int) -> Any:
     """The root of Q(μ/2) = 1/(1+e^ε)."""
     e = mp.mpf(step_epsilon)
     with mp.workdps(mp.dps + 15 + int(e)):
-        return {"mu": 2 * mp.sqrt(2) * mp.erfinv(mp.tanh(e / 2))} if e < 200 else {"mu": _large(mp, e)}
+        once = 2 * mp.sqrt(2) * mp.erfinv(mp.tanh(e / 2)) if e < 200 else _large(mp, e)
+        return {"mu": once * mp.sqrt(steps)}
 
 
 def _large(mp: Any, e: Any) -> Any:
@@ -49,10 +54,10 @@ def _large(mp: Any, e: Any) -> Any:
 BOUND = Bound(
     name="pure-gdp",
     kind="point",
-    statement="ε-DP is μ-GDP with μ = −2Φ⁻¹(1/(1+e^ε))",
+    statement="T releases that are ε-DP each are μ-GDP together with μ = −2Φ⁻¹(1/(1+e^ε))·√T",
     source="proof in this file, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and Dong, Roth & Su 2022",
     assumptions=("pure differential privacy (δ = 0)",),
-    params=("step_epsilon",),
+    params=("step_epsilon", "steps"),
     value=value,
     exact=exact,
     rtol=5e-12,

@@ -1,6 +1,6 @@
 """Two outcomes, probabilities (p, 1 − p) against (1 − p, p): the worst case of every pure-DP guarantee."""
 
-from math import exp, log, log1p, sinh
+from math import exp, expm1, log, log1p, sinh
 from typing import Any
 
 
@@ -13,7 +13,7 @@ def binary_rdp(alpha: float, t: float) -> float:
     if (alpha + 0.5) * t < 20:
         half = exp(t / 2)
         return log1p(2 * sinh(alpha * t / 2) * sinh(a1 * t / 2) / ((half + 1 / half) / 2)) / a1
-    return t + (log1p(exp(-(2 * alpha - 1) * t)) - log1p(exp(-t))) / a1
+    return t + log1p(exp(-t) * expm1(-2 * a1 * t) / (1 + exp(-t))) / a1
 
 
 def binary_rdp_exact(mp: Any, alpha: Any, p: Any) -> Any:

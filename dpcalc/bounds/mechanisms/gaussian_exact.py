@@ -36,10 +36,10 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
         return mp.erfc(x / mp.sqrt(2)) / 2
 
     e, r = mp.mpf(epsilon), mp.mpf(r)
-    # Both tails agree to r/a relative and are as small as e^{−a²/2}: carry the digits that cancel.
-    a = abs(e / r - r / 2)
-    extra = int(a * a / 4) + 2 * int(abs(mp.log10(r))) + 10
-    with mp.workdps(mp.dps + min(extra, 100_000)):
+    # The tails agree to about r/a relative: carry the digits that cancel.
+    a = abs(e / r - r / 2) + 1
+    extra = 2 * int(abs(mp.log10(r))) + 2 * int(mp.log10(a)) + 15
+    with mp.workdps(mp.dps + extra):
         return tail(e / r - r / 2) - mp.exp(e) * tail(e / r + r / 2)
 
 

@@ -13,7 +13,7 @@ analytic for |Im t| < πz, so the trapezoidal rule with step min(1/2, z/4) has a
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, log, log1p, pi
+from math import ceil, exp, expm1, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ERROR = 2e-11  # relative, of e^{(α−1)D} − 1: quadrature and rounding
 _TAIL = 9.5  # standard deviations; beyond, less than 1e-20 of the integral
+_FALL = 48.0
 _LOG_SQRT_2PI = 0.5 * log(2 * pi)
 
 
@@ -49,26 +50,40 @@ def _divergence(alpha: float, z: float, q: float, log_integrand: Any) -> float:
     if forward and growth + log(q) > 45:
         # Minkowski: ‖1 + u‖_α <= 1 − q + q‖e^w‖_α, and >= q‖e^w‖_α: equal to double precision here.
         return min(up((growth + log(q) + exp(log1p(-q) - log(q) - growth)) * (alpha / (alpha - 1)), 2e-15), cap)
-    peak = _furthest_peak(alpha, z, q) if forward else 2 / z
+    if q < 1e-140 or z > 1e100:  # the square of q/z underflows: Minkowski again, linear in q
+        tiny = q * expm1(growth) * alpha / (alpha - 1) if growth < 700 else cap
+        return min(up(max(tiny, 5e-324), 4e-15), cap)
+    end = _upper_end(alpha, z, q) if forward else 2 / z + _TAIL
     bends = (1 / (2 * z), z * (log1p(-q) - log(q)) + 1 / (2 * z))  # u = 0 and u = 1 − q
-    log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), -_TAIL, 8 * ceil((peak + _TAIL) / 8),
+    log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), -_TAIL, 8 * ceil(end / 8),
                                      min(0.5, z / 4), bends)
     log_excess += _ERROR + error * error
     raw = log1p(exp(log_excess)) if log_excess < 700 else log_excess
     return min(up(raw / (alpha - 1), 4e-16), cap)
 
 
-def _furthest_peak(alpha: float, z: float, q: float) -> float:
-    """A point at or beyond every maximum of φ(t)(1+u)^α, and of φ(t)u²: both grow slower than φ falls from there."""
-    t = max(alpha, 2.0) / z
+def _upper_end(alpha: float, z: float, q: float) -> float:
+    """A t beyond which less than e^{−45} of the integral of g(t) = φ(t)((1+u)^α − 1 − αu) is left.
+
+    d log g/dt + t is at most α u′/(1+u) + 2u′/u <= p(t) = (α/z)·share + 2/z + 2/(t − 1/(2z)), and p(t) stays below
+    t_k on [t_k, t_{k−1}] for t_k = p(t_{k−1}), as long as these fall: there g falls at least like e^{−(t − t_k)²/2}.
+    """
+    floor = 1 / (2 * z) + 1
+    peaks = [max((alpha + 2) / z + 2, floor)]
     for _ in range(60):
+        t = peaks[-1]
         w = t / z - 1 / (2 * z * z) + log(q) - log1p(-q)
         share = 1 / (1 + exp(-w)) if w > -700 else 0.0
-        slower = max(alpha * share, 2.0) / z
-        if slower > 0.999 * t:
+        slower = max(alpha * share / z + 2 / z + 2 / (t - 1 / (2 * z)), floor)
+        if slower > 0.99 * t:
             break
-        t = slower
-    return t
+        peaks.append(slower)
+    fallen = 0.0
+    for low, high in zip(reversed(peaks), reversed(peaks[:-1]), strict=False):
+        if fallen + (high - low) ** 2 / 2 >= _FALL:
+            return low + sqrt(2 * (_FALL - fallen))
+        fallen += (high - low) ** 2 / 2
+    return peaks[0] + sqrt(2 * (_FALL - fallen))
 
 
 def _log_forward(t: Array, alpha: float, z: float, q: float) -> Array:

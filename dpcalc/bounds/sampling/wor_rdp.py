@@ -37,13 +37,20 @@ def whole(alpha: float) -> int:
 
 def _second(order: int, log_q: float, base: Curve) -> float:
     two = base.rdp(2.0)
-    log_gap = log(expm1(two)) if two < 700 else two
+    log_gap = _log_expm1(two)
     return 2 * log_q + log(order * (order - 1) / 2) + min(log(4) + log_gap, two + _log_min_two(base.pure, 2))
 
 
 def _log_min_two(pure: float, power: int) -> float:
     """log min(2, (e^{ε(∞)} − 1)^j)."""
-    return min(log(2), power * log(expm1(pure))) if pure < 700 else log(2)
+    return min(log(2), power * _log_expm1(pure))
+
+
+def _log_expm1(x: float) -> float:
+    """log(e^x − 1), −inf at 0."""
+    if x == 0:
+        return -inf
+    return log(expm1(x)) if x < 700 else x
 
 
 def exact(mp: Any, alpha: float, sampling_rate: float, base: Curve) -> Any:
