@@ -19,7 +19,7 @@ _dpcalc() {
         rdp,--delta|rdp,-d) return;;
         rdp,--alpha|rdp,-a) return;;
         rdp,--rdp) return;;
-        rdp,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity noise-multiplier steps' -- "$cur") ); return;;
+        rdp,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity steps' -- "$cur") ); return;;
         rdp,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification' -- "$cur") ); return;;
         rdp,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         rdp,--digits) return;;
@@ -62,7 +62,7 @@ _dpcalc() {
         subsample,--delta|subsample,-d) return;;
         subsample,--alpha|subsample,-a) return;;
         subsample,--rdp) return;;
-        subsample,--solve) COMPREPLY=( $(compgen -W 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity noise-multiplier' -- "$cur") ); return;;
+        subsample,--solve) COMPREPLY=( $(compgen -W 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity' -- "$cur") ); return;;
         subsample,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification' -- "$cur") ); return;;
         subsample,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         subsample,--digits) return;;

@@ -15,7 +15,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l epsilon -s e -d 'priv
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity noise-multiplier steps'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity steps'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
@@ -68,7 +68,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epsilon -s e -d
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity noise-multiplier'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x

@@ -161,7 +161,7 @@ def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
     for _ in range(300):  # regula falsi, the stale end halved (Illinois)
         x = (low * f_high - high * f_low) / (f_high - f_low)
         f = gap(x)
-        if abs(high - low) < top * mp.mpf(10) ** (5 - mp.dps) or f == 0:
+        if min(high - x, x - low) < top * mp.mpf(10) ** (5 - mp.dps) or f == 0:
             return x
         if f > 0:
             high, f_high, f_low = x, f, f_low / 2
