@@ -1,0 +1,37 @@
+"""Points at which an earlier version was wrong."""
+
+import mpmath
+import pytest
+
+from dpcalc.bounds import all_bounds
+
+BOUNDS = all_bounds()
+mp = mpmath.mp.clone()
+mp.dps = 60
+
+
+@pytest.mark.parametrize("alpha, z, q", [(155.0, 6, 0.1), (154.0, 6, 0.1), (69.0, 4, 0.1), (39.0, 3, 0.1), (267.0, 8.295697757737065, 0.10844547852039839)])
+def test_poisson_rdp_keeps_the_shoulder_of_its_integral(alpha, z, q):
+    bound = BOUNDS["poisson-rdp"]
+    want = bound.exact(mp, alpha, z, q)
+    assert want <= bound.value(alpha, z, q) <= want * (1 + bound.rtol)
+
+
+@pytest.mark.parametrize("args", [(0.2872385320032528, 0.0957461773913486, 0.0, 3), (9.965496087471212, 0.9965496377138113, 0.0, 10)])
+def test_composition_near_the_last_step_of_its_profile(args):
+    bound = BOUNDS["composition-optimal"]
+    want = mp.log(bound.exact(mp, *args))
+    assert want <= bound.value(*args) <= want * (1 - bound.rtol)
+
+
+def test_composition_of_huge_losses_is_not_zero():
+    assert BOUNDS["composition-optimal"].value(100.0, 720.0, 0.0, 1000) > -1e-9
+
+
+def test_gdp_of_pure_steps_grows_with_their_root():
+    value = BOUNDS["pure-gdp"].value
+    assert value(1.0, 4)["mu"] == pytest.approx(2 * value(1.0, 1)["mu"], rel=1e-14)
+
+
+def test_amplification_never_underflows_to_nothing():
+    assert BOUNDS["amplification"].value(1e3, 0.1, 5e-324)["epsilon"] > 0
