@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
@@ -102,7 +102,3 @@ def require(given: Given, names: tuple[str, ...], why: str, unknown: str | None 
     for name in names:
         if given[name] is None and name != unknown:
             raise DpcalcError("missing", f"needed {why}", flag(name))
-
-
-def values_of(given: Given, names: Mapping[str, Any] | set[str]) -> dict[str, Any]:
-    return {k: v for k, v in given.values.items() if k in names and v is not None}
