@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.answer import Answer, Params, Row, own_params
+from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError
 from dpcalc.numerics.mproot import root
+from dpcalc.orders import Params, own_params
 
 _LONGEST_SUM = 100_000
 
