@@ -89,7 +89,7 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         except NoSolution as reason:
             reasons.append(OutOfScope("no-solution", reason.message, reason.option))
     if not found:
-        first = reasons[0]
+        first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     return tuple(sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question))))
 
@@ -141,13 +141,17 @@ def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ..
     return tuple(r for r in routes if allowed(r))
 
 
+_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
+          "tv": ("the total variation", "--to"), "mu": ("μ", "--to")}
+
+
 def evaluate(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The answer of one route. Raises OutOfScope where its theorem does not say."""
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
-        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     row = how(route, params, question, start)
-    if any(x != x for x in row.result.values()):
+    if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
         raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
     return row._replace(params=params)
 
@@ -232,7 +236,7 @@ def _profile_to_tv(route: Route, params: Params, question: Question, start: floa
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
     result = dict(route.bound.value(**own_params(route.bound, params)))
     if question.asks not in result:
-        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     return Row(route, result)
 
 

@@ -8,6 +8,7 @@ from math import inf, log
 
 from dpcalc.answer import Route, Row, evaluate
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, integer_boundary
 from dpcalc.orders import Params, own_params
 from dpcalc.quantities import Quantity
@@ -151,7 +152,7 @@ def _reached(search: _Search, at: float) -> str:
     question = search.question
     assert question.unknown is not None
     try:
-        best = f"{search.forward(at).result[question.asks]:.6g}"
+        best = search.forward(at).result[question.asks]
     except (DpcalcError, OverflowError):
-        best = "no finite value"
-    return f"the best reachable is {question.asks} = {best} (at {question.unknown.option} {at:g})"
+        return f"even {question.unknown.option} {at:g} gives no finite {question.asks}"
+    return f"the best reachable is {question.asks} = {human(best)} (at {question.unknown.option} {at:g})"
