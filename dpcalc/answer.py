@@ -23,6 +23,7 @@ class Route(NamedTuple):
     conversion: Bound | None = None
     on_request: bool = False  # shown only when named: never sharper than another one
     by_conversion: bool = False  # the conversion is what the reader chose, and names the row
+    guide: tuple[Bound, Bound] | None = None  # an RDP bound and a conversion that are never sharper: where a search starts
 
     @property
     def label(self) -> str:
@@ -41,6 +42,7 @@ class Row(NamedTuple):
     witness: Mapping[str, float] = MappingProxyType({})
     params: Params = MappingProxyType({})  # what the bounds read
     digits: Mapping[str, str] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
 
 
 class Answer(NamedTuple):
@@ -62,6 +64,10 @@ class Answer(NamedTuple):
         if not self.rows:
             raise DpcalcError("missing", "nothing to print: give --delta, --epsilon or --alpha", "--quiet")
         return self.rows[0]
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        return self.notes + tuple(note for row in self.rows for note in row.notes)
 
     @property
     def asked(self) -> str:
@@ -88,20 +94,34 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
             reasons.append(OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision"))
         except NoSolution as reason:
             reasons.append(OutOfScope("no-solution", reason.message, reason.option))
+    skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
     if not found:
         first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
-    return tuple(sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question))))
+    ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question)))
+    return (ranked[0]._replace(notes=ranked[0].notes + skipped), *ranked[1:])
 
 
 def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
     unknown = question.unknown
     if not unknown:
         return evaluate(route, derive(given), question)
+    if _solved_by_composition(route, given, question):
+        from dpcalc.solving_composed import solve as solve_composed
+
+        guess = next((row.result[unknown.name] for row in found if route.guide and row.route.bound is route.guide[0]), None)
+        return solve_composed(route, given, derive, question, guess)
     from dpcalc.solving import solve
 
     near = next((row.result[unknown.name] for row in found if row.route.bound is route.bound and route.conversion), None)
     return solve(route, given, derive, question, near)
+
+
+def _solved_by_composition(route: Route, given: Params, question: Question) -> bool:
+    if question.asks != "epsilon" or not question.delta:
+        return False
+    one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown and question.unknown.name not in ("steps", "epochs")
+    return route.bound.kind == "composition" or (route.bound.pair is not None and not one)
 
 
 def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
@@ -185,7 +205,7 @@ def _rdp_to_delta(route: Route, params: Params, question: Question, start: float
         return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
 
     alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
-    return Row(route, _delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp})
+    return Row(route, delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp})
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -193,13 +213,15 @@ def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | 
     return Row(route, {"tv": row.result["delta"]}, row.witness)
 
 
-def _delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
+def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
     # A positive δ below the least double is reported as that double, never as 0; log δ tells it in full.
     delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
     return {"delta": min(1.0, up(delta, 4e-16 * (1 + min(abs(log_delta), 1e3)))), "log_delta": log_delta, "epsilon": epsilon}
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if _is_composed(route.bound, params):
+        return _composed_to_epsilon(route, params, question, start)
     bound, own = route.bound, own_params(route.bound, params)
     if question.delta == 0:
         if bound.pure is None:
@@ -223,14 +245,46 @@ def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
     return boundary_log(gap, meets, fails)
 
 
+def _is_composed(bound: Bound, params: Params) -> bool:
+    return bound.pair is not None and params.get("steps", 1) > 1
+
+
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if _is_composed(route.bound, params):
+        return _composed_to_delta(route, params, question, start)
     epsilon = question.epsilon or 0.0
-    return Row(route, _delta_result(route.bound.value(epsilon, **own_params(route.bound, params)), epsilon))
+    return Row(route, delta_result(route.bound.value(epsilon, **own_params(route.bound, params)), epsilon))
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})
+
+
+def _profile_to_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if route.bound.rdp is None:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED['rdp'][0]}", _ASKED["rdp"][1])
+    alpha = question.alpha or 0.0
+    one = route.bound.rdp(alpha, **own_params(route.bound, params))
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha})
+
+
+def _composed_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.composed import to_epsilon
+
+    return to_epsilon(route, params, question)
+
+
+def _composed_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.composed import to_delta
+
+    return to_delta(route, params, question)
+
+
+def _composed_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.composed import to_tv
+
+    return to_tv(route, params, question)
 
 
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -248,6 +302,10 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("profile", "epsilon"): _profile_to_epsilon,
     ("profile", "delta"): _profile_to_delta,
     ("profile", "tv"): _profile_to_tv,
+    ("profile", "rdp"): _profile_to_rdp,
+    ("composition", "epsilon"): _composed_to_epsilon,
+    ("composition", "delta"): _composed_to_delta,
+    ("composition", "tv"): _composed_to_tv,
     ("point", "epsilon"): _point,
     ("point", "delta"): _point,
     ("point", "tv"): _point,

@@ -14,6 +14,10 @@ class Bound(NamedTuple):
     profile     (epsilon, *params) → log δ; compositions are inside        δ
     conversion  (alpha, rdp, log_delta) → ε, and `log_delta` its inverse   ε
     point       (*params) → {quantity: value}                              the same
+    composition (*params) → ((pair, count), …), whose composition is taken  δ by the definition
+
+    A profile with a `pair` is of one use, and is composed numerically over more steps: that result is an upper bound too,
+    with a lower one that says how tight it is.
 
     Every value lies in [exact, exact + rtol·|exact|]: never below the theorem, and as near to it as claimed. For a
     profile that is rtol·max(1, |log δ|) in log δ, at an ε that may be off by rtol itself;
@@ -34,6 +38,8 @@ class Bound(NamedTuple):
     errata: tuple[str, ...] = ()
     pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
     inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
+    pair: Callable[..., Any] | None = None  # profile: (*params) → the dominating pair of one use
+    rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α) of one use, by its integral
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
     default: bool = False  # conversion: the one that ends a curve named alone
     rough: Bound | None = None  # conversion: a cheaper one, whose best order is near

@@ -93,7 +93,21 @@ class Tv(_Model):
     tv: Annotated[float, Field(ge=0, le=1, strict=True)]
 
 
-Guarantee = Mechanisms | Rdp | Dp | Gdp | Tv
+class Sampled(_Model):
+    """A privacy profile at some ε, for both orders of the neighbours."""
+
+    kind: Literal["profile"]
+    epsilon: Annotated[tuple[Loss, ...], Field(min_length=1)]
+    delta: tuple[Annotated[float, Field(ge=0, le=1, strict=True)], ...]
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Sampled:
+        if len(self.epsilon) != len(self.delta):
+            raise ValueError("epsilon and delta differ in length")
+        return self
+
+
+Guarantee = Mechanisms | Rdp | Dp | Gdp | Tv | Sampled
 _ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
 
 
@@ -136,7 +150,7 @@ def parse(text: str, where: str) -> Guarantee:
             raise DpcalcError("bad-json", f"{where}: schema {data['schema']!r} is not dpcalc/v1", "--input")
         data = data.get("guarantee")
     if not isinstance(data, dict) or "kind" not in data:
-        raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among mechanisms, rdp, dp, gdp, tv",
+        raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among mechanisms, rdp, profile, dp, gdp, tv",
                           "--input")
     try:
         return _ADAPTER.validate_python(data)
@@ -212,8 +226,9 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
         return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
     if isinstance(guarantee, Tv):
-        raise DpcalcError("refused", "a total variation distance alone says nothing about ε but (0, TV)-DP, and has no RDP curve; "
-                          "a mechanism, rdp, dp or gdp guarantee is needed", "--input")
+        raise DpcalcError("refused", "a total variation distance alone is (0, TV)-DP, and has no RDP curve", "--input")
+    if isinstance(guarantee, Sampled):
+        raise DpcalcError("refused", "a profile known at some points, the last with δ > 0, has no RDP curve", "--input")
     raise DpcalcError("refused", "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
                       "--input")
 

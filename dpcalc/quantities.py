@@ -68,6 +68,7 @@ Q = Quantity("q", "outcome probabilities on the neighbouring data set", "q", kin
 SLACK = Quantity("slack", "δ′ that advanced composition adds", "δ′", gt=0, lt=1)
 TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition", "ε", ge=0)
 TARGET_DELTA = Quantity("target_delta", "total δ after composition", "δ", ge=0, lt=1)
+PRECISION = Quantity("precision", "relative width wanted of the bracket of a composed profile", kind="number", ge=1e-5, le=0.1)
 STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 

@@ -35,7 +35,7 @@ def record(answer: Answer) -> dict[str, Any]:
         "bounds": [_row_record(row) for row in answer.rows],
         "adjacency": answer.adjacency,
         "released": answer.released,
-        "notes": list(answer.notes),
+        "notes": list(answer.all_notes),
     }
 
 
@@ -169,7 +169,7 @@ def as_table(answer: Answer, explain: bool) -> str:
     console.print()
     console.print(table)
     console.print(f"Neighbours: {answer.adjacency}. Released: {answer.released}.")
-    for note in answer.notes:
+    for note in answer.all_notes:
         console.print(f"Note: {note}.")
     if explain:
         for line_ in explanation(answer):

@@ -26,6 +26,7 @@ from dpcalc.bounds.mechanisms import (
     randomized_response_exact,
     randomized_response_rdp,
 )
+from dpcalc.bounds.profile import Profile
 from dpcalc.numerics.rounding import ratio_down
 
 Params = Mapping[str, Any]
@@ -51,6 +52,7 @@ class Mechanism(NamedTuple):
     once: tuple[Route, ...]
     often: tuple[Route, ...]
     curve: Callable[[Params], Curve]
+    profile: Callable[[Params], Profile]
     pure: Callable[[Params], float] | None
     record: Callable[[Params], dict[str, Any]]
     noise: str
@@ -69,12 +71,43 @@ def _pure_response(p: Params) -> float:
     return randomized_response_exact.pure(p["probability"], 1)
 
 
+def _gaussian_profile(p: Params) -> Profile:
+    def pair() -> Any:
+        from dpcalc.profiles import pairs
+
+        return pairs.gaussian(gaussian_exact.ratio(p["sigma"], p["sensitivity"], 1))
+
+    own = (p["sigma"], p["sensitivity"], 1)
+    return Profile(lambda e: gaussian_exact.value(e, *own), lambda mp, e: gaussian_exact.exact(mp, e, *own), pair)
+
+
+def _laplace_profile(p: Params) -> Profile:
+    def pair() -> Any:
+        from dpcalc.profiles import pairs
+
+        return pairs.laplace(_pure_laplace(p))
+
+    own = (p["scale"], p["sensitivity"])
+    return Profile(lambda e: laplace_exact.value(e, *own), lambda mp, e: laplace_exact.exact(mp, e, *own), pair)
+
+
+def _response_profile(p: Params) -> Profile:
+    def pair() -> Any:
+        from dpcalc.profiles import pairs
+
+        return pairs.binary(_pure_response(p))
+
+    own = (p["probability"], 1)
+    return Profile(lambda e: randomized_response_exact.value(e, *own), lambda mp, e: randomized_response_exact.exact(mp, e, *own), pair)
+
+
 MECHANISMS = {
     "gaussian": Mechanism(
         ("sigma",),
         (Route(gaussian_exact.BOUND), *converted(gaussian_rdp.BOUND), Route(gaussian_classic.BOUND)),
         (Route(gaussian_exact.BOUND), *converted(gaussian_rdp.BOUND), Route(gaussian_classic.BOUND)),
         lambda p: curve.of(gaussian_rdp.BOUND, sigma=p["sigma"], sensitivity=p["sensitivity"]),
+        _gaussian_profile,
         None,
         _gaussian_record,
         "σ is the standard deviation of the noise in the units of the sensitivity",
@@ -85,6 +118,7 @@ MECHANISMS = {
         (Route(laplace_exact.BOUND), *converted(laplace_rdp.BOUND)),
         (*PURE_COMPOSITION, *converted(laplace_rdp.BOUND)),
         lambda p: curve.of(laplace_rdp.BOUND, _pure_laplace(p), scale=p["scale"], sensitivity=p["sensitivity"]),
+        _laplace_profile,
         _pure_laplace,
         lambda p: {"name": "laplace", "scale": ratio_down(p["scale"], p["sensitivity"])},
         "v is the scale of Laplace noise (standard deviation v√2) in the units of the sensitivity",
@@ -95,6 +129,7 @@ MECHANISMS = {
         (Route(randomized_response_exact.BOUND), *converted(randomized_response_rdp.BOUND)),
         (Route(randomized_response_exact.BOUND), *converted(randomized_response_rdp.BOUND)),
         lambda p: curve.of(randomized_response_rdp.BOUND, _pure_response(p), probability=p["probability"]),
+        _response_profile,
         _pure_response,
         lambda p: {"name": "randomized-response", "probability": p["probability"]},
         "p is the probability that the answer is the true bit",

@@ -1,10 +1,12 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
-from math import exp, log
+from math import exp, inf, log
 
 from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
+from dpcalc.profiles import pairs
+from dpcalc.routes import MECHANISMS
 
 
 def log_uniform(rng, low, high):
@@ -44,6 +46,21 @@ def base(rng):
         return curve.of(laplace_rdp.BOUND, 1 / v, scale=v, sensitivity=1.0)
     p = rng.uniform(0.5, 0.99)
     return curve.of(randomized_response_rdp.BOUND, log(p / (1 - p)) * (1 + 1e-14), probability=p)
+
+
+def profile(rng):
+    """One use of a mechanism, as `routes` describes it."""
+    values = {"sigma": log_uniform(rng, 0.2, 100), "scale": log_uniform(rng, 0.1, 100), "probability": rng.uniform(0.55, 0.99),
+              "sensitivity": 1.0}
+    return MECHANISMS[rng.choice(tuple(MECHANISMS))].profile(values)
+
+
+def atoms(rng):
+    """A few pairs of atoms, as randomised response and (ε, δ) points have, with counts."""
+    def one():
+        return pairs.binary(rng.uniform(0.01, 2), rng.choice((-inf, -rng.uniform(1, 30))))
+
+    return {"pairs": tuple((one(), rng.randint(1, 4)) for _ in range(rng.randint(1, 3))), "epsilon": rng.uniform(0, 3)}
 
 
 def outcomes(rng):
@@ -105,6 +122,10 @@ DRAW = {
                               "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-10, 1)))},
     "wor-rdp": lambda r: {"alpha": whole_alpha(r), "sampling_rate": log_uniform(r, 1e-9, 1), "base": base(r)},
     "weighted-rdp": lambda r: {"alpha": whole_alpha(r), "max_weight": log_uniform(r, 1e-9, 1), "base": base(r)},
+    "wor-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": log_uniform(r, 1e-9, 1), "profile": profile(r)},
+    "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
+                                  "profile": profile(r)},
+    "profile-composition": atoms,
     "amplification": lambda r: {"step_epsilon": r.choice((0.0, log_uniform(r, 1e-10, 5000))), "step_delta": delta(r),
                                 "sampling_rate": log_uniform(r, 1e-9, 1)},
 }

@@ -9,9 +9,10 @@ import pytest
 
 from dpcalc.bounds import all_bounds
 from dpcalc.errors import OutOfScope
+from dpcalc.profiles import compose
 
 BOUNDS = all_bounds()
-SLOW_ORACLES = {"poisson-rdp": 40, "rdp-optimal": 8, "composition-optimal": 60, "randomized-response-exact": 60, "wor-rdp": 60,
+SLOW_ORACLES = {"profile-composition": 40, "wor-profile": 200, "poisson-profile": 200, "poisson-rdp": 40, "rdp-optimal": 8, "composition-optimal": 60, "randomized-response-exact": 60, "wor-rdp": 60,
                 "weighted-rdp": 60}
 COUNT = 300
 DIGITS = {"rdp-optimal": 25}  # its oracle is a root of a minimum
@@ -24,7 +25,7 @@ def exact(bound, p, dps):
     mp.dps = dps
     if bound.kind == "rdp":
         return bound.exact(mp, p["alpha"], **{k: v for k, v in p.items() if k != "alpha"})
-    if bound.kind == "profile":
+    if bound.kind in ("profile", "composition"):
         return bound.exact(mp, p["epsilon"], **{k: v for k, v in p.items() if k != "epsilon"})
     return bound.exact(mp, **p)
 
@@ -32,6 +33,8 @@ def exact(bound, p, dps):
 def value(bound, p):
     if bound.kind == "conversion":
         return bound.value(p["alpha"], p["rdp"], nextafter(log(p["delta"]), -inf))
+    if bound.kind == "composition":
+        return compose.log_delta_at(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"]).upper
     return bound.value(**p)
 
 
@@ -40,7 +43,7 @@ def pairs(bound, p, dps=60):
     got, want = value(bound, p), exact(bound, p, dps)
     if bound.kind == "point":
         return [(got[k], want[k]) for k in want]
-    if bound.kind == "profile":
+    if bound.kind in ("profile", "composition"):
         mp = mpmath.mp.clone()
         mp.dps = dps
         return [(got, mp.log(want))] if want > 0 else [(0.0 if got == -inf else got, 0.0)]
@@ -58,6 +61,9 @@ def test_value_is_the_printed_formula_and_never_below_it(name):
                 scale += p["rdp"] - log(p["delta"]) / (p["alpha"] - 1)
             if bound.kind == "profile":  # a relative error of ε is allowed too: it moves log δ by ε·|dlogδ/dε|
                 scale += abs(slope(bound, p))
+            if bound.kind == "composition":  # an upper value of the stated precision (a δ of 0 is not reached by rounding)
+                assert want == 0 or want - mpmath.mpf("1e-12") <= got <= want + compose.PRECISION, (p, got, want)
+                continue
             assert got >= want - mpmath.mpf("1e-17") * scale, (p, got, want)
             assert got - want <= bound.rtol * scale + mpmath.mpf("1e-300"), (p, got, want, float((got - want) / scale) if scale else got)
 
@@ -87,7 +93,7 @@ def test_oracle_does_not_depend_on_its_precision(name):
 def test_says_where_it_comes_from(name):
     bound = BOUNDS[name]
     assert bound.statement and bound.source and bound.status in STATUS
-    assert bound.kind in {"rdp", "profile", "conversion", "point"}
+    assert bound.kind in {"rdp", "profile", "conversion", "point", "composition"}
     assert isinstance(bound.assumptions, tuple) and 0 < bound.rtol < 1e-8
 
 
@@ -99,6 +105,7 @@ INCREASING = {  # in these a bound loses more privacy
     "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"), "composition-basic": ("step_delta", "steps"),
     "composition-advanced": ("step_epsilon", "step_delta", "steps"), "composition-optimal": ("step_epsilon", "step_delta", "steps"),
     "outcomes-exact": (), "outcomes-rdp": ("alpha",), "rdp-curve": (), "rdp-composition": ("alpha",),
+    "wor-profile": ("sampling_rate",), "poisson-profile": ("sampling_rate",), "profile-composition": (),
     "poisson-rdp": ("sampling_rate",), "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",),
     "amplification": ("step_epsilon", "sampling_rate"),
 }

@@ -45,7 +45,7 @@ def answer(given: Given) -> Answer:
     _refuse_leftovers(given, name, source, question)
     found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k != "parts"}
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in ("parts", "pairs")}
     return Answer("convert", question, shown, found, _guarantee(question, found[0].result, source.derive(values)),
                   given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", (),
                   {"steps": values["steps"]} if "steps" in source.may else {})
@@ -90,6 +90,8 @@ def _guarantee(question: Question, result: dict[str, float], params: dict[str, A
         from dpcalc.numerics.rounding import up
 
         return {"kind": "gdp", "mu": up(params["mu"] * sqrt(params["steps"]), 5e-16)}
+    if params.get("merged"):
+        return dict(params["merged"])
     return _AS_GUARANTEE[question.asks](result)
 
 
@@ -106,7 +108,7 @@ def _with_inputs(given: Given) -> Given:
     """Guarantees from JSON: one is converted, several are composed."""
     if not given.inputs:
         return given
-    from dpcalc.guarantee import Dp, curves, gaussian_mu, neighbours
+    from dpcalc.guarantee import Dp, gaussian_mu, neighbours
 
     if given.has("from"):
         raise DpcalcError("contradictory", "the guarantee is read from the input already", "--from")
@@ -122,8 +124,22 @@ def _with_inputs(given: Given) -> Given:
                       **_as_targets(given)}, given.provided - {"epsilon", "delta"}, given.inputs)
     if (mu := gaussian_mu(given.inputs)) is not None:
         return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
-    parts = tuple(part for g in given.inputs for part in curves(g))
-    return Given({**values, "from": "parts", "parts": parts}, given.provided, given.inputs)
+    return Given({**values, "from": "parts", **_composed(given)}, given.provided, given.inputs)
+
+
+def _composed(given: Given) -> dict[str, Any]:
+    """The RDP curves and the dominating pairs of all inputs, where every one has one; and why not otherwise."""
+    from dpcalc.guarantee import curves
+    from dpcalc.guarantee_pairs import of
+
+    found: dict[str, Any] = {}
+    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of}
+    for name, parts in kinds.items():
+        try:
+            found[name] = tuple(part for g in given.inputs for part in parts(g))
+        except DpcalcError as reason:
+            found["reason"] = reason
+    return found
 
 
 def _as_targets(given: Given) -> dict[str, Any]:
@@ -231,11 +247,29 @@ def _gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 
 def _curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.bounds.conversions import rdp_composition, rdp_curve, zcdp_rdp
+    from dpcalc.bounds.conversions import rdp_curve, zcdp_rdp
     from dpcalc.routes import converted
 
-    bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND, "parts": rdp_composition.BOUND}
+    bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}
     return converted(bounds[given["from"]], by_conversion=True)
+
+
+def _part_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """By RDP where all parts have curves, and by profiles, which all parts have."""
+    from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import profile_composition, rdp_composition
+    from dpcalc.routes import converted
+
+    rdp = converted(rdp_composition.BOUND, by_conversion=True) if "parts" in given.values else ()
+    profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
+    if not rdp + profile:
+        raise given["reason"]
+    return rdp + profile
+
+
+def _part_params(values: Any) -> dict[str, Any]:
+    return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "steps": int(values["steps"]),
+            "precision": values.get("precision")}
 
 
 def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
@@ -274,7 +308,7 @@ _SOURCES: dict[str, _Source] = {
     "zcdp": _Source(("rho",), ("steps", "orders"), _curve_routes, _params("rho"), _plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params, _dp_question),
     "outcomes": _Source(("p", "q"), (), _outcome_routes, _outcome_params, _plain_question),
-    "parts": _Source(("parts",), ("steps", "orders"), _curve_routes, _params("parts"), _plain_question),
+    "parts": _Source((), ("steps", "orders", "precision"), _part_routes, _part_params, _plain_question),
 }
 
 COMMAND = Command(
@@ -294,6 +328,7 @@ COMMAND = Command(
         Option(q.TARGET_EPSILON, QUESTION),
         Option(q.TARGET_DELTA, QUESTION),
         Option(q.ORDERS, QUESTION),
+        Option(q.PRECISION, QUESTION),
     ),
     answer,
     (

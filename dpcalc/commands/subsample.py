@@ -32,9 +32,6 @@ def _adjacency(given: Given) -> str:
     if wanted == "add-remove" and scheme != "poisson":
         raise DpcalcError("refused", "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
                           "use replace-one", "--adjacency")
-    if wanted == "replace-one" and scheme == "poisson":
-        raise DpcalcError("refused", "Poisson sampling is analysed for add-remove neighbours; "
-                          "--scheme without-replacement answers for replace-one", "--adjacency")
     return wanted
 
 
@@ -126,7 +123,7 @@ def _check(given: Given, unknown: str | None) -> set[str]:
     own = {*mechanism.options, *mechanism.optional} if mechanism else set()
     weighted = given["scheme"] == "weighted"
     run = {"max_weight"} if weighted else {"sampling_rate", "n", "batch_size"}
-    used = own | run | {"scheme", "adjacency", "steps", "epochs", "orders", "mechanism"}
+    used = own | run | {"scheme", "adjacency", "steps", "epochs", "orders", "mechanism", "precision"}
     refuse_unneeded(given, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     if mechanism:
         require(given, mechanism.options, f"by the {given['mechanism']} mechanism", unknown)
@@ -173,7 +170,9 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    params["base"] = mechanism.curve(values)
+    params["base"], params["profile"] = mechanism.curve(values), mechanism.profile(values)
+    if values.get("precision"):
+        params["precision"] = values["precision"]
     if values["mechanism"] == "gaussian":
         params["noise_multiplier"] = ratio_down(values["sigma"], values["sensitivity"])
     elif mechanism.pure is not None and not weighted:
@@ -198,20 +197,27 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
 
 
 def _routes(given: Given) -> tuple[Route, ...]:
-    from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
+    from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import rdp_improved
+    from dpcalc.bounds.sampling import poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
     from dpcalc.errors import DpcalcError
     from dpcalc.routes import MECHANISMS, PURE_COMPOSITION, converted
 
-    scheme = given["scheme"]
-    pure = "curve" not in given.values and MECHANISMS[given["mechanism"]].pure is not None
+    scheme, has_curve = given["scheme"], "curve" in given.values
+    pure = PURE_COMPOSITION if not has_curve and MECHANISMS[given["mechanism"]].pure is not None else ()
     if scheme == "weighted":
         return converted(weighted_rdp.BOUND)
     if scheme == "without-replacement":
-        return converted(wor_rdp.BOUND) + (PURE_COMPOSITION if pure else ())
-    if "curve" in given.values:
+        profile = () if has_curve else (Route(wor_profile.BOUND, guide=(wor_rdp.BOUND, rdp_improved.BOUND)),)
+        return (*converted(wor_rdp.BOUND), *pure, *profile)
+    if has_curve:
         raise DpcalcError("refused", "the RDP of Poisson sampling is known here for Gaussian noise, not for a curve; "
                           "--scheme without-replacement takes any curve", "--scheme")
-    return PURE_COMPOSITION if pure else converted(poisson_rdp.BOUND)
+    if given["adjacency"] == "replace-one":
+        return (Route(wor_profile.BOUND),)
+    rdp = () if pure else converted(poisson_rdp.BOUND)
+    guide = None if pure else (poisson_rdp.BOUND, rdp_improved.BOUND)
+    return (*rdp, *pure, Route(poisson_profile.BOUND, guide=guide))
 
 
 _CURVE_ORDERS = (*range(2, 33), 40, 48, 64, 96, 128, 256)
@@ -265,6 +271,7 @@ COMMAND = Command(
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.ORDERS, QUESTION),
+        Option(q.PRECISION, QUESTION),
     ),
     answer,
     (

@@ -19,7 +19,10 @@ _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than t
 _MOST_AT_ONCE = 1 << 19  # points of a transform, where blocks of steps are not composed first
 _FIRST_POINTS = 1 << 17  # of the last transform where they are
 _ROUNDS = 8
+_COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in memory
 _ENOUGH_CELLS = 150_000
+_CUTS = 2
+_STEEP = 60.0  # of tilt times lattice step
 _CUT = 10.0  # how far below log δ the log of what is cut off is
 
 
@@ -46,7 +49,9 @@ class _Question(NamedTuple):
 
     def log_delta_near(self, c: Cumulants) -> float:
         """log δ, roughly."""
-        return self.log_delta if self.log_delta is not None else -max(c.rate, 0.0) - c.prefactor
+        if self.epsilon is not None:
+            return min(0.0, c.log_total - c.tilt * self.epsilon - c.prefactor)
+        return self.log_delta or 0.0
 
     def budget(self, c: Cumulants) -> float:
         """The change of log δ that the precision allows."""
@@ -72,7 +77,7 @@ def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bra
 def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     """The larger of the two directions; the second is composed only where a Chernoff bound does not settle it."""
     if sum(count for _, count in parts) > _MOST_STEPS:
-        raise TooLarge("no-solution", f"more than {_MOST_STEPS:g} steps")
+        raise TooLarge("too-large", f"profiles are composed for at most {_MOST_STEPS:g} steps, beyond which rounding would show")
     answer = _answer(parts, question, bracket)
     if not any(pair.twin for pair, _ in parts):
         return answer
@@ -82,7 +87,9 @@ def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracke
     second = _answer(other, question, False)
     if second.upper <= answer.upper:
         return answer
-    return _answer(other, question, True) if bracket else second
+    if bracket:
+        second = _answer(other, question, True)
+    return max(answer, second, key=lambda b: b.upper)._replace(lower=max(answer.lower, second.lower))
 
 
 def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
@@ -96,11 +103,25 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
 
 
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
+    """One direction. What is cut off is chosen from a rough δ, and anew where δ turns out to be much smaller."""
+    near = question.log_delta_near(question.tilt(parts))
+    for _ in range(_CUTS):
+        answer, infinite = _attempt(parts, question, near - _CUT, bracket)
+        log_delta = answer.upper if question.log_delta is None else question.log_delta
+        if infinite <= log_delta - 0.8 * _CUT or infinite <= _log_infinite(parts) + 1e-3:
+            break
+        near = log_delta - 0.5 * _CUT
+    return answer
+
+
+def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
+    """The bracket, and the log of the part of δ that is due to infinite losses."""
     steps = sum(count for _, count in parts)
-    c = question.tilt(parts)
-    tail = question.log_delta_near(c) - _CUT - log(steps)
-    near = tuple((cut(pair, tail), count) for pair, count in parts)
+    near = tuple((cut(pair, log_tail - log(steps)), count) for pair, count in parts)
     c = question.tilt(near)
+    lattice = _lattice(near)
+    if lattice and c.tilt * lattice > _STEEP:  # all weight is on the largest loss already
+        c = cumulants(near, _STEEP / lattice)
     both = _rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     snap = steps * snap_error(both.fine) + both.step * 1e-9
@@ -108,13 +129,14 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     def read(grids: Grids, infinite: float, side: int) -> float:
         return question.read(Reader(power(grids), c.tilt, infinite, slack, side))
 
-    above = read(both.upper, _log_infinite(near), +1)
+    infinite = _log_infinite(near)
+    above = read(both.upper, infinite, +1)
     below = read(both.lower, _log_infinite(parts), -1) if bracket else -inf
     if question.epsilon is None:
         above, below = (above + snap) * (1 + 1e-14) if above > 0 else 0.0, max(0.0, below - snap)
     else:
         above, below = min(0.0, above + snap * (c.tilt + 1)), below - snap * (c.tilt + 1)
-    return Bracket(above, min(below, above), {"tilt": c.tilt, "step": both.step})
+    return Bracket(above, min(below, above), {"tilt": c.tilt, "step": both.step}), infinite
 
 
 def _log_infinite(parts: Parts) -> float:
@@ -148,7 +170,7 @@ def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool)
     steps = sum(count for _, count in parts)
     offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
     depth = 38.0 + log(steps)
-    step = _lattice(parts) or sqrt(8 * budget / (steps * c.tilt * (1 + c.tilt)))
+    step = _lattice(parts) or _first_step(c, steps, budget)
     step, (upper, lower, above, below) = _first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         factor = _refinement(budget, above, below, max(len(g.weight) for g, _ in upper))
@@ -171,6 +193,13 @@ def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool)
                     step * ratio, step)
 
 
+def _first_step(c: Cumulants, steps: int, budget: float) -> float:
+    if c.deviation == 0:
+        return 1.0
+    # Splitting adds up to h²/4 of variance a step, which moves log M by λ(λ+1)/2 of it; h stays below the spread of a step.
+    return min(sqrt(8 * budget / (steps * c.tilt * (1 + c.tilt))), 6 * sqrt(budget / steps) * c.deviation)
+
+
 def _refinement(budget: float, above: float, below: float, cells: int) -> float:
     """The factor for the next step; 1: fine enough. Where a density has sharp ends the lower value wants a finer grid than
     the upper one: it gets it while that is cheap."""
@@ -185,7 +214,7 @@ def _refinement(budget: float, above: float, below: float, cells: int) -> float:
 def _first_round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
                  bracket: bool) -> tuple[float, tuple[Grids, Grids, float, float]]:
     """A rounding to the step wanted, or to the least that fits in memory."""
-    for _ in range(_ROUNDS):
+    for _ in range(_COARSENINGS):
         try:
             return step, _round(parts, tilt, step, offsets, depth, bracket)
         except TooLarge:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, exp, inf, log, log2, sqrt
+from math import ceil, exp, inf, log, log1p, log2, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.profiles.law import Grid, Law, TooLarge
+from dpcalc.profiles.law import TOO_LARGE, Grid, Law, TooLarge
 
 if TYPE_CHECKING:
     from dpcalc.profiles.pair import Array
@@ -51,16 +51,25 @@ def _log_moment(grids: Sequence[tuple[Grid, int]], theta: float) -> float:
     for grid, count in grids:
         mean = grid.moments()[0]
         x = theta * (grid.losses() - mean)
-        top = max(float(x[0]), float(x[-1]), 0.0)
+        held = np.flatnonzero(grid.weight)
+        top = max(float(x[held[0]]), float(x[held[-1]]), 0.0)
+        x = np.minimum(x, top)
         # Near 0 the logarithm is taken of 1 + a sum without its linear part, which cancels.
-        total += count * (top + log(float(grid.weight @ np.exp(x - top))) if top > 1 else np.log1p(float(grid.weight @ np.expm1(x))))
+        near = float((grid.weight * np.expm1(x)).sum()) if top <= 1 else inf
+        total += count * (log1p(near) if abs(near) < 0.5 else top + log((grid.weight * np.exp(x - top)).sum()))
     return total
 
 
 def points(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> int:
     """The length of the transform that a composition needs."""
     low, high = window(grids, depth)
-    return _fast_length(ceil((high - low) / grids[0][0].step) + 8)
+    return _size(low, high, grids[0][0].step)
+
+
+def _size(low: float, high: float, step: float) -> int:
+    if not (high - low) / step < 1e12:
+        raise TooLarge(*TOO_LARGE)
+    return _fast_length(ceil((high - low) / step) + 8)
 
 
 def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
@@ -69,9 +78,9 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     if len(grids) == 1 and grids[0][1] == 1:
         return grids[0][0]
     low, high = window(grids, depth)
-    size = _fast_length(ceil((high - low) / step) + 8)
+    size = _size(low, high, step)
     if size > MOST_POINTS:
-        raise TooLarge("no-solution", "the grid of losses would not fit in memory")
+        raise TooLarge(*TOO_LARGE)
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.
     kept = np.arange(size // 2 + 1)
     log_size, angle = np.zeros(len(kept)), np.zeros(len(kept))

@@ -29,6 +29,9 @@ _GAUSS_4 = tuple(np.asarray(x) for x in ((-0.8611363115940526, -0.33998104358485
                                          (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)))
 
 
+TOO_LARGE = ("too-large", "the profile could not be composed within the limits of memory (its grid of losses is too fine)")
+
+
 class TooLarge(OutOfScope):
     """The accuracy asked for cannot be had within the limits of memory and time."""
 
@@ -59,12 +62,22 @@ class Grid(NamedTuple):
     def moments(self) -> tuple[float, float]:
         """Mean and variance under the tilt."""
         x = np.arange(len(self.weight))
-        mean = float(self.weight @ x)
-        return self.offset + (self.first + mean) * self.step, float(self.weight @ (x - mean) ** 2) * self.step**2
+        mean = float((self.weight * x).sum())
+        return self.offset + (self.first + mean) * self.step, float((self.weight * (x - mean) ** 2).sum()) * self.step**2
 
 
 def law(pair: Pair, tilt: float, depth: float, edges: Array | None = None) -> Law:
     """The finite losses of a pair. Weight below e^{−depth} may be cut off; no node's cell spans one of the `edges`."""
+    loss, log_mass, has_rest = _masses(pair, tilt, depth, edges)
+    log_mass = log_mass + tilt * loss
+    top = float(log_mass.max())
+    weight = np.exp(log_mass - top)
+    total = float(weight.sum())
+    return Law(loss, weight / total, top + log(total), exp(-depth) + 1e-16, has_rest)
+
+
+def _masses(pair: Pair, tilt: float, depth: float, edges: Array | None) -> tuple[Array, Array, bool]:
+    """Losses, log P-masses, and whether the last loss is the rest."""
     losses, logs = [], []
     for piece in pair.pieces:
         t, log_weight = _nodes(piece, tilt, depth, edges)
@@ -74,32 +87,26 @@ def law(pair: Pair, tilt: float, depth: float, edges: Array | None = None) -> La
     if pair.atoms:
         losses.append(np.array([loss for loss, _ in pair.atoms]))
         logs.append(np.array([mass for _, mass in pair.atoms]))
-    has_rest = False
+    left = 0.0
     if pair.rest is not None:
         left = 1 - exp(pair.log_infinite) - sum(float(np.exp(x).sum()) for x in logs)
         if left > 0:
             losses.append(np.array([pair.rest]))
             logs.append(np.array([log(left)]))
-            has_rest = True
-    loss, log_mass = np.concatenate(losses), np.concatenate(logs)
-    log_mass = log_mass + tilt * loss
-    top = float(log_mass.max())
-    weight = np.exp(log_mass - top)
-    total = float(weight.sum())
-    return Law(loss, weight / total, top + log(total), exp(-depth) + 1e-16, has_rest)
+    return np.concatenate(losses), np.concatenate(logs), left > 0
 
 
 def cut(pair: Pair, log_tail: float) -> Pair:
     """The pair with the largest losses, of P-mass at most e^{log_tail}, taken to be infinite: a worse pair."""
-    x = law(pair, 0.0, 40.0 - log_tail)
-    order = np.argsort(x.loss)[::-1]
-    beyond = np.cumsum(x.weight[order]) * exp(x.log_total)
-    kept = int(np.searchsorted(beyond, exp(log_tail), "right"))
+    loss, log_mass, _ = _masses(pair, 0.0, 40.0 - log_tail, None)
+    order = np.argsort(loss)[::-1]
+    beyond = np.logaddexp.accumulate(log_mass[order])
+    kept = int(np.searchsorted(beyond, log_tail, "right"))
     if kept == 0 or kept == len(order):
         return pair
-    top = float(x.loss[order[kept]])
-    tail = float(beyond[kept]) * (1 + 1e-9) + exp(log_tail - 40)  # with the loss at the top itself: it may be an atom
-    infinite = log(tail + exp(pair.log_infinite))
+    top = float(loss[order[kept]])
+    # With the loss at the top itself, which may be an atom, and what the law leaves out.
+    infinite = float(np.logaddexp.reduce([float(beyond[kept]) + 1e-9, log_tail - 40, pair.log_infinite]))
     return pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces),
                          atoms=tuple(a for a in pair.atoms if a[0] < top), log_infinite=infinite)
 
@@ -125,7 +132,7 @@ def grid_edges(pair: Pair, tilt: float, depth: float, step: float, offset: float
     ends += [loss for loss, _ in pair.atoms] + ([pair.rest] if pair.rest is not None else [])
     first, last = np.floor((min(ends) - offset) / step + _SNAP) - 1, np.ceil((max(ends) - offset) / step) + 2
     if not last - first < MOST_CELLS:
-        raise TooLarge("no-solution", "the grid of losses would not fit in memory")
+        raise TooLarge(*TOO_LARGE)
     return offset + np.arange(int(first), int(last) + 1) * step
 
 
@@ -140,7 +147,7 @@ def _nodes(piece: Piece, tilt: float, depth: float, edges: Array | None) -> tupl
         return np.empty(0), np.empty(0)
     count = int((high - low) / piece.scale * 8) + 2
     if not count < MOST_CELLS:
-        raise TooLarge("no-solution", "the grid of losses would not fit in memory")
+        raise TooLarge(*TOO_LARGE)
     knots = np.linspace(low, high, count)
     if edges is not None:
         at = piece.at(edges)
@@ -266,7 +273,7 @@ def _cells(loss: Array, step: float, offset: float) -> tuple[Array, Array]:
 
 def _fitting(size: int) -> int:
     if size > MOST_CELLS:
-        raise TooLarge("no-solution", "the grid of losses would not fit in memory")
+        raise TooLarge(*TOO_LARGE)
     return size
 
 

@@ -37,10 +37,10 @@ class Reader:
         weight = self.grid.weight
         if k >= 0:
             part = weight[k + 1 : k + len(self.kernel)]
-            total = float(part @ self.kernel[1 : len(part) + 1])
+            total = float((part * self.kernel[1 : len(part) + 1]).sum())
         else:
             x = (np.arange(len(weight)) - k) * self.grid.step
-            total = float(weight @ (np.exp(-self.tilt * x) * -np.expm1(-x)))
+            total = float((weight * np.exp(-self.tilt * x) * -np.expm1(-x)).sum())
         return total
 
     def log_delta(self, epsilon: float) -> float:

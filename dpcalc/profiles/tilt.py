@@ -40,10 +40,10 @@ def cumulants(parts: Parts, tilt: float) -> Cumulants:
     total = mean = variance = 0.0
     for pair, count in parts:
         x = law(pair, tilt, _DEPTH)
-        m = float(x.weight @ x.loss)
+        m = float((x.weight * x.loss).sum())
         total += count * x.log_total
         mean += count * m
-        variance += count * float(x.weight @ (x.loss - m) ** 2)
+        variance += count * float((x.weight * (x.loss - m) ** 2).sum())
     return Cumulants(tilt, total, mean, sqrt(variance))
 
 
@@ -54,7 +54,10 @@ def for_delta(parts: Parts, log_delta: float) -> Cumulants:
 
 def for_epsilon(parts: Parts, epsilon: float) -> Cumulants:
     """The tilt whose mean is about ε."""
-    base = cumulants(parts, 0.0).mean
+    start = cumulants(parts, 0.0)
+    base = start.mean
+    if epsilon <= base + _LEAST * start.deviation:  # δ is not small: a slight tilt, that does not magnify what is left of ε
+        return cumulants(parts, _LEAST / max(start.deviation, base - epsilon)) if start.deviation > 0 else start
 
     def wanted(c: Cumulants) -> float:
         return ((epsilon - base) / (c.mean - base)) ** 2 if c.mean > base else inf
@@ -67,7 +70,7 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
     tilt, bounds, last = 1.0, [0.0, inf], None
     for _ in range(60):
         c = cumulants(parts, tilt)
-        if last and tilt > 1.5 * last.tilt and c.rate < 1.01 * last.rate:
+        if last and tilt > 3 * last.tilt and c.deviation < 0.05 * last.deviation:
             break  # the law is all at its largest loss
         last = c
         if c.deviation == 0:
@@ -76,12 +79,12 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
         bounds[r < 1] = tilt
         step = sqrt(min(max(r, 1 / 64), 64.0))
         least = _LEAST / c.deviation
-        if abs(log(step)) < 0.02 or (step < 1 and tilt <= least):
+        if abs(log(step)) < 0.04 or (step < 1 and tilt <= least):
             break
         tilt = max(tilt * step, least if step < 1 else 0.0)
         if not bounds[0] < tilt < bounds[1]:
             tilt = sqrt(bounds[0] * bounds[1]) if bounds[0] > 0 else bounds[1] / 4
-        if tilt > 1e12 or bounds[1] < bounds[0] * 1.05:
+        if tilt > 1e12 or bounds[1] < bounds[0] * (1 + 1e-7):
             break
     assert last is not None
     return last

@@ -8,6 +8,7 @@ from dpcalc.bounds.conversions import (
     gdp_exact,
     gdp_rdp,
     outcomes,
+    profile_composition,
     pure_gdp,
     pure_rdp,
     rdp_composition,
@@ -35,4 +36,5 @@ BOUNDS = (
     composition_optimal.BOUND,
     outcomes.PROFILE,
     outcomes.RDP,
+    profile_composition.BOUND,
 )

@@ -1,5 +1,5 @@
 """Privacy amplification by sampling."""
 
-from dpcalc.bounds.sampling import amplification, poisson_rdp, weighted_rdp, wor_rdp
+from dpcalc.bounds.sampling import amplification, poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
 
-BOUNDS = (poisson_rdp.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND, amplification.BOUND)
+BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND, amplification.BOUND)

@@ -1,0 +1,47 @@
+"""The composition of any guarantees that have a dominating pair."""
+
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bound import Bound
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.tilt import Parts
+
+
+def value(pairs: "Parts") -> "Parts":
+    """The pairs themselves; dpcalc.profiles.compose takes their product."""
+    return pairs
+
+
+def exact(mp: Any, epsilon: float, pairs: "Parts") -> Any:
+    """δ by the definition, over all sequences of atoms (pairs of atoms only, a few steps)."""
+    sides = (pairs, tuple((pair.twin or pair, count) for pair, count in pairs))
+    return max(_delta(mp, mp.mpf(epsilon), side) for side in sides)
+
+
+def _delta(mp: Any, epsilon: Any, pairs: "Parts") -> Any:
+    sums, finite = {mp.mpf(0): mp.mpf(1)}, mp.mpf(1)
+    for pair, count in pairs:
+        atoms = [(mp.mpf(loss), mp.exp(mp.mpf(mass))) for loss, mass in pair.atoms]
+        for _ in range(count):
+            finite *= 1 - mp.exp(mp.mpf(pair.log_infinite))
+            longer: dict[Any, Any] = {}
+            for total, mass in sums.items():
+                for loss, more in atoms:
+                    longer[total + loss] = longer.get(total + loss, 0) + mass * more
+            sums = longer
+    return 1 - finite + mp.fsum(m * (1 - mp.exp(epsilon - s)) for s, m in sums.items() if s > epsilon)
+
+
+BOUND = Bound(
+    name="profile-composition",
+    kind="composition",
+    statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed numerically",
+    source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, arXiv:2207.04380v3 "
+    "(connect the dots)",
+    assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs before it",),
+    params=("pairs",),
+    value=value,
+    exact=exact,
+    rtol=1e-9,
+)

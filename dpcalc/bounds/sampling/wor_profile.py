@@ -1,0 +1,50 @@
+"""The privacy profile of a mechanism on a batch drawn without replacement."""
+
+from math import log
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.profile import Profile, sampled_epsilon
+from dpcalc.numerics.rounding import up
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.pair import Pair
+
+
+def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
+    """log δ′(ε) = log(q·δ(log(1 + (e^ε − 1)/q)))."""
+    return min(0.0, up(log(sampling_rate) + profile.log_delta(sampled_epsilon(epsilon, sampling_rate)), 4e-16))
+
+
+def pair(sampling_rate: float, profile: Profile) -> "Pair":
+    from dpcalc.profiles import pairs
+
+    return pairs.without_replacement(profile.pair(), sampling_rate)
+
+
+def rdp(alpha: float, sampling_rate: float, profile: Profile) -> float:
+    """The Rényi divergence of the profile."""
+    from dpcalc.profiles.moments import rdp as divergence
+
+    return divergence(pair(sampling_rate, profile), alpha)
+
+
+def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:
+    q = mp.mpf(sampling_rate)
+    return q * profile.exact(mp, mp.log(1 + mp.expm1(mp.mpf(epsilon)) / q))
+
+
+BOUND = Bound(
+    name="wor-profile",
+    kind="profile",
+    statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed numerically",
+    source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 (composition)",
+    assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
+                 "neighbours differ by replacing one record", "the base guarantee holds for both orders of the neighbours"),
+    params=("sampling_rate", "profile"),
+    value=value,
+    exact=exact,
+    rtol=5e-10,
+    pair=pair,
+    rdp=rdp,
+)

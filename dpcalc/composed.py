@@ -1,0 +1,60 @@
+"""Answers by the numerical composition of profiles. No I/O; needs numpy."""
+
+from __future__ import annotations
+
+from math import exp, inf
+from typing import TYPE_CHECKING
+
+from dpcalc.answer import Row, delta_result
+from dpcalc.errors import OutOfScope
+from dpcalc.numbers import human
+from dpcalc.orders import Params, own_params
+from dpcalc.profiles import compose
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Route
+    from dpcalc.profiles.tilt import Parts
+    from dpcalc.question import Question
+
+
+def parts(route: Route, params: Params) -> Parts:
+    """The pairs that a route composes, with their counts."""
+    bound, own = route.bound, own_params(route.bound, params)
+    steps = int(params.get("steps", 1))
+    if bound.pair is not None:
+        return ((bound.pair(**own), steps),)
+    return tuple((pair, count * steps) for pair, count in bound.value(**own))
+
+
+def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
+    """ε at δ. Raises OutOfScope where no finite ε holds, TooLarge where memory does not suffice."""
+    if question.delta == 0:
+        raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ", "--delta")
+    found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
+    if found.upper == inf:
+        raise OutOfScope("no-solution", f"no ε holds at δ = {question.delta:g}: the probability of an infinite loss is larger", "--delta")
+    result = {"epsilon": found.upper, "epsilon_lower": max(0.0, found.lower), "delta": question.delta or 0.0}
+    return Row(route, result, found.witness, notes=_bracket("ε", result["epsilon_lower"], found.upper))
+
+
+def to_delta(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
+    """δ at ε."""
+    epsilon = question.epsilon or 0.0
+    found = compose.log_delta_at(parts(route, params), epsilon, _precision(params), bracket)
+    result = delta_result(found.upper, epsilon)
+    lower = min(exp(found.lower), result["delta"])
+    return Row(route, {**result, "delta_lower": lower}, found.witness, notes=_bracket("δ", lower, result["delta"]))
+
+
+def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
+    """δ at ε = 0."""
+    row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
+    return Row(route, {"tv": row.result["delta"], "tv_lower": row.result["delta_lower"]}, row.witness, notes=_bracket("TV", row.result["delta_lower"], row.result["delta"]))
+
+
+def _precision(params: Params) -> float:
+    return float(params.get("precision") or compose.PRECISION)
+
+
+def _bracket(symbol: str, lower: float, upper: float) -> tuple[str, ...]:
+    return (f"the composition itself has {symbol} >= {human(lower, upward=False)}",) if 0 < lower < upper else ()

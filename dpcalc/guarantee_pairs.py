@@ -1,0 +1,72 @@
+"""The dominating pairs of guarantees read from JSON (needs numpy)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, log, nextafter
+from typing import Any
+
+from dpcalc.bounds.conversions import rdp_improved
+from dpcalc.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, RandomizedResponse, Rdp, Sampled, Tv
+from dpcalc.profiles import pairs
+from dpcalc.profiles.pair import Pair
+from dpcalc.profiles.tilt import Parts
+from dpcalc.routes import MECHANISMS
+
+
+def of(guarantee: Guarantee) -> Parts:
+    """(pair, count) of every part."""
+    return _PARTS[type(guarantee)](guarantee)
+
+
+def _mechanisms(guarantee: Mechanisms) -> Parts:
+    return tuple((_part(part), part.count) for part in guarantee.mechanisms)
+
+
+def _part(part: Gaussian | Laplace | RandomizedResponse) -> Pair:
+    values: dict[str, Any] = {"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})}
+    if isinstance(part, Gaussian):
+        values["sigma"] = part.noise_multiplier
+    base = MECHANISMS[part.name].profile(values).pair()
+    return base if part.sampling is None else _SCHEMES[part.sampling.scheme](base, part.sampling.rate)
+
+
+def _weighted(base: Pair, rate: float) -> Pair:
+    from dpcalc.errors import OutOfScope
+
+    raise OutOfScope("unsupported", "weighted sampling has an RDP bound, and no profile", "--input")
+
+
+_SCHEMES: dict[str, Callable[[Pair, float], Pair]] = {
+    "poisson": pairs.poisson,
+    "without-replacement": pairs.without_replacement,
+    "weighted": _weighted,
+}
+
+
+def _curve(guarantee: Rdp) -> Parts:
+    """The profile that an RDP curve implies, sampled: at each ε the best order listed."""
+    orders = tuple(zip(guarantee.alpha, guarantee.rdp, strict=True))
+    convert = rdp_improved.BOUND.log_delta
+    assert convert is not None
+    most = min(r - log(1e-300) / (a - 1) for a, r in orders)
+    epsilons = [most * (k / 200) ** 2 for k in range(201)]
+    return ((pairs.sampled(epsilons, [min(0.0, *(convert(a, r, e) for a, r in orders)) for e in epsilons]), 1),)
+
+
+def _profile(guarantee: Sampled) -> Parts:
+    return ((pairs.sampled(guarantee.epsilon, [_log_up(d) for d in guarantee.delta]), 1),)
+
+
+def _log_up(x: float) -> float:
+    return min(0.0, nextafter(log(x), inf)) if x > 0 else -inf
+
+
+_PARTS: dict[type, Callable[[Any], Parts]] = {
+    Mechanisms: _mechanisms,
+    Rdp: _curve,
+    Gdp: lambda g: ((pairs.gaussian(g.mu), 1),) if g.mu > 0 else (),
+    Dp: lambda g: ((pairs.binary(g.epsilon, _log_up(g.delta)), 1),),
+    Sampled: _profile,
+    Tv: lambda g: ((pairs.binary(0.0, _log_up(g.tv)), 1),),
+}

@@ -1,0 +1,135 @@
+"""--solve through a composed profile: few evaluations, from a first guess by RDP, to the stated precision. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, inf, log
+
+from dpcalc.answer import Route, Row, evaluate
+from dpcalc.composed import to_epsilon
+from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.numbers import human
+from dpcalc.numerics.invert import Unreachable
+from dpcalc.orders import Params
+from dpcalc.profiles.compose import PRECISION
+from dpcalc.profiles.law import TooLarge
+from dpcalc.question import Question
+
+_ROUNDS = 60
+_LONGEST = 2.0  # of a step in log x
+
+
+def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
+    """The value of the unknown that meets the budget, with an ε within the precision of it; fed back, it meets the budget."""
+    search = _Search(route, given, derive, question)
+    if near is None:
+        near = _guided(route, given, derive, question)
+    x = search.boundary(near)
+    row = search.forward(x, True)
+    for _ in range(10):  # with its lower value the same ε may be computed on another grid
+        gap = search.log_ratio(row)
+        if gap <= 0:
+            break
+        x = search.moved(x, gap + search.tolerance)
+        row = search.forward(x, True)
+    else:
+        raise OutOfScope("no-solution", f"{route.label} does not settle on a value that meets the budget", "--solve")
+    assert question.unknown is not None
+    return row._replace(result={question.unknown.name: x, **row.result})
+
+
+def _guided(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float:
+    """The solution by the RDP bound that is never sharper, else the middle of the range."""
+    from dpcalc.solving import solve as solve_rdp
+
+    unknown = question.unknown
+    assert unknown is not None
+    if route.guide:
+        try:
+            return solve_rdp(Route(*route.guide), given, derive, question).result[unknown.name]
+        except (DpcalcError, OverflowError, Unreachable):
+            pass  # a guess only: the search below starts in the middle
+    low, high = unknown.search
+    return 1.0 if low < 1.0 < high else (low * high) ** 0.5
+
+
+class _Search:
+    """log(ε/budget) as a function of the unknown, which it brackets in log x by secants."""
+
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+        assert question.unknown is not None and question.target is not None
+        self.route, self.given, self.derive, self.question = route, given, derive, question
+        self.unknown, self.target = question.unknown, question.target
+        self.tolerance = float(given.get("precision") or PRECISION) / 4
+
+    def forward(self, x: float, bracket: bool) -> Row:
+        params = self.derive({**self.given, self.unknown.name: x})
+        if params.get("steps", 1) == 1 and self.route.bound.pair is not None:
+            return evaluate(self.route, params, self.question)
+        return to_epsilon(self.route, params, self.question, bracket)._replace(params=params)
+
+    def log_ratio(self, row: Row) -> float:
+        epsilon = row.result["epsilon"]
+        if epsilon <= 0:
+            return -inf
+        return log(epsilon / self.target) if self.target > 0 else inf
+
+    def gap(self, x: float) -> float:
+        try:
+            return self.log_ratio(self.forward(x, False))
+        except TooLarge:
+            raise
+        except (OutOfScope, OverflowError):
+            return inf
+
+    def moved(self, x: float, by: float) -> float:
+        """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
+        low, high = self.unknown.search
+        y = min(max(x * exp(self.unknown.safer * by), low), high)
+        if self.unknown.kind == "count":
+            y = round(y)
+            if y == x and by:
+                y = int(x + (self.unknown.safer if by > 0 else -self.unknown.safer))
+        return min(max(y, low), high)
+
+    def boundary(self, start: float) -> float:
+        """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
+        ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
+        x, step = start, 0.05
+        for _ in range(_ROUNDS):
+            gap = self.gap(x)
+            ends[gap <= 0] = (x, gap)
+            if -self.tolerance <= gap <= 0 or self._settled(ends):
+                break
+            if len(ends) == 2:
+                x = self._between(ends[True], ends[False])
+            else:
+                step = min(_LONGEST, max(2 * step, abs(gap) + self.tolerance if abs(gap) < _LONGEST else 0.0))
+                y = self.moved(x, step if gap > 0 else -step)
+                if y == x:
+                    if gap > 0:
+                        raise NoSolution("no-solution", f"no {self.unknown.option[2:]} meets the budget by {self.route.label}: "
+                                         f"at {self.unknown.option} {x:g} it is exceeded {human(exp(min(gap, 700)), 3)}-fold", "--solve")
+                    break
+                x = y
+        if True not in ends:
+            raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
+        return ends[True][0]
+
+    def _settled(self, ends: dict[bool, tuple[float, float]]) -> bool:
+        if len(ends) < 2:
+            return False
+        a, b = ends[True][0], ends[False][0]
+        return abs(a - b) <= 1 if self.unknown.kind == "count" else abs(log(a / b)) < self.tolerance / 20
+
+    def _between(self, met: tuple[float, float], failed: tuple[float, float]) -> float:
+        """Where the secant in log x reaches just below the budget, kept inside the bracket."""
+        (a, gap_a), (b, gap_b) = met, failed
+        share = 0.5
+        if abs(gap_a) < 5 and gap_b < 5:
+            share = min(max((-self.tolerance / 2 - gap_a) / (gap_b - gap_a), 0.02), 0.98)
+        x = a * exp(share * log(b / a))
+        if self.unknown.kind == "count":
+            low, high = sorted((int(a), int(b)))
+            return min(max(round(x), low + 1), high - 1)
+        return x
