@@ -25,7 +25,7 @@ def value(alpha: float, sampling_rate: float, base: Curve) -> float:
     head, tail = min(order, _EDGE), max(_EDGE + 1, order - _EDGE)
     terms = [_second(order, log_q, base)]
     terms += [_term(j, order, log_q, base) for j in (*range(3, head + 1), *range(tail, order + 1))]
-    _middle(head + 1, tail - 1, order, log_q, base, terms)
+    _middle(head + 1, min(tail - 1, order), order, log_q, base, terms)
     total = log_sum(terms)
     sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
     return min(up(sampled, _ERROR), base.rdp(alpha))
