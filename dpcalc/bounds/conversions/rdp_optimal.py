@@ -215,4 +215,5 @@ BOUND = Bound(
     rtol=2e-9,  # for (α−1)ε(α) >= 1e-3; closer to 0 it is an upper bound, less tight
     log_delta=log_delta,
     rough=rdp_improved.BOUND,
+    slow_exact=True,
 )
