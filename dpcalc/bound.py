@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any, NamedTuple
 
 
@@ -43,4 +44,6 @@ class Bound(NamedTuple):
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
     default: bool = False  # conversion: the one that ends a curve named alone
     rough: Bound | None = None  # conversion: a cheaper one, whose best order is near
+    exact_steps: float = inf  # up to this many steps the printed form can be evaluated
+    slow_exact: bool = False  # the printed form is a search of its own: --digits leaves it out
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only

@@ -16,12 +16,13 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
 
 from dpcalc.errors import DpcalcError, flag
-from dpcalc.spec import OUTPUT, Command, Option
+from dpcalc.spec import OUTPUT, Command, Option, Page
 
 COMMANDS = {
     "rdp": "Privacy of one mechanism, once or many times",
     "convert": "Convert between guarantees, and compose them",
     "subsample": "Privacy of training on random batches (DP-SGD)",
+    "schema": "JSON Schema of a result, and of a command's parameters",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
@@ -139,7 +140,19 @@ def _once(raw: dict[str, Any], several: set[str]) -> dict[str, Any]:
 def load(name: str) -> FastCommand:
     """The command of that name, from its module."""
     module = importlib.import_module("dpcalc.commands." + name.replace("-", "_"))
-    return build(module.COMMAND)
+    return _page(module.COMMAND) if isinstance(module.COMMAND, Page) else build(module.COMMAND)
+
+
+def _page(page: Page) -> FastCommand:
+    words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
+
+    def call(words: Sequence[str] = ()) -> str:
+        return page.prints(tuple(words))
+
+    built = FastCommand(page.name, callback=call, params=[words], help=page.help, rich_markup_mode=None,
+                        context_settings={"help_option_names": ["-h", "--help"]})
+    built.examples = page.examples
+    return built
 
 
 class LazyGroup(_LightHelp, TyperGroup):

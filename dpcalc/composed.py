@@ -49,7 +49,8 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
 def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
     """δ at ε = 0."""
     row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
-    return Row(route, {"tv": row.result["delta"], "tv_lower": row.result["delta_lower"]}, row.witness, notes=_bracket("TV", row.result["delta_lower"], row.result["delta"]))
+    tv, lower = row.result["delta"], row.result["delta_lower"]
+    return Row(route, {"tv": tv, "tv_lower": lower}, row.witness, notes=_bracket("TV", lower, tv))
 
 
 def _precision(params: Params) -> float:

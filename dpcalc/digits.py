@@ -10,8 +10,6 @@ from dpcalc.errors import DpcalcError
 from dpcalc.numerics.mproot import root
 from dpcalc.orders import Params, own_params
 
-_LONGEST_SUM = 100_000
-
 
 def with_digits(answer: Answer, digits: int) -> Answer:
     """Each row with its asked quantity recomputed at the row's witness (α) from the printed formula."""
@@ -24,11 +22,11 @@ def with_digits(answer: Answer, digits: int) -> Answer:
 
 def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
     asks, steps = answer.question.asks, row.params.get("steps", 1)
-    if row.route.bound.name == "composition-optimal" and steps > _LONGEST_SUM:
-        raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {_LONGEST_SUM} steps with --digits",
-                          "--digits")
-    if row.route.conversion is not None and row.route.conversion.name == "rdp-optimal":
-        return {}  # a root of a minimum: minutes at this precision
+    if steps > row.route.bound.exact_steps:
+        raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
+                          "with --digits", "--digits")
+    if any(t.slow_exact for t in row.route.theorems):
+        return {}
     if asks == "epsilon" and not row.result["delta"]:
         return {}  # pure ε: a closed form, rounded up exactly
     value = _HOW[row.route.bound.kind, asks](mp, row, answer, row.params)

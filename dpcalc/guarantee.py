@@ -111,6 +111,11 @@ Guarantee = Mechanisms | Rdp | Dp | Gdp | Tv | Sampled
 _ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
 
 
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a guarantee."""
+    return _ADAPTER.json_schema(ref_template="#/$defs/{model}")
+
+
 def load(source: str) -> Guarantee:
     """Read one guarantee, or the guarantee of one whole result, from a file or standard input (-)."""
     return parse(_text(source), "standard input" if source == "-" else source)

@@ -66,6 +66,16 @@ class Command(NamedTuple):
         return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safer and o.quantity is not q.NOISE_MULTIPLIER)
 
 
+class Page(NamedTuple):
+    """A command that answers no question: words → text."""
+
+    name: str
+    help: str
+    metavar: str
+    prints: Callable[[tuple[str, ...]], str]
+    examples: tuple[tuple[str, str], ...] = ()
+
+
 COMMON = (
     Option(q.EPSILON, QUESTION),
     Option(q.DELTA, QUESTION),

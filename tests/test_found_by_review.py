@@ -3,7 +3,7 @@
 import mpmath
 import pytest
 
-from dpcalc.bounds import all_bounds
+from dpcalc.bounds import all_bounds, curve
 
 BOUNDS = all_bounds()
 mp = mpmath.mp.clone()
@@ -35,3 +35,27 @@ def test_gdp_of_pure_steps_grows_with_their_root():
 
 def test_amplification_never_underflows_to_nothing():
     assert BOUNDS["amplification"].value(1e3, 0.1, 5e-324)["epsilon"] > 0
+
+
+@pytest.mark.parametrize("alpha, q, sigma", [(3000.0, 0.001, 100.0), (3000.0, 0.3, 100.0), (4000.0, 0.5, 2.0), (1234.0, 0.01, 20.0), (49.0, 0.1, 3.0), (7.0, 0.1, 3.0)])
+def test_sampling_without_replacement_sums_every_order(alpha, q, sigma):
+    """Blocks of summands that are bounded, not computed, stay above the sum and within its accuracy."""
+    bound = BOUNDS["wor-rdp"]
+    base = curve.of(BOUNDS["gaussian-rdp"], sigma=sigma, sensitivity=1.0)
+    want = bound.exact(mp, alpha, q, base)
+    assert want <= bound.value(alpha, q, base) <= want * (1 + bound.rtol)
+
+
+def test_the_best_whole_order_may_be_large(ask):
+    got = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "1e-4", "--sigma", "2000", "--delta", "1e-9", "--bound", "rdp-improved")
+    assert got["bounds"][0]["witness"]["alpha"] > 1500
+
+
+@pytest.mark.parametrize("alpha, rdp, delta", [(55.67, 1.139e-9, 3.03e-13), (6.84, 1.9916e-12, 1e-12), (4.106, 5.8e-6, 5.83e-6), (101.2, 0.041, 4.93e-14)])
+def test_optimal_conversion_of_a_tiny_divergence(alpha, rdp, delta):
+    """H − 1 is computed as it is, not as H minus one."""
+    context = mpmath.mp.clone()
+    context.dps = 30
+    bound = BOUNDS["rdp-optimal"]
+    got, want = bound.value(alpha, rdp, float(mpmath.log(delta))), bound.exact(context, alpha, rdp, delta)
+    assert want <= got <= want * (1 + mpmath.mpf("1e-12"))

@@ -45,7 +45,8 @@ def answer(given: Given) -> Answer:
     _refuse_leftovers(given, name, source, question)
     found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in ("parts", "pairs")}
+    read = {"parts", "pairs", "from"} if given.inputs else {"parts", "pairs"}
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in read}
     return Answer("convert", question, shown, found, _guarantee(question, found[0].result, source.derive(values)),
                   given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", (),
                   {"steps": values["steps"]} if "steps" in source.may else {})

@@ -1,6 +1,6 @@
 """Binomial probabilities to full relative accuracy for n to 1e15, by Loader's saddle-point form (Loader 2000)."""
 
-from math import lgamma, log, log1p, pi
+from math import fsum, lgamma, log, log1p, pi
 
 _HALF_LOG_2PI = 0.5 * log(2 * pi)
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
@@ -40,3 +40,13 @@ def log_binomial_pmf(k: float, n: float, log_p: float, log_q: float, p: float, q
         return n * log_p
     core = stirling_error(n) - stirling_error(k) - stirling_error(n - k) - deviance(k, n * p) - deviance(n - k, n * q)
     return core - _HALF_LOG_2PI - 0.5 * (log(k) + log1p(-k / n))
+
+
+def log_choose(n: int, k: int) -> float:
+    """log C(n,k), to a few ulp of the larger of its parts (never of log n!)."""
+    k = min(k, n - k)
+    if k < 16:
+        return fsum(log((n - i) / (i + 1)) for i in range(k))
+    spread = -k * log(k / n) - (n - k) * log1p(-k / n)
+    errors = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
+    return spread + errors - _HALF_LOG_2PI - 0.5 * (log(k) + log1p(-k / n))

@@ -89,4 +89,5 @@ BOUND = Bound(
     exact=exact,
     rtol=3e-10,
     pure=pure,
+    exact_steps=100_000,
 )

@@ -10,16 +10,18 @@ is convex (each term is a perspective of a convex power along a line), so its mi
 value used is where the two tangents at the ends of the enclosure meet, which lies below the minimum.
 """
 
-from math import exp, inf, log, log1p
+from math import exp, expm1, inf, log, log1p
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import rdp_improved
+from dpcalc.numerics.elementary import expm1mx, x_minus_log1p
 from dpcalc.numerics.invert import Unreachable, boundary
 
 _UNDERFLOW = -700.0
 _NEAR = 1e-8
-_SLOP = 4e-15  # rounding of log H, relative to 1 + |log H|
+_SLOP = 4e-15  # rounding of log H, see _slop
+_SMALL = 0.1  # below it log H is computed as log1p(H − 1)
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
@@ -27,7 +29,7 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     top = rdp_improved.value(alpha, rdp, log_delta)
     if top == 0 or log_delta <= _UNDERFLOW:
         return top  # there the conversions agree to (αδ)^{1/α}
-    delta = exp(log_delta)
+    delta = exp(log_delta) * (1 - 3e-16 * (1 + abs(log_delta)))  # rounded down: a smaller δ needs a larger ε
     if alpha * delta >= 1:
         return min(top, max(0.0, rdp + log1p(-delta) + 4e-16 * rdp))
     target = (alpha - 1) * rdp
@@ -36,8 +38,9 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     for _ in range(40):
         u = _stationary(alpha, epsilon, delta, u)
         height, _, growth = _sides(alpha, epsilon, delta, u)
-        step = (height - target) / growth if growth > 0 else 0.0
-        epsilon = min(max(epsilon - step, 0.0), top)
+        excess = height * log(height / target) if 0 < height < 1 and target > 0 else height - target  # log H grows like e^ε there
+        step = excess / growth if growth > 0 else 0.0
+        epsilon = min(max(epsilon - step, epsilon / 4 if epsilon > 1e-9 * top else 0.0), top)
         if abs(step) <= 1e-13 * epsilon or epsilon == 0:
             break
 
@@ -45,8 +48,8 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
         near = _stationary(alpha, epsilon, delta, u)
         return target * (1 + 4e-16) - log_least(alpha, epsilon, delta, near)
 
-    rounding = 2 * _SLOP * (1 + abs(target)) / growth if growth > 0 else inf
-    for margin in (4e-16 + rounding / epsilon, 2e-13, 1e-11, 1e-9) if epsilon > 0 else ():
+    rounding = 2 * _slop(alpha, epsilon, delta, u, target) / growth if growth > 0 else inf
+    for margin in (2e-15 + 2 * rounding / epsilon, 2e-13, 1e-11, 1e-9) if epsilon > 0 else ():
         if epsilon * (1 + margin) < top and gap(epsilon * (1 + margin)) <= 0:
             return epsilon * (1 + margin)
     return boundary(gap, top, 0.0, 2e-13) if gap(top) <= 0 else top
@@ -89,10 +92,35 @@ def log_least(alpha: float, epsilon: float, delta: float, u: float) -> float:
     fr, sr, _ = _sides(alpha, epsilon, delta, right)
     # In x: H >= H(l) + H′(l)(x − l) and H >= H(r) + H′(r)(x − r); they meet inside. H′ = slope·H/x.
     scale, xl, width = min(fl, fr), exp(left), exp(right) - exp(left)
-    hl, hr = exp(fl - scale), exp(fr - scale)
-    gl, gr = min(sl, 0.0) * hl / xl, max(sr, 0.0) * hr / (xl + width)
+    near_one = scale < _SMALL
+    scale = 0.0 if near_one else scale
+    hl, hr = (expm1(fl), expm1(fr)) if near_one else (exp(fl - scale), exp(fr - scale))  # H − 1, or H
+    gl, gr = min(sl, 0.0) * exp(fl - scale) / xl, max(sr, 0.0) * exp(fr - scale) / (xl + width)
     meet = (hl - hr + gr * width) / (gr - gl) if gr > gl else 0.0
-    return scale + log(min(hl, hr, hl + gl * min(max(meet, 0.0), width))) - _SLOP * (1 + abs(scale))
+    least = min(hl, hr, hl + gl * min(max(meet, 0.0), width))
+    height = log1p(least) if near_one else scale + log(least)
+    return height - _slop(alpha, epsilon, delta, u, height)
+
+
+def _slop(alpha: float, epsilon: float, delta: float, u: float, height: float) -> float:
+    """Rounding of log H: of its terms, which are multiples of α, and near H = 1, where they are small and positive, relative."""
+    exponent = alpha * (epsilon + log1p(delta / exp(u)))
+    if abs(height) < _SMALL and exponent < 700:
+        return _SLOP * abs(height) * (2 + exponent)
+    return _SLOP + 5e-16 * (abs(height) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
+
+
+def _excess(alpha: float, epsilon: float, delta: float, u: float) -> float:
+    """H − 1 = q·b(p/q) + (1−q)·b((1−p)/(1−q)), b(r) = r^α − 1 − α(r−1) >= 0: no cancellation where H is near 1."""
+    x, q = exp(u), exp(u - epsilon)
+    y, fall = epsilon + log1p(delta / x), (x * expm1(-epsilon) - delta) / (1 - q)
+    return q * _bregman(alpha, expm1(y), y) + (1 - q) * _bregman(alpha, fall, log1p(fall))
+
+
+def _bregman(alpha: float, v: float, y: float) -> float:
+    """(1+v)^α − 1 − αv with y = log(1+v)."""
+    rest = v * v / (1 + v) - x_minus_log1p(v) if abs(v) < 0.5 else y - v / (1 + v)
+    return (1 + v) * (expm1mx((alpha - 1) * y) + (alpha - 1) * rest)
 
 
 def _sides(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float, float]:
@@ -107,7 +135,10 @@ def _sides(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float,
     w1, w2 = exp(first - top), exp(second - top)
     slope = w1 * (alpha * x / p - a1) + w2 * (a1 * q / (1 - q) - alpha * x / rest)
     growth = a1 * (w1 - w2 * q / (1 - q))
-    return top + log(w1 + w2), slope / (w1 + w2), growth / (w1 + w2)
+    height = top + log(w1 + w2)
+    if height < _SMALL and alpha * (epsilon + log1p(delta / x)) < 700:
+        height = log1p(_excess(alpha, epsilon, delta, u))
+    return height, slope / (w1 + w2), growth / (w1 + w2)
 
 
 def _stationary(alpha: float, epsilon: float, delta: float, u: float) -> float:
@@ -184,4 +215,5 @@ BOUND = Bound(
     rtol=2e-9,  # for (α−1)ε(α) >= 1e-3; closer to 0 it is an upper bound, less tight
     log_delta=log_delta,
     rough=rdp_improved.BOUND,
+    slow_exact=True,
 )

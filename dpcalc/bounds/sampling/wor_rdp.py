@@ -1,30 +1,60 @@
 """Rényi DP of sampling a batch without replacement, or with bounded weights: the general bound."""
 
-from math import exp, expm1, inf, lgamma, log, log1p
+from math import exp, expm1, inf, log, log1p
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.curve import Curve
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics.binomial import log_choose
 from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
 
 _ERROR = 1e-11
-_LARGEST = 100_000  # whole orders; the sum has as many terms
+_LARGEST = 100_000  # whole orders
+_EDGE = 24  # summands at each end that are always computed
+_NEGLIGIBLE = 45.0
 
 
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
     """ε′(α) = log{1 + q²C(α,2)·min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)]
     + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), capped by ε(α)."""
     order = whole(alpha)
-    log_q, log_c = log(sampling_rate), lgamma(order + 1)
+    log_q = log(sampling_rate)
+    # The summands are largest at the ends, or near them: these come first, so that the middle can be seen to be nothing.
+    head, tail = min(order, _EDGE), max(_EDGE + 1, order - _EDGE)
     terms = [_second(order, log_q, base)]
-    for j in range(3, order + 1):
-        ways = log_c - lgamma(j + 1) - lgamma(order - j + 1)
-        terms.append(j * log_q + ways + (j - 1) * base.rdp(j) + _log_min_two(base.pure, j))
+    terms += [_term(j, order, log_q, base) for j in (*range(3, head + 1), *range(tail, order + 1))]
+    _middle(head + 1, min(tail - 1, order), order, log_q, base, terms)
     total = log_sum(terms)
     sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
     return min(up(sampled, _ERROR), base.rdp(alpha))
+
+
+def _term(j: int, order: int, log_q: float, base: Curve) -> float:
+    """log of the j-th summand."""
+    return j * log_q + log_choose(order, j) + (j - 1) * base.rdp(j) + _log_min_two(base.pure, j)
+
+
+def _middle(low: int, high: int, order: int, log_q: float, base: Curve, terms: list[float]) -> None:
+    """Add the summands of low..high: one by one where they matter, a block's upper bound where it does not.
+
+    In a block every factor is at most its value at one end (or at α/2 for the binomial coefficient), since ε(j) and so
+    (j−1)ε(j) increase in j. A block is taken whole where that bound is below e^{−45} of what is there already.
+    """
+    blocks = [(low, high)] if low <= high else []
+    largest = max(terms)
+    while blocks:
+        a, b = blocks.pop()
+        widest = min(max(order // 2, a), b)
+        most = (log(b - a + 1) + a * log_q + log_choose(order, widest) + (b - 1) * base.rdp(b)
+                + max(_log_min_two(base.pure, a), _log_min_two(base.pure, b)))
+        if most < largest - _NEGLIGIBLE or a == b:
+            terms.append(most)
+            largest = max(largest, most) if a == b else largest
+        else:
+            mid = (a + b) // 2
+            blocks += [(a, mid), (mid + 1, b)]
 
 
 def whole(alpha: float) -> int:

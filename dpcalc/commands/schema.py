@@ -1,0 +1,34 @@
+"""dpcalc schema: what the JSON of a result looks like."""
+
+from __future__ import annotations
+
+from dpcalc.spec import Page
+
+
+def text(words: tuple[str, ...]) -> str:
+    """The JSON Schema of a result; with the name of a command, of its results and of their parameters."""
+    import json
+    from importlib import import_module
+
+    from dpcalc.cli import COMMANDS
+    from dpcalc.errors import DpcalcError
+    from dpcalc.params import near
+    from dpcalc.schema import of_command, of_result
+
+    modules = {name: import_module("dpcalc.commands." + name.replace("-", "_")) for name in COMMANDS}
+    commands = {name: m.COMMAND for name, m in modules.items() if not isinstance(m.COMMAND, Page)}
+    if len(words) > 1:
+        raise DpcalcError("usage", f"one command at a time, not {' '.join(words)}")
+    if words and words[0] not in commands:
+        raise DpcalcError("unknown-value", f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], tuple(commands))}")
+    found = of_command(commands[words[0]]) if words else of_result(tuple(commands))
+    return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+COMMAND = Page(
+    "schema",
+    "JSON Schema of a result (--json), and of the parameters of one command",
+    "[COMMAND]",
+    text,
+    (("schema", "{ … }"), ("schema subsample", "{ … }")),
+)

@@ -1,0 +1,69 @@
+"""JSON Schema of results and of parameters, made from the quantities and from the models of guarantees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.params import model_of
+from dpcalc.spec import OUTPUT, Command
+
+STATUS = ("proven", "as-published", "conjecture", "limit", "lower")
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_TEXT, _TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+_NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}  # JSON knows no infinity
+_NUMBERS = {"type": "object", "additionalProperties": _NUMBER}
+
+
+def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
+    """The envelope dpcalc/v1 that every calculator prints."""
+    from dpcalc import __version__
+    from dpcalc.guarantee import json_schema
+
+    guarantee = json_schema()
+    definitions = guarantee.pop("$defs", {})
+    row = {
+        "type": "object",
+        "required": ["name", "status", "witness", "source", "assumptions", "errata"],
+        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
+                       "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
+                       "errata": _TEXTS},
+        "additionalProperties": _NUMBER,
+    }
+    properties = {
+        "schema": {"const": "dpcalc/v1"},
+        "version": _TEXT,
+        "command": {"enum": list(commands)},
+        "parameters": {"type": "object"},
+        "result": _NUMBERS,
+        "status": {"enum": [*STATUS, None]},
+        "bound": {"type": ["string", "null"]},
+        "solved": {"type": ["string", "null"]},
+        "guarantee": guarantee,
+        "bounds": {"type": "array", "items": row},
+        "adjacency": _TEXT,
+        "released": _TEXT,
+        "notes": _TEXTS,
+    }
+    return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
+            "properties": properties, "$defs": definitions}
+
+
+def of_command(command: Command) -> dict[str, Any]:
+    """The same with the parameters of one command: every option that describes a question, under its name."""
+    schema = of_result((command.name,))
+    schema["title"] = f"a result of dpcalc {command.name}"
+    schema["properties"]["parameters"] = parameters(command)
+    return schema
+
+
+def parameters(command: Command) -> dict[str, Any]:
+    """The parameters object, from the quantities. A list of numbers is one number where a value is asked for."""
+    options = [o for o in command.all_options() if o.group != OUTPUT]
+    schema: dict[str, Any] = model_of(command.name, options).model_json_schema()
+    for option in options:
+        known = schema["properties"][option.name]
+        if option.quantity.kind == "numbers":
+            words = {k: known.pop(k) for k in ("title", "description") if k in known}
+            schema["properties"][option.name] = {"anyOf": [known["items"], known], **words}
+    schema.pop("required", None)
+    return schema

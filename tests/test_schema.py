@@ -1,0 +1,55 @@
+"""`dpcalc schema` describes what the commands really print."""
+
+import json
+
+import jsonschema
+import pytest
+
+ANSWERS = {
+    "rdp": ["--sigma 1 --delta 1e-5", "--sigma 1", "--mechanism laplace --scale 2 --epsilon 1", "--mechanism laplace --scale 1 --epsilon 3", "--sigma 3 --alpha 2",
+            "--mechanism randomized-response --probability .7 --steps 9 --delta 1e-3", "--epsilon 1 --delta 1e-5 --solve sigma --orders 2,4,8", "--sigma 2 --delta 1e-5 --digits 20"],
+    "convert": ["--from gdp --mu 1 --delta 1e-5", "--from rdp --alpha 2,4,8 --rdp .1,.2,.4 --delta 1e-5", "--from zcdp --rho .5 --alpha 3", "--from gdp --mu 1 --to tv",
+                "--from dp --epsilon 1 --delta 0 --to gdp", "--from dp --epsilon .1 --delta 1e-6 --steps 20 --target-epsilon 1", "--from outcomes --p .5,.5 --q .4,.6 --epsilon .1"],
+    "subsample": ["--n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "--sampling-rate .01 --epsilon 1 --delta 1e-6", "--sampling-rate .01 --sigma 2 --steps 10",
+                  "--scheme weighted --max-weight .01 --sigma 2 --delta 1e-5", "--scheme without-replacement --sampling-rate .1 --mechanism laplace --scale 9 --delta 1e-5"],
+}
+
+
+@pytest.fixture(scope="module")
+def schemas(cli):
+    found = {name: json.loads(cli("schema", name).stdout) for name in ANSWERS} | {"": json.loads(cli("schema").stdout)}
+    for schema in found.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    return found
+
+
+@pytest.mark.parametrize("name, line", [(name, line) for name, lines in ANSWERS.items() for line in lines])
+def test_results_follow_it(name, line, schemas, ask):
+    answer = ask(name, *line.split())
+    for schema in (schemas[""], schemas[name]):
+        jsonschema.validate(answer, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**answer, "parameters": {**answer["parameters"], "colour": 1}}, schemas[name])
+
+
+def test_results_made_from_results_follow_it(schemas, cli, ask):
+    base = cli("rdp", "--sigma", "2", "--json").stdout
+    sampled = ask("subsample", "-", "--sampling-rate", ".01", "--steps", "9", stdin=base)
+    jsonschema.validate(sampled, schemas["subsample"])
+    jsonschema.validate(ask("convert", "-", "--delta", "1e-5", stdin=json.dumps(sampled)), schemas["convert"])
+    curve = json.dumps({"kind": "rdp", "alpha": [2, 3], "rdp": [0.1, 0.2]})
+    jsonschema.validate(ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".01", "--alpha", "2", stdin=curve), schemas["subsample"])
+
+
+def test_ranges_come_from_the_quantities(schemas):
+    parameters = schemas["rdp"]["properties"]["parameters"]["properties"]
+    assert parameters["delta"]["minimum"] == 0 and parameters["delta"]["exclusiveMaximum"] == 1
+    assert parameters["mechanism"]["enum"] == ["gaussian", "laplace", "randomized-response"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"kind": "gdp", "mu": -1}, schemas[""]["properties"]["guarantee"] | {"$defs": schemas[""]["$defs"]})
+
+
+def test_other_words_are_refused(cli):
+    done = cli("schema", "rpd")
+    assert (done.returncode, done.stdout) == (2, "") and "did you mean rdp" in done.stderr
+    assert cli("schema", "rdp", "convert").returncode == 2
