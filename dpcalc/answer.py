@@ -59,6 +59,7 @@ class Answer(NamedTuple):
     released: str
     notes: tuple[str, ...] = ()
     extra: Mapping[str, float] = MappingProxyType({})  # companions of every result
+    warnings: tuple[str, ...] = ()  # for stderr
 
     @property
     def headline(self) -> Row:
@@ -187,7 +188,7 @@ def _rdp_to_delta(route: Route, params: Params, question: Question, start: float
     assert conversion is not None and conversion.log_delta is not None
     convert = conversion.log_delta
     alpha, rdp, log_delta = _best_order(route, params, question, lambda a, r: convert(a, r, epsilon), start)
-    return Row(route, _delta_result(log_delta, epsilon), {"alpha": alpha, "rdp": rdp})
+    return Row(route, delta_result(log_delta, epsilon), {"alpha": alpha, "rdp": rdp})
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -195,7 +196,7 @@ def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | 
     return Row(route, {"tv": row.result["delta"]}, row.witness)
 
 
-def _delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
+def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
     # A positive δ below the least double is reported as that double, never as 0; log δ tells it in full.
     delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
     return {"delta": min(1.0, up(delta, 4e-16 * (1 + min(abs(log_delta), 1e3)))), "log_delta": log_delta, "epsilon": epsilon}
@@ -273,7 +274,7 @@ def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
 
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
     epsilon = question.epsilon or 0.0
-    return Row(route, _delta_result(route.bound.value(epsilon, **_own(route.bound, params)), epsilon))
+    return Row(route, delta_result(route.bound.value(epsilon, **_own(route.bound, params)), epsilon))
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:

@@ -22,6 +22,8 @@ COMMANDS = {
     "rdp": "Privacy of one mechanism, once or many times",
     "convert": "Convert between guarantees, and compose them",
     "subsample": "Privacy of training on random batches (DP-SGD)",
+    "shuffle-pnsgd": "Privacy of the last iterate of noisy SGD over shuffled records",
+    "online-noise": "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
@@ -87,7 +89,8 @@ def _option(option: Option) -> RawOption:
     return raw
 
 
-_METAVARS = {"number": "X", "count": "N", "numbers": "X,…", "text": "NAME", "choice": "NAME"}
+_METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
+             "choice": "NAME"}
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 
