@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Route
+from dpcalc.answer import Route, Row
 from dpcalc.bound import Bound
-from dpcalc.errors import DpcalcError, flag
+from dpcalc.errors import DpcalcError, OutOfScope, flag
+from dpcalc.question import Question
 from dpcalc.routes import converted
+from dpcalc.spec import Given
 
 Params = Mapping[str, Any]
 BOTH, GAUSSIAN = ("gaussian", "laplace"), ("gaussian",)
@@ -23,6 +26,7 @@ class Entry(NamedTuple):
     noises: tuple[str, ...] = GAUSSIAN
     family: str = ""
     usual: bool = True
+    contracts: bool = False  # needs η <= 2/(β+ρ)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,3 +82,51 @@ def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Rout
     able = {r.bound.name for r in ways}
     meant = (n for name in named for n in [e.bound.name for e in entries if name in e.names and e.bound.name in able] or [name])
     return tuple(dict.fromkeys(meant))
+
+
+def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None) -> None:
+    """The condition on η, as an error, where a bound in use needs it."""
+    from dpcalc.bounds.pnsgd.step import check_step_size
+
+    if unknown == "learning_rate" or not any(e.contracts for e in entries):
+        return
+    try:
+        check_step_size(given["learning_rate"], given["smoothness"], given["strong_convexity"])
+    except OutOfScope as reason:  # not one of several bounds, but what the run itself lacks
+        raise DpcalcError(reason.code, reason.message, reason.option) from None
+
+
+def level_option(given: Given, scheduled: bool, names: Mapping[str, str], extra: str = "") -> str:
+    """The option of the noise level. Raises DpcalcError for that of the other noise, and for a level beside a schedule."""
+    noise = given["noise"]
+    own = names[noise]
+    for other in names.values():
+        if other != own and given.has(other):
+            raise DpcalcError("unneeded", f"not used with --noise {noise}", flag(other))
+    if scheduled and given.has(own):
+        raise DpcalcError("contradictory", f"--c1 and --c2{extra} already say the noise", flag(own))
+    return own
+
+
+def check_place(given: Given) -> None:
+    """The index among the records; Laplace noise in dimension 1."""
+    if given["index"] is not None and given["n"] is not None and given["index"] > given["n"]:
+        raise DpcalcError("out-of-range", f"{given['index']} > n = {given['n']}: there is no such record", "--index")
+    if (given["dimension"] or 1) > 1:
+        raise DpcalcError("out-of-range", f"{given['dimension']}: Theorem 1 (Sordello et al. 2021) covers Laplace noise on an "
+                          "interval only, dimension 1", "--dimension")
+
+
+def warnings(n: float, question: Question, found: Sequence[Row]) -> tuple[str, ...]:
+    delta = found[0].result.get("delta", question.delta)
+    if delta is None or delta * n < 1 or n == inf:
+        return ()
+    return (f"δ = {delta:.6g} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
+
+
+def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
+    """What a next command can read."""
+    head = found[0].result
+    if question.asks == "rdp":
+        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]]}
+    return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}

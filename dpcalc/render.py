@@ -140,6 +140,8 @@ _CONDITIONS: dict[str, Callable[[Answer], str]] = {
 
 def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows of the table of bounds, numbers rounded for people."""
+    if answer.table:
+        return tuple(_SYMBOLS.get(h, h) for h in answer.table.header), [tuple(human(x) for x in row) for row in answer.table.rows]
     asked = answer.asked
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
@@ -180,8 +182,9 @@ def as_table(answer: Answer, explain: bool) -> str:
         table.add_row(*line)
     console = Console(file=io.StringIO(), width=max(width, 40), no_color=True, highlight=False, markup=False, emoji=False,
                       force_terminal=False, legacy_windows=False)
-    console.print(headline(answer), style="")
-    console.print()
+    if not answer.table:
+        console.print(headline(answer), style="")
+        console.print()
     console.print(table)
     console.print(f"Neighbours: {answer.adjacency}. Released: {answer.released}.")
     for note in answer.notes:
@@ -206,6 +209,8 @@ def explanation(answer: Answer) -> list[str]:
 
 def cells(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows with full doubles, for programs."""
+    if answer.table:
+        return answer.table.header, [tuple(repr(x) for x in row) for row in answer.table.rows]
     keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
     header = ("bound", "conversion", "status", *keys, "order", "source")
     body = []

@@ -23,7 +23,7 @@ _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
     from dpcalc.answer import Answer, rows
-    from dpcalc.last_iterate import chosen, expanded, routes
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, routes, warnings
 
     question = _question(given)
     unknown = question.unknown.name if question.unknown else None
@@ -31,7 +31,7 @@ def answer(given: Given) -> Answer:
     partial = _CONJECTURE in named
     used = _check(given, question, partial)
     entries = chosen(_partial() if partial else _entries(given), given.values, given["noise"], named, unknown)
-    _check_step_size(given, entries, unknown)
+    check_step_size(given.values, entries, unknown)
     ways = routes(entries, question.asks, bool(named))
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
     if partial:
@@ -39,8 +39,8 @@ def answer(given: Given) -> Answer:
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
-    return Answer("shuffle-pnsgd", question, shown, found, _guarantee(question, found), "replace-one", _released(found, values),
-                  (*_notes(given, found), *notes), extra, _warnings(values, question, found))
+    return Answer("shuffle-pnsgd", question, shown, found, guarantee(question, found), "replace-one", _released(found, values),
+                  (*_notes(given, found), *notes), extra, warnings(values["n"], question, found))
 
 
 # --- what is asked, and what it needs --------------------------------------------------------------------------------
@@ -55,21 +55,17 @@ def _question(given: Given) -> Question:
 def _check(given: Given, question: Question, partial: bool) -> set[str]:
     """The options in use; refuses the useless, the contradictory and the missing."""
     from dpcalc.errors import DpcalcError, flag
+    from dpcalc.last_iterate import check_place, level_option
 
-    noise = given["noise"]
-    own, other = _NOISE[noise], _NOISE["laplace" if noise == "gaussian" else "gaussian"]
-    if given.has(other):
-        raise DpcalcError("unneeded", f"not used with --noise {noise}", flag(other))
     scheduled = given.provided & {"c1", "c2"} or (question.unknown is not None and question.unknown.name == "c1")
+    own = level_option(given, bool(scheduled), _NOISE)
     run = {"lipschitz", "n", "epochs", "tau", "constant"} if partial else {*_CONVEX, "strong_convexity", "n", "index", "epochs"}
     if scheduled and partial:
         raise DpcalcError("unneeded", "not used by the conjecture, which takes --sigma", "--c1")
     levels = {"c1", "c2"} if scheduled else {own}
-    used = run | levels | {"noise"} | ({"dimension"} if noise == "laplace" else set())
+    used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     unknown = question.unknown.name if question.unknown else None
-    if scheduled and given.has(own):
-        raise DpcalcError("contradictory", "--c1 and --c2 already say the noise", flag(own))
-    where = "by the conjecture" if partial else f"with --noise {noise}{' and a schedule' if scheduled else ''}"
+    where = "by the conjecture" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
     refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {_CONJECTURE}")
     check_unknown(question, used, where)
     for name in sorted(levels | {"n", "lipschitz"}):
@@ -77,27 +73,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
             raise DpcalcError("missing", f"needed {where}", flag(name))
     if scheduled and unknown == "n":
         raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
-    if given["index"] is not None and given["n"] is not None and given["index"] > given["n"]:
-        raise DpcalcError("out-of-range", f"{given['index']} > n = {given['n']}: there is no such record", "--index")
-    if (given["dimension"] or 1) > 1:
-        raise DpcalcError("out-of-range", f"{given['dimension']}: Theorem 1 (Sordello et al. 2021) covers Laplace noise on an "
-                          "interval only, dimension 1", "--dimension")
+    check_place(given)
     return used
-
-
-def _check_step_size(given: Given, entries: tuple[Entry, ...], unknown: str | None) -> None:
-    """The condition on η, named, where a bound in use needs it."""
-    from dpcalc.bounds.pnsgd.step import check_step_size
-    from dpcalc.errors import DpcalcError, OutOfScope
-
-    convex = any("strong_convexity" in e.bound.params and not e.bound.name.startswith("output") for e in entries)
-    if not convex and not given.has("bound") and not given.has("diameter"):
-        return
-    try:
-        if convex and unknown != "learning_rate":
-            check_step_size(given["learning_rate"], given["smoothness"], given["strong_convexity"])
-    except OutOfScope as reason:
-        raise DpcalcError(reason.code, reason.message, reason.option) from None
 
 
 def _in_range(question: Question, given: Given, entries: tuple[Entry, ...]) -> Question:
@@ -123,13 +100,13 @@ def _entries(given: Given) -> tuple[Entry, ...]:
     from dpcalc.bounds import pnsgd as b
     from dpcalc.last_iterate import BOTH, Entry
 
-    stopped = (Entry(b.randomly_stopped.BOUND, _CONVEX, BOTH, usual=False),
-               Entry(b.randomly_stopped_loose.BOUND, _CONVEX, BOTH, usual=False))
+    stopped = (Entry(b.randomly_stopped.BOUND, _CONVEX, BOTH, usual=False, contracts=True),
+               Entry(b.randomly_stopped_loose.BOUND, _CONVEX, BOTH, usual=False, contracts=True))
     if given["index"] is not None:
         return (
-            Entry(b.fixed_order.BOUND, _CONVEX, BOTH),
-            Entry(b.fixed_order_hybrid.BOUND, _CONVEX),
-            Entry(b.fixed_order_iteration.BOUND, _FREE),
+            Entry(b.fixed_order.BOUND, _CONVEX, BOTH, contracts=True),
+            Entry(b.fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
+            Entry(b.fixed_order_iteration.BOUND, _FREE, contracts=True),
             Entry(b.smooth_nonconvex_exact.BOUND, _FREE, family="smooth-nonconvex"),
             Entry(b.smooth_nonconvex.BOUND, _FREE),
             *stopped,
@@ -137,10 +114,10 @@ def _entries(given: Given) -> tuple[Entry, ...]:
             Entry(b.output_perturbation.BOUND, _FREE, usual=False),
         )
     return (
-        Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH),
-        Entry(b.shuffled_hybrid.BOUND, _CONVEX),
-        Entry(b.shuffled_iteration.BOUND, _FREE),
-        Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1"), BOTH),
+        Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
+        Entry(b.shuffled_hybrid.BOUND, _CONVEX, contracts=True),
+        Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
+        Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1", contracts=True), BOTH),
         Entry(b.smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
@@ -252,21 +229,6 @@ def _refuted(row: Row) -> str:
     if least * (1 - 1e-8) <= claimed:
         return ""
     return f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {least:.6g}, it says {claimed:.6g}"
-
-
-def _warnings(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[str, ...]:
-    delta = found[0].result.get("delta", question.delta)
-    if delta is None or delta * values["n"] < 1:
-        return ()
-    return (f"δ = {delta:.6g} >= 1/n = {1 / values['n']:.6g}: publishing one record at random has δ = 1/n",)
-
-
-def _guarantee(question: Question, found: tuple[Row, ...]) -> dict[str, Any]:
-    head = found[0].result
-    if question.asks == "rdp":
-        rdp = question.target if question.unknown else head["rdp"]
-        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [rdp]}
-    return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}
 
 
 COMMAND = Command(
