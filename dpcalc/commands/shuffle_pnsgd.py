@@ -117,7 +117,7 @@ def _entries(given: Given) -> tuple[Entry, ...]:
         Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_hybrid.BOUND, _CONVEX, contracts=True),
         Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
-        Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1", contracts=True), BOTH),
+        Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1"), BOTH, contracts=True),
         Entry(b.smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),

@@ -10,6 +10,7 @@ from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import finite, kappa_exact, path, sums_exact
 from dpcalc.bounds.pnsgd.chain import follow, follow_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.step import factor_exact
 
 
 def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -27,7 +28,7 @@ def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: f
     logs, links = follow(epsilon, along)
     if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1]:
         return online_contraction.exact(mp, epsilon, GAUSSIAN, levels, *run, n, index)
-    c, steps = 1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity), [index + m for m in along.nodes]
+    c, steps = factor_exact(mp, learning_rate, strong_convexity), [index + m for m in along.nodes]
 
     def mu(j: int) -> Any:
         return 2 * mp.mpf(lipschitz) * c ** along.nodes[j] / mp.sqrt(sums_exact(mp, levels, c, index, steps[j]))

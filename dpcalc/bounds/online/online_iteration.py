@@ -8,6 +8,7 @@ from dpcalc.bounds.online.levels import Levels
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import finite, record_ratio, sums_exact
 from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd.step import factor_exact
 
 
 def value(epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
@@ -18,7 +19,7 @@ def value(epsilon: float, levels: Levels, lipschitz: float, learning_rate: float
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
           n: int, index: int) -> Any:
-    c = 1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity)
+    c = factor_exact(mp, learning_rate, strong_convexity)
     total = sums_exact(mp, levels, c, index, n)
     return theta(mp, epsilon, 2 * mp.mpf(lipschitz) * c ** (n - index) / mp.sqrt(total))
 

@@ -9,7 +9,7 @@ from typing import Any
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.chain import Link, Path, follow_exact
 from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact, starts
-from dpcalc.bounds.pnsgd.step import check_step_size, log_factor, move_ratio
+from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, move_ratio
 from dpcalc.numerics.rounding import up
 
 CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
@@ -24,7 +24,7 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
 
 
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
-    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), 1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity)
+    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     return lambda m: first * mp.sqrt(share_exact(mp, c, m))
 
 
@@ -36,7 +36,7 @@ def reach(level: float, diameter: float, learning_rate: float, strong_convexity:
 
 def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
     first = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
-    c = 1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity)
+    c = factor_exact(mp, learning_rate, strong_convexity)
     return lambda k: first * c * mp.sqrt(share_exact(mp, c, k - 1))
 
 

@@ -41,11 +41,12 @@ def scaled(first: float, log_square: float) -> float:
 
 
 def share_exact(mp: Any, c: Any, m: int) -> Any:
-    return c ** (2 * m) / mp.fsum(c ** (2 * k) for k in range(m + 1)) if m < 40 or c == 1 else _share_closed(mp, c, m)
-
-
-def _share_closed(mp: Any, c: Any, m: int) -> Any:
-    return mp.mpf(1) / (m + 1) if c == 1 else c ** (2 * m) * (1 - c**2) / (1 - c ** (2 * (m + 1)))
+    """c^{2m}/Σ_{k<=m} c^{2k}: the sum as it stands, or in closed form where it is long."""
+    if c == 1:
+        return mp.mpf(1) / (m + 1)
+    if m < 40:
+        return c ** (2 * m) / mp.fsum(c ** (2 * k) for k in range(m + 1))
+    return c ** (2 * m) * (1 - c**2) / (1 - c ** (2 * (m + 1)))
 
 
 def starts(n: int) -> list[int]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, log_average_power, pure, step, step_exact
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, log_average_power, pure, step, step_exact
 from dpcalc.numerics.rounding import ratio_up, up
 
 
@@ -16,13 +16,14 @@ def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: fl
     if s.log_a == -inf:
         return -inf
     count = n - index + 1
-    total = s.log_a + log_average_power(s.log_b, s.log_rest, count)
-    return min(0.0, up(total + (log(ratio_up((count,), (n,))) if index > 1 else 0.0), 2e-12) + 2e-12 * (total < -1e-9))
+    left = log(ratio_up((count,), (n,)))
+    return min(0.0, up(s.log_a + log_average_power(s.log_b, s.log_rest, count) + up(left, 4e-16), 4e-16))
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
-    a, b = step_exact(mp, epsilon, **p)
-    return a * (1 - b ** (n - index + 1)) / (n * (1 - b))
+    with mp.workdps(mp.dps + cancelled_digits(mp, **p)):
+        a, b = step_exact(mp, epsilon, **p)
+        return a * (1 - b ** (n - index + 1)) / (n * (1 - b))
 
 
 BOUND = Bound(

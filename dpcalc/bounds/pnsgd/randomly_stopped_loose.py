@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, pure, step, step_exact
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, pure, step, step_exact
 from dpcalc.numerics.rounding import up
 
 
@@ -19,8 +19,9 @@ def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: fl
 
 
 def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
-    a, b = step_exact(mp, epsilon, **p)
-    return min(mp.mpf(1), a / (n * (1 - b)))
+    with mp.workdps(mp.dps + cancelled_digits(mp, **p)):
+        a, b = step_exact(mp, epsilon, **p)
+        return min(mp.mpf(1), a / (n * (1 - b)))
 
 
 BOUND = Bound(

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, log_average_power, pure, step, step_exact
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, log_average_power, pure, step, step_exact
 from dpcalc.numerics.rounding import up
 
 
@@ -15,13 +15,13 @@ def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: fl
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     if s.log_a == -inf:
         return -inf
-    average = log_average_power(s.log_b, s.log_rest, n)
-    return min(0.0, up(s.log_a, 1e-15) + up(average, 2e-12) + (1e-12 if average < -1e-9 else 0.0))
+    return min(0.0, up(s.log_a + log_average_power(s.log_b, s.log_rest, n), 4e-16))
 
 
 def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
-    a, b = step_exact(mp, epsilon, **p)
-    return a * (1 - b**n) / (n * (1 - b))
+    with mp.workdps(mp.dps + cancelled_digits(mp, **p)):
+        a, b = step_exact(mp, epsilon, **p)
+        return a * (1 - b**n) / (n * (1 - b))
 
 
 BOUND = Bound(

@@ -52,6 +52,11 @@ def log_factor(learning_rate: float, strong_convexity: float) -> float:
     return min(0.0, log(c) + 4e-16 * (1 - log(c))) if c > 0 else -inf
 
 
+def factor_exact(mp: Any, learning_rate: float, strong_convexity: float) -> Any:
+    """c = 1 − ηρ; 0 where rounding of η = 1/ρ makes it negative."""
+    return max(mp.mpf(0), 1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity))
+
+
 def move_ratio(level: float, lipschitz: float) -> float:
     """2L/σ, rounded up."""
     return ratio_up((2.0, lipschitz), (level,))
@@ -84,15 +89,17 @@ def log_b(law: Law, epsilon: float, ratio: float) -> float:
 
 
 def log_average_power(log_b: float, log_rest: float, count: int) -> float:
-    """log of (1 − B^n)/(n(1 − B)) = (1/n) Σ_{m<n} B^m, without cancellation; 0 where n(1 − B) underflows."""
-    rest = exp_or_zero(log_rest)
+    """log of (1 − B^n)/(n(1 − B)) = (1/n) Σ_{m<n} B^m, rounded up, without cancellation; 0 where n(1 − B) underflows."""
+    if count == 1:
+        return 0.0
     if log_b == -inf:
-        return -log(count)
+        return up(-log(count), 4e-16)
+    rest = exp_or_zero(log_rest)
     y = count * -log_b
     if rest > 0.3:
-        return log1mexp(-y) - log(count) - log_rest
+        return log1mexp(-y) - log(count) - log_rest + 1e-15 * (1 + log(count))
     # (1 − e^{−y})/y times −log(1 − u)/u, u = 1 − B: both factors are near 1 where y and u are small.
-    return log_shrink(y) + _log_ratio(rest)
+    return up(log_shrink(y) + _log_ratio(rest), 1e-14)
 
 
 def log_shrink(y: float) -> float:
@@ -111,15 +118,24 @@ def _log_ratio(u: float) -> float:
 def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
     """M as printed."""
     eta, beta, rho = mp.mpf(learning_rate), mp.mpf(smoothness), mp.mpf(strong_convexity)
-    return mp.sqrt(1 - 2 * eta * beta * rho / (beta + rho)) if beta * rho else mp.mpf(1)
+    return mp.sqrt(max(mp.mpf(0), 1 - 2 * eta * beta * rho / (beta + rho))) if beta * rho else mp.mpf(1)
 
 
 def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
                smoothness: float, strong_convexity: float) -> tuple[Any, Any]:
     """(A, B) as printed."""
-    m = contraction_exact(mp, learning_rate, smoothness, strong_convexity)
-    reach = m * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
+    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
     return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / mp.mpf(level)), law.exact(mp, epsilon, reach)
+
+
+def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+    return contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
+
+
+def cancelled_digits(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+                     **_: Any) -> int:
+    """Decimal digits that 1 − B loses as printed."""
+    return 20 + int(0.06 * _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity) ** 2)
 
 
 def pure(law: Law, level: float, lipschitz: float, **_: Any) -> float:

@@ -41,7 +41,7 @@ BOUND = Bound(
     params=(*RUN, "constant"),
     value=value,
     exact=exact,
-    rtol=1e-12,
+    rtol=2e-11,
     status="conjecture",
     errata=WITHDRAWN,
 )
