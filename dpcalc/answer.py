@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import ceil, exp, floor, inf, log, sqrt
+from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.numerics.elementary import exp_or_zero
-from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, integer_boundary
-from dpcalc.numerics.minimise import minimise, minimise_over
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
-from dpcalc.quantities import Quantity
+from dpcalc.orders import Params, all_steps, best_order, own_params
 from dpcalc.question import Question
-
-Params = Mapping[str, Any]
-_LARGEST_ORDER = 1500  # of the search over whole orders, whose bounds are sums of as many terms
 
 
 class Route(NamedTuple):
@@ -94,8 +90,7 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     reasons: list[DpcalcError] = []
     for route in _distinct(select(tuple(routes), named), question):
         try:
-            found.append(solve(route, given, derive, question) if question.unknown
-                         else evaluate(route, derive(given), question))
+            found.append(_answered(route, given, derive, question, found))
         except OutOfScope as reason:
             reasons.append(reason)
         except (OverflowError, ZeroDivisionError, Unreachable):
@@ -103,9 +98,19 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         except NoSolution as reason:
             reasons.append(OutOfScope("no-solution", reason.message, reason.option))
     if not found:
-        first = reasons[0]
+        first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     return tuple(sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question))))
+
+
+def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+    unknown = question.unknown
+    if not unknown:
+        return evaluate(route, derive(given), question)
+    from dpcalc.solving import solve
+
+    near = next((row.result[unknown.name] for row in found if row.route.bound is route.bound and route.conversion), None)
+    return solve(route, given, derive, question, near)
 
 
 def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
@@ -139,64 +144,57 @@ def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ..
     def allowed(r: Route) -> bool:
         if r.conversion is None:
             return r.bound.name in named
-        by_conversion = r.conversion.name in conversions if conversions else r.conversion.name == "rdp-improved"
+        by_conversion = r.conversion.name in conversions if conversions else r.conversion.default
         return by_conversion and (r.bound.name in curves or not curves)
 
     return tuple(r for r in routes if allowed(r))
+
+
+_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
+          "tv": ("the total variation", "--to"), "mu": ("μ", "--to")}
 
 
 def evaluate(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The answer of one route. Raises OutOfScope where its theorem does not say."""
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
-        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     row = how(route, params, question, start)
-    if any(x != x for x in row.result.values()):
+    if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
         raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
     return row._replace(params=params)
 
 
-def _own(bound: Bound, params: Params) -> dict[str, Any]:
-    return {name: params[name] for name in bound.params}
-
-
-def total_rdp(bound: Bound, params: Params) -> Callable[[float], float]:
-    """α → RDP of all steps; inf where the theorem does not reach or doubles do not."""
-    own, steps = _own(bound, params), params.get("steps", 1)
-
-    def curve(alpha: float) -> float:
-        try:
-            one = bound.value(alpha, **own)
-        except (OverflowError, OutOfScope):
-            return inf
-        return one if steps == 1 else up(steps * one)
-
-    return curve
-
-
 def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
     alpha = question.alpha or 0.0
-    one = route.bound.value(alpha, **_own(route.bound, params))
-    steps = params.get("steps", 1)
-    return Row(route, {"rdp": one if steps == 1 else up(steps * one), "alpha": alpha}, {"alpha": alpha})
+    one = route.bound.value(alpha, **own_params(route.bound, params))
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha})
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    conversion = route.conversion
-    assert conversion is not None
+    assert route.conversion is not None
     if not question.delta:
         raise OutOfScope("no-solution", "0: an RDP curve gives no pure differential privacy; δ must be positive", "--delta")
     log_delta = question.log_delta
-    alpha, rdp, epsilon = _best_order(route, params, question, lambda a, r: conversion.value(a, r, log_delta), start)
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        return float(conversion.value(alpha, rdp, log_delta))
+
+    alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
     return Row(route, {"epsilon": epsilon, "delta": question.delta}, {"alpha": alpha, "rdp": rdp})
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    conversion, epsilon = route.conversion, question.epsilon or 0.0
-    assert conversion is not None and conversion.log_delta is not None
-    convert = conversion.log_delta
-    alpha, rdp, log_delta = _best_order(route, params, question, lambda a, r: convert(a, r, epsilon), start)
-    return Row(route, delta_result(log_delta, epsilon), {"alpha": alpha, "rdp": rdp})
+    assert route.conversion is not None
+    epsilon = question.epsilon or 0.0
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        assert conversion.log_delta is not None
+        x = float(conversion.log_delta(alpha, rdp, epsilon))
+        return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
+
+    alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
+    return Row(route, delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp})
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -210,54 +208,8 @@ def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
     return {"delta": min(1.0, up(delta, 4e-16 * (1 + min(abs(log_delta), 1e3)))), "log_delta": log_delta, "epsilon": epsilon}
 
 
-def _best_order(route: Route, params: Params, question: Question, convert: Callable[[float, float], float],
-                start: float | None) -> tuple[float, float, float]:
-    """(α, ε(α), value) at a nearly best order. Any order is valid, so the search may be rough."""
-    curve = total_rdp(route.bound, params)
-    seen: dict[float, float] = {}
-
-    def at(alpha: float) -> float:
-        rdp = seen[alpha] = curve(alpha)
-        return convert(alpha, rdp) if rdp < inf else inf
-
-    listed, whole = question.orders or _listed(params), _whole(route.bound, params)
-    if listed:
-        best = min(listed, key=at)
-        value = at(best)
-    else:
-        guess = start or _guess(curve, question)
-        if whole:
-            best, value = minimise_over(lambda k: at(float(k)), round(min(guess, 64)), 2, _LARGEST_ORDER)
-        else:
-            u, value = minimise(lambda u: at(1 + exp(u)), log(guess - 1), log(1e-4), log(9e9), 0.5, 1e-4)
-            best = 1 + exp(u)
-    if value == inf:
-        raise OutOfScope("no-solution", f"{route.label} is infinite at every order (or above the largest double)")
-    return float(best), seen[best], value
-
-
-def _guess(curve: Callable[[float], float], question: Question) -> float:
-    """The best order of a Gaussian with the same RDP at 2."""
-    slope = curve(2.0) / 2
-    if not 0 < slope < inf:
-        return 2.0
-    if question.delta:
-        return 1 + min(max(sqrt(-question.log_delta / slope), 1e-3), 1e9)
-    return 1 + min(max(((question.epsilon or 0.0) / slope - 1) / 2, 1e-3), 1e9)
-
-
-def _listed(params: Params) -> tuple[float, ...]:
-    """The orders that a curve from JSON lists."""
-    curves = [params["base"]] if "base" in params else [c for c, _ in params.get("parts", ())]
-    return params.get("alphas") or tuple(sorted({a for c in curves for a in c.orders}))
-
-
-def _whole(bound: Bound, params: Params) -> bool:
-    return bound.integer_orders or any(c.whole for c, _ in params.get("parts", ()))
-
-
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    bound, own = route.bound, _own(route.bound, params)
+    bound, own = route.bound, own_params(route.bound, params)
     if question.delta == 0:
         if bound.pure is None:
             raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
@@ -282,7 +234,7 @@ def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
 
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
     epsilon = question.epsilon or 0.0
-    return Row(route, delta_result(route.bound.value(epsilon, **_own(route.bound, params)), epsilon))
+    return Row(route, delta_result(route.bound.value(epsilon, **own_params(route.bound, params)), epsilon))
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -291,9 +243,9 @@ def _profile_to_tv(route: Route, params: Params, question: Question, start: floa
 
 
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    result = dict(route.bound.value(**_own(route.bound, params)))
+    result = dict(route.bound.value(**own_params(route.bound, params)))
     if question.asks not in result:
-        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     return Row(route, result)
 
 
@@ -310,117 +262,3 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("point", "tv"): _point,
     ("point", "mu"): _point,
 }
-
-
-def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Row:
-    """The value of the unknown that just meets the budget, on its safe side: fed back, it meets the budget."""
-    unknown = question.unknown
-    assert unknown is not None
-    search = _Search(route, given, derive, question)
-    try:
-        x = _root(search.gap, unknown, 1e-13 if search.one_value else 1e-3)
-        if not search.one_value:
-            x = _at_fixed_orders(search, x)
-    except Unreachable as e:
-        if search.reason and e.gap == inf:
-            raise search.reason from None
-        raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
-                         f"{_reached(search, e.at)}", "--solve") from None
-    x, row = _feed_back(search, x)
-    return row._replace(result={unknown.name: x, **row.result})
-
-
-class _Search:
-    """The budget as a function of the unknown: gap(x) <= 0 where it is met."""
-
-    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
-        self.route, self.given, self.derive, self.question = route, given, derive, question
-        self.order: float | None = None  # the last best order, where the next search starts
-        self.reason: DpcalcError | None = None  # why a value was out of scope
-
-    @property
-    def one_value(self) -> bool:
-        """Whether a gap is one evaluation; else it is itself a search over orders."""
-        return self.route.conversion is None or bool(self.question.orders)
-
-    def forward(self, x: float, start: float | None = None) -> Row:
-        assert self.question.unknown is not None
-        return evaluate(self.route, self.derive({**self.given, self.question.unknown.name: x}), self.question, start)
-
-    def gap(self, x: float) -> float:
-        question, bound = self.question, self.route.bound
-        assert question.target is not None and question.unknown is not None
-        try:
-            if bound.kind == "profile" and question.delta:
-                own = _own(bound, self.derive({**self.given, question.unknown.name: x}))
-                return float(bound.value(question.target, **own)) - question.log_delta
-            row = self.forward(x, self.order)
-        except OverflowError:
-            return inf
-        except OutOfScope as reason:
-            self.reason = reason
-            return inf
-        self.order = row.witness.get("alpha", self.order)
-        return _log_ratio(row.result[question.asks], question.target)
-
-
-def _at_fixed_orders(search: _Search, x: float) -> float:
-    """From a rough x: the best order there, the exact boundary at that order (any order is valid), and again.
-    Each round can only improve x, and the error of the order enters squared."""
-    unknown = search.question.unknown
-    assert unknown is not None
-    for _ in range(8):
-        alpha = search.forward(x, search.order).witness["alpha"]
-        fixed = _Search(search.route, search.given, search.derive, search.question._replace(orders=(alpha,)))
-        better = _root(fixed.gap, unknown, 1e-12, x)
-        if abs(better - x) <= 1e-9 * x:
-            return better
-        x, search.order = better, alpha
-    return x
-
-
-def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None) -> float:
-    low, high = unknown.search
-    if unknown.kind == "count" and tolerance < 1e-6:
-        return integer_boundary(gap, int(low), int(high), rising=unknown.safer < 0)
-    if start is None:
-        start, factor = 1.0 if low < 1.0 < high else (low * high) ** 0.5, 2.0
-    else:
-        factor = 1.002
-    whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
-    meets, fails = bracket(whole, start, unknown.safer, low, high, factor)
-    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance)
-    return int(x) if unknown.kind == "count" else x
-
-
-def _log_ratio(x: float, target: float) -> float:
-    if x <= target:
-        return log(x / target) if x > 0 and x / target > 0 else -1e3
-    return log(x / target) if target > 0 and x / target < inf else inf
-
-
-def _feed_back(search: _Search, x: float) -> tuple[float, Row]:
-    """A cold evaluation may search a little differently: step to the safe side until it meets the budget."""
-    question = search.question
-    unknown, target = question.unknown, question.target
-    assert unknown is not None and target is not None
-    row, step = search.forward(x), 1e-15
-    while row.result[question.asks] > target and step < 1e-3:
-        step = 2 * step if search.one_value else max(2 * step, 2 * _log_ratio(row.result[question.asks], target))
-        x = x * (1 + unknown.safer * step)
-        if unknown.kind == "count":
-            x = ceil(x) if unknown.safer > 0 else max(1, min(ceil(x) - 1, floor(x)))
-        row = search.forward(x)
-    if row.result[question.asks] > target:
-        raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
-    return x, row
-
-
-def _reached(search: _Search, at: float) -> str:
-    question = search.question
-    assert question.unknown is not None
-    try:
-        best = f"{search.forward(at).result[question.asks]:.6g}"
-    except (DpcalcError, OverflowError):
-        best = "no finite value"
-    return f"the best reachable is {question.asks} = {best} (at {question.unknown.option} {at:g})"

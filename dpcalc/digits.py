@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.answer import Answer, Params, Row, _own
+from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError
 from dpcalc.numerics.mproot import root
+from dpcalc.orders import Params, own_params
 
 _LONGEST_SUM = 100_000
 
@@ -36,7 +37,7 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
 
 def _rdp(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     alpha = row.witness["alpha"]
-    return params.get("steps", 1) * row.route.bound.exact(mp, alpha, **_own(row.route.bound, params))
+    return params.get("steps", 1) * row.route.bound.exact(mp, alpha, **own_params(row.route.bound, params))
 
 
 def _rdp_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
@@ -59,12 +60,12 @@ def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:
 
 
 def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    return row.route.bound.exact(mp, answer.question.epsilon or 0.0, **_own(row.route.bound, params))
+    return row.route.bound.exact(mp, answer.question.epsilon or 0.0, **own_params(row.route.bound, params))
 
 
 def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     """The ε at which the printed δ(ε) is the δ asked for, next to the double."""
-    bound, own = row.route.bound, _own(row.route.bound, params)
+    bound, own = row.route.bound, own_params(row.route.bound, params)
     target, near = mp.mpf(row.result["delta"]), mp.mpf(row.result["epsilon"])
     if near == 0:
         return near
@@ -72,7 +73,7 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    return row.route.bound.exact(mp, **_own(row.route.bound, params))[answer.question.asks]
+    return row.route.bound.exact(mp, **own_params(row.route.bound, params))[answer.question.asks]
 
 
 _HOW: dict[tuple[str, str], Callable[[Any, Row, Answer, Params], Any]] = {

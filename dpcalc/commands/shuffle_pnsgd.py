@@ -40,7 +40,7 @@ def answer(given: Given) -> Answer:
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
     return Answer("shuffle-pnsgd", question, shown, found, guarantee(question, found), "replace-one", _released(found, values),
-                  (*_notes(given, found), *notes), extra, warnings(values["n"], question, found))
+                  (*_notes(given, found, _derive(values)), *notes), extra, warnings(values["n"], question, found))
 
 
 # --- what is asked, and what it needs --------------------------------------------------------------------------------
@@ -209,23 +209,23 @@ def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
     return last if values["epochs"] == 1 else f"{last} of every epoch"
 
 
-def _notes(given: Given, found: tuple[Row, ...]) -> tuple[str, ...]:
+def _notes(given: Given, found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[str, ...]:
     level = "σ is the standard deviation" if given["noise"] == "gaussian" else "v is the scale"
     notes = [f"{level} of the noise on every gradient; on the iterate it is η times that"]
     if found[0].route.bound.name.startswith("output"):
         notes = ["σ is the standard deviation of the noise added once, to the output"]
-    return (*notes, *(note for row in found if (note := _refuted(row))))
+    return (*notes, *(note for row in found if (note := _refuted(row, params))))
 
 
-def _refuted(row: Row) -> str:
+def _refuted(row: Row, params: Mapping[str, Any]) -> str:
     """What to say of a conjecture that a concrete run contradicts, at the order its number rests on."""
-    from dpcalc.answer import total_rdp
+    from dpcalc.orders import total_rdp
     from dpcalc.bounds.pnsgd import without_replacement_lower as lower
 
     if row.route.bound.status != "conjecture":
         return ""
     alpha = row.witness["alpha"]
-    claimed, least = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, row.params)(alpha)
+    claimed, least = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
     if least * (1 - 1e-8) <= claimed:
         return ""
     return f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {least:.6g}, it says {claimed:.6g}"

@@ -1,0 +1,282 @@
+"""The law of a privacy loss under P, tilted: weights w_j ∝ p_j e^{λℓ_j} at losses ℓ_j, and its rounding to a grid.
+
+Composing T steps and reading δ at ε needs the probability of sums that are rare under P (δ down to 1e-100). Under the
+tilt they are typical, and doubles keep their relative accuracy: δ(ε) = M(λ)^T Σ_{ℓ>ε} w_T(ℓ) e^{−λℓ}(1 − e^{ε−ℓ}).
+A part of weight `defect` that is lost or misplaced changes δ(ε) by at most M^T e^{−λε}·defect: what is cut off, wrapped
+around or rounded is counted there.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from dpcalc.errors import OutOfScope
+from dpcalc.profiles.pair import Pair, Piece
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.pair import Array
+
+MOST_CELLS = 3_000_000
+QUADRATURE = 1e-13  # relative, of the weights below
+_SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
+_BALANCINGS = 3
+_NARROW = 1 / 256
+_GAUSS_2 = np.array([-1, 1]) / np.sqrt(3), np.array([0.5, 0.5])
+_GAUSS_4 = tuple(np.asarray(x) for x in ((-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526),
+                                         (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)))
+
+
+class TooLarge(OutOfScope):
+    """The accuracy asked for cannot be had within the limits of memory and time."""
+
+
+class Law(NamedTuple):
+    """Weights that sum to 1, log M(λ), and the defect."""
+
+    loss: Array
+    weight: Array
+    log_total: float
+    defect: float
+    has_rest: bool = False  # the last loss is the pair's `rest`
+
+
+class Grid(NamedTuple):
+    """A law on the losses offset + (first + i)·step."""
+
+    step: float
+    offset: float
+    first: int
+    weight: Array
+    log_total: float
+    defect: float
+
+    def losses(self) -> Array:
+        return self.offset + (self.first + np.arange(len(self.weight))) * self.step
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance under the tilt."""
+        x = np.arange(len(self.weight))
+        mean = float(self.weight @ x)
+        return self.offset + (self.first + mean) * self.step, float(self.weight @ (x - mean) ** 2) * self.step**2
+
+
+def law(pair: Pair, tilt: float, depth: float, edges: Array | None = None) -> Law:
+    """The finite losses of a pair. Weight below e^{−depth} may be cut off; no node's cell spans one of the `edges`."""
+    losses, logs = [], []
+    for piece in pair.pieces:
+        t, log_weight = _nodes(piece, tilt, depth, edges)
+        if len(t):
+            losses.append(piece.loss(t))
+            logs.append(piece.log_density(t) + log_weight)
+    if pair.atoms:
+        losses.append(np.array([loss for loss, _ in pair.atoms]))
+        logs.append(np.array([mass for _, mass in pair.atoms]))
+    has_rest = False
+    if pair.rest is not None:
+        left = 1 - exp(pair.log_infinite) - sum(float(np.exp(x).sum()) for x in logs)
+        if left > 0:
+            losses.append(np.array([pair.rest]))
+            logs.append(np.array([log(left)]))
+            has_rest = True
+    loss, log_mass = np.concatenate(losses), np.concatenate(logs)
+    log_mass = log_mass + tilt * loss
+    top = float(log_mass.max())
+    weight = np.exp(log_mass - top)
+    total = float(weight.sum())
+    return Law(loss, weight / total, top + log(total), exp(-depth) + 1e-16, has_rest)
+
+
+def cut(pair: Pair, log_tail: float) -> Pair:
+    """The pair with the largest losses, of P-mass at most e^{log_tail}, taken to be infinite: a worse pair."""
+    x = law(pair, 0.0, 40.0 - log_tail)
+    order = np.argsort(x.loss)[::-1]
+    beyond = np.cumsum(x.weight[order]) * exp(x.log_total)
+    kept = int(np.searchsorted(beyond, exp(log_tail), "right"))
+    if kept == 0 or kept == len(order):
+        return pair
+    top = float(x.loss[order[kept]])
+    tail = float(beyond[kept]) * (1 + 1e-9) + exp(log_tail - 40)  # with the loss at the top itself: it may be an atom
+    infinite = log(tail + exp(pair.log_infinite))
+    return pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces),
+                         atoms=tuple(a for a in pair.atoms if a[0] < top), log_infinite=infinite)
+
+
+def _below(piece: Piece, top: float) -> Piece:
+    end = float(piece.at(np.array(top)))
+
+    def reach(tilt: float, k: float) -> tuple[float, float]:
+        low, high = piece.reach(tilt, k)
+        first, last = (float(x) for x in piece.loss(np.array((low, high))))
+        if max(first, last) <= top:
+            return low, high
+        # Where the tilt lies beyond the cut, the law leans on it.
+        least, most = piece.reach(0.0, k)
+        return (min(low, max(least, end - k)), end) if first < last else (end, max(high, min(most, end + k)))
+
+    return piece._replace(reach=reach)
+
+
+def grid_edges(pair: Pair, tilt: float, depth: float, step: float, offset: float) -> Array:
+    """The grid points offset + i·step from below all losses to above them."""
+    ends = [float(x) for piece in pair.pieces for x in piece.loss(np.array(_range(piece, tilt, depth)))]
+    ends += [loss for loss, _ in pair.atoms] + ([pair.rest] if pair.rest is not None else [])
+    first, last = np.floor((min(ends) - offset) / step + _SNAP) - 1, np.ceil((max(ends) - offset) / step) + 2
+    if not last - first < MOST_CELLS:
+        raise TooLarge("no-solution", "the grid of losses would not fit in memory")
+    return offset + np.arange(int(first), int(last) + 1) * step
+
+
+def _range(piece: Piece, tilt: float, depth: float) -> tuple[float, float]:
+    return piece.reach(tilt, (2 * depth) ** 0.5)
+
+
+def _nodes(piece: Piece, tilt: float, depth: float, edges: Array | None) -> tuple[Array, Array]:
+    """Gauss-Legendre nodes in t and the logs of their weights, between knots and the edges."""
+    low, high = _range(piece, tilt, depth)
+    if not low < high:
+        return np.empty(0), np.empty(0)
+    count = int((high - low) / piece.scale * 8) + 2
+    if not count < MOST_CELLS:
+        raise TooLarge("no-solution", "the grid of losses would not fit in memory")
+    knots = np.linspace(low, high, count)
+    if edges is not None:
+        at = piece.at(edges)
+        knots = np.sort(np.concatenate((knots, at[(at > low) & (at < high)])))
+    middle, half = (knots[1:] + knots[:-1]) / 2, np.diff(knots) / 2
+    narrow = half < _NARROW * piece.scale
+    wide = ~narrow
+    nodes, logs = [], []
+    with np.errstate(divide="ignore"):
+        for chosen, (x, w) in ((narrow, _GAUSS_2), (wide, _GAUSS_4)):
+            nodes.append((middle[chosen][:, None] + half[chosen][:, None] * x).ravel())
+            logs.append((np.log(2 * half[chosen])[:, None] + np.log(w)).ravel())
+    return np.concatenate(nodes), np.concatenate(logs)
+
+
+def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
+    """A law that is worse: each loss is split between its two neighbours so that both its P- and its Q-mass stay.
+
+    E_P f(e^{−ℓ}) grows by that for every convex f (Doroshenko et al. 2022: connect the dots).
+    """
+    index, above = _cells(x.loss, step, offset)
+    high = x.weight * (np.expm1(-above) / np.expm1(-step)) * np.exp(tilt * (step - above))
+    low = x.weight * (np.expm1(step - above) / np.expm1(step)) * np.exp(-tilt * above)
+    first = int(index.min())
+    size = _fitting(int(index.max()) - first + 2)
+    weight = np.bincount(index - first, low, size) + np.bincount(index - first + 1, high, size)
+    total = float(weight.sum())
+    return Grid(step, offset, first, weight / total, x.log_total + log(total), x.defect + 1e-16)
+
+
+class Boxes(NamedTuple):
+    """Atoms that stand for the losses between `low` and `high` each: a merging of losses may split them in proportion."""
+
+    loss: Array
+    weight: Array
+    low: Array
+    high: Array
+    log_total: float
+    defect: float
+
+
+def merged_cells(pair: Pair, x: Law, tilt: float, edges: Array) -> Boxes:
+    """The losses between two edges merged (on which x has its nodes); the atoms of the pair stay by themselves."""
+    smooth = len(x.loss) - len(pair.atoms) - (pair.rest is not None and x.has_rest)
+    index = np.searchsorted(edges, x.loss[:smooth], "right") - 1
+    mass, place = _merge(index, x.weight[:smooth], x.loss[:smooth] - edges[index], tilt, len(edges) - 1)
+    held = mass > 0
+    low, high = edges[:-1][held], edges[1:][held]
+    lumps = x.loss[smooth:]
+    loss = np.concatenate((low + place[held], lumps))
+    weight = np.concatenate((mass[held] * np.exp(tilt * place[held]), x.weight[smooth:]))
+    return Boxes(loss, weight, np.concatenate((low, lumps)), np.concatenate((high, lumps)), x.log_total, x.defect)
+
+
+def boxes(grid: Grid) -> Boxes:
+    """A composed grid as atoms in boxes around them."""
+    loss = grid.losses()
+    held = grid.weight > 0
+    loss, half = loss[held], grid.step / 2
+    return Boxes(loss, grid.weight[held], loss - half, loss + half, grid.log_total, grid.defect)
+
+
+def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) -> tuple[Array, Array]:
+    """Weight (before the tilt within the cell) and place of the merged loss in each cell: e^{−place} is a mean under P."""
+    mass = weight * np.exp(-tilt * above)
+    total = np.bincount(index, mass, size)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = -np.log1p(np.bincount(index, mass * np.expm1(-above), size) / total)
+    return total, np.where(total > 0, place, 0.0)
+
+
+def round_down(x: Boxes, tilt: float, step: float, offset: float) -> Grid:
+    """A law that is better: losses are merged (post-processing), and lowered to a grid.
+
+    The edges between what is merged start halfway between grid points and are moved until each merged loss is nearly at
+    its grid point; then the grid is shifted down by what suits most of them.
+    """
+    first, last = (round((float(end) - offset) / step) for end in (x.low.min() - step, x.high.max() + step))
+    _fitting(last - first + 1)
+    points = offset + np.arange(first, last + 1) * step
+    even = points[:-1] + step / 2
+    best: Grid | None = None
+    edges = even
+    for _ in range(_BALANCINGS):
+        total, place = _merged(x, tilt, points, edges)
+        grid = _lowered(x, tilt, step, offset, first, total, place)
+        if best is None or grid.log_total > best.log_total:
+            best = grid
+        edges = even + np.clip(edges - even - (place[:-1] + place[1:]) / 2, -step / 4, step / 4)
+    assert best is not None
+    return best
+
+
+def _lowered(x: Boxes, tilt: float, step: float, offset: float, first: int, total: Array, place: Array) -> Grid:
+    """Merged losses at `place` above the points of a grid, lowered to it after the best shift."""
+    shift = _best_shift(place, total, tilt, step)
+    fall = np.maximum(np.ceil((shift - place) / step), 0.0)
+    most = int(fall.max())
+    weight = np.bincount(np.arange(len(total)) + most - fall.astype(np.int64), total * np.exp(-tilt * step * fall))
+    kept = float(weight.sum())
+    return Grid(step, offset + shift, first - most, weight / kept, x.log_total + log(kept) + tilt * shift, x.defect + 1e-16)
+
+
+def _merged(x: Boxes, tilt: float, points: Array, edges: Array) -> tuple[Array, Array]:
+    """Weight and place of what lies between the edges; a box over an edge is split in proportion."""
+    left, right = np.searchsorted(edges, x.low, "right"), np.searchsorted(edges, x.high, "left")
+    right = np.maximum(left, right)
+    over = right > left
+    share = np.ones(len(x.loss))
+    share[over] = (edges[left[over]] - x.low[over]) / (x.high[over] - x.low[over])
+    index = np.concatenate((left, right[over]))
+    weight = np.concatenate((x.weight * share, (x.weight * (1 - share))[over]))
+    loss = np.concatenate((x.loss, x.loss[over]))
+    return _merge(index, weight, loss - points[index], tilt, len(points))
+
+
+def _cells(loss: Array, step: float, offset: float) -> tuple[Array, Array]:
+    """Index of the cell of each loss, and the distance above its lower end."""
+    place = (loss - offset) / step
+    index = np.floor(place + _SNAP)
+    return index.astype(np.int64), np.clip(place - index, 0.0, 1.0) * step
+
+
+def _fitting(size: int) -> int:
+    if size > MOST_CELLS:
+        raise TooLarge("no-solution", "the grid of losses would not fit in memory")
+    return size
+
+
+def snap_error(step: float) -> float:
+    return _SNAP * step
+
+
+def _best_shift(place: Array, merged: Array, tilt: float, step: float) -> float:
+    """The shift that keeps most: a cell placed below it falls by one step."""
+    order = np.argsort(place)
+    fallen = np.concatenate(([0.0], np.cumsum(merged[order])[:-1]))  # weight strictly before each candidate
+    gain = tilt * place[order] + np.log1p(fallen / merged.sum() * np.expm1(-tilt * step))
+    return float(place[order][int(np.argmax(gain))])

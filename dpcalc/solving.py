@@ -1,0 +1,158 @@
+"""--solve: the value of a parameter that just meets a budget. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from math import inf, log
+
+from dpcalc.answer import Route, Row, evaluate
+from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.numbers import human
+from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, integer_boundary
+from dpcalc.orders import Params, own_params
+from dpcalc.quantities import Quantity
+from dpcalc.question import Question
+
+_SETTLED = 5e-13  # how near a failing value is looked for, relative
+
+
+def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None = None) -> Row:
+    """The value of the unknown that just meets the budget, on its safe side: fed back, it meets the budget, and one that
+    is 1e-12 of itself less private (or the next whole number) does not. `near` is a guess."""
+    unknown = question.unknown
+    assert unknown is not None
+    search = _Search(route, given, derive, question)
+    try:
+        if search.one_value:
+            x = _root(search.gap, unknown, 1e-13)
+        else:
+            x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
+    except Unreachable as e:
+        if near is not None:
+            return solve(route, given, derive, question)
+        if search.reason and e.gap == inf:
+            raise search.reason from None
+        raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
+                         f"{_reached(search, e.at)}", "--solve") from None
+    row = _settle(search, x)
+    return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
+
+
+class _Search:
+    """The budget as a function of the unknown: gap(x) <= 0 where it is met."""
+
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+        self.route, self.given, self.derive, self.question = route, given, derive, question
+        self.order: float | None = None  # the last rough order, where the next search starts
+        self.reason: DpcalcError | None = None  # why a value was out of scope
+
+    @property
+    def one_value(self) -> bool:
+        """Whether a gap is one evaluation; else it is itself a search over orders."""
+        return self.route.conversion is None or bool(self.question.orders)
+
+    def forward(self, x: float, start: float | None = None) -> Row:
+        assert self.question.unknown is not None
+        return evaluate(self.route, self.derive({**self.given, self.question.unknown.name: x}), self.question, start)
+
+    def cold_gap(self, x: float) -> float:
+        self.order = None
+        return self.gap(x)
+
+    def gap(self, x: float) -> float:
+        question, bound = self.question, self.route.bound
+        assert question.target is not None and question.unknown is not None
+        try:
+            if bound.kind == "profile" and question.delta:
+                own = own_params(bound, self.derive({**self.given, question.unknown.name: x}))
+                return float(bound.value(question.target, **own)) - question.log_delta
+            row = self.forward(x, self.order)
+        except OverflowError:
+            return inf
+        except OutOfScope as reason:
+            self.reason = reason
+            return inf
+        self.order = row.witness.get("alpha", self.order)
+        return _log_ratio(row.result[question.asks], question.target)
+
+
+def _at_fixed_orders(search: _Search, x: float) -> float:
+    """From a rough x: the best order there, the exact boundary at that order (any order is valid), and again.
+    The error of the order enters squared, so a few rounds are enough; where they are not (a curve with a cliff), the
+    boundary of the whole search."""
+    unknown = search.question.unknown
+    assert unknown is not None
+    for _ in range(3):
+        alpha = search.forward(x).witness["alpha"]
+        fixed = _Search(search.route, search.given, search.derive, search.question._replace(orders=(alpha,)))
+        better = _root(fixed.gap, unknown, 1e-14, x)
+        if abs(better - x) <= 1e-6 * x:  # the next round would change x by about the square of this
+            return better
+        x = better
+    return _root(search.cold_gap, unknown, 1e-13, x)
+
+
+def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None) -> float:
+    low, high = unknown.search
+    gap = cache(gap)
+    if unknown.kind == "count" and tolerance < 1e-6:
+        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start))
+    if start is None:
+        start, factor = 1.0 if low < 1.0 < high else (low * high) ** 0.5, 2.0
+    else:
+        factor = 1.0001
+    whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
+    meets, fails = bracket(whole, start, unknown.safer, low, high, factor)
+    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance)
+    return int(x) if unknown.kind == "count" else x
+
+
+def _settle(search: _Search, x: float) -> Row:
+    """The boundary of the answer itself, as the same question without --solve gives it, next to x."""
+    question, rows = search.question, dict[float, Row]()
+    unknown, target = question.unknown, question.target
+    assert unknown is not None and target is not None
+    least, count = unknown.search, unknown.kind == "count"
+
+    @cache
+    def gap(x: float) -> float:
+        try:
+            rows[x] = search.forward(x)
+        except (OutOfScope, OverflowError):
+            return inf
+        return _log_ratio(rows[x].result[question.asks], target)
+
+    way = unknown.safer if gap(x) > 0 else -unknown.safer
+    last, step = x, 1.0 if count else _SETTLED / 2
+    while True:  # until the sign changes, or the end of the range
+        y = min(max(last + way * step if count else last * (1 + way * step), least[0]), least[1])
+        y = int(y) if count else y
+        if y == last or (gap(y) > 0) != (gap(x) > 0):
+            break
+        last, step = y, 4 * step if count else min(4 * step, 0.5)
+    good, bad = (last, y) if gap(x) <= 0 else (y, last)
+    if gap(good) > 0:
+        raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
+    while count and abs(good - bad) > 1:
+        y = (good + bad) // 2
+        good, bad = (y, bad) if gap(y) <= 0 else (good, y)
+    if not count and good != bad:
+        good = boundary(gap, good, bad, _SETTLED)
+    return rows[good]._replace(params={unknown.name: good})
+
+
+def _log_ratio(x: float, target: float) -> float:
+    if x <= target:
+        return log(x / target) if x > 0 and x / target > 0 else -1e3
+    return log(x / target) if target > 0 and x / target < inf else inf
+
+
+def _reached(search: _Search, at: float) -> str:
+    question = search.question
+    assert question.unknown is not None
+    try:
+        best = search.forward(at).result[question.asks]
+    except (DpcalcError, OverflowError):
+        return f"even {question.unknown.option} {at:g} gives no finite {question.asks}"
+    return f"the best reachable is {question.asks} = {human(best)} (at {question.unknown.option} {at:g})"
