@@ -36,6 +36,7 @@ class Entry(NamedTuple):
 def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[str], unknown: str | None) -> tuple[Entry, ...]:
     """The entries that --bound names, or else the usual ones whose options are there. Raises DpcalcError for what is missing."""
     fit = [e for e in entries if noise in e.noises]
+    named = [n.removesuffix("-basic") for n in named]
     if named:
         known = sorted({n for e in fit for n in e.names if n} | {"rdp-improved", "rdp-mironov", "rdp-optimal"})
         for name in named:
@@ -64,23 +65,28 @@ def _require(entry: Entry, given: Params, unknown: str | None) -> None:
         raise DpcalcError("missing", f"needed by {entry.bound.name}", flag(name))
 
 
-def routes(entries: Sequence[Entry], asks: str, named: bool) -> tuple[Route, ...]:
-    """How the entries answer: an RDP curve by a conversion, and then only when named (its exact profile is never larger)."""
+def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False) -> tuple[Route, ...]:
+    """How the entries answer: an RDP curve by a conversion, and then only when named (its exact profile is never larger);
+    over epochs a profile by its composition, with basic composition beside it."""
     found: list[Route] = []
     for e in entries:
-        if e.bound.kind != "rdp":
-            found += [Route(e.bound)] if asks != "rdp" else []
-        elif asks == "rdp":
+        if e.bound.kind == "rdp":
+            found += [Route(e.bound)] if asks == "rdp" else converted(e.bound) if named else []
+        elif asks != "rdp" and epochs and e.bound.status == "proven":
+            from dpcalc.bounds.pnsgd.epochs import basic, composed
+
+            found += [Route(composed(e.bound)), Route(basic(e.bound))]
+        elif asks != "rdp" and not epochs:
             found.append(Route(e.bound))
-        elif named:
-            found += converted(e.bound)
     return tuple(found)
 
 
 def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Route]) -> tuple[str, ...]:
     """The bounds that the names and families of --bound mean, among those that can answer; conversions stay."""
     able = {r.bound.name for r in ways}
-    meant = (n for name in named for n in [e.bound.name for e in entries if name in e.names and e.bound.name in able] or [name])
+    both = [n for e in entries for n in (e.bound.name, f"{e.bound.name}-basic") if n in able]
+    family = {n: e.family for e in entries for n in (e.bound.name, f"{e.bound.name}-basic")}
+    meant = (n for name in named for n in [b for b in both if name in (b, b.removesuffix("-basic"), family[b])] or [name])
     return tuple(dict.fromkeys(meant))
 
 

@@ -32,7 +32,7 @@ def answer(given: Given) -> Answer:
     used = _check(given, question, partial)
     entries = chosen(_partial() if partial else _entries(given), given.values, given["noise"], named, unknown)
     check_step_size(given.values, entries, unknown)
-    ways = routes(entries, question.asks, bool(named))
+    ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1))
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
     if partial:
         found += _companions(given, question, found)
