@@ -78,6 +78,9 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
             found += [Route(composed(e.bound)), Route(basic(e.bound))]
         elif asks != "rdp" and not epochs:
             found.append(Route(e.bound))
+    if not found:
+        raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
+                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta", "--alpha")
     return tuple(found)
 
 

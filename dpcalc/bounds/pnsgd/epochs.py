@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import inf, log
+from math import floor, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Pair
 
 _FALL = 0.3  # of log δ between samples: the hull is at most about 1 % above the profile
+_DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -32,14 +33,14 @@ def composed(bound: Bound) -> Bound:
             return one if steps == 1 else basic_value(bound, epsilon, steps, p)
         from dpcalc.profiles import compose
 
-        return compose.log_delta_at(((_pair(bound, one - log(steps), tuple(p.items())), steps),), epsilon).upper
+        return compose.log_delta_at(((_pair(bound, _floor(one, steps), tuple(p.items())), steps),), epsilon, bracket=False).upper
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         if steps == 1:
             return _one_epoch(bound, log_delta, p)
         from dpcalc.profiles import compose
 
-        return compose.epsilon_at(((_pair(bound, log_delta - log(steps), tuple(p.items())), steps),), log_delta).upper
+        return compose.epsilon_at(((_pair(bound, _floor(log_delta, steps), tuple(p.items())), steps),), log_delta, bracket=False).upper
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound),
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
@@ -94,13 +95,18 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
     return boundary_log(gap, meets, fails, rtol)
 
 
-@lru_cache(maxsize=4)
-def _pair(bound: Bound, log_delta: float, params: tuple[tuple[str, Any], ...]) -> Pair:
-    """The dominating pair of one epoch, its profile followed down to e^{−12} of δ."""
+def _floor(log_delta: float, steps: int) -> float:
+    """How far down the profile is followed."""
+    return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
+
+
+@lru_cache(maxsize=8)
+def _pair(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> Pair:
+    """The dominating pair of one epoch, its profile followed down to log δ = lowest."""
     from dpcalc.profiles import pairs
 
     p = dict(params)
-    last = _reach(bound, log_delta - _BEYOND, p, 1e-2)
+    last = _reach(bound, lowest, p, 1e-2)
     epsilons, logs = [0.0], [float(bound.value(0.0, **p))]
     step = last / 64
     while epsilons[-1] < last:
