@@ -26,7 +26,7 @@ def record(answer: Answer) -> dict[str, Any]:
         "schema": "dpcalc/v1",
         "version": __version__,
         "command": answer.command,
-        "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in answer.parameters.items()},
+        "parameters": {k: list(v) if isinstance(v, tuple) else strict(v) for k, v in answer.parameters.items()},
         "result": {k: strict(v) for k, v in {**answer.extra, **(head.result if head else {})}.items()},
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,

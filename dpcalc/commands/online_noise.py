@@ -138,7 +138,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
 
 
 def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float) -> tuple[float, float]:
-    """The index with the largest δ and that δ: the last one under a schedule, else by the smaller of the bounds for each."""
+    """The index with the largest δ and that δ: the last one under a schedule, else by the smaller bound for each."""
     from math import inf
 
     from dpcalc.answer import delta_result
@@ -147,7 +147,8 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float)
     if values["n"] == inf:
         return inf, 1.0
     if values.get("c1") is not None:
-        index, log_delta = values["n"], params["law"].log_delta(epsilon, 2 * values["lipschitz"] / params["levels"].at(values["n"]) * (1 + 4e-16))
+        move = 2 * values["lipschitz"] / params["levels"].at(values["n"]) * (1 + 4e-16)
+        index, log_delta = values["n"], params["law"].log_delta(epsilon, move)
     else:
         index, log_delta = of_list(epsilon, **{k: v for k, v in params.items() if k != "index"})
     return index, delta_result(log_delta, epsilon)["delta"]
@@ -176,8 +177,8 @@ def _printed(given: Given) -> Answer:
     name = "sigma" if given["noise"] == "gaussian" else "scale"
     table = Table(("step", name), tuple((j, levels.at(j)) for j in steps))
     shown = {k: v for k, v in given.values.items() if k in needed}
-    return Answer("online-noise", Question("guarantee"), shown, (), {"kind": "schedule", "step": list(steps), name: [v for _, v in table.rows]},
-                  "replace-one", "last iterate", (_noise_note(given),), table=table)
+    record = {"kind": "schedule", "step": list(steps), name: [v for _, v in table.rows]}
+    return Answer("online-noise", Question("guarantee"), shown, (), record, "replace-one", "last iterate", (_noise_note(given),), table=table)
 
 
 def _steps(text: str) -> tuple[int, ...]:
@@ -189,11 +190,12 @@ def _steps(text: str) -> tuple[int, ...]:
         parts = [number(p) for p in text.split(":")]
         first, last, *rest = parts
         count = rest[0] if rest else last - first + 1
-        fine = len(parts) <= 3 and all(p == int(p) for p in parts) and 1 <= first <= last <= 2**53 and 1 <= count
+        fine = len(parts) <= 3 and all(p == int(p) for p in parts) and 1 <= first <= last <= 2**53 and count >= 1
     except (NotANumber, ValueError):
         fine = False
     if not fine:
-        raise DpcalcError("not-a-number", f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 <= FIRST <= LAST", "--schedule")
+        raise DpcalcError("not-a-number", f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 <= FIRST <= LAST",
+                          "--schedule")
     count = min(count, last - first + 1)
     if count > _MOST_ROWS:
         raise DpcalcError("out-of-range", f"{count:g} rows; at most {_MOST_ROWS:g}: add :COUNT", "--schedule")

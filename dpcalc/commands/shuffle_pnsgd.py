@@ -17,6 +17,8 @@ _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
 _PARTIAL = ("lipschitz", "tau")
 _CONJECTURE = "without-replacement-conjecture"
+_RELEASED = {"randomly-stopped": "the iterate at the random time", "output-perturbation": "the output, with noise added once"}
+_MOST_EPOCHS = 1e6  # looked through for a solution
 _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 
 
@@ -82,6 +84,8 @@ def _in_range(question: Question, given: Given, entries: tuple[Entry, ...]) -> Q
     if question.unknown is None:
         return question
     name, (low, high) = question.unknown.name, question.unknown.search
+    if name == "epochs":
+        return question._replace(unknown=question.unknown._replace(search=(low, _MOST_EPOCHS)))
     if name == "n" and given["index"]:
         return question._replace(unknown=question.unknown._replace(search=(float(given["index"]), high)))
     if name == "learning_rate" and all(e.bound.name.startswith(("smooth", "output")) for e in entries):
@@ -179,7 +183,9 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     extra: dict[str, float] = {_NOISE[values["noise"]]: params["level"]}
     notes: list[str] = []
     epsilon = found[0].result.get("epsilon", question.epsilon)
-    once = values["epochs"] == 1 and epsilon is not None and epsilon < float("inf")
+    if epsilon is None or epsilon == float("inf"):
+        return extra, ()
+    once = values["epochs"] == 1
     if once and values.get("c1") is not None and values.get("index") is None:
         from math import exp
 
@@ -204,8 +210,7 @@ def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
     name = found[0].route.bound.name
     if values.get("tau") is not None:
         return "every iterate"
-    last = {"random": "the iterate at the random time", "output": "the output, with noise added once"}.get(name.split("-")[0].removesuffix("ly"),
-                                                                                                           "last iterate")
+    last = next((text for start, text in _RELEASED.items() if name.startswith(start)), "last iterate")
     return last if values["epochs"] == 1 else f"{last} of every epoch"
 
 
@@ -219,8 +224,8 @@ def _notes(given: Given, found: tuple[Row, ...], params: Mapping[str, Any]) -> t
 
 def _refuted(row: Row, params: Mapping[str, Any]) -> str:
     """What to say of a conjecture that a concrete run contradicts, at the order its number rests on."""
-    from dpcalc.orders import total_rdp
     from dpcalc.bounds.pnsgd import without_replacement_lower as lower
+    from dpcalc.orders import total_rdp
 
     if row.route.bound.status != "conjecture":
         return ""

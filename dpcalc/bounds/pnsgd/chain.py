@@ -59,7 +59,7 @@ def _level(epsilon: float, log_gap: float, log_d: float) -> float:
 def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = lambda j, d: False) -> tuple[list[float], list[Link]]:
     """log d at every node, each an upper bound, and how it was found; stops early where enough(node, log d) says so.
 
-    The block length is searched among powers of two near the last best one: any choice is sound.
+    The block length is searched among powers of two, mostly near the last best one: any choice is sound.
     """
     nodes, log_gap = path.nodes, _log_gap(epsilon)
     logs, links = [log_gaussian(epsilon, path.mu(0))], [Link(-1, 0, 0)]
@@ -74,10 +74,9 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
             by_mu = direct - best
             if direct < best:
                 best, link = direct, Link(-1, 0, 0)
-        around = exponent
-        for e in (around, around - 1, around + 1):
-            if e < 0 or (block := 1 << e) > nodes[j]:
-                continue
+        top = nodes[j].bit_length() - 1
+        for e in _lengths(exponent, top, j, stuck=links[-1].times == 0):
+            block = 1 << e
             p = min(bisect_right(nodes, nodes[j] - block) - 1, j - 1)
             span = nodes[j] - nodes[p]
             times = span // block
@@ -88,6 +87,15 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
         links.append(link)
         levels.append(_level(epsilon, log_gap, best) if best > -inf else inf)
     return logs, links
+
+
+def _lengths(last: int, top: int, j: int, stuck: bool) -> list[int]:
+    """Exponents of the block lengths to try: those around the last best one; the longest where d did not fall (it starts to
+    where blocks become long enough); now and then all."""
+    if j % 16 == 0:
+        return list(range(top + 1))
+    near = [e for e in (last, last - 1, last + 1) if 0 <= e <= top]
+    return [*near, top] if stuck and top > last + 1 else near
 
 
 def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any], mu: Callable[[int], Any],

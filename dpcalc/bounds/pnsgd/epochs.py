@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import floor, inf, log
+from math import exp, floor, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -31,6 +31,8 @@ def composed(bound: Bound) -> Bound:
         one = float(bound.value(epsilon, **p))
         if steps == 1 or one == -inf:
             return one if steps == 1 else basic_value(bound, epsilon, steps, p)
+        if _hopeless(bound, epsilon, steps, p):
+            return 0.0
         from dpcalc.profiles import compose
 
         return compose.log_delta_at(((_pair(bound, _floor(one, steps), tuple(p.items())), steps),), epsilon, bracket=False).upper
@@ -45,6 +47,11 @@ def composed(bound: Bound) -> Bound:
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound),
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
+
+
+def _hopeless(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
+    """Whether the mean loss, at least 2E·δ(0)² by Pinsker, is far above ε: δ is 1 up to its last digits, and 1 is a bound."""
+    return 2 * steps * exp(2 * float(bound.value(0.0, **p))) > 4 * epsilon + 100
 
 
 def basic(bound: Bound) -> Bound:

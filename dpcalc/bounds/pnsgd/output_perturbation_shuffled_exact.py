@@ -21,8 +21,8 @@ def exact(mp: Any, epsilon: float, n: int, **p: float) -> Any:
 BOUND = Bound(
     name="output-perturbation-shuffled-exact",
     kind="profile",
-    statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in blocks, at most 1.6 % above it "
-    "(exact to n = 64)",
+    statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in blocks, at most 1.6 % above "
+    "it (exact to n = 64)",
     source=f"{SOURCE}; joint convexity",
     assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
     params=(*OUTPUT, "n"),

@@ -7,6 +7,7 @@ shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/�
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import exp, expm1, fsum, inf, log
 from typing import Any
 
@@ -84,7 +85,7 @@ def log_average(log_at: Callable[[int], float], n: int) -> float:
 def average_exact(mp: Any, at: Callable[[int], Any], n: int) -> Any:
     """The same blocks at high precision."""
     heads = [*starts(n), n]
-    return mp.fsum((b - a) * at(a) for a, b in zip(heads, heads[1:], strict=False)) / n
+    return mp.fsum((b - a) * at(a) for a, b in pairwise(heads)) / n
 
 
 def average_theta(epsilon: float, ratio: Callable[[int], float], n: int) -> float:

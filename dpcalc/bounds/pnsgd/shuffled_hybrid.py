@@ -60,8 +60,8 @@ def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
 BOUND = Bound(
     name="shuffled-hybrid",
     kind="profile",
-    statement="δ(ε) <= (1/n)Σ_{m<n} d_m, d_m as in fixed-order-hybrid; the sum is taken from above in blocks of at most 1/64 of the positions "
-    "before them, at most 1.6 % above it; at most the value of shuffled-contraction",
+    statement="δ(ε) <= (1/n)Σ_{m<n} d_m, d_m as in fixed-order-hybrid; the sum is taken from above in blocks of at most 1/64 of the "
+    "positions before them, at most 1.6 % above it; at most the value of shuffled-contraction",
     source="dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
     assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", "Gaussian noise"),
     params=(*CONSTANT, "diameter", "n"),
