@@ -11,6 +11,8 @@ from dpcalc.numerics.mproot import root
 from dpcalc.orders import Params, own_params
 
 _LONGEST_SUM = 100_000
+_CLOSED = {"fixed-order", "fixed-order-iteration", "shuffled-contraction", "shuffled-limit", "randomly-stopped", "randomly-stopped-loose",
+           "smooth-nonconvex", "smooth-nonconvex-exact", "output-perturbation", "output-perturbation-exact"}  # for any n
 
 
 def with_digits(answer: Answer, digits: int) -> Answer:
@@ -27,6 +29,8 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
     if row.route.bound.name == "composition-optimal" and steps > _LONGEST_SUM:
         raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {_LONGEST_SUM} steps with --digits",
                           "--digits")
+    if row.params.get("n", 0) > _LONGEST_SUM and row.route.bound.name not in _CLOSED:
+        return {}  # a sum over the records
     if row.route.conversion is not None and row.route.conversion.name == "rdp-optimal":
         return {}  # a root of a minimum: minutes at this precision
     if asks == "epsilon" and not row.result["delta"]:

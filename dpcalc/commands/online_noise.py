@@ -178,7 +178,8 @@ def _printed(given: Given) -> Answer:
     table = Table(("step", name), tuple((j, levels.at(j)) for j in steps))
     shown = {k: v for k, v in given.values.items() if k in needed}
     record = {"kind": "schedule", "step": list(steps), name: [v for _, v in table.rows]}
-    return Answer("online-noise", Question("guarantee"), shown, (), record, "replace-one", "last iterate", (_noise_note(given),), table=table)
+    return Answer("online-noise", Question("guarantee"), shown, (), record, "replace-one", "last iterate",
+                  (_noise_note(given),), table=table)
 
 
 def _steps(text: str) -> tuple[int, ...]:

@@ -27,8 +27,8 @@ def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_ra
 BOUND = Bound(
     name="online-iteration",
     kind="profile",
-    statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < 1 beyond 512 steps the sum "
-    "is taken from below in blocks of at most 1/512 of the steps before them",
+    statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < 1 beyond 512 steps the "
+    "sum is taken from below in blocks of at most 1/512 of the steps before them",
     source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, arXiv:2403.00278",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
     params=tuple(p for p in STREAM if p != "diameter"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.chain import Link, Path, follow_exact
-from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact, starts
+from dpcalc.bounds.pnsgd.positions import FINE, log_share, scaled, share_exact, starts
 from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, move_ratio
 from dpcalc.numerics.rounding import up
 
@@ -41,18 +41,18 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 
 
 @lru_cache(maxsize=8)
-def nodes(n: int) -> list[int]:
+def nodes(n: int, fine: int = FINE) -> list[int]:
     """The starts of the blocks of 0..n−1, and n − 1."""
-    found = starts(n)
+    found = starts(n, fine)
     return found if found[-1] == n - 1 else [*found, n - 1]
 
 
 def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float) -> Path:
+         strong_convexity: float, fine: int = FINE) -> Path:
     """The path of a record that n − 1 later steps follow."""
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
     kappa = reach(level, diameter, learning_rate, strong_convexity)
-    at = nodes(n)
+    at = nodes(n, fine)
     return Path(at, lambda j: mu(at[j]), lambda p, j, block: kappa(block))
 
 

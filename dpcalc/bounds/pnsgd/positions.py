@@ -12,9 +12,11 @@ from math import exp, expm1, fsum, inf, log
 from typing import Any
 
 from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
 
-_FINE = 64  # blocks of the average hold at most 1/64 of the positions before them
+FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
 _LOWEST = 1e-300  # a ratio below is rounded up to it
 
 
@@ -50,22 +52,22 @@ def share_exact(mp: Any, c: Any, m: int) -> Any:
     return c ** (2 * m) * (1 - c**2) / (1 - c ** (2 * (m + 1)))
 
 
-def starts(n: int) -> list[int]:
+def starts(n: int, fine: int = FINE) -> list[int]:
     """First position of every block of 0..n−1; blocks are single up to 64 and at most 1/64 of their start from there."""
     found, m = [], 0
     while m < n:
         found.append(m)
-        m += 1 + m // _FINE
+        m += 1 + m // fine
     return found
 
 
-def log_average(log_at: Callable[[int], float], n: int) -> float:
+def log_average(log_at: Callable[[int], float], n: int, fine: int = FINE) -> float:
     """log of (1/n)Σ_{m<n} e^{f(m)} for a decreasing f, from above: at most 1/64 of it too large, exact for n <= 64.
 
     Σ over a block is at most its length times its first term; the lengths grow by 1/64, so that the excess is at most
     Σ_j f_j (s_j − s_{j−1}) <= (1/64) Σ_j f_{j} s_{j−1}. What is left is closed by one block once it is below 1e-13 of the sum.
     """
-    heads = starts(n)
+    heads = starts(n, fine)
     first = log_at(0)
     if first == -inf:
         return -inf
@@ -88,6 +90,31 @@ def average_exact(mp: Any, at: Callable[[int], Any], n: int) -> Any:
     return mp.fsum((b - a) * at(a) for a, b in pairwise(heads)) / n
 
 
-def average_theta(epsilon: float, ratio: Callable[[int], float], n: int) -> float:
+def average_theta(epsilon: float, ratio: Callable[[int], float], n: int, fine: int = FINE) -> float:
     """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m."""
-    return log_average(lambda m: log_gaussian(epsilon, ratio(m)), n)
+    return log_average(lambda m: log_gaussian(epsilon, ratio(m)), n, fine)
+
+
+def invert_average(log_delta: float, ratio: Callable[[int], float], n: int) -> float:
+    """The ε at which `average_theta` is log δ, safe."""
+    return invert(lambda e, fine: average_theta(e, ratio, n, fine), log_delta)
+
+
+def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
+    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth."""
+
+    def gap(epsilon: float) -> float:
+        return log_at(epsilon, FINE) - log_delta
+
+    def rough(epsilon: float) -> float:
+        return log_at(epsilon, COARSE) - log_delta
+
+    if gap(0.0) <= 0:
+        return 0.0
+    try:
+        meets, fails = bracket(rough, 1.0, +1, 1e-300, 1e300)
+        start = boundary_log(rough, meets, fails, 1e-3)
+        meets, fails = bracket(gap, start, +1, 1e-300, 1e300, 1.01)
+    except Unreachable:
+        raise OutOfScope("no-solution", "no ε reaches that δ", "--delta") from None
+    return boundary_log(gap, meets, fails, 1e-10)

@@ -13,13 +13,14 @@ from dpcalc.bounds.pnsgd import shuffled_contraction
 from dpcalc.bounds.pnsgd.chain import Link, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.positions import FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
 
 
-def _blocks(epsilon: float, n: int, **p: float) -> tuple[float, list[Link], list[int]]:
+def _blocks(epsilon: float, n: int, fine: int = FINE, **p: float) -> tuple[float, list[Link], list[int]]:
     """log of the average, the links used, and the nodes they lead to."""
-    along = path(n, **p)
+    along = path(n, **p, fine=fine)
     nodes, total, top = along.nodes, [0.0], [0.0]
 
     def enough(j: int, log_d: float) -> bool:
@@ -43,9 +44,16 @@ def _blocks(epsilon: float, n: int, **p: float) -> tuple[float, list[Link], list
 def value(epsilon: float, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float, n: int) -> float:
     """log of (1/n)Σ_m d_m, in blocks from above."""
-    p = {"level": level, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": learning_rate, "smoothness": smoothness,
-         "strong_convexity": strong_convexity}
-    return min(_blocks(epsilon, n, **p)[0], shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p))
+    return _value(epsilon, FINE, n, level=level, lipschitz=lipschitz, diameter=diameter, learning_rate=learning_rate, smoothness=smoothness,
+                  strong_convexity=strong_convexity)
+
+
+def _value(epsilon: float, fine: int, n: int, **p: float) -> float:
+    return min(_blocks(epsilon, n, fine, **p)[0], shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p))
+
+
+def inverse(log_delta: float, n: int, **p: float) -> float:
+    return invert(lambda epsilon, fine: _value(epsilon, fine, n, **p), log_delta)
 
 
 def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
@@ -68,4 +76,5 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-9,
+    inverse=inverse,
 )

@@ -5,7 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import average_exact, average_theta
+from dpcalc.bounds.pnsgd.positions import average_exact, average_theta, invert_average
 from dpcalc.bounds.pnsgd.step import SETTING
 
 
@@ -13,6 +13,11 @@ def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, 
           n: int) -> float:
     """log of (1/n)Σ_m θ(ε, μ_m), in blocks from above."""
     return average_theta(epsilon, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity), n)
+
+
+def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+            n: int) -> float:
+    return invert_average(log_delta, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity), n)
 
 
 def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
@@ -32,4 +37,5 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-11,
+    inverse=inverse,
 )

@@ -5,12 +5,16 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import average_exact, average_theta
+from dpcalc.bounds.pnsgd.positions import average_exact, average_theta, invert_average
 
 
 def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
     """log of (1/n)Σ_t θ(ε, μ_t), in blocks from above."""
     return average_theta(epsilon, ratios(level, lipschitz, learning_rate, smoothness), n)
+
+
+def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
+    return invert_average(log_delta, ratios(level, lipschitz, learning_rate, smoothness), n)
 
 
 def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> Any:
@@ -29,4 +33,5 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-11,
+    inverse=inverse,
 )
