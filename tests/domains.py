@@ -95,7 +95,9 @@ def a_run(rng, most, *drop, laws=(), index=False):
     if not laws:  # c^n stays above e^{−50}, so that doubles hold it
         p["strong_convexity"] = min(p["strong_convexity"], 50 / (p["learning_rate"] * n))
     ratio = 2 * p["lipschitz"] / p["level"]
-    p |= {"n": n, "epsilon": rng.choice((0.0, min(log_uniform(rng, 1e-3, 3), 8 * ratio)))}
+    if not laws and ratio > 6:  # and the profile is not flat in ε over the range of doubles
+        p["level"], ratio = p["lipschitz"] / 3, 6.0
+    p |= {"n": n, "epsilon": rng.choice((0.0, min(ratio * log_uniform(rng, 0.02, 8), 8 * ratio)))}
     if laws:
         p["law"] = rng.choice(laws)
         if p["law"] is LAPLACE:
