@@ -94,6 +94,18 @@ def test_online_sums_are_the_sums(mp):
     assert log_gaussian(1.0, mu) <= contracting <= log_gaussian(1.0, mu) * 0.99
 
 
+def test_online_iteration_does_not_depend_on_units(mp):
+    """Gradients and noise in units a thousand million times larger: the same δ, and never below it."""
+    from dpcalc.bounds.online.levels import Listed
+
+    b = BOUNDS["online-iteration"]
+    for unit in (1.0, 1e9, 1e-9, 1e-60):
+        p = {"levels": Listed((3 * unit, 2 * unit, 5 * unit)), "lipschitz": unit, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.25,
+             "n": 3, "index": 1}
+        exact = mp.log(b.exact(mp, 1.0, **p))
+        assert exact <= b.value(1.0, **p) <= exact * (1 - mp.mpf("1e-11"))
+
+
 # --- errata ----------------------------------------------------------------------------------------------------------
 
 
@@ -336,6 +348,8 @@ def test_figure_12_of_berthier():
     (f"shuffle-pnsgd {RUN} --sigma 1 --c1 9 --learning-rate .1 --n 10 --epsilon 1", ("--sigma", "already")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --alpha 8 --bound smooth-nonconvex-high-noise", ("--sigma", "L√(2α(α−1))")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --tau .5 --epsilon 1", ("--tau", "without-replacement-conjecture")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound randomly-stopped --bound shuffled-hybrid",
+     ("--bound", "different releases")),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --n 10 --epsilon 1", ("missing", "--diameter")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound output-perturbation", ("--strong-convexity", "strict contraction")),
     (f"online-noise {RUN} --learning-rate .1 --sigmas 1,2 --n 3 --index 1 --epsilon 1", ("--n", "2 steps")),

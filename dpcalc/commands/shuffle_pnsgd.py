@@ -33,6 +33,7 @@ def answer(given: Given) -> Answer:
     partial = _CONJECTURE in named
     used = _check(given, question, partial)
     entries = chosen(_partial() if partial else _entries(given), given.values, given["noise"], named, unknown)
+    _one_release(entries)
     check_step_size(given.values, entries, unknown)
     ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1))
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
@@ -207,11 +208,23 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
 
 
 def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
-    name = found[0].route.bound.name
     if values.get("tau") is not None:
         return "every iterate"
-    last = next((text for start, text in _RELEASED.items() if name.startswith(start)), "last iterate")
+    last = _release(found[0].route.bound.name)
     return last if values["epochs"] == 1 else f"{last} of every epoch"
+
+
+def _release(name: str) -> str:
+    return next((text for start, text in _RELEASED.items() if name.startswith(start)), "last iterate")
+
+
+def _one_release(entries: tuple[Entry, ...]) -> None:
+    """Bounds that are about different algorithms do not belong in one table: the smallest would be the headline."""
+    from dpcalc.errors import DpcalcError
+
+    kinds = sorted({_release(e.bound.name) for e in entries})
+    if len(kinds) > 1:
+        raise DpcalcError("contradictory", f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
 
 
 def _notes(given: Given, found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothn
         total = lower_sum(lambda t: levels.at(t) ** 2, index, n, 2 * levels.decay)
     else:
         total = carried(levels, log_c, ends(n - index, index, _FINE), index)[-1]
-    return scaled(up(2 * lipschitz, 0.0), 2 * (n - index) * log_c - log(total) * (1 - 1e-15) + 1e-15)
+    return scaled(2 * lipschitz, 2 * (n - index) * log_c - log(total))
 
 
 def _floor(log_c: float) -> float:
@@ -81,14 +81,14 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
     nodes = [t - index for t in steps]
 
     def mu(j: int) -> float:
-        return scaled(2 * lipschitz, 2 * nodes[j] * log_c - log(sums[j]) * (1 - 1e-15) + 1e-15)
+        return scaled(2 * lipschitz, 2 * nodes[j] * log_c - log(sums[j]))
 
     def kappa(p: int, j: int, block: int) -> float:
         if nodes[j] - nodes[p] == block:
             between = sums[j] - sums[p] * exp(max(2 * block * log_c, -745.0)) - 2e-15 * sums[j]
             if between > 0.01 * sums[j] or block == 1:
                 between = levels.at(steps[j]) ** 2 * (1 - 1e-15) if block == 1 else between
-                return scaled(first, 2 * block * log_c - log(between) * (1 - 1e-15) + 1e-15)
+                return scaled(first, 2 * block * log_c - log(between))
         least = levels.least(steps[p] + 1, steps[j])
         return scaled(up(first / least, 4e-16), 2 * log_c + log_share(log_c, block - 1))
 

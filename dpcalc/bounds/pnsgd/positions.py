@@ -40,7 +40,7 @@ def scaled(first: float, log_square: float) -> float:
     half = log_square / 2
     if half < -690:
         return _LOWEST
-    return max(_LOWEST, up(first * exp(half), 1e-15 * (2 - half)))
+    return max(_LOWEST, up(first * exp(half), 1e-15 * (2 + abs(half))))
 
 
 def share_exact(mp: Any, c: Any, m: int) -> Any:
