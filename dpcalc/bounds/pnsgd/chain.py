@@ -24,6 +24,9 @@ from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
 
+LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
+
+
 class Link(NamedTuple):
     """How d was bounded at a node: from node `before` by `times` blocks of `block` steps; before = −1: as μ-GDP;
     times = 0: the value of the node before."""
@@ -80,7 +83,8 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
             p = min(bisect_right(nodes, nodes[j] - block) - 1, j - 1)
             span = nodes[j] - nodes[p]
             times = span // block
-            candidate = up(logs[p] + times * log_gaussian(levels[p], path.kappa(p, j, span // times)), 4e-16)
+            factor = log_gaussian(levels[p], path.kappa(p, j, span // times))
+            candidate = factor if factor == -inf else max(up(logs[p] + times * factor, 4e-16), LOWEST)
             if candidate < best:
                 best, link, exponent = candidate, Link(p, span // times, times), e
         logs.append(best)

@@ -4,6 +4,7 @@ from math import inf
 from typing import Any
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.chain import LOWEST
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, pure, step, step_exact
 from dpcalc.numerics.rounding import up
@@ -16,7 +17,9 @@ def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: fl
     later = n - index
     if later == 0 or s.log_a == -inf:
         return s.log_a
-    return min(0.0, up(s.log_a + later * s.log_b, 2e-12))
+    if s.log_b == -inf:
+        return -inf
+    return min(0.0, max(up(s.log_a + later * s.log_b, 2e-12), LOWEST))
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
