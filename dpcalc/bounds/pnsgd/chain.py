@@ -23,7 +23,6 @@ from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
-
 LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
 
 
