@@ -45,6 +45,13 @@ class Row(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class Table(NamedTuple):
+    """An answer that is a table of numbers, not a guarantee."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[float, ...], ...]
+
+
 class Answer(NamedTuple):
     """All rows, sharpest proven first, with what a reader must know to use the number."""
 
@@ -57,6 +64,8 @@ class Answer(NamedTuple):
     released: str
     notes: tuple[str, ...] = ()
     extra: Mapping[str, float] = MappingProxyType({})  # companions of every result
+    warnings: tuple[str, ...] = ()  # for stderr
+    table: Table | None = None  # what is printed instead of rows
 
     @property
     def headline(self) -> Row:

@@ -45,5 +45,6 @@ class Bound(NamedTuple):
     default: bool = False  # conversion: the one that ends a curve named alone
     rough: Bound | None = None  # conversion: a cheaper one, whose best order is near
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
+    exact_n: float = inf  # with --digits: most records for which the printed formula can be summed
     slow_exact: bool = False  # the printed form is a search of its own: --digits leaves it out
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only

@@ -23,6 +23,8 @@ COMMANDS = {
     "convert": "Convert between guarantees, and compose them",
     "subsample": "Privacy of training on random batches (DP-SGD)",
     "schema": "JSON Schema of a result, and of a command's parameters",
+    "shuffle-pnsgd": "Privacy of the last iterate of noisy SGD over shuffled records",
+    "online-noise": "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
@@ -88,7 +90,8 @@ def _option(option: Option) -> RawOption:
     return raw
 
 
-_METAVARS = {"number": "X", "count": "N", "numbers": "X,…", "text": "NAME", "choice": "NAME"}
+_METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
+             "choice": "NAME"}
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 

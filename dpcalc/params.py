@@ -77,6 +77,43 @@ def _numbers(option: Option, limits: Any) -> Any:
     return Annotated[tuple[item, ...], BeforeValidator(_split)]
 
 
+def _horizon(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    return Annotated[Any, BeforeValidator(lambda x: _whole_or_inf(x, option.quantity))]  # the model itself refuses inf
+
+
+def _whole_or_inf(x: Any, q: Quantity) -> float:
+    """A whole number as int, or inf."""
+    if str(x).strip().lower() in ("inf", "infinity", "∞"):
+        return float("inf")
+    value = _whole(x)
+    if not 1 <= value <= LARGEST_COUNT:
+        raise NotANumber(f"{x} is not a whole number from 1 to 2^53, nor inf ({describe(q)})")
+    return value
+
+
+def _series(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    item = Annotated[float, limits, BeforeValidator(_parsed)]
+    return Annotated[tuple[item, ...], BeforeValidator(_from_file)]
+
+
+def _from_file(x: Any) -> Any:
+    """A list, or the numbers in the file that @FILE names, separated by commas or white space."""
+    if not isinstance(x, str) or not x.startswith("@"):
+        return _split(x)
+    try:
+        with open(x[1:], encoding="utf-8-sig") as file:
+            found = tuple(file.read().replace(",", " ").split())
+    except (OSError, ValueError) as e:
+        raise NotANumber(f"{x}: {getattr(e, 'strerror', None) or e}") from None
+    if not found:
+        raise NotANumber(f"{x} holds no numbers")
+    return found
+
+
 def _choice(option: Option, limits: Any) -> Any:
     from typing import Literal
 
@@ -89,7 +126,7 @@ def _text(option: Option, limits: Any) -> Any:
 
 
 _KINDS: dict[str, Callable[[Option, Any], Any]] = {
-    "number": _number, "count": _count, "numbers": _numbers, "choice": _choice, "text": _text}
+    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice, "text": _text}
 
 
 def describe(q: Quantity) -> str:

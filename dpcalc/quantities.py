@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 
 class Quantity(NamedTuple):
-    """A parameter. `kind` is number | count (a whole number, 1e6 is one) | numbers (a list) | choice | text."""
+    """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
+    numbers (a list) | series (a list, or @FILE) | choice | text."""
 
     name: str
     help: str
@@ -72,6 +73,25 @@ PRECISION = Quantity("precision", "relative width wanted of the bracket of a com
 STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 
+C1 = Quantity("c1", "scale of the noise schedule: larger means more noise", "C1", gt=0, safer=+1)
+C2 = Quantity("c2", "offset of the noise schedule, which limits the noise at small n", "C2", ge=0)
+DECAY = Quantity("decay", "exponent of the decay of the noise over the steps", "a", gt=1, le=1000)
+LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss", "L", gt=0)
+SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0 for linear losses", "β", ge=0)
+STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every record's loss", "ρ", ge=0)
+LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safer=+1)
+DIAMETER = Quantity("diameter", "diameter of the constraint set (b − a for Laplace noise on [a, b])", "D", gt=0)
+DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **_WHOLE)
+INDEX = Quantity("index", "position of the record in a fixed order, 1 to n", "i", **_WHOLE)
+PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safer=-1)
+TAU = Quantity("tau", "fraction of the records that every pass processes", "τ", gt=0, lt=1)
+CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
+HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT), safer=+1)
+SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise of each step; @FILE reads them", "σ_1,…", kind="series", gt=0)
+SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0)
+SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST:LAST, COUNT of them", "FIRST:LAST[:COUNT]", kind="text")
+
+NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response"))
 SCHEME = Quantity("scheme", "how batches are drawn", kind="choice", choices=("poisson", "without-replacement", "weighted"))

@@ -13,7 +13,7 @@ from dpcalc.numbers import human, plain
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
-            "sensitivity": "s", "probability": "p", "max_weight": "c"}
+            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -26,7 +26,7 @@ def record(answer: Answer) -> dict[str, Any]:
         "schema": "dpcalc/v1",
         "version": __version__,
         "command": answer.command,
-        "parameters": {k: list(v) if isinstance(v, tuple) else v for k, v in answer.parameters.items()},
+        "parameters": {k: list(v) if isinstance(v, tuple) else strict(v) for k, v in answer.parameters.items()},
         "result": {k: strict(v) for k, v in {**answer.extra, **(head.result if head else {})}.items()},
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
@@ -125,6 +125,8 @@ _CONDITIONS: dict[str, Callable[[Answer], str]] = {
 
 def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows of the table of bounds, numbers rounded for people."""
+    if answer.table:
+        return tuple(_SYMBOLS.get(h, h) for h in answer.table.header), [tuple(human(x) for x in row) for row in answer.table.rows]
     asked = answer.asked
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
@@ -165,8 +167,9 @@ def as_table(answer: Answer, explain: bool) -> str:
         table.add_row(*line)
     console = Console(file=io.StringIO(), width=max(width, 40), no_color=True, highlight=False, markup=False, emoji=False,
                       force_terminal=False, legacy_windows=False)
-    console.print(headline(answer), style="")
-    console.print()
+    if not answer.table:
+        console.print(headline(answer), style="")
+        console.print()
     console.print(table)
     console.print(f"Neighbours: {answer.adjacency}. Released: {answer.released}.")
     for note in answer.all_notes:
@@ -191,6 +194,8 @@ def explanation(answer: Answer) -> list[str]:
 
 def cells(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows with full doubles, for programs."""
+    if answer.table:
+        return answer.table.header, [tuple(repr(x) for x in row) for row in answer.table.rows]
     keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
     header = ("bound", "conversion", "status", *keys, "order", "source")
     body = []

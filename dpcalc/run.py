@@ -66,6 +66,10 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> s
         import sys
 
         print(f"warning: {answer.headline.route.label} is {answer.headline.route.bound.status}, not a guarantee", file=sys.stderr)
+    for warning in answer.warnings:
+        import sys
+
+        print(f"warning: {warning}", file=sys.stderr)
     from dpcalc.render import FORMATS
 
     if switches["quiet"]:

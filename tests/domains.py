@@ -3,10 +3,12 @@
 import random
 from math import exp, inf, log
 
-from dpcalc.bounds import curve
+from dpcalc.bounds import curve, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
 from dpcalc.profiles import pairs
 from dpcalc.routes import MECHANISMS
+from dpcalc.bounds.online.levels import Listed, schedule
+from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
 
 
 def log_uniform(rng, low, high):
@@ -93,6 +95,93 @@ def composition(rng):
     return {"step_epsilon": e, "step_delta": delta(rng), "steps": k, "epsilon": rng.random() * 1.1 * k * e}
 
 
+def contraction(rng):
+    """L, D, η, β, ρ with η <= 2/(β+ρ), ends included, and a noise level near the larger of L and D/η, or far from both."""
+    beta = rng.choice((0.0, log_uniform(rng, 1e-3, 1e2)))
+    rho = rng.choice((0.0, beta, beta * rng.random(), beta * log_uniform(rng, 1e-9, 1)))
+    most = 2 / (beta + rho) if beta else 100.0
+    eta = min(most * rng.choice((1.0, rng.random(), log_uniform(rng, 1e-6, 1))), 100.0)
+    lipschitz, diameter = log_uniform(rng, 1e-2, 1e2), log_uniform(rng, 1e-2, 1e2)
+    level = max(rng.choice((lipschitz, diameter / eta)) * log_uniform(rng, 0.05, 50), diameter / eta / 90)
+    return {"level": level, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": eta, "smoothness": beta, "strong_convexity": rho}
+
+
+def a_run(rng, most, *drop, laws=(), index=False):
+    p = contraction(rng)
+    n = max(1, round(log_uniform(rng, 1, most)))
+    if not laws:  # c^n stays above e^{−50}, so that doubles hold it
+        p["strong_convexity"] = min(p["strong_convexity"], 50 / (p["learning_rate"] * n))
+    ratio = 2 * p["lipschitz"] / p["level"]
+    if not laws and ratio > 6:  # and the profile is not flat in ε over the range of doubles
+        p["level"], ratio = p["lipschitz"] / 3, 6.0
+    p |= {"n": n, "epsilon": rng.choice((0.0, min(ratio * log_uniform(rng, 0.02, 8), 8 * ratio)))}
+    if laws:
+        p["law"] = rng.choice(laws)
+        if p["law"] is LAPLACE:
+            p["epsilon"] = rng.choice((0.0, ratio * rng.random(), ratio * 2))
+    if index:
+        p["index"] = rng.choice((1, n, rng.randint(1, n)))
+    return {k: v for k, v in p.items() if k not in drop}
+
+
+def a_stream(rng, most, *drop, law=None, listed=None):
+    p = contraction(rng)
+    level, n = p.pop("level"), rng.randint(1, most)
+    p["strong_convexity"] = min(p["strong_convexity"], 50 / (p["learning_rate"] * n))
+    law = law or rng.choice((GAUSSIAN, LAPLACE))
+    p |= {"law": law, "n": n, "index": rng.randint(1, n), "epsilon": rng.choice((0.0, log_uniform(rng, 1e-2, 2)))}
+    if listed or (listed is None and rng.random() < 0.5) or p["learning_rate"] * p["strong_convexity"] > 0.9:
+        p["levels"] = Listed(tuple(level * log_uniform(rng, 0.3, 3) for _ in range(n)))
+    else:
+        p["levels"] = schedule(law.name, *(p[k] for k in ("diameter", "learning_rate", "smoothness", "strong_convexity")),
+                               log_uniform(rng, 1, 1e4), log_uniform(rng, 3, 300), 1 + log_uniform(rng, 1e-2, 2))
+    return {k: v for k, v in p.items() if k not in drop}
+
+
+def within(draw, bound, least=-1e4):
+    """A draw at which log δ is not astronomically small: there the oracle needs as many digits."""
+    p = draw()
+    while not bound.value(**p) > least:
+        p = draw()
+    return p
+
+
+def a_limit(rng):
+    p = a_stream(rng, 300, "n", listed=False)
+    while isinstance(p["levels"], Listed):
+        p = a_stream(rng, 300, "n", listed=False)
+    p["levels"] = p["levels"]._replace(decay=1.2 + rng.random())
+    return {**p, "epsilon": 0.0}
+
+
+def smooth(rng, most, index=False):
+    p = {"level": log_uniform(rng, 0.3, 100), "lipschitz": log_uniform(rng, 0.1, 10), "learning_rate": log_uniform(rng, 1e-6, 1),
+         "smoothness": rng.choice((0.0, log_uniform(rng, 1e-4, 10))), "n": max(1, round(log_uniform(rng, 1, most)))}
+    return p | ({"index": rng.randint(1, p["n"])} if index else {})
+
+
+def high_noise(rng):
+    p = smooth(rng, 2000)
+    a = 1 + log_uniform(rng, 1e-3, 20)
+    return {**p, "alpha": a, "level": p["lipschitz"] * (2 * a * (a - 1)) ** 0.5 * (1 + log_uniform(rng, 1e-9, 10))}
+
+
+def output(rng, most, index=False):
+    beta = log_uniform(rng, 1e-2, 10)
+    rho = beta * rng.uniform(0.01, 1)
+    p = {"level": log_uniform(rng, 0.01, 10), "lipschitz": log_uniform(rng, 0.1, 10), "learning_rate": rng.uniform(0.05, 0.95) * 2 / (beta + rho),
+         "smoothness": beta, "strong_convexity": rho, "n": max(1, round(log_uniform(rng, 1, most)))}
+    return p | ({"index": max(1, p["n"] - rng.randint(0, 30))} if index else {})
+
+
+def partial(rng, constant=True):
+    lipschitz = log_uniform(rng, 0.1, 10)
+    p = {"lipschitz": lipschitz, "level": lipschitz * 2 * (1 + log_uniform(rng, 1e-9, 10)), "n": max(2, round(log_uniform(rng, 2, 3000))),
+         "tau": rng.uniform(0.01, 0.99), "passes": steps(rng, 1e3)}
+    return p | ({"constant": rng.uniform(16, 100)} if constant else {})
+
+
+BOTH = tuple(LAWS.values())
 DRAW = {
     "gaussian-rdp": lambda r: {"alpha": alpha(r), "sigma": spread(r, 1e-6, 1e6), "sensitivity": spread(r, 1e-6, 1e6)},
     "gaussian-exact": gaussian_profile,
@@ -128,6 +217,32 @@ DRAW = {
     "profile-composition": atoms,
     "amplification": lambda r: {"step_epsilon": r.choice((0.0, log_uniform(r, 1e-10, 5000))), "step_delta": delta(r),
                                 "sampling_rate": log_uniform(r, 1e-9, 1)},
+    "fixed-order": lambda r: a_run(r, 1e12, laws=BOTH, index=True),
+    "randomly-stopped": lambda r: a_run(r, 1e6, laws=BOTH, index=True),
+    "randomly-stopped-loose": lambda r: a_run(r, 1e12, laws=BOTH),
+    "shuffled-contraction": lambda r: a_run(r, r.choice((1e3, 1e12)), laws=BOTH),
+    "shuffled-limit": lambda r: {"law": r.choice(BOTH), "c1": log_uniform(r, 1e-6, 1e12), "epsilon": log_uniform(r, 1e-6, 50)},
+    "fixed-order-iteration": lambda r: a_run(r, 300, "diameter", index=True),
+    "shuffled-iteration": lambda r: a_run(r, 300, "diameter"),
+    "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), pnsgd.fixed_order_hybrid.BOUND),
+    "shuffled-hybrid": lambda r: within(lambda: a_run(r, 1000), pnsgd.shuffled_hybrid.BOUND),
+    "smooth-nonconvex": lambda r: {"alpha": alpha(r), **smooth(r, 1e9, index=True)},
+    "smooth-nonconvex-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 1e9, index=True)},
+    "smooth-nonconvex-shuffled": lambda r: {"alpha": alpha(r, 50), **smooth(r, 2000)},
+    "smooth-nonconvex-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
+    "smooth-nonconvex-high-noise": high_noise,
+    "output-perturbation": lambda r: {"alpha": alpha(r), **output(r, 1e6, index=True)},
+    "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 1e6, index=True)},
+    "output-perturbation-shuffled": lambda r: {"alpha": alpha(r, 50), **output(r, 2000)},
+    "output-perturbation-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
+    "without-replacement-conjecture": lambda r: {"alpha": alpha(r), **partial(r)},
+    "without-replacement-conjecture-sum": lambda r: {"alpha": alpha(r), **partial(r)},
+    "without-replacement-unamplified": lambda r: {"alpha": alpha(r), **partial(r, constant=False)},
+    "without-replacement-lower": lambda r: {"alpha": whole_alpha(r), **partial(r, constant=False)},
+    "online-contraction": lambda r: a_stream(r, 600),
+    "online-iteration": lambda r: a_stream(r, 400, "law", "diameter", law=GAUSSIAN),
+    "online-hybrid": lambda r: within(lambda: a_stream(r, 60, "law", law=GAUSSIAN), online.online_hybrid.BOUND),
+    "online-limit": a_limit,
 }
 
 

@@ -12,10 +12,18 @@ from dpcalc.errors import OutOfScope
 from dpcalc.profiles import compose
 
 BOUNDS = all_bounds()
-SLOW_ORACLES = {"profile-composition": 40, "wor-profile": 200, "poisson-profile": 200, "poisson-rdp": 40, "rdp-optimal": 8, "composition-optimal": 60, "randomized-response-exact": 60, "wor-rdp": 60,
-                "weighted-rdp": 60}
+SLOW_ORACLES = {"profile-composition": 40, "wor-profile": 200, "poisson-profile": 200, "poisson-rdp": 40, "rdp-optimal": 8, "composition-optimal": 60,
+                "randomized-response-exact": 60, "wor-rdp": 60,
+                "weighted-rdp": 60, "shuffled-iteration": 15, "shuffled-hybrid": 15, "fixed-order-hybrid": 15, "smooth-nonconvex-shuffled": 20,
+                "smooth-nonconvex-high-noise": 20, "smooth-nonconvex-shuffled-exact": 25, "output-perturbation-shuffled": 20,
+                "output-perturbation-shuffled-exact": 25, "without-replacement-conjecture-sum": 40, "online-contraction": 15,
+                "online-iteration": 40, "online-hybrid": 15, "online-limit": 2, "smooth-nonconvex-exact": 40,
+                "output-perturbation-exact": 60, "fixed-order": 40,
+                "randomly-stopped": 20, "randomly-stopped-loose": 30, "shuffled-contraction": 30, "shuffled-limit": 40, "fixed-order-iteration": 40,
+                "smooth-nonconvex": 100, "output-perturbation": 60, "without-replacement-conjecture": 100, "without-replacement-unamplified": 100,
+                "without-replacement-lower": 100}
 COUNT = 300
-DIGITS = {"rdp-optimal": 25}  # its oracle is a root of a minimum
+DIGITS = {"rdp-optimal": 25, "online-limit": 30}  # their oracles are a root of a minimum and an integral
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
 
 
@@ -80,8 +88,8 @@ def slope(bound, p):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_oracle_does_not_depend_on_its_precision(name):
     for p in domains.points(name, 3 if name in SLOW_ORACLES else 12, seed=1):
-        if name == "rdp-optimal":
-            continue  # a root of a minimum, found to the working precision: two precisions take minutes
+        if name in DIGITS:
+            continue  # a root of a minimum or an integral, found to the working precision: two precisions take minutes
         if name == "poisson-rdp" and p["alpha"] != int(p["alpha"]):
             continue  # an integral: compared with the sum at whole orders, and by halving the step elsewhere
         first, second = exact(BOUNDS[name], p, 60), exact(BOUNDS[name], p, 120)
@@ -108,6 +116,19 @@ INCREASING = {  # in these a bound loses more privacy
     "wor-profile": ("sampling_rate",), "poisson-profile": ("sampling_rate",), "profile-composition": (),
     "poisson-rdp": ("sampling_rate",), "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",),
     "amplification": ("step_epsilon", "sampling_rate"),
+    "fixed-order": ("lipschitz", "diameter"), "randomly-stopped": ("lipschitz", "diameter"),
+    "randomly-stopped-loose": ("lipschitz", "diameter"), "shuffled-contraction": ("lipschitz", "diameter"), "shuffled-limit": (),
+    "fixed-order-iteration": ("lipschitz",), "shuffled-iteration": ("lipschitz",), "fixed-order-hybrid": ("lipschitz",),
+    "shuffled-hybrid": ("lipschitz",), "smooth-nonconvex": ("alpha", "lipschitz", "smoothness", "learning_rate"),
+    "smooth-nonconvex-exact": ("lipschitz", "smoothness", "learning_rate"),
+    "smooth-nonconvex-shuffled": ("alpha", "lipschitz", "smoothness", "learning_rate"),
+    "smooth-nonconvex-shuffled-exact": ("lipschitz", "smoothness", "learning_rate"),
+    "smooth-nonconvex-high-noise": ("smoothness", "learning_rate"), "output-perturbation": ("alpha", "lipschitz"),
+    "output-perturbation-exact": ("lipschitz",), "output-perturbation-shuffled": ("alpha", "lipschitz"),
+    "output-perturbation-shuffled-exact": ("lipschitz",), "without-replacement-conjecture": ("alpha", "passes", "constant"),
+    "without-replacement-conjecture-sum": ("alpha", "passes", "constant"), "without-replacement-unamplified": ("alpha", "passes"),
+    "without-replacement-lower": ("passes",), "online-contraction": ("lipschitz",), "online-iteration": ("lipschitz",),
+    "online-hybrid": ("lipschitz",), "online-limit": ("lipschitz",),
 }
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999}
 

@@ -32,6 +32,11 @@ CASES = [
     ("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --json", {"numpy", "rich"}),
     ("subsample --scheme without-replacement --sampling-rate .01 --sigma 2 --delta 1e-5 --json", {"numpy", "rich"}),
     ("subsample --sampling-rate .01 --sigma 1 --delta 1e-5 --json", {"rich"}),
+    ("shuffle-pnsgd --help", {"pydantic", "numpy", "rich"}),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 --json", {"numpy", "rich"}),
+    ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n inf --index 2 --epsilon 1 --json",
+     {"numpy", "rich"}),
 ]
 
 

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from dpcalc.bound import Bound
 
-ROOMS = ("mechanisms", "conversions", "sampling")
+ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "online")
 
 
 def all_bounds() -> dict[str, Bound]:

@@ -11,7 +11,7 @@ from dpcalc.numerics.invert import boundary, bracket
 from dpcalc.numerics.normal import LOG_SQRT_2PI, mills, mills_slope
 
 # 12-point Gauss–Legendre on [0, 1]: on b <= 2a the integrand is analytic far around, the error below 1e-17.
-_NODES = (
+NODES = (
     (0.009219682876640375, 0.02358766819325591), (0.04794137181476257, 0.05346966299765922),
     (0.11504866290284766, 0.08003916427167312), (0.2063410228566913, 0.10158371336153296),
     (0.31608425050090994, 0.11674626826917740), (0.43738329574426555, 0.12457352290670139),
@@ -30,7 +30,7 @@ def log_theta(epsilon: float, ratio: float) -> float:
     if a < -1:
         return log1mexp(_log_complement(a, b))
     near, far = mills(a), mills(b)
-    spread = near - far if far <= near / 2 else ratio * sum(w * mills_slope(a + ratio * t) for t, w in _NODES)
+    spread = near - far if far <= near / 2 else ratio * sum(w * mills_slope(a + ratio * t) for t, w in NODES)
     return max(_log_density(a) + _log(spread, a), _FLOOR)
 
 

@@ -28,7 +28,7 @@ def ratio_up(numerators: Iterable[float], denominators: Iterable[float] = ()) ->
     for x in denominators:
         a, b = x.as_integer_ratio()
         top, bottom = top * b, bottom * a
-    return _quotient_up(top, bottom)
+    return quotient_up(top, bottom)
 
 
 def ratio_down(numerator: float, denominator: float) -> float:
@@ -41,7 +41,7 @@ def ratio_down(numerator: float, denominator: float) -> float:
 def sum_up(terms: Iterable[float]) -> float:
     """Least double >= the exact sum of non-negative terms."""
     top, bottom = _exact_sum(terms)
-    return _quotient_up(top, bottom)
+    return quotient_up(top, bottom)
 
 
 def difference_down(a: float, b: float) -> float:
@@ -49,7 +49,7 @@ def difference_down(a: float, b: float) -> float:
     top, bottom = _exact_sum((a, -b))
     if top <= 0:
         return 0.0
-    x = _quotient_up(top, bottom)
+    x = quotient_up(top, bottom)
     p, q = x.as_integer_ratio()
     return x if p * bottom == top * q else nextafter(x, 0.0)
 
@@ -62,7 +62,8 @@ def _exact_sum(terms: Iterable[float]) -> tuple[int, int]:
     return top, bottom
 
 
-def _quotient_up(top: int, bottom: int) -> float:
+def quotient_up(top: int, bottom: int) -> float:
+    """Least double >= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
     if top == 0:
         return 0.0
     x = top / bottom  # true division of Python integers is correctly rounded, and raises OverflowError itself

@@ -36,9 +36,11 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
         return mp.erfc(x / mp.sqrt(2)) / 2
 
     e, r = mp.mpf(epsilon), mp.mpf(r)
+    if r == 0:
+        return r
     # The tails agree to about r/a relative: carry the digits that cancel.
     a = abs(e / r - r / 2) + 1
-    extra = 2 * int(abs(mp.log10(r))) + 2 * int(mp.log10(a)) + 15
+    extra = 2 * int(abs(mp.log10(r))) + 3 * int(mp.log10(a)) + 15
     with mp.workdps(mp.dps + extra):
         return tail(e / r - r / 2) - mp.exp(e) * tail(e / r + r / 2)
 

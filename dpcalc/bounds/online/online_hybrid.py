@@ -1,0 +1,53 @@
+"""Noisy SGD over a stream, a Gaussian noise level for each step: iteration and contraction together, the sharpest here."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.online import online_contraction
+from dpcalc.bounds.online.levels import Levels
+from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
+from dpcalc.bounds.online.shift import finite, kappa_exact, path, sums_exact
+from dpcalc.bounds.pnsgd.chain import follow, follow_exact
+from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.step import factor_exact
+
+
+def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: float, index: int) -> float:
+    """log d_n, and never above online-contraction."""
+    run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    along = path(levels, *run, finite(n), index)
+    return min(follow(epsilon, along)[0][-1], online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index))
+
+
+def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: int, index: int) -> Any:
+    run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    along = path(levels, *run, n, index)
+    logs, links = follow(epsilon, along)
+    if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1]:
+        return online_contraction.exact(mp, epsilon, GAUSSIAN, levels, *run, n, index)
+    c, steps = factor_exact(mp, learning_rate, strong_convexity), [index + m for m in along.nodes]
+
+    def mu(j: int) -> Any:
+        return 2 * mp.mpf(lipschitz) * c ** along.nodes[j] / mp.sqrt(sums_exact(mp, levels, c, index, steps[j]))
+
+    kappa = kappa_exact(mp, levels, c, mp.mpf(diameter) / mp.mpf(learning_rate), steps)
+    return follow_exact(mp, epsilon, links, theta, mu, kappa)[-1]
+
+
+BOUND = Bound(
+    name="online-hybrid",
+    kind="profile",
+    statement="δ_i(n) <= d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, "
+    "F_{p,q}(d) = d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), "
+    "κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − ηρ; at most the value of online-contraction",
+    source="dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    assumptions=(*ASSUMPTIONS, "Gaussian noise"),
+    params=STREAM,
+    value=value,
+    exact=exact,
+    rtol=5e-9,
+    exact_n=100_000,
+)

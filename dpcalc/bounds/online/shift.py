@@ -1,0 +1,108 @@
+"""Shifts through noise of changing level: Σ c^{2(q−t)}σ_t² over the steps of an interval, from below.
+
+To carry a shift of x to 0 over steps p+1..q, a_t at step t with Σ a_t c^{q−t} = x c^{q−p}, costs μ² = Σ(a_t/(ησ_t))², least where
+a_t ∝ c^{q−t}σ_t²: μ = (x/η)c^{q−p}/√(Σ c^{2(q−t)}σ_t²) (shift lemma, Feldman et al. 2018; Cauchy–Schwarz).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, expm1, inf, log
+from typing import Any
+
+from dpcalc.bounds.online.levels import Levels, Listed
+from dpcalc.bounds.online.sums import lower_sum
+from dpcalc.bounds.pnsgd.chain import Path
+from dpcalc.bounds.pnsgd.positions import log_share, scaled
+from dpcalc.bounds.pnsgd.step import check_step_size, log_factor
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.rounding import up
+
+_FINE = 512
+
+
+def finite(n: float) -> int:
+    if n == inf:
+        raise OutOfScope("no-solution", "inf: its limit is δ = 0, which says nothing about a finite n", "--n")
+    return int(n)
+
+
+def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[float]:
+    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start)."""
+    found, q = [levels.at(start) ** 2 * (1 - 4e-16)], start
+    for end in ends[1:]:
+        steps = end - q
+        if isinstance(levels, Listed) or steps == 1:
+            total = found[-1]
+            for t in range(q + 1, end + 1):
+                total = (total * exp(2 * log_c) + levels.at(t) ** 2) * (1 - 8e-16)
+        else:
+            weight = float(steps) if log_c == 0 else expm1(2 * steps * log_c) / expm1(2 * log_c) if log_c > -inf else 1.0
+            total = (found[-1] * exp(max(2 * steps * log_c, -745.0)) + levels.at(end) ** 2 * weight) * (1 - 4e-15)
+        found.append(total)
+        q = end
+    return found
+
+
+def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
+                 index: int) -> float:
+    """μ of the record at `index` after step n, rounded up."""
+    check_step_size(learning_rate, smoothness, strong_convexity)
+    log_c = _floor(log_factor(learning_rate, strong_convexity))
+    if log_c == 0 and not isinstance(levels, Listed):
+        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, 2 * levels.decay)
+    else:
+        total = carried(levels, log_c, ends(n - index, index, _FINE), index)[-1]
+    return scaled(2 * lipschitz, 2 * (n - index) * log_c - log(total))
+
+
+def _floor(log_c: float) -> float:
+    """c = 0 and underflowing powers of c as a c that is too large: sound."""
+    return max(log_c, -300.0)
+
+
+def ends(later: int, index: int, fine: int) -> list[int]:
+    """Steps index..index+later, in intervals of at most 1/fine of the steps before them (in t and after the record)."""
+    found, m = [index], 0
+    while m < later:
+        m = min(later, m + 1 + m // fine)
+        found.append(index + m)
+    return found
+
+
+def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
+         index: int) -> Path:
+    """The path of the record at `index` to step n."""
+    check_step_size(learning_rate, smoothness, strong_convexity)
+    log_c = _floor(log_factor(learning_rate, strong_convexity))
+    steps = ends(n - index, index, 64)
+    sums = carried(levels, log_c, steps, index)
+    first = up(diameter / learning_rate, 2e-16)
+    nodes = [t - index for t in steps]
+
+    def mu(j: int) -> float:
+        return scaled(2 * lipschitz, 2 * nodes[j] * log_c - log(sums[j]))
+
+    def kappa(p: int, j: int, block: int) -> float:
+        if nodes[j] - nodes[p] == block:
+            between = sums[j] - sums[p] * exp(max(2 * block * log_c, -745.0)) - 2e-15 * sums[j]
+            if between > 0.01 * sums[j] or block == 1:
+                between = levels.at(steps[j]) ** 2 * (1 - 1e-15) if block == 1 else between
+                return scaled(first, 2 * block * log_c - log(between))
+        least = levels.least(steps[p] + 1, steps[j])
+        return scaled(up(first / least, 4e-16), 2 * log_c + log_share(log_c, block - 1))
+
+    return Path(nodes, mu, kappa)
+
+
+def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
+    return mp.fsum(c ** (2 * (last - t)) * levels.exact(mp, t) ** 2 for t in range(first, last + 1))
+
+
+def kappa_exact(mp: Any, levels: Levels, c: Any, first: Any, steps: list[int]) -> Callable[[int, int, int], Any]:
+    def kappa(p: int, j: int, block: int) -> Any:
+        if steps[j] - steps[p] != block:
+            raise ValueError("the exact formula is for single blocks")
+        return first * c**block / mp.sqrt(sums_exact(mp, levels, c, steps[p] + 1, steps[j]))
+
+    return kappa

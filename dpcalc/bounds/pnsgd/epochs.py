@@ -1,0 +1,125 @@
+"""E epochs, each freshly shuffled (or in the same fixed order), with the outputs of all epochs released.
+
+Each epoch starts from the released output of the one before: adaptive composition. The whole profile of one epoch is
+composed, not one point of it: sampled where log δ falls by about 0.3, its convex hull dominates the profile (dpcalc.profiles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import exp, floor, inf, log
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bound import Bound
+from dpcalc.errors import DpcalcError, OutOfScope
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
+from dpcalc.numerics.rounding import up
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.pair import Pair
+
+_FALL = 0.3  # of log δ between samples: the hull is at most about 1 % above the profile
+_DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
+_BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
+
+
+def composed(bound: Bound) -> Bound:
+    """The bound for `steps` epochs, by the composition of its profile."""
+
+    def value(epsilon: float, steps: int, **p: Any) -> float:
+        one = float(bound.value(epsilon, **p))
+        if steps == 1 or one == -inf:
+            return one if steps == 1 else basic_value(bound, epsilon, steps, p)
+        if _hopeless(bound, epsilon, steps, p):
+            return 0.0
+        from dpcalc.profiles import compose
+
+        return compose.log_delta_at(((_pair(bound, _floor(one, steps), tuple(p.items())), steps),), epsilon, bracket=False).upper
+
+    def inverse(log_delta: float, steps: int, **p: Any) -> float:
+        if steps == 1:
+            return _one_epoch(bound, log_delta, p)
+        from dpcalc.profiles import compose
+
+        return compose.epsilon_at(((_pair(bound, _floor(log_delta, steps), tuple(p.items())), steps),), log_delta, bracket=False).upper
+
+    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound),
+                          statement=f"{bound.statement}; E epochs by composition of the whole profile",
+                          assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
+
+
+def _hopeless(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
+    """Whether the mean loss, at least 2E·δ(0)² by Pinsker, is far above ε: δ is 1 up to its last digits, and 1 is a bound."""
+    return 2 * steps * exp(2 * float(bound.value(0.0, **p))) > 4 * epsilon + 100
+
+
+def basic(bound: Bound) -> Bound:
+    """The bound for `steps` epochs, one point (ε/E, δ/E) of it composed E times; for comparison."""
+
+    def value(epsilon: float, steps: int, **p: Any) -> float:
+        return basic_value(bound, epsilon, steps, p)
+
+    def inverse(log_delta: float, steps: int, **p: Any) -> float:
+        return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), p), 4e-16)
+
+    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
+                          pure=_pure(bound), statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
+                          source=f"{bound.source}; composition-basic")
+
+
+def basic_value(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> float:
+    """log of Eδ(ε/E)."""
+    return min(0.0, up(float(bound.value(epsilon / steps * (1 - 2e-16), **p)) + log(steps), 4e-16))
+
+
+def _no_formula(*_: Any, **__: Any) -> Any:
+    raise DpcalcError("unsupported", "a composition of epochs has no printed formula to evaluate", "--digits")
+
+
+def _pure(bound: Bound) -> Callable[..., float] | None:
+    one = bound.pure
+    return (lambda steps, **p: up(steps * one(**p))) if one else None
+
+
+def _one_epoch(bound: Bound, log_delta: float, p: dict[str, Any]) -> float:
+    """The least ε of one epoch, safe."""
+    if bound.inverse:
+        return float(bound.inverse(log_delta, **p))
+    return _reach(bound, log_delta, p, 1e-13)
+
+
+def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> float:
+    def gap(epsilon: float) -> float:
+        return float(bound.value(epsilon, **p)) - log_delta
+
+    if gap(0.0) <= 0:
+        return 0.0
+    try:
+        meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
+    except Unreachable:
+        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+    return boundary_log(gap, meets, fails, rtol)
+
+
+def _floor(log_delta: float, steps: int) -> float:
+    """How far down the profile is followed."""
+    return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
+
+
+@lru_cache(maxsize=8)
+def _pair(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> Pair:
+    """The dominating pair of one epoch, its profile followed down to log δ = lowest."""
+    from dpcalc.profiles import pairs
+
+    p = dict(params)
+    last = _reach(bound, lowest, p, 1e-2)
+    epsilons, logs = [0.0], [float(bound.value(0.0, **p))]
+    step = last / 64
+    while epsilons[-1] < last:
+        epsilon = min(last, epsilons[-1] + step)
+        logs.append(float(bound.value(epsilon, **p)))
+        epsilons.append(epsilon)
+        fall = (logs[-2] - logs[-1]) / (epsilons[-1] - epsilons[-2])
+        step = min(max(_FALL / fall if fall > 0 else inf, last / 400), last / 24, 2 * step)
+    return pairs.sampled(epsilons, logs)

@@ -1,0 +1,43 @@
+"""Projected noisy SGD over the records in a fixed order: the guarantee of one position."""
+
+from math import inf
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.chain import LOWEST
+from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, pure, step, step_exact
+from dpcalc.numerics.rounding import up
+
+
+def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: int, index: int) -> float:
+    """log δ = log A + (n − i) log B."""
+    s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    later = n - index
+    if later == 0 or s.log_a == -inf:
+        return s.log_a
+    if s.log_b == -inf:
+        return -inf
+    return min(0.0, max(up(s.log_a + later * s.log_b, 2e-12), LOWEST))
+
+
+def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
+    a, b = step_exact(mp, epsilon, **p)
+    return a * b ** (n - index) if n > index else a
+
+
+BOUND = Bound(
+    name="fixed-order",
+    kind="profile",
+    statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise and "
+    "(1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
+    source="Sordello, Bu & Dong 2021, Theorem 1; Asoodeh, Diaz & Calmon 2020, Theorems 3 and 4, arXiv:2001.06546",
+    assumptions=(*SETTING, "η <= 2/(β+ρ)", LAPLACE_LINE),
+    params=(*STEP, "n", "index"),
+    value=value,
+    exact=exact,
+    rtol=2e-10,
+    pure=pure,
+    errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by up to 136 times.",),
+)

@@ -1,0 +1,65 @@
+"""What the iteration and hybrid bounds share: the setting of noisy SGD with constant Gaussian noise, seen from m."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd.chain import Link, Path, follow_exact
+from dpcalc.bounds.pnsgd.positions import FINE, log_share, scaled, share_exact, starts
+from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, move_ratio
+from dpcalc.numerics.rounding import up
+
+CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
+FELDMAN = "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, arXiv:2403.00278"
+
+
+def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Callable[[int], float]:
+    """m → μ_m, with c = 1 − ηρ."""
+    check_step_size(learning_rate, smoothness, strong_convexity)
+    first, log_c = move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity)
+    return lambda m: scaled(first, log_share(log_c, m))
+
+
+def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
+    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
+    return lambda m: first * mp.sqrt(share_exact(mp, c, m))
+
+
+def reach(level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[int], float]:
+    """k → κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^{2j})."""
+    first, log_c = up(diameter / learning_rate / level, 5e-16), log_factor(learning_rate, strong_convexity)
+    return lambda k: scaled(first, 2 * log_c + log_share(log_c, k - 1))
+
+
+def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
+    first = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
+    c = factor_exact(mp, learning_rate, strong_convexity)
+    return lambda k: first * c * mp.sqrt(share_exact(mp, c, k - 1))
+
+
+@lru_cache(maxsize=8)
+def nodes(n: int, fine: int = FINE) -> list[int]:
+    """The starts of the blocks of 0..n−1, and n − 1."""
+    found = starts(n, fine)
+    return found if found[-1] == n - 1 else [*found, n - 1]
+
+
+def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+         strong_convexity: float, fine: int = FINE) -> Path:
+    """The path of a record that n − 1 later steps follow."""
+    mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
+    kappa = reach(level, diameter, learning_rate, strong_convexity)
+    at = nodes(n, fine)
+    return Path(at, lambda j: mu(at[j]), lambda p, j, block: kappa(block))
+
+
+
+
+def walk_exact(mp: Any, epsilon: float, links: list[Link], at: list[int], level: float, lipschitz: float, diameter: float,
+               learning_rate: float, strong_convexity: float) -> list[Any]:
+    mu = ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)
+    kappa = reach_exact(mp, level, diameter, learning_rate, strong_convexity)
+    return follow_exact(mp, epsilon, links, theta, lambda j: mu(at[j]), lambda p, j, block: kappa(block))

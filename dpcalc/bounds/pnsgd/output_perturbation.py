@@ -1,0 +1,31 @@
+"""Output perturbation of SGD in a fixed order: Rényi DP of one position."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, SOURCE, ratios, ratios_exact
+from dpcalc.numerics.rounding import up
+
+
+def value(alpha: float, n: int, index: int, **p: float) -> float:
+    """αs²/(2σ²), s = 2ηL c^{n−i}."""
+    ratio = ratios(**p)(n - index)
+    return max(up(alpha / 2 * ratio * ratio, 1e-15), 5e-324 if ratio > 0 else 0.0)
+
+
+def exact(mp: Any, alpha: float, n: int, index: int, **p: float) -> Any:
+    return mp.mpf(alpha) * ratios_exact(mp, **p)(n - index) ** 2 / 2
+
+
+BOUND = Bound(
+    name="output-perturbation",
+    kind="rdp",
+    statement="ε(α) = αs²/(2σ²), s = 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|), for the record at position i",
+    source=SOURCE,
+    assumptions=ASSUMPTIONS,
+    params=(*OUTPUT, "n", "index"),
+    value=value,
+    exact=exact,
+    rtol=1e-10,
+    errata=ERRATUM,
+)

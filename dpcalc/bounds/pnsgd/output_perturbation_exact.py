@@ -1,0 +1,30 @@
+"""Output perturbation of SGD in a fixed order: the profile of one position."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, SOURCE, ratios, ratios_exact
+
+
+def value(epsilon: float, n: int, index: int, **p: float) -> float:
+    """log θ(ε, 2ηL c^{n−i}/σ)."""
+    return log_gaussian(epsilon, ratios(**p)(n - index))
+
+
+def exact(mp: Any, epsilon: float, n: int, index: int, **p: float) -> Any:
+    return theta(mp, epsilon, ratios_exact(mp, **p)(n - index))
+
+
+BOUND = Bound(
+    name="output-perturbation-exact",
+    kind="profile",
+    statement="the record at position i changes the output by at most 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|): δ(ε) = θ(ε, 2ηL c^(n−i)/σ)",
+    source=SOURCE,
+    assumptions=ASSUMPTIONS,
+    params=(*OUTPUT, "n", "index"),
+    value=value,
+    exact=exact,
+    rtol=2e-11,
+)

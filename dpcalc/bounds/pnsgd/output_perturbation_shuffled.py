@@ -1,0 +1,37 @@
+"""Output perturbation of shuffled SGD: Rényi DP by the mean over positions."""
+
+from math import exp
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.nonconvex import log_mean_exp
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, SOURCE, log_factor, ratios, ratios_exact
+from dpcalc.numerics.rounding import up
+
+
+def value(alpha: float, n: int, learning_rate: float, smoothness: float, strong_convexity: float, **p: float) -> float:
+    """(1/(α−1)) log((1/n)Σ_m e^{(α−1)α(2ηL c^m/σ)²/2})."""
+    ratio = ratios(learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity, **p)(0)
+    log_c = log_factor(learning_rate, smoothness, strong_convexity)
+    peak = up(alpha / 2 * ratio * ratio, 1e-15)
+    return log_mean_exp(alpha, peak, lambda j: exp(max(2 * (j - 1) * log_c, -745.0)) if j > 1 else 1.0, lambda j: 2 * log_c, n)
+
+
+def exact(mp: Any, alpha: float, n: int, **p: float) -> Any:
+    ratio, a = ratios_exact(mp, **p), mp.mpf(alpha)
+    return mp.log1p(mp.fsum(mp.expm1((a - 1) * a * ratio(m) ** 2 / 2) for m in range(n)) / n) / (a - 1)
+
+
+BOUND = Bound(
+    name="output-perturbation-shuffled",
+    kind="rdp",
+    statement="ε(α) = (1/(α−1)) log((1/n)Σ_m e^((α−1)αs_m²/(2σ²))), s_m = 2ηL c^m, c = max(|1−ηρ|, |1−ηβ|)",
+    source=f"Berthier 2019, Lemma 3.1; {SOURCE}",
+    assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
+    params=(*OUTPUT, "n"),
+    value=value,
+    exact=exact,
+    rtol=1e-9,
+    errata=ERRATUM,
+    exact_n=100_000,
+)

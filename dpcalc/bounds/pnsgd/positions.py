@@ -1,0 +1,120 @@
+"""The record at distance m from the end: its Gaussian-DP parameter, and averages over m = 0..n−1.
+
+After the record, m more steps with Lipschitz constant c carry its shift of 2ηL through fresh noise ησ each: by the
+shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/σ)·√share(m), share(m) = c^{2m}/Σ_{k<=m} c^{2k}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from math import exp, expm1, fsum, inf, log
+from typing import Any
+
+from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
+from dpcalc.numerics.rounding import up
+
+FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
+_LOWEST = 1e-300  # a ratio below is rounded up to it
+
+
+def log_share(log_c: float, m: int) -> float:
+    """log of c^{2m}/Σ_{k=0}^m c^{2k}, for any c >= 0."""
+    if m == 0:
+        return 0.0
+    if log_c == 0:
+        return -log(m + 1)
+    if log_c == -inf:
+        return -inf
+    if log_c < 0:
+        return 2 * m * log_c + log(expm1(2 * log_c) / expm1(2 * (m + 1) * log_c))
+    return log(expm1(-2 * log_c) / expm1(-2 * (m + 1) * log_c))
+
+
+def scaled(first: float, log_square: float) -> float:
+    """first·√e^{log_square}, rounded up; never below 1e-300 but for an exact 0."""
+    if log_square == -inf:
+        return 0.0
+    half = log_square / 2
+    if half < -690:
+        return _LOWEST
+    return max(_LOWEST, up(first * exp(half), 1e-15 * (2 + abs(half))))
+
+
+def share_exact(mp: Any, c: Any, m: int) -> Any:
+    """c^{2m}/Σ_{k<=m} c^{2k}: the sum as it stands, or in closed form where it is long."""
+    if c == 1:
+        return mp.mpf(1) / (m + 1)
+    if m < 40:
+        return c ** (2 * m) / mp.fsum(c ** (2 * k) for k in range(m + 1))
+    return c ** (2 * m) * (1 - c**2) / (1 - c ** (2 * (m + 1)))
+
+
+def starts(n: int, fine: int = FINE) -> list[int]:
+    """First position of every block of 0..n−1; blocks are single up to 64 and at most 1/64 of their start from there."""
+    found, m = [], 0
+    while m < n:
+        found.append(m)
+        m += 1 + m // fine
+    return found
+
+
+def log_average(log_at: Callable[[int], float], n: int, fine: int = FINE) -> float:
+    """log of (1/n)Σ_{m<n} e^{f(m)} for a decreasing f, from above: at most 1/64 of it too large, exact for n <= 64.
+
+    Σ over a block is at most its length times its first term; the lengths grow by 1/64, so that the excess is at most
+    Σ_j f_j (s_j − s_{j−1}) <= (1/64) Σ_j f_{j} s_{j−1}. What is left is closed by one block once it is below 1e-13 of the sum.
+    """
+    heads = starts(n, fine)
+    first = log_at(0)
+    if first == -inf:
+        return -inf
+    terms, total = [1.0], 1.0
+    for j in range(1, len(heads)):
+        term = log_at(heads[j]) - first
+        left = n - heads[j]
+        if (rest := left * exp(term) if term > -745 else 0.0) < 1e-13 * total:
+            terms.append(rest if rest > 0 else left * 5e-324)
+            break
+        length = (heads[j + 1] if j + 1 < len(heads) else n) - heads[j]
+        terms.append(length * exp(term))
+        total += terms[-1]
+    return min(first, up(first + log(fsum(terms)) - log(n), 4e-16) + 4e-16 * (len(terms) > 1))
+
+
+def average_exact(mp: Any, at: Callable[[int], Any], n: int) -> Any:
+    """The same blocks at high precision."""
+    heads = [*starts(n), n]
+    return mp.fsum((b - a) * at(a) for a, b in pairwise(heads)) / n
+
+
+def average_theta(epsilon: float, ratio: Callable[[int], float], n: int, fine: int = FINE) -> float:
+    """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m."""
+    return log_average(lambda m: log_gaussian(epsilon, ratio(m)), n, fine)
+
+
+def invert_average(log_delta: float, ratio: Callable[[int], float], n: int) -> float:
+    """The ε at which `average_theta` is log δ, safe."""
+    return invert(lambda e, fine: average_theta(e, ratio, n, fine), log_delta)
+
+
+def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
+    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth."""
+
+    def gap(epsilon: float) -> float:
+        return log_at(epsilon, FINE) - log_delta
+
+    def rough(epsilon: float) -> float:
+        return log_at(epsilon, COARSE) - log_delta
+
+    if gap(0.0) <= 0:
+        return 0.0
+    try:
+        meets, fails = bracket(rough, 1.0, +1, 1e-300, 1e300)
+        start = boundary_log(rough, meets, fails, 1e-3)
+        meets, fails = bracket(gap, start, +1, 1e-300, 1e300, 1.01)
+    except Unreachable:
+        raise OutOfScope("no-solution", "no ε reaches that δ", "--delta") from None
+    return boundary_log(gap, meets, fails, 1e-10)

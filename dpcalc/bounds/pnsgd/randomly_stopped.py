@@ -1,0 +1,40 @@
+"""Projected noisy SGD stopped after a uniformly random number of records."""
+
+from math import inf, log
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, log_average_power, pure, step, step_exact
+from dpcalc.numerics.rounding import ratio_up, up
+
+
+def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: int, index: int) -> float:
+    """log of A(1 − B^{n−i+1})/(n(1 − B))."""
+    s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    if s.log_a == -inf:
+        return -inf
+    count = n - index + 1
+    left = log(ratio_up((count,), (n,)))
+    return min(0.0, up(s.log_a + log_average_power(s.log_b, s.log_rest, count) + up(left, 4e-16), 4e-16))
+
+
+def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
+    with mp.workdps(mp.dps + cancelled_digits(mp, **p)):
+        a, b = step_exact(mp, epsilon, **p)
+        return a * (1 - b ** (n - index + 1)) / (n * (1 - b))
+
+
+BOUND = Bound(
+    name="randomly-stopped",
+    kind="profile",
+    statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at position i",
+    source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
+    assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything", LAPLACE_LINE),
+    params=(*STEP, "n", "index"),
+    value=value,
+    exact=exact,
+    rtol=2e-10,
+    pure=pure,
+)

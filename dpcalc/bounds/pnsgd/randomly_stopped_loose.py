@@ -1,0 +1,38 @@
+"""Projected noisy SGD stopped at random: the looser form without the position."""
+
+from math import inf, log
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, pure, step, step_exact
+from dpcalc.numerics.rounding import up
+
+
+def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: int) -> float:
+    """log of A/(n(1 − B)); δ is never above 1."""
+    s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    if s.log_a == -inf:
+        return -inf
+    return min(0.0, up(s.log_a - log(n) - s.log_rest, 2e-12) + 1e-12)
+
+
+def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
+    with mp.workdps(mp.dps + cancelled_digits(mp, **p)):
+        a, b = step_exact(mp, epsilon, **p)
+        return min(mp.mpf(1), a / (n * (1 - b)))
+
+
+BOUND = Bound(
+    name="randomly-stopped-loose",
+    kind="profile",
+    statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
+    source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546",
+    assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything", LAPLACE_LINE),
+    params=(*STEP, "n"),
+    value=value,
+    exact=exact,
+    rtol=2e-10,
+    pure=pure,
+)

@@ -1,0 +1,56 @@
+"""Noise levels that follow the number of records: the schedules of Sordello, Bu & Dong 2021 (Theorems 3, 4, 6, 7)."""
+
+from __future__ import annotations
+
+from math import exp, inf, log, log1p, pi, sqrt
+from typing import Any
+
+from dpcalc.bounds.pnsgd.step import squared_contraction
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.lambert import lambert_w_log
+
+
+def half_reach(diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> float:
+    """MD/(2η)."""
+    return sqrt(squared_contraction(learning_rate, smoothness, strong_convexity)) * (diameter / learning_rate) / 2
+
+
+def laplace_level(log_x: float, half: float, c1: float, c2: float) -> float:
+    """v = MD/(2η log(x/C1 + C2)); raises OutOfScope where the logarithm is not positive."""
+    log_scaled = log_x - log(c1)
+    large = log_add(log_scaled, log(c2)) if c2 > 0 else log_scaled
+    if c2 < 2 and large < 1:  # x/C1 + C2 near 1: the logarithm cancels
+        large = log1p(exp(log_scaled) + (c2 - 1))
+    if large <= 0:
+        raise OutOfScope("out-of-range", f"{c2:g}: the noise MD/(2η log(n/C1 + C2)) needs n/C1 + C2 > 1; Theorem 3 (Sordello et "
+                         "al. 2021)", "--c2")
+    return half / large
+
+
+def gaussian_level(log_x: float, half: float, c1: float, c2: float) -> float:
+    """σ = MD/(2η√W(x²/(2πC1²) + C2))."""
+    log_scaled = 2 * (log_x - log(c1)) - log(2 * pi)
+    w = lambert_w_log(log_add(log_scaled, log(c2) if c2 > 0 else -inf))
+    if w <= 0:
+        raise OutOfScope("out-of-range", f"{c1:g}: the noise MD/(2η√W(n²/(2πC1²) + C2)) is above the largest double", "--c1")
+    return half / sqrt(w)
+
+
+LEVELS = {"gaussian": gaussian_level, "laplace": laplace_level}
+
+
+def level(noise: str, n: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, c1: float,
+          c2: float, decay: float = 1.0) -> float:
+    """The noise level at n (or, with x = j^a, of step j), rounded down: less noise is never more private."""
+    half = half_reach(diameter, learning_rate, smoothness, strong_convexity)
+    if half == 0:
+        raise OutOfScope("out-of-range", "0: with M = 0 the schedule has no noise at all", "--learning-rate")
+    return LEVELS[noise](decay * log(n), half, c1, c2) * (1 - 4e-15)
+
+
+def level_exact(mp: Any, noise: str, x: Any, half: Any, c1: float, c2: float) -> Any:
+    """The level as printed."""
+    if noise == "laplace":
+        return half / mp.log(x / mp.mpf(c1) + mp.mpf(c2))
+    return half / mp.sqrt(mp.lambertw(x**2 / (2 * mp.pi * mp.mpf(c1) ** 2) + mp.mpf(c2)).real)

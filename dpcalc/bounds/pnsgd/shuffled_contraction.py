@@ -1,0 +1,40 @@
+"""Shuffled projected noisy SGD, by the contraction of every step."""
+
+from math import inf
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, log_average_power, pure, step, step_exact
+from dpcalc.numerics.rounding import up
+
+
+def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: int) -> float:
+    """log of A(1 − B^n)/(n(1 − B)), as A/n·Σ B^m with the complement 1 − B carried apart."""
+    s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    if s.log_a == -inf:
+        return -inf
+    return min(0.0, up(s.log_a + log_average_power(s.log_b, s.log_rest, n), 4e-16))
+
+
+def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
+    with mp.workdps(mp.dps + cancelled_digits(mp, **p)):
+        a, b = step_exact(mp, epsilon, **p)
+        return a * (1 - b**n) / (n * (1 - b))
+
+
+BOUND = Bound(
+    name="shuffled-contraction",
+    kind="profile",
+    statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
+    source="Sordello, Bu & Dong 2021, Theorem 2",
+    assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", LAPLACE_LINE),
+    params=(*STEP, "n"),
+    value=value,
+    exact=exact,
+    rtol=2e-10,
+    pure=pure,
+    errata=("Sordello et al. 2021 omit η <= 2/(β+ρ).",
+            "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the whole profile here."),
+)

@@ -1,0 +1,81 @@
+"""Shuffled projected noisy SGD, by iteration and contraction together: the sharpest bound here.
+
+δ(ε) <= (1/n)Σ_m d_m by joint convexity over the position of the record, d_m as in fixed-order-hybrid. d_m falls in m (data
+processing), so the sum is bounded in blocks by their first terms, at most 1/64 too large. Where Theorem 2 of Sordello
+et al. 2021 is smaller than that (the two can only differ by the blocks), it is the value.
+"""
+
+from math import exp, fsum, log
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd import shuffled_contraction
+from dpcalc.bounds.pnsgd.chain import Link, follow
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
+from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.positions import FINE, invert
+from dpcalc.bounds.pnsgd.step import SETTING
+from dpcalc.numerics.rounding import up
+
+
+def _blocks(epsilon: float, n: int, fine: int = FINE, **p: float) -> tuple[float, list[Link], list[int]]:
+    """log of the average, the links used, and the nodes they lead to."""
+    along = path(n, **p, fine=fine)
+    nodes, total, top = along.nodes, [0.0], [0.0]
+
+    def enough(j: int, log_d: float) -> bool:
+        """Whether what is left is below 1e-13 of the sum; adds up the blocks on its way."""
+        if j == 0:
+            top[0] = log_d
+        height = exp(max(log_d - top[0], -745.0))
+        if j and (n - nodes[j]) * height < 1e-13 * total[0]:
+            return True
+        total[0] += height * (nodes[j + 1] - nodes[j])
+        return False
+
+    logs, links = follow(epsilon, along, enough)
+    if logs[0] == float("-inf"):
+        return logs[0], links, nodes
+    ends = [*nodes[1 : len(logs)], n]
+    terms = [(b - a) * exp(max(d - logs[0], -745.0)) for a, b, d in zip(nodes, ends, logs, strict=False)]
+    return min(logs[0], up(logs[0] + log(fsum(terms)) - log(n), 4e-16) + 4e-16), links, nodes
+
+
+def value(epsilon: float, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: int) -> float:
+    """log of (1/n)Σ_m d_m, in blocks from above."""
+    return _value(epsilon, FINE, n, level=level, lipschitz=lipschitz, diameter=diameter, learning_rate=learning_rate, smoothness=smoothness,
+                  strong_convexity=strong_convexity)
+
+
+def _value(epsilon: float, fine: int, n: int, **p: float) -> float:
+    return min(_blocks(epsilon, n, fine, **p)[0], shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p))
+
+
+def inverse(log_delta: float, n: int, **p: float) -> float:
+    return invert(lambda epsilon, fine: _value(epsilon, fine, n, **p), log_delta)
+
+
+def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
+    average, links, nodes = _blocks(epsilon, n, **p)
+    if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average:
+        return shuffled_contraction.exact(mp, epsilon, n, law=GAUSSIAN, **p)
+    d = walk_exact(mp, epsilon, links, nodes, **{k: v for k, v in p.items() if k != "smoothness"})
+    ends = [*nodes[1 : len(d)], n]
+    return mp.fsum((b - a) * x for a, b, x in zip(nodes, ends, d, strict=False)) / n
+
+
+BOUND = Bound(
+    name="shuffled-hybrid",
+    kind="profile",
+    statement="δ(ε) <= (1/n)Σ_{m<n} d_m, d_m as in fixed-order-hybrid; the sum is taken from above in blocks of at most 1/64 of the "
+    "positions before them, at most 1.6 % above it; at most the value of shuffled-contraction",
+    source="dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", "Gaussian noise"),
+    params=(*CONSTANT, "diameter", "n"),
+    value=value,
+    exact=exact,
+    rtol=2e-9,
+    inverse=inverse,
+    exact_n=100_000,
+)

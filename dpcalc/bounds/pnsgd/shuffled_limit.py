@@ -1,0 +1,42 @@
+"""What δ tends to under the noise schedules of Sordello, Bu & Dong 2021 as n grows. A limit, not a guarantee."""
+
+from math import exp, log
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.step import log_shrink
+from dpcalc.numerics.rounding import up
+
+_FACTOR = {"laplace": 1.0, "gaussian": 2.0}
+
+
+def value(epsilon: float, law: Law, c1: float) -> float:
+    """log δ*, δ* = (1 − e^{−x})/x, x = C1 e^{ε/2} (Laplace), 2C1 e^{ε/2} (Gaussian)."""
+    log_x = log(_FACTOR[law.name] * c1) + epsilon / 2
+    if log_x > 700:
+        return up(-log_x, 1e-15)
+    x = exp(log_x)
+    return min(0.0, up(log_shrink(x), 1e-12))
+
+
+def exact(mp: Any, epsilon: float, law: Law, c1: float) -> Any:
+    x = _FACTOR[law.name] * mp.mpf(c1) * mp.exp(mp.mpf(epsilon) / 2)
+    return (1 - mp.exp(-x)) / x
+
+
+BOUND = Bound(
+    name="shuffled-limit",
+    kind="profile",
+    statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 e^(ε/2) for Laplace "
+    "noise and 2C1 e^(ε/2) for Gaussian",
+    source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
+    assumptions=("says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
+    params=("law", "c1"),
+    value=value,
+    exact=exact,
+    rtol=1e-11,
+    status="limit",
+    errata=("At the paper's own Figure 2 parameters δ exceeds δ* by factors 119, 13 and 2.5 at n = 1e3, 1e4, 1e5.",
+            "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) >= 1."),
+)

@@ -1,0 +1,35 @@
+"""One epoch of noisy SGD on smooth losses in a fixed order, without convexity: Rényi DP of one position."""
+
+from math import expm1
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, log_spread
+from dpcalc.numerics.rounding import up
+
+
+def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> float:
+    """(2αL²/σ²)(1 − C^{−2})/(1 − C^{−2(n−i+1)})."""
+    s = 2 * log_spread(learning_rate, smoothness)
+    later = n - index + 1
+    share = 1 / later if s == 0 else expm1(-s) / expm1(-s * later)
+    return up(2 * alpha * (lipschitz / level) ** 2 * share, 4e-15)
+
+
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> Any:
+    q = (1 + mp.mpf(learning_rate) * mp.mpf(smoothness)) ** -2
+    share = (1 - q) / (1 - q ** (n - index + 1)) if q != 1 else mp.mpf(1) / (n - index + 1)
+    return 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2 * share
+
+
+BOUND = Bound(
+    name="smooth-nonconvex",
+    kind="rdp",
+    statement="ε(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ, for the record at position i",
+    source=SOURCE,
+    assumptions=ASSUMPTIONS,
+    params=(*SMOOTH, "n", "index"),
+    value=value,
+    exact=exact,
+    rtol=2e-14,
+)

@@ -1,0 +1,30 @@
+"""One epoch of noisy SGD on smooth losses in a fixed order, without convexity: the Gaussian-DP behind Theorem 3.6."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
+
+
+def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> float:
+    """log θ(ε, μ)."""
+    return log_gaussian(epsilon, ratios(level, lipschitz, learning_rate, smoothness)(n - index))
+
+
+def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> Any:
+    return theta(mp, epsilon, ratios_exact(mp, level, lipschitz, learning_rate, smoothness)(n - index))
+
+
+BOUND = Bound(
+    name="smooth-nonconvex-exact",
+    kind="profile",
+    statement="the record at position i is μ-GDP, μ² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ",
+    source=f"{SOURCE} (the shift lemma in f-DP: Bok, Su & Altschuler 2024, arXiv:2403.00278)",
+    assumptions=ASSUMPTIONS,
+    params=(*SMOOTH, "n", "index"),
+    value=value,
+    exact=exact,
+    rtol=2e-11,
+)

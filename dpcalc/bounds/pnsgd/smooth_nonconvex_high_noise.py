@@ -1,0 +1,41 @@
+"""One epoch of shuffled noisy SGD on smooth losses, much noise: the plain mean over positions, doubled."""
+
+from math import sqrt
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, log_spread, share_and_slope
+from dpcalc.bounds.pnsgd.smooth_nonconvex import exact as fixed_exact
+from dpcalc.bounds.pnsgd.smooth_sums import total
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.rounding import up
+
+
+def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
+    """(2/n)Σ_t ε_t(α); raises OutOfScope below σ = L√(2α(α−1))."""
+    least = lipschitz * sqrt(2 * alpha * (alpha - 1))
+    if level < least:
+        raise OutOfScope("out-of-range", f"{level:g} < L√(2α(α−1)) = {least:.6g}; Section 3.3.2 (Berthier 2019) needs that much noise",
+                         "--sigma")
+    share, slope = share_and_slope(log_spread(learning_rate, smoothness))
+    mean = total(share, lambda j: share(j) * slope(j), n) / n
+    return up(4 * alpha * (lipschitz / level) ** 2 * mean, 4e-15)
+
+
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> Any:
+    return 2 * mp.fsum(fixed_exact(mp, alpha, level, lipschitz, learning_rate, smoothness, n, t) for t in range(1, n + 1)) / n
+
+
+BOUND = Bound(
+    name="smooth-nonconvex-high-noise",
+    kind="rdp",
+    statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of smooth-nonconvex-shuffled is at most "
+    "e − 1 times the plain one",
+    source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
+    assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret", "σ >= L√(2α(α−1))"),
+    params=(*SMOOTH, "n"),
+    value=value,
+    exact=exact,
+    rtol=1e-9,
+    exact_n=100_000,
+)

@@ -1,0 +1,41 @@
+"""SGD without replacement, part of each pass: the conjectured amplification."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.rounding import up
+
+
+def check_noise(level: float, lipschitz: float) -> None:
+    """Raises OutOfScope below σ² = 4L²."""
+    if level < 2 * lipschitz:
+        raise OutOfScope("out-of-range", f"{level:g} < 2L = {2 * lipschitz:g}; Conjecture 1 (Berthier 2019) assumes σ² >= 4L²", "--sigma")
+
+
+def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> float:
+    """C·E·αL²/(n(1−τ)σ²)."""
+    check_noise(level, lipschitz)
+    return up(constant * passes * alpha * (lipschitz / level) ** 2 / (n * (1 - tau)), 4e-15)
+
+
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> Any:
+    square = (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
+    return mp.mpf(constant) * mp.mpf(passes) * mp.mpf(alpha) * square / (n * (1 - mp.mpf(tau)))
+
+
+BOUND = Bound(
+    name="without-replacement-conjecture",
+    kind="rdp",
+    statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C >= 16",
+    source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",
+    assumptions=(*ASSUMPTIONS, "σ² >= 4L²", "unproven"),
+    params=(*RUN, "constant"),
+    value=value,
+    exact=exact,
+    rtol=1e-14,
+    status="conjecture",
+    errata=WITHDRAWN,
+    exact_n=100_000,
+)

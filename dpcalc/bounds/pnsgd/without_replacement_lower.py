@@ -1,0 +1,35 @@
+"""SGD without replacement, part of each pass: what one concrete run loses, so that no analysis can report less."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, whole_passes
+from dpcalc.bounds.sampling import poisson_rdp
+from dpcalc.numerics.rounding import ratio_up, up
+
+
+def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float) -> float:
+    """⌊E/τ⌋ times D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²))."""
+    one = poisson_rdp.value(alpha, level / (2 * lipschitz), ratio_up((1,), (n,)))
+    return up(whole_passes(passes, tau) * one, 4e-15)
+
+
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float) -> Any:
+    z = mp.mpf(level) / (2 * mp.mpf(lipschitz))
+    return whole_passes(passes, tau) * poisson_rdp.exact(mp, alpha, z, mp.mpf(1) / n)
+
+
+BOUND = Bound(
+    name="without-replacement-lower",
+    kind="rdp",
+    statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass alone loses "
+    "D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
+    source="the definition, for one concrete pair of data sets",
+    assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
+    params=RUN,
+    value=value,
+    exact=exact,
+    rtol=5e-9,
+    status="lower",
+    exact_n=100_000,
+)

@@ -1,0 +1,48 @@
+"""SGD without replacement, part of each pass: the sum that the conjecture bounds by an integral."""
+
+from math import fsum
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN, steps
+from dpcalc.bounds.pnsgd.without_replacement_conjecture import check_noise
+from dpcalc.numerics.rounding import up
+
+
+def inverse_squares(low: int, high: int) -> float:
+    """Σ_{x=low}^{high} 1/x², from above, to 1e-13: Euler–Maclaurin around midpoints beyond x = 256 (1/x² is completely monotone)."""
+    first = min(high, max(low - 1, 256))
+    head = fsum(1 / (x * x) for x in range(low, first + 1))
+    if first == high:
+        return head * (1 + 1e-15)
+    a, b = first + 0.5, high + 0.5
+    tail = (b - a) / (a * b) - (a**-3 - b**-3) / 12 + 7 * a**-5 / 240
+    return (head + tail) * (1 + 4e-15)
+
+
+def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> float:
+    """(E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²)."""
+    check_noise(level, lipschitz)
+    sums = inverse_squares(n - steps(n, tau) + 1, n)
+    return up(constant * passes / tau * alpha * (lipschitz / level) ** 2 * sums, 4e-15)
+
+
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> Any:
+    sums = mp.fsum(1 / mp.mpf(n - j + 1) ** 2 for j in range(1, steps(n, tau) + 1))
+    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2 * sums
+
+
+BOUND = Bound(
+    name="without-replacement-conjecture-sum",
+    kind="rdp",
+    statement="ε(α) = (E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²), C >= 16",
+    source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
+    assumptions=(*ASSUMPTIONS, "σ² >= 4L²", "unproven"),
+    params=(*RUN, "constant"),
+    value=value,
+    exact=exact,
+    rtol=2e-11,
+    status="conjecture",
+    errata=WITHDRAWN,
+    exact_n=100_000,
+)

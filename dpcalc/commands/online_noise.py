@@ -1,0 +1,234 @@
+"""dpcalc online-noise: the last iterate of noisy SGD over a stream, with a noise level for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer, Row
+    from dpcalc.bounds.online.levels import Levels
+    from dpcalc.last_iterate import Entry
+    from dpcalc.question import Question
+
+_LISTS = {"gaussian": "sigmas", "laplace": "scales"}
+_SCHEDULE = ("c1", "c2", "decay")
+_RUN = ("lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")
+_MOST_ROWS = 1_000_000
+
+
+def answer(given: Given) -> Answer:
+    """ε or δ of one index, the parameter that meets a budget, or the noise levels as a table."""
+    if given.has("schedule"):
+        return _printed(given)
+    from dpcalc.answer import Answer, rows
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, routes, warnings
+    from dpcalc.question import asked
+
+    question = asked(COMMAND, given)
+    unknown = question.unknown.name if question.unknown else None
+    given, used = _check(given, question)
+    named = tuple(given["bound"] or ())
+    entries = chosen(_entries(given["n"] == float("inf")), given.values, given["noise"], named, unknown)
+    check_step_size(given.values, entries, unknown)
+    ways = routes(entries, question.asks, bool(named))
+    found = rows(ways, given.values, _derive, _in_range(question, given), expanded(named, entries, ways))
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
+    extra, notes = _extras(values, question, found)
+    return Answer("online-noise", question, shown, found, guarantee(question, found), "replace-one", "last iterate",
+                  (_noise_note(given), *notes), extra, warnings(values["n"], question, found))
+
+
+def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
+    """The call with n filled in from a list, and the options in use; refuses the useless and the missing."""
+    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.last_iterate import check_place, level_option
+
+    unknown = question.unknown.name if question.unknown else None
+    scheduled = bool(given.provided & set(_SCHEDULE)) or unknown == "c1"
+    own = level_option(given, scheduled, _LISTS, " and --decay")
+    used = {*_RUN, "noise", "n", "index", *(_SCHEDULE if scheduled or not given.has(own) else (own,))}
+    used |= {"dimension"} if given["noise"] == "laplace" else set()
+    where = f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
+    refuse_unneeded(given, used, where)
+    check_unknown(question, used - {own}, where)
+    if own in used:
+        count = len(given[own])
+        if unknown == "n" or given["n"] not in (None, count):
+            raise DpcalcError("contradictory", f"{flag(own)} lists {count} steps already", "--n")
+        given = Given({**given.values, "n": count}, given.provided, given.inputs)
+    for name in sorted(used - {"dimension"}):
+        if given[name] is None and name != unknown:
+            hint = f" (or {flag(own)})" if name in _SCHEDULE else ""
+            raise DpcalcError("missing", f"needed {where}{hint}", flag(name))
+    check_place(given)
+    return given, used
+
+
+def _entries(endless: bool) -> tuple[Entry, ...]:
+    from dpcalc.bounds import online as b
+    from dpcalc.last_iterate import BOTH, Entry
+
+    if endless:
+        return (Entry(b.online_contraction.BOUND._replace(status="limit"), (), BOTH, contracts=True),)
+    return (
+        Entry(b.online_contraction.BOUND, (), BOTH, contracts=True),
+        Entry(b.online_hybrid.BOUND, (), contracts=True),
+        Entry(b.online_iteration.BOUND, (), contracts=True),
+        Entry(b.online_limit.BOUND, (), BOTH, usual=False, contracts=True),
+    )
+
+
+def _in_range(question: Question, given: Given) -> Question:
+    """Where to look for the unknown: n from the index on; under a schedule the noise falls with η, so less of it is safer."""
+    if question.unknown is None:
+        return question
+    name, (low, high) = question.unknown.name, question.unknown.search
+    if name == "n":
+        return question._replace(unknown=question.unknown._replace(kind="count", search=(float(given["index"]), high)))
+    if name == "learning_rate":
+        total = given["smoothness"] + given["strong_convexity"]
+        safer = -1 if given["c1"] is not None else +1
+        return question._replace(unknown=question.unknown._replace(safer=safer, search=(low, min(high, 2 / total) if total else high)))
+    return question
+
+
+def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
+    from dpcalc.bounds.pnsgd.laws import LAWS
+
+    return {**{k: values[k] for k in (*_RUN, "n", "index")}, "law": LAWS[values["noise"]], "levels": _levels(values)}
+
+
+def _levels(values: Mapping[str, Any]) -> Levels:
+    from dpcalc.bounds.online.levels import Listed, schedule
+
+    listed = values.get(_LISTS[values["noise"]])
+    if listed is not None:
+        return Listed(listed)
+    return schedule(values["noise"], **{k: values[k] for k in (*_RUN[1:], *_SCHEDULE)})
+
+
+def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The noise at the index, the worst index, and the limit of a schedule."""
+    from math import exp, inf
+
+    from dpcalc.bounds.online import online_contraction, online_limit
+
+    params, epsilon = _derive(values), found[0].result.get("epsilon", question.epsilon)
+    level = params["levels"].at(values["index"])
+    extra: dict[str, float] = {"sigma" if values["noise"] == "gaussian" else "scale": level}
+    if epsilon is None:
+        return extra, ()
+    worst, delta = _worst(values, params, epsilon)
+    extra |= {"worst_index": worst, "worst_delta": delta}
+    notes = [f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}: δ = {delta:.6g} at ε = {epsilon:.6g}"]
+    if values.get("c1") is not None:
+        limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
+        extra["delta_limit"] = exp(max(limit, -745.0))
+        if values["n"] < inf:
+            now = online_contraction.value(epsilon, **{k: params[k] for k in online_contraction.BOUND.params})
+            extra["limit_factor"] = exp(min(now - limit, 700.0))
+            notes.append(f"δ* = {extra['delta_limit']:.6g} is the limit as n → ∞, not a guarantee: at this n online-contraction gives "
+                         f"{extra['limit_factor']:.4g} times it")
+    return extra, tuple(notes)
+
+
+def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float) -> tuple[float, float]:
+    """The index with the largest δ and that δ: the last one under a schedule, else by the smaller bound for each."""
+    from math import inf
+
+    from dpcalc.answer import delta_result
+    from dpcalc.bounds.online.worst import of_list
+
+    if values["n"] == inf:
+        return inf, 1.0
+    if values.get("c1") is not None:
+        move = 2 * values["lipschitz"] / params["levels"].at(values["n"]) * (1 + 4e-16)
+        index, log_delta = values["n"], params["law"].log_delta(epsilon, move)
+    else:
+        index, log_delta = of_list(epsilon, **{k: v for k, v in params.items() if k != "index"})
+    return index, delta_result(log_delta, epsilon)["delta"]
+
+
+def _noise_note(given: Given) -> str:
+    level = "σ is the standard deviation" if given["noise"] == "gaussian" else "v is the scale"
+    return f"{level} of the noise on every gradient; on the iterate it is η times that"
+
+
+def _printed(given: Given) -> Answer:
+    """The noise levels of the steps FIRST:LAST."""
+    from dpcalc.answer import Answer, Table
+    from dpcalc.question import Question
+
+    needed = {*_RUN[1:], *_SCHEDULE, "noise", "schedule"}
+    refuse_unneeded(given, needed, "to print a schedule")
+    from dpcalc.errors import DpcalcError, flag
+
+    for name in sorted(needed - {"schedule"}):
+        if given[name] is None:
+            raise DpcalcError("missing", "needed to print a schedule", flag(name))
+    for name in sorted(given.provided & {"epsilon", "delta", "alpha", "rdp", "solve", "bound", "digits"}):
+        raise DpcalcError("unneeded", "not used to print a schedule", flag(name))
+    levels, steps = _levels(given.values), _steps(given["schedule"])
+    name = "sigma" if given["noise"] == "gaussian" else "scale"
+    table = Table(("step", name), tuple((j, levels.at(j)) for j in steps))
+    shown = {k: v for k, v in given.values.items() if k in needed}
+    record = {"kind": "schedule", "step": list(steps), name: [v for _, v in table.rows]}
+    return Answer("online-noise", Question("guarantee"), shown, (), record, "replace-one", "last iterate",
+                  (_noise_note(given),), table=table)
+
+
+def _steps(text: str) -> tuple[int, ...]:
+    """FIRST:LAST, every step, or FIRST:LAST:COUNT, evenly spaced."""
+    from dpcalc.errors import DpcalcError
+    from dpcalc.numbers import NotANumber, number
+
+    try:
+        parts = [number(p) for p in text.split(":")]
+        first, last, *rest = parts
+        count = rest[0] if rest else last - first + 1
+        fine = len(parts) <= 3 and all(p == int(p) for p in parts) and 1 <= first <= last <= 2**53 and count >= 1
+    except (NotANumber, ValueError):
+        fine = False
+    if not fine:
+        raise DpcalcError("not-a-number", f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 <= FIRST <= LAST",
+                          "--schedule")
+    count = min(count, last - first + 1)
+    if count > _MOST_ROWS:
+        raise DpcalcError("out-of-range", f"{count:g} rows; at most {_MOST_ROWS:g}: add :COUNT", "--schedule")
+    gaps = max(int(count) - 1, 1)
+    return tuple(int(first) + (int(last - first) * k) // gaps for k in range(int(count)))
+
+
+COMMAND = Command(
+    "online-noise",
+    "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
+    (
+        Option(q.NOISE, MECHANISM, default="gaussian"),
+        Option(q.C1, MECHANISM),
+        Option(q.C2, MECHANISM),
+        Option(q.DECAY, MECHANISM),
+        Option(q.SIGMAS, MECHANISM),
+        Option(q.SCALES, MECHANISM),
+        Option(q.SCHEDULE, MECHANISM),
+        Option(q.LIPSCHITZ, RUN),
+        Option(q.SMOOTHNESS, RUN),
+        Option(q.STRONG_CONVEXITY, RUN, default=0.0),
+        Option(q.LEARNING_RATE, RUN),
+        Option(q.DIAMETER, RUN),
+        Option(q.DIMENSION, RUN),
+        Option(q.HORIZON, RUN),
+        Option(q.INDEX, RUN),
+    ),
+    answer,
+    (
+        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
+         "--index 100 --n 1e6 --epsilon 1", "δ = 2.15134e-08"),
+        ("online-noise --noise laplace --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --schedule 1:1e6:5",
+         "v of steps 1, 250000, …"),
+    ),
+)

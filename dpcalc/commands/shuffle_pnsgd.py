@@ -1,0 +1,279 @@
+"""dpcalc shuffle-pnsgd: the last iterate of (projected) noisy SGD, records shuffled or in a fixed order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer, Row
+    from dpcalc.last_iterate import Entry
+    from dpcalc.question import Question
+
+_CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
+_FREE = ("lipschitz", "learning_rate", "smoothness")
+_PARTIAL = ("lipschitz", "tau")
+_CONJECTURE = "without-replacement-conjecture"
+_RELEASED = {"randomly-stopped": "the iterate at the random time", "output-perturbation": "the output, with noise added once"}
+_MOST_EPOCHS = 1e6  # looked through for a solution
+_NOISE = {"gaussian": "sigma", "laplace": "scale"}
+
+
+def answer(given: Given) -> Answer:
+    """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
+    from dpcalc.answer import Answer, rows
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, routes, warnings
+
+    question = _question(given)
+    unknown = question.unknown.name if question.unknown else None
+    named = tuple(given["bound"] or ())
+    partial = _CONJECTURE in named
+    used = _check(given, question, partial)
+    entries = chosen(_partial() if partial else _entries(given), given.values, given["noise"], named, unknown)
+    _one_release(entries)
+    check_step_size(given.values, entries, unknown)
+    ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1))
+    found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
+    if partial:
+        found += _companions(given, question, found)
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
+    extra, notes = _extras(values, question, found)
+    return Answer("shuffle-pnsgd", question, shown, found, guarantee(question, found), "replace-one", _released(found, values),
+                  (*_notes(given, found, _derive(values)), *notes), extra, warnings(values["n"], question, found))
+
+
+# --- what is asked, and what it needs --------------------------------------------------------------------------------
+
+
+def _question(given: Given) -> Question:
+    from dpcalc.question import asked
+
+    return asked(COMMAND, given)
+
+
+def _check(given: Given, question: Question, partial: bool) -> set[str]:
+    """The options in use; refuses the useless, the contradictory and the missing."""
+    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.last_iterate import check_place, level_option
+
+    scheduled = given.provided & {"c1", "c2"} or (question.unknown is not None and question.unknown.name == "c1")
+    own = level_option(given, bool(scheduled), _NOISE)
+    run = {"lipschitz", "n", "epochs", "tau", "constant"} if partial else {*_CONVEX, "strong_convexity", "n", "index", "epochs"}
+    if scheduled and partial:
+        raise DpcalcError("unneeded", "not used by the conjecture, which takes --sigma", "--c1")
+    levels = {"c1", "c2"} if scheduled else {own}
+    used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
+    unknown = question.unknown.name if question.unknown else None
+    where = "by the conjecture" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
+    refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {_CONJECTURE}")
+    check_unknown(question, used, where)
+    for name in sorted(levels | {"n", "lipschitz"}):
+        if given[name] is None and name != unknown:
+            raise DpcalcError("missing", f"needed {where}", flag(name))
+    if scheduled and unknown == "n":
+        raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
+    check_place(given)
+    return used
+
+
+def _in_range(question: Question, given: Given, entries: tuple[Entry, ...]) -> Question:
+    """Where to look for the unknown: η up to 2/(β+ρ) (downwards for a loss without convexity), n from the index on."""
+    if question.unknown is None:
+        return question
+    name, (low, high) = question.unknown.name, question.unknown.search
+    if name == "epochs":
+        return question._replace(unknown=question.unknown._replace(search=(low, _MOST_EPOCHS)))
+    if name == "n" and given["index"]:
+        return question._replace(unknown=question.unknown._replace(search=(float(given["index"]), high)))
+    if name == "learning_rate" and all(e.bound.name.startswith(("smooth", "output")) for e in entries):
+        return question._replace(unknown=question.unknown._replace(safer=-1))
+    total = (given["smoothness"] or 0.0) + given["strong_convexity"]
+    if name == "learning_rate" and total > 0:
+        return question._replace(unknown=question.unknown._replace(search=(low, min(high, 2 / total))))
+    return question
+
+
+# --- the bounds ------------------------------------------------------------------------------------------------------
+
+
+def _entries(given: Given) -> tuple[Entry, ...]:
+    """By order of the records."""
+    from dpcalc.bounds import pnsgd as b
+    from dpcalc.last_iterate import BOTH, Entry
+
+    stopped = (Entry(b.randomly_stopped.BOUND, _CONVEX, BOTH, usual=False, contracts=True),
+               Entry(b.randomly_stopped_loose.BOUND, _CONVEX, BOTH, usual=False, contracts=True))
+    if given["index"] is not None:
+        return (
+            Entry(b.fixed_order.BOUND, _CONVEX, BOTH, contracts=True),
+            Entry(b.fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
+            Entry(b.fixed_order_iteration.BOUND, _FREE, contracts=True),
+            Entry(b.smooth_nonconvex_exact.BOUND, _FREE, family="smooth-nonconvex"),
+            Entry(b.smooth_nonconvex.BOUND, _FREE),
+            *stopped,
+            Entry(b.output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
+            Entry(b.output_perturbation.BOUND, _FREE, usual=False),
+        )
+    return (
+        Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
+        Entry(b.shuffled_hybrid.BOUND, _CONVEX, contracts=True),
+        Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
+        Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1"), BOTH, contracts=True),
+        Entry(b.smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
+        Entry(b.smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
+        Entry(b.smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
+        *stopped,
+        Entry(b.output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
+        Entry(b.output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
+    )
+
+
+def _partial() -> tuple[Entry, ...]:
+    """Part of every pass, every iterate released: the conjecture."""
+    from dpcalc.bounds import pnsgd as b
+    from dpcalc.last_iterate import Entry
+
+    return (Entry(b.without_replacement_conjecture.BOUND, _PARTIAL),)
+
+
+def _companions(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[Row, ...]:
+    """What stands beside the conjecture: the sum it bounds, the proven bound without amplification, and a lower bound."""
+    from dpcalc.answer import Route, rows
+    from dpcalc.bounds import pnsgd as b
+    from dpcalc.bounds.conversions import rdp_improved
+
+    if question.unknown:
+        question = question._replace(unknown=None, target=None)
+        given = Given({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}}, given.provided)
+    bounds = (b.without_replacement_sum.BOUND, b.without_replacement_unamplified.BOUND, b.without_replacement_lower.BOUND)
+    if question.asks == "rdp":
+        return rows(tuple(Route(x) for x in bounds), given.values, _derive, question, ())
+    return rows(tuple(Route(x, rdp_improved.BOUND) for x in bounds[:2]), given.values, _derive, question, ())
+
+
+def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the bounds read: the noise level, from a schedule where there is one, and the law of the noise."""
+    from dpcalc.bounds.pnsgd.laws import LAWS
+
+    params = {k: values.get(k) for k in (*_CONVEX, "strong_convexity", "n", "tau", "constant", "c1")}
+    partial = values.get("tau") is not None
+    params |= {"law": LAWS[values["noise"]], "level": _level(values), "index": values.get("index") or 1,
+               "passes": values["epochs"], "steps": 1 if partial else values["epochs"]}
+    return params
+
+
+def _level(values: Mapping[str, Any]) -> float:
+    from dpcalc.bounds.pnsgd.schedules import level
+
+    if values.get("c1") is None:
+        return float(values[_NOISE[values["noise"]]])
+    p = {k: values[k] for k in ("n", "diameter", "learning_rate", "smoothness", "strong_convexity", "c1", "c2")}
+    return level(values["noise"], **p)
+
+
+# --- what is said beside the numbers ---------------------------------------------------------------------------------
+
+
+def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The noise level; the limit of a schedule; the worst index."""
+    params = _derive(values)
+    extra: dict[str, float] = {_NOISE[values["noise"]]: params["level"]}
+    notes: list[str] = []
+    epsilon = found[0].result.get("epsilon", question.epsilon)
+    if epsilon is None or epsilon == float("inf"):
+        return extra, ()
+    once = values["epochs"] == 1
+    if once and values.get("c1") is not None and values.get("index") is None:
+        from math import exp
+
+        from dpcalc.bounds.pnsgd import shuffled_contraction, shuffled_limit
+
+        limit = shuffled_limit.value(epsilon, params["law"], values["c1"])
+        now = shuffled_contraction.value(epsilon, **{k: params[k] for k in shuffled_contraction.BOUND.params})
+        extra |= {"delta_limit": exp(limit), "limit_factor": exp(min(now - limit, 700.0))}
+        notes.append(f"δ* = {exp(limit):.6g} is the limit as n → ∞, not a guarantee: at this n shuffled-contraction gives "
+                     f"{extra['limit_factor']:.4g} times it")
+    if once and values.get("index") is not None and values.get("tau") is None:
+        from dpcalc.answer import delta_result
+
+        worst = delta_result(params["law"].log_delta(epsilon, 2 * values["lipschitz"] / params["level"] * (1 + 4e-16)), epsilon)["delta"]
+        extra |= {"worst_index": values["n"], "worst_delta": worst}
+        notes.append(f"the guarantee is for the record at position {values['index']}; the worst is the last one, {values['n']}: "
+                     f"δ = {worst:.6g} at ε = {epsilon:.6g}")
+    return extra, tuple(notes)
+
+
+def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
+    if values.get("tau") is not None:
+        return "every iterate"
+    last = _release(found[0].route.bound.name)
+    return last if values["epochs"] == 1 else f"{last} of every epoch"
+
+
+def _release(name: str) -> str:
+    return next((text for start, text in _RELEASED.items() if name.startswith(start)), "last iterate")
+
+
+def _one_release(entries: tuple[Entry, ...]) -> None:
+    """Bounds that are about different algorithms do not belong in one table: the smallest would be the headline."""
+    from dpcalc.errors import DpcalcError
+
+    kinds = sorted({_release(e.bound.name) for e in entries})
+    if len(kinds) > 1:
+        raise DpcalcError("contradictory", f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
+
+
+def _notes(given: Given, found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[str, ...]:
+    level = "σ is the standard deviation" if given["noise"] == "gaussian" else "v is the scale"
+    notes = [f"{level} of the noise on every gradient; on the iterate it is η times that"]
+    if found[0].route.bound.name.startswith("output"):
+        notes = ["σ is the standard deviation of the noise added once, to the output"]
+    return (*notes, *(note for row in found if (note := _refuted(row, params))))
+
+
+def _refuted(row: Row, params: Mapping[str, Any]) -> str:
+    """What to say of a conjecture that a concrete run contradicts, at the order its number rests on."""
+    from dpcalc.bounds.pnsgd import without_replacement_lower as lower
+    from dpcalc.orders import total_rdp
+
+    if row.route.bound.status != "conjecture":
+        return ""
+    alpha = row.witness["alpha"]
+    claimed, least = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
+    if least * (1 - 1e-8) <= claimed:
+        return ""
+    return f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {least:.6g}, it says {claimed:.6g}"
+
+
+COMMAND = Command(
+    "shuffle-pnsgd",
+    "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order",
+    (
+        Option(q.NOISE, MECHANISM, default="gaussian"),
+        Option(q.SIGMA, MECHANISM),
+        Option(q.SCALE, MECHANISM),
+        Option(q.C1, MECHANISM),
+        Option(q.C2, MECHANISM),
+        Option(q.LIPSCHITZ, RUN),
+        Option(q.SMOOTHNESS, RUN),
+        Option(q.STRONG_CONVEXITY, RUN, default=0.0),
+        Option(q.LEARNING_RATE, RUN),
+        Option(q.DIAMETER, RUN),
+        Option(q.DIMENSION, RUN),
+        Option(q.N, RUN),
+        Option(q.INDEX, RUN),
+        Option(q.PASSES, RUN, default=1),
+        Option(q.TAU, RUN),
+        Option(q.CONSTANT, RUN, default=16.0),
+    ),
+    answer,
+    (
+        ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1", "δ = 0.00750042"),
+        ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 --n 1e6 --epsilon 1",
+         "δ = 7.19504e-06"),
+    ),
+)

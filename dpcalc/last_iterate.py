@@ -1,0 +1,141 @@
+"""Which bounds speak about the last iterate of noisy SGD, by noise, order and question. Names only become code in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+from dpcalc.answer import Route, Row
+from dpcalc.bound import Bound
+from dpcalc.errors import DpcalcError, OutOfScope, flag
+from dpcalc.question import Question
+from dpcalc.routes import converted
+from dpcalc.spec import Given
+
+Params = Mapping[str, Any]
+BOTH, GAUSSIAN = ("gaussian", "laplace"), ("gaussian",)
+
+
+class Entry(NamedTuple):
+    """A bound: the name it also answers to, the options it needs beyond noise and n, the noises it covers, and whether it
+    is about the run that the command describes (others are shown when named)."""
+
+    bound: Bound
+    needs: tuple[str, ...]
+    noises: tuple[str, ...] = GAUSSIAN
+    family: str = ""
+    usual: bool = True
+    contracts: bool = False  # needs η <= 2/(β+ρ)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.bound.name, self.family)
+
+
+def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[str], unknown: str | None) -> tuple[Entry, ...]:
+    """The entries that --bound names, or else the usual ones whose options are there. Raises DpcalcError for what is missing."""
+    fit = [e for e in entries if noise in e.noises]
+    named = [n.removesuffix("-basic") for n in named]
+    if named:
+        known = sorted({n for e in fit for n in e.names if n} | {"rdp-improved", "rdp-mironov", "rdp-optimal"})
+        for name in named:
+            if name not in known:
+                from dpcalc.params import near
+
+                raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise); it can be "
+                                  f"{', '.join(known)}{near(name, tuple(known))}", "--bound")
+        fit = [e for e in fit if set(e.names) & set(named)] or [e for e in fit if e.usual]
+        for e in fit:
+            _require(e, given, unknown)
+        return tuple(fit)
+    fit = [e for e in fit if e.usual]
+    there = [e for e in fit if not _missing(e, given, unknown)]
+    if not any(e.bound.status == "proven" for e in there):
+        _require(fit[0], given, unknown)
+    return tuple(there)
+
+
+def _missing(entry: Entry, given: Params, unknown: str | None) -> list[str]:
+    return [n for n in entry.needs if given.get(n) is None and n != unknown]
+
+
+def _require(entry: Entry, given: Params, unknown: str | None) -> None:
+    for name in _missing(entry, given, unknown):
+        raise DpcalcError("missing", f"needed by {entry.bound.name}", flag(name))
+
+
+def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False) -> tuple[Route, ...]:
+    """How the entries answer: an RDP curve by a conversion, and then only when named (its exact profile is never larger);
+    over epochs a profile by its composition, with basic composition beside it."""
+    found: list[Route] = []
+    for e in entries:
+        if e.bound.kind == "rdp":
+            found += [Route(e.bound)] if asks == "rdp" else converted(e.bound) if named else []
+        elif asks != "rdp" and epochs and e.bound.status == "proven":
+            from dpcalc.bounds.pnsgd.epochs import basic, composed
+
+            found += [Route(composed(e.bound)), Route(basic(e.bound))]
+        elif asks != "rdp" and not epochs:
+            found.append(Route(e.bound))
+    if not found:
+        raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
+                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta", "--alpha")
+    return tuple(found)
+
+
+def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Route]) -> tuple[str, ...]:
+    """The bounds that the names and families of --bound mean, among those that can answer; conversions stay."""
+    able = {r.bound.name for r in ways}
+    both = [n for e in entries for n in (e.bound.name, f"{e.bound.name}-basic") if n in able]
+    family = {n: e.family for e in entries for n in (e.bound.name, f"{e.bound.name}-basic")}
+    meant = (n for name in named for n in [b for b in both if name in (b, b.removesuffix("-basic"), family[b])] or [name])
+    return tuple(dict.fromkeys(meant))
+
+
+def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None) -> None:
+    """The condition on η, as an error, where a bound in use needs it."""
+    from dpcalc.bounds.pnsgd.step import check_step_size
+
+    if unknown == "learning_rate" or not any(e.contracts for e in entries):
+        return
+    try:
+        check_step_size(given["learning_rate"], given["smoothness"], given["strong_convexity"])
+    except OutOfScope as reason:  # not one of several bounds, but what the run itself lacks
+        raise DpcalcError(reason.code, reason.message, reason.option) from None
+
+
+def level_option(given: Given, scheduled: bool, names: Mapping[str, str], extra: str = "") -> str:
+    """The option of the noise level. Raises DpcalcError for that of the other noise, and for a level beside a schedule."""
+    noise = given["noise"]
+    own = names[noise]
+    for other in names.values():
+        if other != own and given.has(other):
+            raise DpcalcError("unneeded", f"not used with --noise {noise}", flag(other))
+    if scheduled and given.has(own):
+        raise DpcalcError("contradictory", f"--c1 and --c2{extra} already say the noise", flag(own))
+    return own
+
+
+def check_place(given: Given) -> None:
+    """The index among the records; Laplace noise in dimension 1."""
+    if given["index"] is not None and given["n"] is not None and given["index"] > given["n"]:
+        raise DpcalcError("out-of-range", f"{given['index']} > n = {given['n']}: there is no such record", "--index")
+    if (given["dimension"] or 1) > 1:
+        raise DpcalcError("out-of-range", f"{given['dimension']}: Theorem 1 (Sordello et al. 2021) covers Laplace noise on an "
+                          "interval only, dimension 1", "--dimension")
+
+
+def warnings(n: float, question: Question, found: Sequence[Row]) -> tuple[str, ...]:
+    delta = found[0].result.get("delta", question.delta)
+    if delta is None or delta * n < 1 or n == inf:
+        return ()
+    return (f"δ = {delta:.6g} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
+
+
+def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
+    """What a next command can read."""
+    head = found[0].result
+    if question.asks == "rdp":
+        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]]}
+    return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}

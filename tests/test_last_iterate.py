@@ -1,0 +1,383 @@
+"""Noisy SGD's last iterate: the papers' figures, their errata, sums to n = 1e12, and the command lines."""
+
+import json
+import random
+from math import exp, expm1, fsum, inf, log, pi, sqrt
+
+import domains
+import pytest
+from test_last_iterate_golden import DATA, asked
+
+from dpcalc.bounds import all_bounds
+from dpcalc.bounds.online.levels import schedule
+from dpcalc.bounds.pnsgd import epochs
+from dpcalc.bounds.pnsgd.iteration import ratios
+from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, log_gaussian
+from dpcalc.bounds.pnsgd.schedules import level
+
+BOUNDS = all_bounds()
+PAPER = {"lipschitz": 10.0, "diameter": 1.0, "smoothness": 0.5, "strong_convexity": 0.0}
+
+
+def answer(line):
+    code, out, err = asked(line.split())
+    assert code == 0, err
+    return json.loads(out), err
+
+
+# --- figures of Sordello, Bu & Dong 2021 -----------------------------------------------------------------------------
+
+
+def shuffled(law, eta, c1, c2, n):
+    p = {k: v for k, v in PAPER.items() if k != "lipschitz"}
+    sigma = level(law.name, n, **p, learning_rate=eta, c1=c1, c2=c2)
+    return exp(BOUNDS["shuffled-contraction"].value(1.0, law, sigma, learning_rate=eta, n=n, **PAPER))
+
+
+def test_figure_2():
+    star = exp(BOUNDS["shuffled-limit"].value(1.0, LAPLACE, 1e5))
+    found = {n: shuffled(LAPLACE, 0.1, 1e5, 2.0, n) for n in (10**3, 10**4, 10**5, 10**6, 10**8, 10**9, 10**10)}
+    assert found[10**5] == pytest.approx(1.48626e-5, rel=1e-5)
+    assert found[10**6] == pytest.approx(7.19503e-6, rel=1e-5)
+    assert [round(found[n] / star, d) for n, d in ((10**3, 0), (10**4, 0), (10**5, 1))] == [119, 13, 2.5]  # δ* is no bound
+    assert (found[10**8] - star) / (found[10**9] - star) == pytest.approx(10, rel=1e-2)  # the rate is 1/n: 2Lη/(MD) = 2
+
+
+def test_figure_2_rate_needs_large_steps():
+    """With 2Lη/(MD) = 0.2 < 1 the first factor, 1 − O(n^{−0.2}), is what converges: no O(1/n)."""
+    star = exp(BOUNDS["shuffled-limit"].value(1.0, LAPLACE, 1e5))
+    gaps = [star - shuffled(LAPLACE, 0.01, 1e5, 2.0, n) for n in (10**10, 10**11)]
+    assert gaps[0] / gaps[1] == pytest.approx(10**0.2, rel=0.05)
+
+
+def test_figure_3():
+    found = [shuffled(GAUSSIAN, eta, 1e5, 100.0, 10**7) for eta in (0.1, 0.02, 0.01)]
+    assert found == pytest.approx([3.62568e-6, 1.73047e-6, 4.0318e-7], rel=1e-5)
+    star = exp(BOUNDS["shuffled-limit"].value(1.0, GAUSSIAN, 1e5))
+    assert found[0] > star > found[1]  # from above and from below
+    slow = [1 / (shuffled(GAUSSIAN, 0.1, 1e5, 100.0, n) / star - 1) for n in (10**9, 10**12, 10**15)]
+    assert slow[2] - slow[1] == pytest.approx(slow[1] - slow[0], rel=0.05)  # the inverse grows like log n
+
+
+def online(law, n, index=100):
+    s = schedule(law.name, 1.0, 0.01, 0.5, 0.0, 100.0, 100.0, 1.5)
+    p = {**PAPER, "levels": s, "learning_rate": 0.01, "law": law, "index": index}
+    b = BOUNDS["online-limit" if n is None else "online-contraction"]
+    return b.value(1.0, **{k: ({**p, "n": n})[k] for k in b.params})
+
+
+@pytest.mark.parametrize("law, at_a_million", [(LAPLACE, 2.1513e-8), (GAUSSIAN, 5.407e-23)], ids=["figure 4", "figure 5"])
+def test_figures_4_and_5(law, at_a_million):
+    assert exp(online(law, 10**6)) == pytest.approx(at_a_million, rel=3e-5)
+    end = online(law, inf)
+    rate = (online(law, 10**8) - end) / (online(law, 10**10) - end)
+    assert rate == pytest.approx(10, rel=0.15)  # n^{−(a−1)} with a = 1.5, not the captions' 1/log n (1.25)
+    assert online(law, 10**12) > end and online(law, None) > end
+
+
+def test_limits_under_report_at_finite_n():
+    assert exp(online(LAPLACE, 10**4) - online(LAPLACE, None)) == pytest.approx(26.6, rel=1e-3)
+
+
+def test_online_sums_are_the_sums(mp):
+    """Euler–Maclaurin against term by term."""
+    for law in (LAPLACE, GAUSSIAN):
+        s = schedule(law.name, 1.0, 0.01, 0.5, 0.0, 100.0, 100.0, 1.5)
+        direct = law.log_delta(1.0, 20 / s.at(100)) + fsum(law.log_delta(1.0, 100 / s.at(t)) for t in range(101, 20001))
+        assert online(law, 20000) == pytest.approx(direct, rel=1e-9)
+    run = {"levels": s, "lipschitz": 10.0, "learning_rate": 0.01, "smoothness": 0.5, "n": 20000, "index": 100}
+    mu = 20 / sqrt(fsum(s.at(t) ** 2 for t in range(100, 20001)))
+    assert BOUNDS["online-iteration"].value(1.0, strong_convexity=0.0, **run) == pytest.approx(log_gaussian(1.0, mu), rel=1e-8)
+    c = 1 - 0.01 * 0.005
+    mu = 20 / sqrt(fsum(c ** (-2 * (t - 100)) * s.at(t) ** 2 for t in range(100, 20001)))
+    contracting = BOUNDS["online-iteration"].value(1.0, strong_convexity=0.005, **run)
+    assert log_gaussian(1.0, mu) <= contracting <= log_gaussian(1.0, mu) * 0.99
+
+
+def test_online_iteration_does_not_depend_on_units(mp):
+    """Gradients and noise in units a thousand million times larger: the same δ, and never below it."""
+    from dpcalc.bounds.online.levels import Listed
+
+    b = BOUNDS["online-iteration"]
+    for unit in (1.0, 1e9, 1e-9, 1e-60):
+        p = {"levels": Listed((3 * unit, 2 * unit, 5 * unit)), "lipschitz": unit, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.25,
+             "n": 3, "index": 1}
+        exact = mp.log(b.exact(mp, 1.0, **p))
+        assert exact <= b.value(1.0, **p) <= exact * (1 - mp.mpf("1e-11"))
+
+
+# --- errata ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", DATA["must_fail"], ids=lambda c: f"{c['formula'][:3]} ε={c['eps']} σ={c['parameters']['sigma']:.3g}")
+def test_erratum_step_size_condition(case):
+    """The printed M with η > 2/(β+ρ) gives less than a concrete run loses: refused."""
+    q = case["parameters"]
+    assert case["true_value"] > case["printed_value"]
+    assert q["M"] == pytest.approx(sqrt(1 - 2 * q["eta"] * q["beta"] * q["rho"] / (q["beta"] + q["rho"])), rel=1e-9)
+    assert q["eta"] > 2 / (q["beta"] + q["rho"])
+    argv = ["shuffle-pnsgd", "--sigma", q["sigma"], "--lipschitz", q["L"], "--diameter", q["D"], "--learning-rate", q["eta"], "--smoothness",
+            q["beta"], "--strong-convexity", q["rho"], "--n", 2, "--index", 1, "--epsilon", case["eps"]]
+    code, out, err = asked(list(map(str, argv)))
+    assert (code, out) == (2, "") and "Theorem 1" in err
+
+
+def test_erratum_eq_13_sign():
+    """With −ε/2 in A the printed δ* rises with ε; no privacy profile does, and at n = i the definition differs."""
+    s = schedule("laplace", 1.0, 0.01, 0.5, 0.0, 100.0, 100.0, 1.5)
+    reach = 10 / s.at(100)
+    printed = [-expm1(-e / 2 - reach) for e in (0.0, 1.0)]
+    assert printed[0] < printed[1]
+    true = exp(online(LAPLACE, 100))
+    assert true == pytest.approx(-expm1(0.5 - reach), rel=1e-9)
+    assert true < 0.6 * printed[1]
+
+
+def test_erratum_eq_15_parentheses():
+    """exp(∫) inside θ gives another number, far below what the product tends to."""
+    s = schedule("gaussian", 1.0, 0.01, 0.5, 0.0, 100.0, 100.0, 1.5)
+    product = online(GAUSSIAN, inf) - online(GAUSSIAN, 100)
+    assert log_gaussian(1.0, 20 / s.at(100) * exp(product)) < online(GAUSSIAN, inf) - 1e10
+
+
+@pytest.mark.parametrize("n", [10**3, 10**6, 10**12])
+def test_erratum_proposition_3_1(n):
+    """The printed asymptotic forms are below the sums they stand for (η = 1/(βn)), or of another order (η = 1/(β√n))."""
+    unit = {"alpha": 1.01, "level": 2.0, "lipschitz": 1.0, "smoothness": 1.0}
+    of = BOUNDS["smooth-nonconvex-high-noise"].value
+    exact = of(**unit, learning_rate=1 / n, n=n) / 1.01 * n  # in units of 4αL²/(σ²n)
+    assert exact == pytest.approx(log(n) + 1.739, rel=2e-3 if n == 1000 else 1e-4)
+    if n == 1000:
+        assert exact / log(n) == pytest.approx(1.25, abs=0.005)
+    assert of(**unit, learning_rate=n**-0.5, n=n) / 1.01 * sqrt(n) == pytest.approx(2, rel=0.3 if n == 1000 else 0.02)
+
+
+def test_erratum_section_5_conversion_is_refused():
+    code, _, err = asked(["shuffle-pnsgd", "--sigma", "1", "--lipschitz", "1", "--diameter", "1", "--learning-rate", ".1", "--smoothness", ".5", "--n", "10", "--alpha", "2", "--bound", "shuffled-contraction"])
+    assert code == 2 and "Section 5" in err and "converse" in err
+
+
+# --- the sharper bounds ----------------------------------------------------------------------------------------------
+
+
+def test_hybrid_is_never_above_the_others():
+    rng, gains = random.Random(11), 0
+    for _ in range(150):
+        p = domains.a_run(rng, 3e4)
+        fit = {n: BOUNDS[n].value(p["epsilon"], **{k: ({**p, "law": GAUSSIAN})[k] for k in BOUNDS[n].params})
+               for n in ("shuffled-hybrid", "shuffled-iteration", "shuffled-contraction")}
+        hybrid, others = fit["shuffled-hybrid"], min(fit["shuffled-iteration"], fit["shuffled-contraction"])
+        assert hybrid <= others + 1e-11 * max(1, abs(others)), p
+        gains += hybrid < others - 0.05
+    assert gains > 10
+
+
+def test_published_comparisons():
+    """Theorem 2 .927, hybrid .0075; 9.4e-6 → 1.6e-10."""
+    run = {"lipschitz": 1.0, "diameter": 2.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0}
+    first, second = {**run, "level": 0.5, "n": 1000}, {**run, "level": 4.0, "n": 60000}
+    of, hybrid = BOUNDS["shuffled-contraction"].value, BOUNDS["shuffled-hybrid"].value
+    assert [exp(of(1.0, GAUSSIAN, **first)), exp(of(2.0, GAUSSIAN, **second))] == pytest.approx([0.927, 9.44e-6], rel=1e-3)
+    assert [exp(hybrid(1.0, **first)), exp(hybrid(2.0, **second))] == pytest.approx([0.0075, 1.57e-10], rel=5e-3)
+
+
+@pytest.mark.parametrize("epsilon, sigma", [(0.0, 4.0), (0.5, 4.0), (0.01, 300.0)])
+def test_blocks_are_at_most_one_64th_above_the_sum(epsilon, sigma):
+    p, n = {"level": sigma, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0}, 20000
+    mu = ratios(**p)
+    direct = log(fsum(exp(log_gaussian(epsilon, mu(m))) for m in range(n)) / n)
+    assert direct <= BOUNDS["shuffled-iteration"].value(epsilon, n=n, **p) <= direct + 1 / 64
+
+
+def test_iteration_at_1e12_has_its_closed_form():
+    """At ε = 0, δ = (1/n)Σ(2Φ(μ_m/2) − 1), whose terms tend to (2L/σ)/√(2π(m+1)): the mean to 2(2L/σ)/√(2πn)."""
+    p = {"level": 4.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0}
+    got, n = BOUNDS["shuffled-iteration"].value(0.0, n=10**12, **p), 10**12
+    assert exp(got) == pytest.approx(2 * 0.5 / sqrt(2 * pi * n), rel=0.012)
+    assert exp(got) >= 2 * 0.5 / sqrt(2 * pi * n) * (1 - 1e-5)
+
+
+def test_block_lengths_found_nearby_are_nearly_the_best():
+    """The search of the hybrid looks mostly next to the last best length: compare with all powers of two."""
+    from dpcalc.bounds.pnsgd.chain import follow
+    from dpcalc.bounds.pnsgd.iteration import path
+
+    rng = random.Random(2)
+    for _ in range(20):
+        p = domains.a_run(rng, 64)
+        n, epsilon = p.pop("n"), p.pop("epsilon")
+        along = path(n, **p)
+        logs = follow(epsilon, along)[0]
+        best = [logs[0]]
+        for j in range(1, len(along.nodes)):
+            tries = [log_gaussian(epsilon, along.mu(j)), best[-1]]
+            for k in (1, 2, 4, 8, 16, 32):
+                if (i := j - k) < 0:
+                    break
+                ell = log(1 + expm1(epsilon) / exp(best[i])) if best[i] > -600 else expm1(epsilon) and log(expm1(epsilon)) - best[i]
+                tries.append(best[i] + log_gaussian(ell, along.kappa(i, j, k)))
+            best.append(min(tries))
+            if best[-1] < -500:
+                break
+        for a, b in zip(logs, best, strict=False):
+            assert a <= b + 0.02 + 0.02 * abs(b)
+
+
+# --- epochs ----------------------------------------------------------------------------------------------------------
+
+
+def test_epochs_of_one_position_compose_like_gaussians():
+    p = {"level": 10.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0, "n": 50, "index": 20}
+    bound = BOUNDS["fixed-order-iteration"]
+    mu = ratios(**{k: v for k, v in p.items() if k not in ("n", "index")})(30)
+    for passes, epsilon in ((2, 0.2), (30, 0.5)):
+        true = log_gaussian(epsilon, mu * sqrt(passes))
+        assert true <= epochs.composed(bound).value(epsilon, steps=passes, **p) <= true + 0.06
+        back = epochs.composed(bound).inverse(true, steps=passes, **p)
+        assert epsilon <= back <= epsilon * 1.01
+        assert epochs.basic(bound).value(epsilon, steps=passes, **p) > true
+
+
+def test_epochs_on_the_command_line():
+    line = "shuffle-pnsgd --sigma 4 --lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 2000 --delta 1e-6 --bound shuffled-contraction"
+    once, _ = answer(line)
+    many, _ = answer(f"{line} --epochs 5")
+    names = {b["name"]: b["epsilon"] for b in many["bounds"]}
+    assert once["result"]["epsilon"] < names["shuffled-contraction"] < names["shuffled-contraction-basic"]
+    assert names["shuffled-contraction-basic"] <= 5 * answer(line.replace("1e-6", "2e-7"))[0]["result"]["epsilon"] * (1 + 1e-12)
+    assert many["released"] == "last iterate of every epoch"
+    budget = names["shuffled-contraction"] * (1 + 1e-9)
+    solved, _ = answer(f"{line} --epsilon {budget!r} --solve epochs")
+    assert solved["result"]["epochs"] == 5
+
+
+# --- the command lines -----------------------------------------------------------------------------------------------
+
+RUN = "--lipschitz 1 --diameter 2 --smoothness .5"
+BUDGET = "--epsilon 1 --delta 1e-4"
+
+
+@pytest.mark.parametrize("name, rest", [
+    ("sigma", "--learning-rate .01 --n 1000"), ("n", "--sigma 4 --learning-rate .01"), ("learning-rate", "--sigma 6 --n 1000 --bound shuffled-contraction"),
+    ("scale", "--noise laplace --learning-rate .1 --n 1000"), ("c1", "--noise laplace --c2 2 --learning-rate .1 --n 1e6"),
+    ("sigma", "--learning-rate .01 --n 1000 --index 500"), ("learning-rate", "--sigma 6 --n 1000 --bound smooth-nonconvex"),
+])
+def test_a_solved_parameter_meets_the_budget_and_is_tight(name, rest):
+    base = f"shuffle-pnsgd {RUN} {rest}"
+    solved, _ = answer(f"{base} {BUDGET} --solve {name}")
+    x, bound = solved["result"][name.replace("-", "_")], solved["bound"]
+    got = answer(f"{base} --{name} {x!r} --delta 1e-4 --bound {bound}")[0]["result"]["epsilon"]
+    assert got <= 1
+    if name != "n":
+        assert got >= 1 - 1e-6
+
+
+def test_online_solves():
+    base = "online-noise --lipschitz 10 --diameter 1 --smoothness .5 --decay 1.5 --c2 100 --index 100 --bound online-contraction"
+    for name, rest in (("c1", "--learning-rate .01 --n 1e4"), ("n", "--learning-rate .01 --c1 100"), ("learning-rate", "--c1 100 --n 1e4")):
+        x = answer(f"{base} {rest} --epsilon 1 --delta 1e-15 --solve {name}")[0]["result"][name.replace("-", "_")]
+        assert answer(f"{base} {rest} --{name} {x!r} --delta 1e-15")[0]["result"]["epsilon"] <= 1
+
+
+def test_limit_and_its_factor_and_the_warning():
+    got, err = answer("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --diameter 1 --learning-rate .1 --smoothness .5 --n 1e4 --epsilon 1")
+    statuses = {b["name"]: b["status"] for b in got["bounds"]}
+    assert statuses["shuffled-limit"] == "limit" and got["status"] == "proven"
+    assert got["result"]["delta"] / got["result"]["delta_limit"] == pytest.approx(got["result"]["limit_factor"], rel=1e-9)
+    assert "1/n" not in err  # 8e-5 < 1e-4
+    _, err = answer(f"shuffle-pnsgd {RUN} --sigma .5 --learning-rate .01 --n 1000 --epsilon 1")
+    assert "1/n" in err
+
+
+def test_a_named_limit_warns():
+    got, err = answer("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --diameter 1 --learning-rate .1 --smoothness .5 --n 1e4 "
+                      "--epsilon 1 --bound shuffled-limit")
+    assert got["status"] == "limit" and "not a guarantee" in err
+
+
+def test_worst_index():
+    fixed = answer(f"shuffle-pnsgd {RUN} --sigma 2 --learning-rate .1 --n 100 --index 3 --epsilon 1")[0]["result"]
+    last = answer(f"shuffle-pnsgd {RUN} --sigma 2 --learning-rate .1 --n 100 --index 100 --epsilon 1 --bound fixed-order")[0]["result"]
+    assert fixed["worst_index"] == 100 and fixed["worst_delta"] == pytest.approx(last["delta"], rel=1e-12) and fixed["delta"] < last["delta"]
+    stream = "online-noise --sigmas 3,1,2,4 --lipschitz 1 --diameter .5 --learning-rate .1 --smoothness .5 --epsilon 1"
+    each = [answer(f"{stream} --index {i} --bound online-iteration --bound online-contraction")[0]["result"]["delta"] for i in (1, 2, 3, 4)]
+    got = answer(f"{stream} --index 1")[0]["result"]
+    assert each[got["worst_index"] - 1] == max(each) == pytest.approx(got["worst_delta"], rel=1e-9)
+
+
+def test_the_conjecture_is_never_alone_and_can_be_refuted():
+    line = "shuffle-pnsgd --sigma 2 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --bound without-replacement-conjecture --alpha 16"
+    got, err = answer(line.replace("--tau 1/1000 --epochs 1", "--tau .6 --epochs 1"))
+    rows = {b["name"]: b for b in got["bounds"]}
+    assert "not a guarantee" in err and got["status"] == "conjecture"
+    assert {n: b["status"] for n, b in rows.items()} == {
+        "without-replacement-conjecture": "conjecture", "without-replacement-conjecture-sum": "conjecture",
+        "without-replacement-unamplified": "proven", "without-replacement-lower": "lower"}
+    assert rows["without-replacement-lower"]["rdp"] == pytest.approx(0.632, rel=1e-3)  # one pass, its first step
+    assert rows["without-replacement-unamplified"]["rdp"] == pytest.approx(2 * 16 / 4 / 0.6, rel=1e-9)
+    assert any("refuted here" in note for note in got["notes"])
+    code, _, err = asked(line.replace("--sigma 2", "--sigma 1.9").split())
+    assert code == 2 and "4L²" in err
+    assert "without-replacement-conjecture" not in {b["name"] for b in answer(f"shuffle-pnsgd {RUN} --sigma 2 --learning-rate .1 --n 9 --epsilon 1")[0]["bounds"]}
+
+
+def test_conjecture_of_one_step():
+    one = BOUNDS["without-replacement-conjecture-sum"].value(16.0, 2.0, 1.0, 1000, 1 / 1000, 1 / 1000, 16.0)
+    assert one == pytest.approx(6.4e-5, rel=1e-9)
+    assert BOUNDS["without-replacement-lower"].value(16.0, 2.0, 1.0, 1000, 1 / 1000, 1 / 1000) == pytest.approx(0.632, rel=1e-3)
+
+
+def test_figure_12_of_berthier():
+    """ε at δ = 1e-4 under conjecture 1: τ costs 1/(1−τ) in RDP, ε grows with the epochs, and the proven bound is far above."""
+    line = "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau {} --epochs {} --delta 1e-4 --bound without-replacement-conjecture"
+    found = {(tau, e): answer(line.format(tau, e))[0] for tau in (0.001, 0.5, 0.9) for e in (1, 50)}
+    eps = {k: v["result"]["epsilon"] for k, v in found.items()}
+    assert eps[0.001, 1] < eps[0.5, 1] < eps[0.9, 1] and all(eps[t, 1] < eps[t, 50] for t in (0.001, 0.5, 0.9))
+    for (tau, e), x in eps.items():  # ε(α) = ρα: the best conversion lies near ρ + 2√(ρ log 1/δ), and below it
+        rho = 16 * e / (1000 * (1 - tau) * 16)
+        assert 0.6 * (rho + 2 * sqrt(rho * log(1e4))) < x < rho + 2 * sqrt(rho * log(1e4))
+        assert {b["name"]: b.get("epsilon") for b in found[tau, e]["bounds"]}["without-replacement-unamplified"] > 3 * x
+
+
+@pytest.mark.parametrize("line, says", [
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate 5 --n 10 --epsilon 1", ("--learning-rate", "2/(β+ρ) = 4", "Theorem 1")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --strong-convexity 1 --n 10 --epsilon 1", ("--strong-convexity", "ρ <= β")),
+    (f"shuffle-pnsgd {RUN} --noise laplace --scale 1 --learning-rate .1 --dimension 2 --n 10 --epsilon 1", ("--dimension", "Laplace", "Theorem 1")),
+    (f"shuffle-pnsgd {RUN} --noise laplace --sigma 1 --learning-rate .1 --n 10 --epsilon 1", ("--sigma", "laplace")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --index 11 --epsilon 1", ("--index", "11 > n = 10")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --c1 9 --learning-rate .1 --n 10 --epsilon 1", ("--sigma", "already")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --alpha 8 --bound smooth-nonconvex-high-noise", ("--sigma", "L√(2α(α−1))")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --tau .5 --epsilon 1", ("--tau", "without-replacement-conjecture")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound randomly-stopped --bound shuffled-hybrid",
+     ("--bound", "different releases")),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --n 10 --epsilon 1", ("missing", "--diameter")),
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound output-perturbation", ("--strong-convexity", "strict contraction")),
+    (f"online-noise {RUN} --learning-rate .1 --sigmas 1,2 --n 3 --index 1 --epsilon 1", ("--n", "2 steps")),
+    (f"online-noise {RUN} --learning-rate .1 --sigmas @/no/such --index 1 --epsilon 1", ("--sigmas", "No such file")),
+    (f"online-noise {RUN} --learning-rate .1 --decay 1 --c1 1 --c2 3 --index 1 --n 5 --epsilon 1", ("--decay", "> 1")),
+    ("online-noise --diameter 1 --smoothness .5 --learning-rate .1 --decay 2 --c1 1 --c2 3 --schedule 5:1", ("--schedule", "FIRST:LAST")),
+])
+def test_errors_name_the_option(line, says):
+    code, out, err = asked(line.split())
+    assert (code, out) == (2, "") and all(word in err for word in says), err
+
+
+def test_schedule_as_a_table(tmp_path):
+    code, out, _ = asked(["online-noise", "--diameter", "1", "--smoothness", ".5", "--learning-rate", ".01", "--decay", "1.5", "--c1", "100", "--c2", "100", "--schedule", "1:1e6:5"])
+    got = json.loads(out)["guarantee"]
+    assert code == 0 and got["step"] == [1, 250000, 500000, 750000, 1000000]
+    s = schedule("gaussian", 1.0, 0.01, 0.5, 0.0, 100.0, 100.0, 1.5)
+    assert got["sigma"] == [s.at(j) for j in got["step"]]
+    path = tmp_path / "levels"
+    path.write_text("\n".join(repr(s.at(j)) for j in range(1, 51)))
+    run = "--lipschitz 10 --diameter 1 --smoothness .5 --learning-rate .01 --index 7 --epsilon 1"
+    listed = answer(f"online-noise {run} --sigmas @{path}")[0]["result"]
+    formula = answer(f"online-noise {run} --decay 1.5 --c1 100 --c2 100 --n 50")[0]["result"]
+    assert listed["log_delta"] == pytest.approx(formula["log_delta"], rel=1e-9) and listed["worst_index"] == formula["worst_index"] == 50
+
+
+def test_endless_stream_is_a_limit():
+    got, err = answer("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
+                      "--index 100 --n inf --epsilon 1")
+    assert got["status"] == "limit" and "not a guarantee" in err
+    assert (got["result"]["worst_index"], got["result"]["worst_delta"]) == ("inf", 1.0)
