@@ -157,13 +157,18 @@ def own_params(bound: Bound, params: Params) -> dict[str, Any]:
     return {name: params[name] for name in bound.params}
 
 
+def chosen(bound: Bound, params: Params, **at: float) -> dict[str, float]:
+    """The free choices of a theorem at an α, an ε or a log δ; none for most."""
+    return bound.search(**at, **own_params(bound, params)) if bound.search else {}
+
+
 def total_rdp(bound: Bound, params: Params) -> Callable[[float], float]:
     """α → RDP of all steps; inf where the theorem does not reach or doubles do not."""
     own, steps = own_params(bound, params), params.get("steps", 1)
 
     def curve(alpha: float) -> float:
         try:
-            one = bound.value(alpha, **own)
+            one = bound.value(alpha, **own, **chosen(bound, params, alpha=alpha))
         except (OverflowError, OutOfScope):
             return inf
         return one if steps == 1 else up(steps * one)
@@ -173,9 +178,18 @@ def total_rdp(bound: Bound, params: Params) -> Callable[[float], float]:
 
 def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
     alpha = question.alpha or 0.0
-    one = route.bound.value(alpha, **own_params(route.bound, params))
+    witness = chosen(route.bound, params, alpha=alpha)
+    one = route.bound.value(alpha, **own_params(route.bound, params), **witness)
     steps = params.get("steps", 1)
-    return Row(route, {"rdp": one if steps == 1 else up(steps * one), "alpha": alpha}, {"alpha": alpha})
+    return Row(route, {"rdp": one if steps == 1 else up(steps * one), "alpha": alpha}, {"alpha": alpha, **witness})
+
+
+def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    bound, alpha = route.bound, question.alpha or 0.0
+    if bound.rdp is None:
+        raise OutOfScope("no-solution", f"{route.label} says nothing about the RDP", "--bound")
+    witness = chosen(bound, params, alpha=alpha)
+    return Row(route, {"rdp": bound.rdp(alpha, **own_params(bound, params), **witness), "alpha": alpha}, {"alpha": alpha, **witness})
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -185,7 +199,7 @@ def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: flo
         raise OutOfScope("no-solution", "0: an RDP curve gives no pure differential privacy; δ must be positive", "--delta")
     log_delta = question.log_delta
     alpha, rdp, epsilon = _best_order(route, params, question, lambda a, r: conversion.value(a, r, log_delta), start)
-    return Row(route, {"epsilon": epsilon, "delta": question.delta}, {"alpha": alpha, "rdp": rdp})
+    return Row(route, {"epsilon": epsilon, "delta": question.delta}, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -193,7 +207,7 @@ def _rdp_to_delta(route: Route, params: Params, question: Question, start: float
     assert conversion is not None and conversion.log_delta is not None
     convert = conversion.log_delta
     alpha, rdp, log_delta = _best_order(route, params, question, lambda a, r: convert(a, r, epsilon), start)
-    return Row(route, _delta_result(log_delta, epsilon), {"alpha": alpha, "rdp": rdp})
+    return Row(route, _delta_result(log_delta, epsilon), {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -260,8 +274,10 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
             raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
         return Row(route, {"epsilon": bound.pure(**own), "delta": 0.0})
     log_delta = question.log_delta
+    witness = chosen(bound, params, log_delta=log_delta)
+    own |= witness
     epsilon = bound.inverse(log_delta, **own) if bound.inverse else _invert(bound, own, log_delta)
-    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0})
+    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, witness)
 
 
 def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
@@ -279,7 +295,8 @@ def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
 
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
     epsilon = question.epsilon or 0.0
-    return Row(route, _delta_result(route.bound.value(epsilon, **own_params(route.bound, params)), epsilon))
+    witness = chosen(route.bound, params, epsilon=epsilon)
+    return Row(route, _delta_result(route.bound.value(epsilon, **own_params(route.bound, params), **witness), epsilon), witness)
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -299,6 +316,7 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("rdp", "epsilon"): _rdp_to_epsilon,
     ("rdp", "delta"): _rdp_to_delta,
     ("rdp", "tv"): _rdp_to_tv,
+    ("profile", "rdp"): _profile_rdp,
     ("profile", "epsilon"): _profile_to_epsilon,
     ("profile", "delta"): _profile_to_delta,
     ("profile", "tv"): _profile_to_tv,

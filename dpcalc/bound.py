@@ -36,3 +36,6 @@ class Bound(NamedTuple):
     inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
+    # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
+    search: Callable[..., dict[str, float]] | None = None
+    rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α), where it has a closed form

@@ -22,6 +22,8 @@ COMMANDS = {
     "rdp": "Privacy of one mechanism, once or many times",
     "convert": "Convert between guarantees, and compose them",
     "subsample": "Privacy of training on random batches (DP-SGD)",
+    "burn-in": "Noisy SGD: when longer training costs no more privacy",
+    "noise-feedback": "Affine gradients with noise feedback",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)

@@ -71,6 +71,17 @@ TARGET_DELTA = Quantity("target_delta", "total δ after composition", "δ", ge=0
 STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 
+LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss (the clipping norm)", "L", gt=0, safer=-1)
+SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0: linear", "β", ge=0)
+STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every record's loss", "ρ", ge=0)
+LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safer=+1)
+DIAMETER = Quantity("diameter", "diameter of the constraint set", "D", gt=0, safer=-1)
+CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
+INDEX = Quantity("index", "position of the record, from 1", "i", kind="count", ge=1, le=LARGEST_COUNT)
+ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass", kind="choice",
+                 choices=("random", "fixed"))
+NOISE_SCHEDULE = Quantity("schedule", "JSON file (- for standard input) with lists sigma, learning_rate, uses: one entry a step", kind="text")
+
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response"))
 SCHEME = Quantity("scheme", "how batches are drawn", kind="choice", choices=("poisson", "without-replacement", "weighted"))

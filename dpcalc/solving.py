@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil, floor, inf, log
 
-from dpcalc.answer import Params, Route, Row, evaluate, own_params
+from dpcalc.answer import Params, Route, Row, chosen, evaluate, own_params
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, integer_boundary
 from dpcalc.quantities import Quantity
@@ -52,7 +52,8 @@ class _Search:
         assert question.target is not None and question.unknown is not None
         try:
             if bound.kind == "profile" and question.delta:
-                own = own_params(bound, self.derive({**self.given, question.unknown.name: x}))
+                params = self.derive({**self.given, question.unknown.name: x})
+                own = own_params(bound, params) | chosen(bound, params, epsilon=question.target)
                 return float(bound.value(question.target, **own)) - question.log_delta
             row = self.forward(x, self.order)
         except OverflowError:

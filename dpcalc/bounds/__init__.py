@@ -4,7 +4,7 @@ from importlib import import_module
 
 from dpcalc.bound import Bound
 
-ROOMS = ("mechanisms", "conversions", "sampling")
+ROOMS = ("mechanisms", "conversions", "sampling", "noisy_sgd", "noise_feedback")
 
 
 def all_bounds() -> dict[str, Bound]:

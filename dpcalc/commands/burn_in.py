@@ -1,0 +1,180 @@
+"""dpcalc burn-in: the last iterate of projected noisy SGD, and after how many steps more training costs no privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer, Route, Row
+    from dpcalc.question import Question
+
+_RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate", "diameter")
+_NOISE = "σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is ησ"
+_FRESH = "batches are drawn afresh at every step; batches cut from a shuffled epoch are not covered by these theorems"
+
+
+def answer(given: Given) -> Answer:
+    """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
+    from dpcalc.answer import Answer, rows
+    from dpcalc.question import asked
+
+    question = _ranged(asked(COMMAND, given), given)
+    unknown = question.unknown.name if question.unknown else None
+    used = {*_RUN, "strong_convexity", "sigma", "order", "orders"} | ({"index"} if given["order"] == "fixed" else set())
+    refuse_unneeded(given, used, f"with --order {given['order']}")
+    check_unknown(question, used, "of burn-in")
+    require(given, (*_RUN, "sigma"), "by burn-in", unknown)
+    _check(given.values)
+    found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    head = found[0]
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
+    return Answer("burn-in", question, shown, found, _guarantee(question, head), "replace-one", "last iterate",
+                  _notes(given, values, found), _companions(values, question, found))
+
+
+def _ranged(question: Question, given: Given) -> Question:
+    """--solve learning-rate: longer steps lose less, up to η = 2/(β+ρ), where the contraction is best."""
+    if question.unknown is None or question.unknown.name != "learning_rate":
+        return question
+    curved = (given["smoothness"] or 0.0) + given["strong_convexity"]
+    best = 2 / curved * (1 - 1e-15) if curved else 1e15
+    return question._replace(unknown=question.unknown._replace(search=(1e-15 * min(best, 1.0), best)))
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    """What the theorems need, as far as it is given."""
+    from dpcalc.bounds.noisy_sgd import contraction
+    from dpcalc.errors import DpcalcError
+
+    n, b = values.get("n"), values.get("batch_size")
+    if n is not None and b is not None and b > n:
+        raise DpcalcError("out-of-range", f"{b} > n = {n}: a batch cannot exceed the data", "--batch-size")
+    if values["order"] == "fixed" and n is not None and b is not None and n % b:
+        raise DpcalcError("out-of-range", f"{b} does not divide n = {n}: a fixed order needs batches of equal size", "--batch-size")
+    if values.get("learning_rate") is not None:
+        contraction.gap(values["learning_rate"], values["smoothness"], values["strong_convexity"])
+    if values.get("diameter") is not None and values.get("lipschitz") is not None:
+        _check_gradients(values)
+
+
+def _check_gradients(values: Mapping[str, Any]) -> None:
+    """On a set of diameter D a ρ-strongly convex loss has gradients ρD apart: at most 2L."""
+    from dpcalc.errors import DpcalcError
+
+    rho, d, lipschitz = values["strong_convexity"], values["diameter"], values["lipschitz"]
+    if rho * d > 2 * lipschitz * (1 + 1e-12):
+        raise DpcalcError("out-of-range", f"{rho:g}·D = {rho * d:g} > 2L = {2 * lipschitz:g}: no such loss is L-Lipschitz on that set",
+                          "--strong-convexity")
+
+
+def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the bounds read."""
+    from dpcalc.errors import OutOfScope
+
+    n, b = int(values["n"]), int(values["batch_size"])
+    if b > n:
+        raise OutOfScope("no-solution", f"a batch of {b} exceeds n = {n}", "--batch-size")
+    same = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma")}
+    period, steps = -(-n // b), int(values["steps"])
+    index = values.get("index")
+    if index is not None and index > period:
+        raise OutOfScope("out-of-range", f"{index} > n/b = {period}: the batch's position in a pass", "--index")
+    return {**same, "n": n, "batch_size": b, "iterations": steps, "period": period,
+            "last": 1 if index is None else (steps - index) % period + 1}
+
+
+def _routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.noisy_sgd import as_published, burn_in_rdp, composition, iteration
+    from dpcalc.routes import converted
+
+    if given["order"] == "fixed":
+        return (Route(iteration.BOUND),)
+    printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND))
+    full = (Route(iteration.BOUND),) if given["n"] is not None and given["n"] == given["batch_size"] else ()
+    return (*full, *converted(burn_in_rdp.BOUND), *converted(composition.BOUND), *printed)
+
+
+def _burn_in(values: Mapping[str, Any], row: Row) -> int:
+    """The R of a row's witness; T where every step counts."""
+    return int(row.witness.get("r", values["steps"]))
+
+
+def _horizon(values: Mapping[str, Any]) -> int:
+    """T̄ = ⌈Dn/(Lη)⌉."""
+    from fractions import Fraction
+    from math import ceil
+
+    d, lipschitz, eta = (Fraction(values[k]) for k in ("diameter", "lipschitz", "learning_rate"))
+    return ceil(d * int(values["n"]) / (lipschitz * eta))
+
+
+def _companions(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> dict[str, float]:
+    asks = question.asks
+    lower = [row.result[asks] for row in found if row.route.bound.status == "lower"]
+    return {"burn_in_steps": _burn_in(values, found[0]), "horizon": _horizon(values), **({f"{asks}_lower": lower[0]} if lower else {})}
+
+
+def _guarantee(question: Question, head: Row) -> dict[str, Any]:
+    result = head.result
+    if question.asks == "rdp":
+        return {"kind": "rdp", "alpha": [result["alpha"]], "rdp": [result["rdp"]]}
+    delta = result["delta"] if question.asks == "delta" else question.delta or 0.0
+    return {"kind": "dp", "epsilon": result["epsilon"], "delta": min(delta, 0.9999999999999999)}
+
+
+def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
+    steps, r = int(values["steps"]), _burn_in(values, found[0])
+    if r < steps:
+        flat = f"after R = {r} steps more training costs no privacy (T = {steps})"
+    else:
+        flat = f"all T = {steps} steps count: the run is shorter than its burn-in"
+    assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
+    order = (_FRESH,) if given["order"] == "random" else ("the batches come in the same order in every pass; "
+                                                          + ("the record is in the last batch used" if given["index"] is None
+                                                             else f"the record is in batch {given['index']} of each pass"),)
+    return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *order)
+
+
+def _assumed(found: tuple[Row, ...]) -> dict[str, str]:
+    """What each method assumes beyond the common setting, in short."""
+    return {row.route.bound.name: _SHORT[row.route.bound.name] for row in found if row.route.bound.name in _SHORT}
+
+
+_SHORT = {
+    "composition": "gradients of at most L; all T iterates may be released",
+    "composition-profile": "gradients of at most L; all T iterates may be released",
+    "burn-in-rdp": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
+    "burn-in-profile": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
+    "iteration": "the same, and full batches or a fixed order",
+    "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
+}
+
+COMMAND = Command(
+    "burn-in",
+    "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps",
+    (
+        Option(q.N, RUN),
+        Option(q.BATCH_SIZE._replace(safer=+1, help="records in a batch, whose mean gradient is used"), RUN),
+        Option(q.STEPS._replace(help="number of iterations"), RUN),
+        Option(q.LIPSCHITZ._replace(safer=0), RUN),
+        Option(q.SMOOTHNESS, RUN),
+        Option(q.STRONG_CONVEXITY, RUN, default=0.0),
+        Option(q.LEARNING_RATE, RUN),
+        Option(q.DIAMETER, RUN),
+        Option(q.ORDER, RUN, default="random"),
+        Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),
+        Option(q.SIGMA, MECHANISM),
+        Option(q.ORDERS, QUESTION),
+    ),
+    answer,
+    (
+        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 "
+         "--delta 1e-5", "ε = "),
+    ),
+)
