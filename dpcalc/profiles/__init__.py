@@ -1,0 +1,1 @@
+"""Privacy profiles as dominating pairs, and their tight composition (needs numpy)."""

@@ -1,0 +1,218 @@
+"""The dominating pairs of mechanisms, guarantees and sampled batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import exp, expm1, inf, log, log1p
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpcalc.profiles.pair import Pair, Piece
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.pair import Array
+
+_LOG_SQRT_2PI = 0.9189385332046727
+_LEAST_LOG_DELTA = -690.0  # a smaller δ of a sampled profile is rounded up to this
+_LARGEST_EXPONENT = 700.0
+
+
+def gaussian(mu: float) -> Pair:
+    """N(0,1) against N(−μ,1): every μ-GDP guarantee. The loss is μt + μ²/2, t ~ N(0,1)."""
+    centre = mu * mu / 2
+    return Pair((Piece(
+        lambda t: mu * t + centre,
+        lambda loss: (loss - centre) / mu,
+        lambda t: -t * (t / 2) - _LOG_SQRT_2PI,
+        lambda lam, k: (lam * mu - k, lam * mu + k),
+        min(1.0, 1 / mu),
+    ),))
+
+
+def laplace(ratio: float) -> Pair:
+    """Laplace noise with sensitivity/scale = r: atoms at ±r, and a density proportional to e^{ℓ/2} between them."""
+    return Pair((Piece(
+        lambda t: t,
+        lambda loss: loss,
+        lambda t: (t - ratio) / 2 - log(4),
+        lambda lam, k: (-ratio, ratio),
+        1.0,
+    ),), ((ratio, log(0.5)), (-ratio, log(0.5) - ratio)))
+
+
+def binary(epsilon: float, log_delta: float = -inf) -> Pair:
+    """Every (ε, δ)-DP guarantee (Kairouz, Oh & Viswanath 2015, Theorem 3.1); δ = 0 is randomised response."""
+    left = log1p(-exp(log_delta))
+    kept = left - log1p(exp(-epsilon))
+    return Pair((), ((epsilon, kept), (-epsilon, kept - epsilon)) if epsilon > 0 else ((0.0, left),), log_delta)
+
+
+def outcomes(p: Sequence[float], q: Sequence[float]) -> Pair:
+    """Two distributions on the same finite set; the twin is the other direction."""
+    return _discrete(p, q)._replace(twin=_discrete(q, p))
+
+
+def _discrete(p: Sequence[float], q: Sequence[float]) -> Pair:
+    both = tuple((log(a) - log(b), log(a)) for a, b in zip(p, q, strict=True) if a > 0 and b > 0)
+    infinite = sum(a for a, b in zip(p, q, strict=True) if b == 0)
+    return Pair((), both, log(infinite) if infinite > 0 else -inf)
+
+
+def sampled(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Pair:
+    """An upper bound on a symmetric profile, given at points ε_i >= 0 as log δ_i.
+
+    A profile is convex in γ = e^ε, never rises, and δ(−ε) = 1 − e^{−ε}(1 − δ(ε)); so the lower convex hull of the points
+    and their mirror images is a bound too. It is the profile of the pair with atoms at its corners, whose masses under Q
+    are the bends of the hull and under P e^ε times those (Doroshenko et al. 2022, Theorem 3.3, arXiv:2207.04380v3).
+    """
+    points = [(e, max(d, _LEAST_LOG_DELTA)) for e, d in sorted(zip(epsilons, log_deltas, strict=True))]
+    corners = _hull(points)
+    slopes = [_central_slope(corners[0]), *(_slope(a, b) for a, b in zip(corners, corners[1:], strict=False)), 0.0]
+    atoms: list[tuple[float, float]] = []
+    for (epsilon, _), left, right in zip(corners, slopes, slopes[1:], strict=False):
+        if epsilon > 0 and right > left:  # at ε = 0 the mass is what is left over
+            mass = log(right - left) + epsilon
+            atoms += [(epsilon, mass), (-epsilon, mass - epsilon)]
+    return Pair((), tuple(atoms), corners[-1][1], 0.0 if corners[0][0] == 0 else None)
+
+
+def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The corners at ε >= 0 of the hull of the points and their mirror images."""
+    hull: list[tuple[float, float]] = []
+    for point in points:
+        if hull and point[1] >= hull[-1][1]:
+            continue
+        while hull:
+            left = _slope(hull[-2], hull[-1]) if len(hull) > 1 else _central_slope(hull[-1])
+            if point[0] > hull[-1][0] and _slope(hull[-1], point) > left:
+                break
+            hull.pop()
+        hull.append(point)
+    return hull
+
+
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
+    """dδ/dγ between two points, the second lower and to the right."""
+    return exp(a[1] - a[0]) * expm1(b[1] - a[1]) / _expm1(b[0] - a[0])
+
+
+def _expm1(x: float) -> float:
+    return expm1(x) if x < _LARGEST_EXPONENT else inf
+
+
+def _central_slope(first: tuple[float, float]) -> float:
+    """The slope from the mirror image of the first corner to itself."""
+    return expm1(first[1]) / (1 + exp(first[0])) if first[0] < _LARGEST_EXPONENT else -0.0
+
+
+# --- sampled batches -------------------------------------------------------------------------------------------------
+
+
+def poisson(base: Pair, rate: float) -> Pair:
+    """(1−q)Q + qP against Q (a record removed), with the reverse (added) as twin; base is a symmetric pair (P, Q).
+
+    Zhu, Dong & Wang 2022, Theorem 11.
+    """
+    if rate == 1:
+        return base
+    remove = Pair(
+        tuple(_mixed(piece, rate) for piece in base.pieces),
+        tuple(_mixed_atom(atom, rate) for atom in base.atoms) + _nothing(base, rate),
+        log(rate) + base.log_infinite,
+    )
+    add = Pair(tuple(_added(piece, rate) for piece in base.pieces),
+               tuple((-loss, mass - loss) for loss, mass in remove.atoms))
+    return remove._replace(twin=add)
+
+
+def without_replacement(base: Pair, rate: float) -> Pair:
+    """δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, symmetric (Balle, Barthe & Gaboardi 2018, Theorem 9): the positive
+    losses of the Poisson pair, their mirror images, and the rest at 0."""
+    if rate == 1:
+        return base
+    gains = tuple(_mixed_atom(atom, rate) for atom in base.atoms if atom[0] > 0)
+    pieces = tuple(half(piece, rate) for piece in base.pieces for half in (_positive, _mirrored))
+    return Pair(pieces, gains + tuple((-loss, mass - loss) for loss, mass in gains), log(rate) + base.log_infinite, 0.0)
+
+
+def _mix(rate: float, loss: Array) -> Array:
+    """log(1 − q + q e^w)."""
+    with np.errstate(over="ignore"):
+        mixed = np.log1p(rate * np.expm1(loss))
+    large = loss > _LARGEST_EXPONENT
+    return np.where(large, loss + log(rate), mixed) if large.any() else mixed
+
+
+def _unmix(rate: float, loss: Array) -> Array:
+    """w with log(1 − q + q e^w) = ℓ; NaN or −∞ where there is none."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        base = np.log1p(np.expm1(loss) / rate)
+    large = loss > _LARGEST_EXPONENT + log(rate)
+    return np.where(large, loss - log(rate), base) if large.any() else base
+
+
+def _mixed_loss(piece: Piece, rate: float) -> Callable[[Array], Array]:
+    return lambda t: _mix(rate, piece.loss(t))
+
+
+def _mixed_density(piece: Piece, rate: float) -> Callable[[Array], Array]:
+    def log_density(t: Array) -> Array:
+        w = piece.loss(t)
+        return piece.log_density(t) - w + _mix(rate, w)
+
+    return log_density
+
+
+def _unsampled_density(piece: Piece) -> Callable[[Array], Array]:
+    """Under Q."""
+    return lambda t: piece.log_density(t) - piece.loss(t)
+
+
+def _mixed(piece: Piece, rate: float) -> Piece:
+    return Piece(_mixed_loss(piece, rate), lambda loss: piece.at(_unmix(rate, loss)), _mixed_density(piece, rate),
+                 lambda lam, k: (piece.reach(-1, k)[0], piece.reach(lam, k)[1]), piece.scale)
+
+
+def _added(piece: Piece, rate: float) -> Piece:
+    mixed = _mixed_loss(piece, rate)
+    return Piece(lambda t: -mixed(t), lambda loss: piece.at(_unmix(rate, -loss)), _unsampled_density(piece),
+                 lambda lam, k: (piece.reach(-1 - _pull(piece, rate, lam), k)[0], piece.reach(-1, k)[1]), piece.scale)
+
+
+def _pull(piece: Piece, rate: float, lam: float) -> float:
+    """How far the tilt e^{−λ log(1 − q + q e^w)} moves the law of Q, at most, as a tilt in w: λ times the share of P in
+    the mixture at the peak. The share rises in w, so that bounds from above and below alternate."""
+
+    def share(tilt: float) -> float:
+        w = float(piece.loss(np.array(piece.reach(-1 - tilt, 0.0)[0])))
+        odds = log(rate) - log1p(-rate) + w
+        return 1 / (1 + exp(-odds)) if odds > -_LARGEST_EXPONENT else 0.0
+
+    pull = lam * share(0.0)
+    for _ in range(4):
+        pull = lam * share(lam * share(pull))
+    return pull
+
+
+def _positive(piece: Piece, rate: float) -> Piece:
+    start = float(piece.at(np.array(0.0)))
+    return _mixed(piece, rate)._replace(reach=lambda lam, k: (start, max(start, piece.reach(lam, k)[1])))
+
+
+def _mirrored(piece: Piece, rate: float) -> Piece:
+    start, mixed = float(piece.at(np.array(0.0))), _mixed_loss(piece, rate)
+    return Piece(lambda t: -mixed(t), lambda loss: piece.at(_unmix(rate, -loss)), _unsampled_density(piece),
+                 lambda lam, k: (start, max(start, piece.reach(-1, k)[1])), piece.scale)
+
+
+def _mixed_atom(atom: tuple[float, float], rate: float) -> tuple[float, float]:
+    w, mass = atom
+    loss = log1p(rate * expm1(w)) if w < _LARGEST_EXPONENT else w + log(rate)
+    return loss, mass - w + loss
+
+
+def _nothing(base: Pair, rate: float) -> tuple[tuple[float, float], ...]:
+    """Where P has no mass: by the symmetry of the base it has under Q what the infinite loss has under P."""
+    loss = log1p(-rate)
+    return ((loss, base.log_infinite + loss),) if base.log_infinite > -inf else ()

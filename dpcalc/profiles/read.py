@@ -1,0 +1,96 @@
+"""δ at ε, and ε at δ, of a composed law on a grid."""
+
+from __future__ import annotations
+
+from math import exp, expm1, inf, log, log1p
+
+import numpy as np
+
+from dpcalc.profiles.law import Grid
+from dpcalc.profiles.tilt import log_peak
+
+_TAIL = 60.0
+
+
+class Reader:
+    """log δ(ε) = log M − λε + log Σ w_j e^{−λ(ℓ_j − ε)}(1 − e^{−(ℓ_j − ε)}), plus (or less) the defect and what is infinite.
+
+    `side` is +1 for an upper bound, −1 for a lower one.
+    """
+
+    def __init__(self, grid: Grid, tilt: float, log_infinite: float, slack: float, side: int) -> None:
+        self.grid, self.tilt, self.side = grid, tilt, side
+        self.log_infinite, self.slack = log_infinite, slack
+        reach = min(len(grid.weight) + 1, int(_TAIL / (tilt * grid.step)) + 2)
+        x = np.arange(reach) * grid.step
+        self.kernel = np.exp(-tilt * x) * -np.expm1(-x)
+        self.start = grid.offset + grid.first * grid.step
+        self.seen: dict[int, float] = {}
+
+    def at_index(self, k: int) -> float:
+        """log of the sum at the k-th grid point (before the tilt is undone), without defect."""
+        if k not in self.seen:
+            self.seen[k] = self._sum(k)
+        return self.seen[k]
+
+    def _sum(self, k: int) -> float:
+        weight = self.grid.weight
+        if k >= 0:
+            part = weight[k + 1 : k + len(self.kernel)]
+            total = float(part @ self.kernel[1 : len(part) + 1])
+        else:
+            x = (np.arange(len(weight)) - k) * self.grid.step
+            total = float(weight @ (np.exp(-self.tilt * x) * -np.expm1(-x)))
+        return total
+
+    def log_delta(self, epsilon: float) -> float:
+        """Between grid points δ is linear in e^ε, exactly."""
+        h = self.grid.step
+        k = int((epsilon - self.start) // h)
+        x = min(max(epsilon - self.start - k * h, 0.0), h)
+        share = expm1(x) / expm1(h)
+        left, right = self.at_index(k), self.at_index(k + 1)
+        # both undone to the tilt at ε
+        scaled = (1 - share) * left * exp(self.tilt * x) + share * right * exp(-self.tilt * (h - x))
+        return self._total(scaled, epsilon)
+
+    def _total(self, scaled: float, epsilon: float) -> float:
+        scaled += self.side * self.grid.defect * exp(log_peak(self.tilt)) + (exp(-_TAIL) if self.side > 0 else 0.0)
+        finite = (log(scaled) + self.grid.log_total - self.tilt * epsilon + self.side * self.slack) if scaled > 0 else -inf
+        return min(0.0, log_add(finite, self.log_infinite))
+
+    def epsilon(self, log_delta: float) -> float:
+        """Where the bound falls to δ, from its safe side; 0 where it is nowhere above, inf where it never falls so far."""
+        h = self.grid.step
+        low, high = self._above(log_delta), self.start + (len(self.grid.weight) + 1) * h
+        if low is None:
+            return 0.0
+        if self.log_delta(high) > log_delta:
+            return inf
+        while high - low > h:
+            middle = self.start + round(((low + high) / 2 - self.start) / h) * h
+            if not low < middle < high:
+                break
+            low, high = (middle, high) if self.log_delta(middle) > log_delta else (low, middle)
+        for _ in range(60):
+            middle = (low + high) / 2
+            if not low < middle < high:
+                break
+            low, high = (middle, high) if self.log_delta(middle) > log_delta else (low, middle)
+        return high if self.side > 0 else low
+
+    def _above(self, log_delta: float) -> float | None:
+        """An ε >= 0 at which the bound is above δ. Far left of the law a lower bound is lost in the defect, so that it is
+        tried from the middle on."""
+        if self.log_delta(0.0) > log_delta:
+            return 0.0
+        if self.side > 0:
+            return None
+        mean, variance = self.grid.moments()
+        tries = (mean - k * variance**0.5 for k in (-2, -1, -0.5, 0, 0.5, 1, 2, 3, 5))
+        return next((x for x in tries if x > 0 and self.log_delta(x) > log_delta), None)
+
+
+def log_add(a: float, b: float) -> float:
+    top, low = max(a, b), min(a, b)
+    return top if low == -inf else top + log1p(exp(low - top))

@@ -1,0 +1,100 @@
+"""The tilt λ that makes the loss asked about typical: found roughly, since every tilt gives a valid answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import inf, log, log1p, pi, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from dpcalc.profiles.law import Law, law
+from dpcalc.profiles.pair import Pair
+
+Parts = Sequence[tuple[Pair, int]]
+_DEPTH = 40.0
+_LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
+
+
+class Cumulants(NamedTuple):
+    """Of the sum under the tilt: log M, mean, standard deviation."""
+
+    tilt: float
+    log_total: float
+    mean: float
+    deviation: float
+
+    @property
+    def rate(self) -> float:
+        """−log P(sum >= mean), to leading order."""
+        return self.tilt * self.mean - self.log_total
+
+    @property
+    def prefactor(self) -> float:
+        """How much log δ is below −rate, to the next order."""
+        spread = sqrt(2 * pi) * self.deviation * self.tilt * (1 + self.tilt)
+        return log1p(spread)
+
+
+def cumulants(parts: Parts, tilt: float) -> Cumulants:
+    total = mean = variance = 0.0
+    for pair, count in parts:
+        x = law(pair, tilt, _DEPTH)
+        m = float(x.weight @ x.loss)
+        total += count * x.log_total
+        mean += count * m
+        variance += count * float(x.weight @ (x.loss - m) ** 2)
+    return Cumulants(tilt, total, mean, sqrt(variance))
+
+
+def for_delta(parts: Parts, log_delta: float) -> Cumulants:
+    """The tilt whose mean is about the ε at δ."""
+    return _search(parts, lambda c: (-log_delta - c.prefactor) / c.rate if c.rate > 0 else inf)
+
+
+def for_epsilon(parts: Parts, epsilon: float) -> Cumulants:
+    """The tilt whose mean is about ε."""
+    base = cumulants(parts, 0.0).mean
+
+    def wanted(c: Cumulants) -> float:
+        return ((epsilon - base) / (c.mean - base)) ** 2 if c.mean > base else inf
+
+    return _search(parts, wanted)
+
+
+def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
+    """Multiplies the tilt by √ratio, which is what a Gaussian asks for, between the least tilt and where it stays."""
+    tilt, bounds, last = 1.0, [0.0, inf], None
+    for _ in range(60):
+        c = last = cumulants(parts, tilt)
+        if c.deviation == 0:
+            return c
+        r = ratio(c)
+        bounds[r < 1] = tilt
+        step = sqrt(min(max(r, 1 / 64), 64.0))
+        least = _LEAST / c.deviation
+        if abs(log(step)) < 0.02 or (step < 1 and tilt <= least):
+            break
+        tilt = max(tilt * step, least if step < 1 else 0.0)
+        if not bounds[0] < tilt < bounds[1]:
+            tilt = sqrt(bounds[0] * bounds[1]) if bounds[0] > 0 else bounds[1] / 4
+        if tilt > 1e12 or bounds[1] < bounds[0] * 1.05:
+            break
+    assert last is not None
+    return last
+
+
+def chernoff(c: Cumulants, epsilon: float) -> float:
+    """An upper bound on log δ at ε from the cumulants at one tilt."""
+    return c.log_total - c.tilt * epsilon + log_peak(c.tilt)
+
+
+def log_peak(tilt: float) -> float:
+    """log max_x e^{−λx}(1 − e^{−x}) over x >= 0."""
+    return (tilt * -log1p(1 / tilt) if tilt > 0 else 0.0) - log1p(tilt)
+
+
+def median(x: Law) -> float:
+    """A loss in the middle of a law: where it is a lump, the lump."""
+    order = np.argsort(x.loss)
+    return float(x.loss[order][np.searchsorted(np.cumsum(x.weight[order]), 0.5)])
