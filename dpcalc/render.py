@@ -12,7 +12,7 @@ from dpcalc.answer import Answer, Row
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
-            "sensitivity": "s", "probability": "p", "max_weight": "c"}
+            "sensitivity": "s", "probability": "p", "max_weight": "c", "learning_rate": "η", "diameter": "D"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------

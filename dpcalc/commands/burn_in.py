@@ -38,12 +38,22 @@ def answer(given: Given) -> Answer:
 
 
 def _ranged(question: Question, given: Given) -> Question:
-    """--solve learning-rate: longer steps lose less, up to η = 2/(β+ρ), where the contraction is best."""
-    if question.unknown is None or question.unknown.name != "learning_rate":
+    """Where the unknown can lie. Longer steps lose less, up to η = 2/(β+ρ), where the contraction is best."""
+    from dpcalc.errors import DpcalcError
+
+    unknown = question.unknown
+    if unknown is None:
         return question
+    if given["order"] == "fixed" and unknown.name in ("n", "batch_size"):
+        raise DpcalcError("unknown-value", f"{unknown.option}: with --order fixed the batch size must divide n; solve for another", "--solve")
     curved = (given["smoothness"] or 0.0) + given["strong_convexity"]
     best = 2 / curved * (1 - 1e-15) if curved else 1e15
-    return question._replace(unknown=question.unknown._replace(search=(1e-15 * min(best, 1.0), best)))
+    ranges = {
+        "learning_rate": (1e-15 * min(best, 1.0), best),
+        "batch_size": (1.0, float(given["n"] or 1)),
+        "n": (float(given["batch_size"] or 1), q.LARGEST_COUNT),
+    }
+    return question._replace(unknown=unknown._replace(search=ranges.get(unknown.name, unknown.search)))
 
 
 def _check(values: Mapping[str, Any]) -> None:
@@ -90,14 +100,17 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.answer import Route
-    from dpcalc.bounds.noisy_sgd import as_published, burn_in_rdp, composition, iteration
+    from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, lower_bound
     from dpcalc.routes import converted
 
     if given["order"] == "fixed":
         return (Route(iteration.BOUND),)
     printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND))
     full = (Route(iteration.BOUND),) if given["n"] is not None and given["n"] == given["batch_size"] else ()
-    return (*full, *converted(burn_in_rdp.BOUND), *converted(composition.BOUND), *printed)
+    by_rdp = (*full, *converted(burn_in_rdp.BOUND), *converted(composition.BOUND))
+    solving = question.unknown is not None  # a composed profile takes a second each time: dozens only if asked for
+    profiles = (Route(burn_in_profile.BOUND, on_request=solving), Route(burn_in_profile.COMPOSITION, on_request=solving))
+    return (*by_rdp, *profiles, *printed) if solving else (*by_rdp, *profiles, Route(lower_bound.BOUND), *printed)
 
 
 def _burn_in(values: Mapping[str, Any], row: Row) -> int:

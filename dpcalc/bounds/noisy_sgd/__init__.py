@@ -1,5 +1,6 @@
 """Projected noisy SGD whose last iterate is released: burn-in."""
 
-from dpcalc.bounds.noisy_sgd import as_published, burn_in_rdp, composition, iteration
+from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, lower_bound
 
-BOUNDS = (composition.BOUND, burn_in_rdp.BOUND, iteration.BOUND, as_published.BOUND)
+BOUNDS = (composition.BOUND, burn_in_profile.COMPOSITION, burn_in_rdp.BOUND, burn_in_profile.BOUND, iteration.BOUND, as_published.BOUND,
+          lower_bound.BOUND)

@@ -1,8 +1,8 @@
 """What every analysis must report at least: the computed loss of concrete one-dimensional runs.
 
 Instances. One record's gradient is −L on one data set and +L on the other. (a) The others are flat; the walk starts in the middle of
-[−D′/2, D′/2]. (b) The others push left as hard as they may, the walk starts where they bring it to the middle by step T, or at the
-right wall: the record, rarely used, shows against small noise. With ρ > 0 every loss has the curvature ρ, and slopes are what L
+[−D′/2, D′/2]. (b) The others push left as hard as they may, the walk starts at the left wall, or where they bring it to the middle
+by step T: the record, rarely used, shows against small noise. With ρ > 0 every loss has the curvature ρ, and slopes are what L
 leaves, L − ρD′/2. All losses are convex, L-Lipschitz and β-smooth on the interval, whose length D′ <= D is chosen so that the walk
 stays cheap: a theorem for diameter D holds for D′ too.
 
@@ -47,8 +47,9 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
     right = Walk(width / 2, pull, 0.0, push, q, 0.0)
     drift = min(slope / sigma, 1e6)
     half = min(width, _PUSHED, max(2 * push + 14, 30 / drift)) / 2
-    left = Walk(half, pull, -drift, -drift + 2 * push, q, min(half, iterations * drift))
-    return (right, right.mirror), (left, left._replace(kick=-drift))
+    starts = {-half, min(half, iterations * drift)}
+    pushed = (Walk(half, pull, -drift, -drift + 2 * push, q, start) for start in sorted(starts))
+    return (right, right.mirror), *((walk, walk._replace(kick=-drift)) for walk in pushed)
 
 
 @lru_cache(maxsize=64)

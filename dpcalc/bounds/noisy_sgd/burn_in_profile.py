@@ -1,0 +1,161 @@
+"""The burn-in theorem for whole privacy profiles.
+
+Statement. For every R <= T and σ1² + σ2² = σ², the last iterate is dominated by R steps of the pair of `sampled_step.py` at noise σ2
+composed with a Gaussian of μ = d√w(R)/(ησ1), d and w(R) as in burn_in_rdp.py.
+
+Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes its two parts, a step from
+a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1) compose to √(Σ a_k²)/(ησ1)
+(Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). Composition of dominating pairs: Zhu, Dong & Wang 2022, Theorem 10.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import exp, inf, log
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.conversions import rdp_improved
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
+from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.minimise import minimise
+from dpcalc.numerics.rounding import ratio_up
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.compose import Parts
+
+PRECISION = 1e-3  # of ε, and of log δ
+_ROUGH = 0.03  # while R and the split are compared
+_ORDERS = (0.4, 1.0, 2.2)  # of α − 1, about the best order of the RDP bound: each has its own best R and split
+
+
+def parts_of(n: int, batch_size: int, lipschitz: float, sigma2: float, r: int, mu: float) -> Parts:
+    """R sampled steps, each at most q = b/n and 1/z = 2L/(bσ2) rounded up, and the Gaussian that hides the start."""
+    from dpcalc.profiles import pairs
+
+    q = ratio_up((float(batch_size),), (float(n),))
+    step = pairs.without_replacement(pairs.gaussian(ratio_up((2.0, lipschitz), (float(batch_size), sigma2))), q)
+    return ((step, r), (pairs.gaussian(mu), 1)) if mu else ((step, r),)
+
+
+def _parts(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+           diameter: float, sigma: float, r: int, sigma1: float) -> Parts:
+    mu = burn_in_rdp.shift(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r, sigma1)
+    return parts_of(n, batch_size, lipschitz, burn_in_rdp.rest(sigma, sigma1), r, mu)
+
+
+def value(epsilon: float, **params: Any) -> float:
+    """log δ(ε), at the given R and σ1."""
+    from dpcalc.profiles import compose
+
+    return compose.log_delta_at(_parts(**params), epsilon, PRECISION, bracket=False).upper
+
+
+def inverse(log_delta: float, **params: Any) -> float:
+    """ε at log δ."""
+    from dpcalc.profiles import compose
+
+    return _finite(compose.epsilon_at(_parts(**params), log_delta, PRECISION, bracket=False).upper)
+
+
+def _finite(epsilon: float) -> float:
+    if epsilon == inf:
+        raise OutOfScope("no-solution", "the profile reaches that δ at no ε", "--delta")
+    return epsilon
+
+
+def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, float]:
+    """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one."""
+    from dpcalc.profiles import compose
+
+    best = _best_order(epsilon, log_delta, tuple(params.items()))
+    trials = {tuple(burn_in_rdp.search(1 + (best - 1) * k, **params).items()) for k in _ORDERS}
+    trials.add((("r", params["iterations"]), ("sigma1", 0.0)))
+    if len(trials) == 1:
+        return dict(trials.pop())
+
+    def loss(trial: tuple[tuple[str, float], ...]) -> float:
+        parts = _parts(**params, **dict(trial))
+        try:
+            if epsilon is not None:
+                return compose.log_delta_at(parts, epsilon, _ROUGH, bracket=False).upper
+            return compose.epsilon_at(parts, log_delta or 0.0, _ROUGH, bracket=False).upper
+        except OutOfScope:
+            return inf
+
+    return dict(min(sorted(trials, reverse=True), key=loss))
+
+
+@lru_cache(maxsize=64)
+def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tuple[str, Any], ...]) -> float:
+    """The order at which the RDP bound answers the same question best."""
+    params = dict(items)
+
+    def at(u: float) -> float:
+        alpha = 1 + exp(u)
+        rdp = burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params))
+        if rdp == inf:
+            return inf
+        return (rdp_improved.BOUND.log_delta or rdp_improved.value)(alpha, rdp, epsilon) if epsilon is not None else \
+            rdp_improved.value(alpha, rdp, log_delta or 0.0)
+
+    slope = burn_in_rdp.value(2.0, **params, **burn_in_rdp.search(2.0, **params)) / 2
+    target = -log_delta if log_delta else 1.0 + (epsilon or 0.0)
+    start = 0.5 * log(target / slope) if 0 < slope < inf and target > 0 else 0.0
+    return 1 + exp(minimise(at, min(max(start, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)[0])
+
+
+def exact(mp: Any, epsilon: float, **params: Any) -> Any:
+    """One step only (R = T = 1): q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ))."""
+    return composition_exact(mp, epsilon, params["n"], params["batch_size"], params["iterations"], params["lipschitz"], params["sigma"])
+
+
+def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+    """log δ(ε) of T sampled steps."""
+    from dpcalc.profiles import compose
+
+    return compose.log_delta_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), epsilon, PRECISION, bracket=False).upper
+
+
+def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+    from dpcalc.profiles import compose
+
+    return _finite(compose.epsilon_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), log_delta, PRECISION, bracket=False).upper)
+
+
+def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> Any:
+    if iterations != 1:
+        raise OutOfScope("out-of-range", "a composed profile has no closed form; its value is an upper bound within 0.1 %", "--digits")
+    q = mp.mpf(batch_size) / n
+    return q * gaussian_exact.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q), 2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
+
+
+BOUND = Bound(
+    name="burn-in-profile",
+    kind="profile",
+    statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), for the best R and "
+    "σ1² + σ2² = σ²; proof in dpcalc/bounds/noisy_sgd/burn_in_profile.py",
+    source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
+    assumptions=burn_in_rdp.BOUND.assumptions,
+    params=SHARED,
+    value=value,
+    exact=exact,
+    rtol=2 * PRECISION,
+    inverse=inverse,
+    search=search,
+)
+
+COMPOSITION = Bound(
+    name="composition-profile",
+    kind="profile",
+    statement="T steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ)), q = b/n, composed",
+    source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",
+    assumptions=composition.BOUND.assumptions,
+    params=composition.BOUND.params,
+    value=composition_value,
+    exact=composition_exact,
+    rtol=2 * PRECISION,
+    inverse=composition_inverse,
+)
