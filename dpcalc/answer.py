@@ -241,6 +241,9 @@ def _best_order(route: Route, params: Params, question: Question, convert: Calla
             best, value = minimise_over(lambda k: at(float(k)), round(min(guess, 64)), 2, _LARGEST_ORDER)
         else:
             u, value = minimise(lambda u: at(1 + exp(u)), log(guess - 1), log(1e-4), log(9e9), 0.5, 1e-4)
+            while question.asks == "delta" and value == 0 and guess > 1.05:  # δ = 1 is a plateau: nothing leads downhill
+                guess = 1 + (guess - 1) / 5
+                u, value = minimise(lambda u: at(1 + exp(u)), log(guess - 1), log(1e-4), log(9e9), 0.5, 1e-4)
             best = 1 + exp(u)
     if value == inf:
         raise OutOfScope("no-solution", f"{route.label} is infinite at every order (or above the largest double)")

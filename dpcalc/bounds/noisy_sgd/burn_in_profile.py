@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PRECISION = 1e-3  # of ε, and of log δ
 _ROUGH = 0.03  # while R and the split are compared
+_CLOSE = 1.3  # plain composition is tried where the RDP bound says it is that near
 _ORDERS = (0.4, 1.0, 2.2)  # of α − 1, about the best order of the RDP bound: each has its own best R and split
 
 
@@ -70,14 +71,17 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one."""
     from dpcalc.profiles import compose
 
-    best = _best_order(epsilon, log_delta, tuple(params.items()))
-    trials = {tuple(burn_in_rdp.search(1 + (best - 1) * k, **params).items()) for k in _ORDERS}
-    trials.add((("r", params["iterations"]), ("sigma1", 0.0)))
+    best, value_there, composed = _best_order(epsilon, log_delta, tuple(params.items()))
+    found = [burn_in_rdp.search(1 + (best - 1) * k, **params) for k in _ORDERS]
+    whole = {"r": params["iterations"], "sigma1": 0.0}
+    if composed < inf and (composed * _CLOSE <= value_there if epsilon is not None else composed <= value_there * _CLOSE):
+        found.append(whole)
+    trials = _different(found)
     if len(trials) == 1:
-        return dict(trials.pop())
+        return trials[0]
 
-    def loss(trial: tuple[tuple[str, float], ...]) -> float:
-        parts = _parts(**params, **dict(trial))
+    def loss(trial: dict[str, float]) -> float:
+        parts = _parts(**params, **trial)
         try:
             if epsilon is not None:
                 return compose.log_delta_at(parts, epsilon, _ROUGH, bracket=False).upper
@@ -85,26 +89,44 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
         except OutOfScope:
             return inf
 
-    return dict(min(sorted(trials, reverse=True), key=loss))
+    return min(trials, key=loss)
+
+
+def _different(found: list[dict[str, float]]) -> list[dict[str, float]]:
+    """One of each group of choices within 3 % of each other: their losses differ by the square of that."""
+    kept: list[dict[str, float]] = []
+    for x in found:
+        if not any(abs(x["r"] - y["r"]) <= 0.03 * y["r"] and abs(x["sigma1"] - y["sigma1"]) <= 0.03 * y["sigma1"] for y in kept):
+            kept.append(x)
+    return kept
 
 
 @lru_cache(maxsize=64)
-def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tuple[str, Any], ...]) -> float:
-    """The order at which the RDP bound answers the same question best."""
+def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tuple[str, Any], ...]) -> tuple[float, float, float]:
+    """The order at which the RDP bound answers the same question best, its answer there, and that of plain composition."""
     params = dict(items)
+    own = {name: params[name] for name in composition.BOUND.params}
+
+    def convert(alpha: float, rdp: float) -> float:
+        if rdp == inf:
+            return inf
+        if epsilon is not None:
+            return rdp_improved.log_delta(alpha, rdp, epsilon)
+        return rdp_improved.value(alpha, rdp, log_delta or 0.0)
 
     def at(u: float) -> float:
         alpha = 1 + exp(u)
-        rdp = burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params))
-        if rdp == inf:
-            return inf
-        return (rdp_improved.BOUND.log_delta or rdp_improved.value)(alpha, rdp, epsilon) if epsilon is not None else \
-            rdp_improved.value(alpha, rdp, log_delta or 0.0)
+        return convert(alpha, burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params)))
 
     slope = burn_in_rdp.value(2.0, **params, **burn_in_rdp.search(2.0, **params)) / 2
-    target = -log_delta if log_delta else 1.0 + (epsilon or 0.0)
-    start = 0.5 * log(target / slope) if 0 < slope < inf and target > 0 else 0.0
-    return 1 + exp(minimise(at, min(max(start, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)[0])
+    if not 0 < slope < inf:
+        return 2.0, at(0.0), convert(2.0, composition.value(2.0, **own))
+    guess = 0.5 * log(-log_delta / slope) if log_delta else log(max(((epsilon or 0.0) / slope - 1) / 2, 1e-3))
+    u, answer = minimise(at, min(max(guess, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)
+    while epsilon is not None and answer >= 0 and guess > -3:  # log δ = 0 is a plateau that says nothing
+        guess -= 1.5
+        u, answer = minimise(at, min(max(guess, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)
+    return 1 + exp(u), answer, convert(1 + exp(u), composition.value(1 + exp(u), **own))
 
 
 def exact(mp: Any, epsilon: float, **params: Any) -> Any:
