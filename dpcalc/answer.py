@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from math import exp, inf, log, sqrt
+from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,12 +11,9 @@ from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
-from dpcalc.numerics.minimise import minimise, minimise_over
 from dpcalc.numerics.rounding import up
+from dpcalc.orders import Params, all_steps, best_order, chosen, own_params
 from dpcalc.question import Question
-
-Params = Mapping[str, Any]
-_LARGEST_ORDER = 1500  # of the search over whole orders, whose bounds are sums of as many terms
 
 
 class Route(NamedTuple):
@@ -84,7 +81,7 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     reasons: list[DpcalcError] = []
     for route in _distinct(select(tuple(routes), named), question):
         try:
-            found.append(_answered(route, given, derive, question))
+            found.append(_answered(route, given, derive, question, found))
         except OutOfScope as reason:
             reasons.append(reason)
         except (OverflowError, ZeroDivisionError, Unreachable):
@@ -92,17 +89,19 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         except NoSolution as reason:
             reasons.append(OutOfScope("no-solution", reason.message, reason.option))
     if not found:
-        first = reasons[0]
+        first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     return tuple(sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question))))
 
 
-def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Row:
-    if not question.unknown:
+def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+    unknown = question.unknown
+    if not unknown:
         return evaluate(route, derive(given), question)
     from dpcalc.solving import solve
 
-    return solve(route, given, derive, question)
+    near = next((row.result[unknown.name] for row in found if row.route.bound is route.bound and route.conversion), None)
+    return solve(route, given, derive, question, near)
 
 
 def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
@@ -136,78 +135,66 @@ def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ..
     def allowed(r: Route) -> bool:
         if r.conversion is None:
             return r.bound.name in named
-        by_conversion = r.conversion.name in conversions if conversions else r.conversion.name == "rdp-improved"
+        by_conversion = r.conversion.name in conversions if conversions else r.conversion.default
         return by_conversion and (r.bound.name in curves or not curves)
 
     return tuple(r for r in routes if allowed(r))
+
+
+_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
+          "tv": ("the total variation", "--to"), "mu": ("μ", "--to")}
 
 
 def evaluate(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The answer of one route. Raises OutOfScope where its theorem does not say."""
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
-        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     row = how(route, params, question, start)
-    if any(x != x for x in row.result.values()):
+    if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
         raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
     return row._replace(params=params)
-
-
-def own_params(bound: Bound, params: Params) -> dict[str, Any]:
-    return {name: params[name] for name in bound.params}
-
-
-def chosen(bound: Bound, params: Params, **at: float) -> dict[str, float]:
-    """The free choices of a theorem at an α, an ε or a log δ; none for most."""
-    return bound.search(**at, **own_params(bound, params)) if bound.search else {}
-
-
-def total_rdp(bound: Bound, params: Params) -> Callable[[float], float]:
-    """α → RDP of all steps; inf where the theorem does not reach or doubles do not."""
-    own, steps = own_params(bound, params), params.get("steps", 1)
-
-    def curve(alpha: float) -> float:
-        try:
-            one = bound.value(alpha, **own, **chosen(bound, params, alpha=alpha))
-        except (OverflowError, OutOfScope):
-            return inf
-        return one if steps == 1 else up(steps * one)
-
-    return curve
 
 
 def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
     alpha = question.alpha or 0.0
     witness = chosen(route.bound, params, alpha=alpha)
     one = route.bound.value(alpha, **own_params(route.bound, params), **witness)
-    steps = params.get("steps", 1)
-    return Row(route, {"rdp": one if steps == 1 else up(steps * one), "alpha": alpha}, {"alpha": alpha, **witness})
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
 
 
 def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
     bound, alpha = route.bound, question.alpha or 0.0
     if bound.rdp is None:
-        raise OutOfScope("no-solution", f"{route.label} says nothing about the RDP", "--bound")
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     witness = chosen(bound, params, alpha=alpha)
     return Row(route, {"rdp": bound.rdp(alpha, **own_params(bound, params), **witness), "alpha": alpha}, {"alpha": alpha, **witness})
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    conversion = route.conversion
-    assert conversion is not None
+    assert route.conversion is not None
     if not question.delta:
         raise OutOfScope("no-solution", "0: an RDP curve gives no pure differential privacy; δ must be positive", "--delta")
     log_delta = question.log_delta
-    alpha, rdp, epsilon = _best_order(route, params, question, lambda a, r: conversion.value(a, r, log_delta), start)
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        return float(conversion.value(alpha, rdp, log_delta))
+
+    alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
     return Row(route, {"epsilon": epsilon, "delta": question.delta}, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    conversion, epsilon = route.conversion, question.epsilon or 0.0
-    assert conversion is not None and conversion.log_delta is not None
-    convert = conversion.log_delta
-    alpha, rdp, log_delta = _best_order(route, params, question, lambda a, r: convert(a, r, epsilon), start)
-    return Row(route, _delta_result(log_delta, epsilon), {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+    assert route.conversion is not None
+    epsilon = question.epsilon or 0.0
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        assert conversion.log_delta is not None
+        x = float(conversion.log_delta(alpha, rdp, epsilon))
+        return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
+
+    alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
+    return Row(route, _delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -219,55 +206,6 @@ def _delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
     # A positive δ below the least double is reported as that double, never as 0; log δ tells it in full.
     delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
     return {"delta": min(1.0, up(delta, 4e-16 * (1 + min(abs(log_delta), 1e3)))), "log_delta": log_delta, "epsilon": epsilon}
-
-
-def _best_order(route: Route, params: Params, question: Question, convert: Callable[[float, float], float],
-                start: float | None) -> tuple[float, float, float]:
-    """(α, ε(α), value) at a nearly best order. Any order is valid, so the search may be rough."""
-    curve = total_rdp(route.bound, params)
-    seen: dict[float, float] = {}
-
-    def at(alpha: float) -> float:
-        rdp = seen[alpha] = curve(alpha)
-        return convert(alpha, rdp) if rdp < inf else inf
-
-    listed, whole = question.orders or _listed(params), _whole(route.bound, params)
-    if listed:
-        best = min(listed, key=at)
-        value = at(best)
-    else:
-        guess = start or _guess(curve, question)
-        if whole:
-            best, value = minimise_over(lambda k: at(float(k)), round(min(guess, 64)), 2, _LARGEST_ORDER)
-        else:
-            u, value = minimise(lambda u: at(1 + exp(u)), log(guess - 1), log(1e-4), log(9e9), 0.5, 1e-4)
-            while question.asks == "delta" and value == 0 and guess > 1.05:  # δ = 1 is a plateau: nothing leads downhill
-                guess = 1 + (guess - 1) / 5
-                u, value = minimise(lambda u: at(1 + exp(u)), log(guess - 1), log(1e-4), log(9e9), 0.5, 1e-4)
-            best = 1 + exp(u)
-    if value == inf:
-        raise OutOfScope("no-solution", f"{route.label} is infinite at every order (or above the largest double)")
-    return float(best), seen[best], value
-
-
-def _guess(curve: Callable[[float], float], question: Question) -> float:
-    """The best order of a Gaussian with the same RDP at 2."""
-    slope = curve(2.0) / 2
-    if not 0 < slope < inf:
-        return 2.0
-    if question.delta:
-        return 1 + min(max(sqrt(-question.log_delta / slope), 1e-3), 1e9)
-    return 1 + min(max(((question.epsilon or 0.0) / slope - 1) / 2, 1e-3), 1e9)
-
-
-def _listed(params: Params) -> tuple[float, ...]:
-    """The orders that a curve from JSON lists."""
-    curves = [params["base"]] if "base" in params else [c for c, _ in params.get("parts", ())]
-    return params.get("alphas") or tuple(sorted({a for c in curves for a in c.orders}))
-
-
-def _whole(bound: Bound, params: Params) -> bool:
-    return bound.integer_orders or any(c.whole for c, _ in params.get("parts", ()))
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -310,7 +248,7 @@ def _profile_to_tv(route: Route, params: Params, question: Question, start: floa
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
     result = dict(route.bound.value(**own_params(route.bound, params)))
     if question.asks not in result:
-        raise OutOfScope("no-solution", f"{route.label} says nothing about {question.asks}", "--bound")
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     return Row(route, result)
 
 

@@ -35,6 +35,8 @@ class Bound(NamedTuple):
     pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
     inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
+    default: bool = False  # conversion: the one that ends a curve named alone
+    rough: Bound | None = None  # conversion: a cheaper one, whose best order is near
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
     search: Callable[..., dict[str, float]] | None = None

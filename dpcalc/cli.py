@@ -15,7 +15,7 @@ from typer._coercion import TypeDescriptor
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
 
-from dpcalc.errors import DpcalcError
+from dpcalc.errors import DpcalcError, flag
 from dpcalc.spec import OUTPUT, Command, Option
 
 COMMANDS = {
@@ -84,7 +84,7 @@ def _option(option: Option) -> RawOption:
         text += f" [default: {option.default}]"
     metavar = "|".join(choices) if choices else _METAVARS[q.kind]
     raw = RawOption(param_decls=[q.name, q.option, *_SHORT.get(q.name, ())], type_descriptor=_TEXT, help=text,
-                    metavar=metavar, multiple=option.multiple)
+                    metavar=metavar, multiple=True)
     raw.group, raw.choices = option.group, choices
     return raw
 
@@ -113,18 +113,29 @@ def build(command: Command) -> FastCommand:
             option.metavar = "NAME"
             option.choices = command.solvable()
             option.help = f"{option.help}: {', '.join(command.solvable())}"
+    several = {o.name for o in command.all_options() if o.multiple}
     arguments = [RawArgument(param_decls=["files"], type_descriptor=_TEXT, nargs=-1, metavar="[FILE|-]...",
                              help="guarantees (JSON) to read")] if command.inputs else []
 
     def call(files: Sequence[str] = (), **raw: Any) -> str:
         from dpcalc.run import run
 
-        return run(command, raw, tuple(files))
+        return run(command, _once(raw, several), tuple(files))
 
     built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches()], help=command.help,
                         rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
     built.examples = command.examples
     return built
+
+
+def _once(raw: dict[str, Any], several: set[str]) -> dict[str, Any]:
+    """Every option is read as repeatable, so that a second value is refused instead of taken in silence."""
+    for name, said in raw.items():
+        if isinstance(said, tuple | list) and name not in several:
+            if len(said) > 1:
+                raise DpcalcError("contradictory", f"given {len(said)} times ({', '.join(map(str, said))})", flag(name))
+            raw[name] = said[0] if said else None
+    return raw
 
 
 def load(name: str) -> FastCommand:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.answer import Answer, Params, Row, own_params
-from dpcalc.errors import DpcalcError
+from dpcalc.answer import Answer, Row
+from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.mproot import root
+from dpcalc.orders import Params, own_params
 
 _LONGEST_SUM = 100_000
 
@@ -30,7 +31,13 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
         return {}  # a root of a minimum: minutes at this precision
     if asks == "epsilon" and not row.result["delta"]:
         return {}  # pure ε: a closed form, rounded up exactly
-    value = _HOW[row.route.bound.kind, asks](mp, row, answer, row.params)
+    how = _HOW.get((row.route.bound.kind, asks))
+    try:
+        value = how(mp, row, answer, row.params) if how else None
+    except OutOfScope:  # no closed form here
+        value = None
+    if value is None:
+        return {}
     return {asks: mp.nstr(value, digits, strip_zeros=False)}
 
 

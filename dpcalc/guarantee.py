@@ -19,12 +19,12 @@ from dpcalc.numerics.rounding import up
 from dpcalc.routes import MECHANISMS
 
 _LARGEST = 50_000_000  # bytes
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Rate = Annotated[float, Field(gt=0, le=1)]
-Loss = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Delta = Annotated[float, Field(ge=0, lt=1)]
-Order = Annotated[float, Field(gt=1, le=1e10)]
-Count = Annotated[int, Field(ge=1, le=2**53)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
+Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Order = Annotated[float, Field(gt=1, le=1e10, strict=True)]
+Count = Annotated[int, Field(ge=1, le=2**53, strict=True)]
 
 
 class _Model(BaseModel):
@@ -52,7 +52,7 @@ class Laplace(_Model):
 
 class RandomizedResponse(_Model):
     name: Literal["randomized-response"]
-    probability: Annotated[float, Field(gt=0, lt=1)]
+    probability: Annotated[float, Field(gt=0, lt=1, strict=True)]
     sampling: Sampling | None = None
     count: Count = 1
 
@@ -90,7 +90,7 @@ class Gdp(_Model):
 
 class Tv(_Model):
     kind: Literal["tv"]
-    tv: Annotated[float, Field(ge=0, le=1)]
+    tv: Annotated[float, Field(ge=0, le=1, strict=True)]
 
 
 Guarantee = Mechanisms | Rdp | Dp | Gdp | Tv
@@ -125,7 +125,9 @@ def parse(text: str, where: str) -> Guarantee:
     if not text.strip():
         raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected", "--input")
     try:
-        data = json.loads(text)
+        data = json.loads(text, parse_constant=_no_constant)
+    except DpcalcError as e:
+        raise DpcalcError(e.code, f"{where}: {e.message}", e.option) from None
     except (ValueError, RecursionError) as e:
         reason = e.msg if isinstance(e, json.JSONDecodeError) else "nested too deep or a number too long"
         raise DpcalcError("bad-json", f"{where} is not one JSON object: {reason}", "--input") from None
@@ -139,9 +141,39 @@ def parse(text: str, where: str) -> Guarantee:
     try:
         return _ADAPTER.validate_python(data)
     except ValidationError as e:
-        issue = e.errors(include_url=False)[0]
-        place = ".".join(str(x) for x in issue["loc"][1:]) or "kind"
-        raise DpcalcError("bad-json", f"{where}: {place}: {issue['msg']}", "--input") from None
+        raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
+
+
+def _no_constant(name: str) -> float:
+    raise DpcalcError("bad-json", f"{name} is no JSON number", "--input")
+
+
+def _complaint(issue: Any) -> str:
+    """What is wrong, in our words: key, value, what is allowed."""
+    path = [str(x) for x in issue["loc"][1:]]
+    key = ".".join(p for p in path if p not in ("gaussian", "laplace", "randomized-response")) or "kind"
+    limits = issue.get("ctx", {})
+    value = json.dumps(limits.get("tag", issue["input"]), default=str, ensure_ascii=False)
+    value = value if len(value) <= 60 else value[:57] + "…"
+    allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
+    return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(
+        value=value, allowed=allowed, expected=limits.get("expected") or limits.get("expected_tags"), error=limits.get("error"))
+
+
+_SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+_RANGE = "{value} is not {allowed}"
+_WORDS = {
+    "missing": "missing",
+    "extra_forbidden": "no such key here",
+    "greater_than": _RANGE, "greater_than_equal": _RANGE, "less_than": _RANGE, "less_than_equal": _RANGE,
+    "finite_number": "{value} is not a finite number",
+    "float_type": "{value} is not a number", "int_type": "{value} is not a whole number", "int_from_float": "{value} is not a whole number",
+    "tuple_type": "{value} is not a list", "too_short": "the list is empty",
+    "literal_error": "{value} is not one of {expected}", "union_tag_invalid": "{value} is not one of {expected}",
+    "union_tag_not_found": "{value} has no name (gaussian, laplace or randomized-response)",
+    "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
+    "value_error": "{error}",
+}
 
 
 def _part_curve(part: Gaussian | Laplace | RandomizedResponse) -> Curve:
@@ -179,6 +211,9 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
         return ((curve.of(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
         return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
+    if isinstance(guarantee, Tv):
+        raise DpcalcError("refused", "a total variation distance alone says nothing about ε but (0, TV)-DP, and has no RDP curve; "
+                          "a mechanism, rdp, dp or gdp guarantee is needed", "--input")
     raise DpcalcError("refused", "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
                       "--input")
 

@@ -1,4 +1,4 @@
-"""Number expressions: 1e-5, 1/3, 2^-20, sqrt(2). A small grammar of bounded size, nothing evaluated."""
+"""Text → number: 1e-5, 1/3, 2^-20, sqrt(2), a small grammar of bounded size, nothing evaluated; and back."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ _FUNCTIONS = {"sqrt": math.sqrt, "log": math.log, "ln": math.log, "exp": math.ex
 _CONSTANTS = {"pi": math.pi, "e": math.e}
 
 
+class _Underflow(ArithmeticError):
+    """A non-zero number below the least positive double."""
+
+
 class NotANumber(ValueError):
     """The text is no finite number expression; the message says why."""
 
@@ -21,6 +25,8 @@ def number(text: str) -> float:
         raise NotANumber(f"an expression longer than {_LONGEST} characters")
     try:
         value = _Parser(text).value()
+    except _Underflow:
+        raise NotANumber(f"{_short(text)} is (or passes through) a number below the least positive double, 5e-324") from None
     except (ValueError, ZeroDivisionError, OverflowError, RecursionError, TypeError):
         value = math.nan
     if not math.isfinite(value):
@@ -107,5 +113,28 @@ class _Parser:
 def _nonzero(result: float, *factors: float) -> float:
     """A δ of 1e-400 must not become a silent 0."""
     if result == 0 and all(factors):
-        raise ValueError
+        raise _Underflow
     return result
+
+
+def human(x: float, digits: int = 6, upward: bool = True) -> str:
+    """A decimal of `digits` significant digits on the safe side: never below x (or never above, not upward)."""
+    if isinstance(x, int) or math.isinf(x) or x == 0:
+        return f"{x:.0f}" if not math.isinf(x) else ("inf" if x > 0 else "-inf")
+    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+    context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
+    value = context.create_decimal(Decimal(x))
+    exponent = value.adjusted()
+    if -5 < exponent < digits + 3:
+        text = f"{value:f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa = f"{value.scaleb(-exponent):f}"
+    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{mantissa}e{exponent:+03d}"
+
+
+def plain(x: float) -> str:
+    """A number as a person gave it: short where that is exact, else in full."""
+    short = f"{x:g}"
+    return short if float(short) == x else repr(x)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from dpcalc.errors import DpcalcError, flag
 from dpcalc.numbers import NotANumber, number
-from dpcalc.quantities import Quantity
+from dpcalc.quantities import LARGEST_COUNT, Quantity
 from dpcalc.spec import Command, Given, Option
 
 if TYPE_CHECKING:
@@ -24,19 +24,21 @@ def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] =
 
     options = {o.name: o for o in command.all_options()}
     said = {k: v for k, v in raw.items() if v is not None and v != ()}
+    said_as: dict[str, str] = {}
     if "noise_multiplier" in said:
         for other in ("sigma", "sensitivity"):
             if other in said:
                 raise DpcalcError("contradictory", f"--noise-multiplier already says --{other}", flag(other))
         if "noise_multiplier" in options and "sigma" in options:
             said = {**{k: v for k, v in said.items() if k != "noise_multiplier"}, "sigma": said["noise_multiplier"]}
+            said_as = {"sigma": "noise_multiplier"}
     try:
         model = model_of(command.name, [options[name] for name in said])
         values = dict(model.model_validate(dict(said)))
     except ValidationError as e:
-        raise _first(e, options) from None
+        raise _first(e, {**options, **{name: options[as_] for name, as_ in said_as.items()}}) from None
     defaults = {name: o.default for name, o in options.items() if o.default is not None}
-    return Given({**defaults, **values}, frozenset(values), inputs)
+    return Given({**defaults, **values}, frozenset(values), inputs, said_as)
 
 
 def model_of(name: str, options: list[Option]) -> type[BaseModel]:
@@ -105,6 +107,8 @@ def _parsed(x: Any) -> Any:
 
 def _whole(x: Any) -> int:
     value = _parsed(x)
+    if LARGEST_COUNT < value < float("inf"):
+        raise NotANumber(f"{x} is above 2^53 − 1, the largest whole number that is surely held exactly")
     if value != value or value in (float("inf"), float("-inf")) or value != int(value):
         raise NotANumber(f"{x!r} is not a whole number")
     return int(value)

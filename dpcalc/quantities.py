@@ -38,7 +38,7 @@ class Quantity(NamedTuple):
                 and (self.lt is None or x < self.lt) and (self.le is None or x <= self.le))
 
 
-LARGEST_COUNT = 2.0**53  # whole numbers that a double holds exactly
+LARGEST_COUNT = 2.0**53 - 1  # a text that means a larger whole number cannot round to this double
 _WHOLE: dict[str, Any] = {"kind": "count", "ge": 1, "le": LARGEST_COUNT, "search": (1.0, LARGEST_COUNT)}
 
 EPSILON = Quantity("epsilon", "privacy loss", "ε", ge=0)

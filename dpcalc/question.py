@@ -57,9 +57,13 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
     if has_epsilon:
         return Question("delta", epsilon=given[epsilon], orders=orders)
     if command.describes and given["format"] in ("json", "jsonl"):
+        for name in ("bound", "digits", "orders"):
+            if given.has(name):
+                raise DpcalcError("unneeded", "no bound is computed without a question (--delta, --epsilon, --alpha, --solve)", flag(name))
         return Question("guarantee")
+    tv = ", --to tv (prints the total variation)" if any(o.name == "to" for o in command.options) else ""
     raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ), --alpha "
-                      "(prints the RDP), or a budget and --solve")
+                      f"(prints the RDP){tv}, or a budget and --solve")
 
 
 def _unknown(command: Command, given: Given) -> Quantity | None:

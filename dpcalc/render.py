@@ -9,6 +9,7 @@ from typing import Any
 
 from dpcalc import __version__
 from dpcalc.answer import Answer, Row
+from dpcalc.numbers import human, plain
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
@@ -71,23 +72,6 @@ def as_jsonl(answer: Answer, explain: bool) -> str:
 # --- numbers for people ----------------------------------------------------------------------------------------------
 
 
-def human(x: float, digits: int = 6, upward: bool = True) -> str:
-    """A decimal of `digits` significant digits on the safe side: never below x (or never above, not upward)."""
-    if isinstance(x, int) or isinf(x) or x == 0:
-        return f"{x:.0f}" if not isinf(x) else ("inf" if x > 0 else "-inf")
-    from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-
-    context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
-    value = context.create_decimal(Decimal(x))
-    exponent = value.adjusted()
-    if -5 < exponent < digits + 3:
-        text = f"{value:f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    mantissa = f"{value.scaleb(-exponent):f}"
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}e{exponent:+03d}"
-
-
 def human_log(log_x: float) -> str:
     """e^{log_x} as a decimal, rounded up, also where the double underflows."""
     if log_x == -inf:
@@ -123,15 +107,16 @@ def headline(answer: Answer) -> str:
 
 def _budget(answer: Answer) -> str:
     question = answer.question
+    assert question.target is not None
     if question.asks == "rdp":
-        return f" gives ε(α) <= {question.target:g} at α = {question.alpha:g}"
-    return f" gives ε <= {question.target:g} at δ = {question.delta:g}"
+        return f" gives ε(α) <= {plain(question.target)} at α = {plain(question.alpha or 0.0)}"
+    return f" gives ε <= {plain(question.target)} at δ = {plain(question.delta or 0.0)}"
 
 
 _CONDITIONS: dict[str, Callable[[Answer], str]] = {
-    "epsilon": lambda a: f" at δ = {a.headline.result['delta']:g}",
-    "delta": lambda a: f" at ε = {a.headline.result['epsilon']:g}",
-    "rdp": lambda a: f" at α = {a.headline.result['alpha']:g}",
+    "epsilon": lambda a: f" at δ = {plain(a.headline.result['delta'])}",
+    "delta": lambda a: f" at ε = {plain(a.headline.result['epsilon'])}",
+    "rdp": lambda a: f" at α = {plain(a.headline.result['alpha'])}",
     "tv": lambda a: "",
     "mu": lambda a: "",
     "budget": _budget,

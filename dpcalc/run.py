@@ -19,7 +19,23 @@ def _answered(command: Command, given: Given) -> Answer:
     try:
         return command.answer(given)
     except (OverflowError, ZeroDivisionError, Unreachable):
-        raise NoSolution("no-solution", "these parameters lead outside the range of double precision") from None
+        raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
+    except NoSolution as error:
+        error.option = error.option or _extreme(given)
+        raise
+
+
+def _extreme(given: Given) -> str | None:
+    """The option to blame where doubles do not reach: the given number furthest from 1, or the input."""
+    from math import log
+
+    from dpcalc.errors import flag
+
+    sizes = {n: abs(log(x)) for n, x in given.values.items() if n in given.provided and isinstance(x, float | int) and x > 0}
+    worst = max(sizes, key=lambda n: sizes[n], default=None)
+    if worst is None or (given.inputs and sizes[worst] < 200):
+        return "--input" if given.inputs else None
+    return flag(given.said_as.get(worst, worst))
 
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> str:

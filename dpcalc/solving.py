@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, floor, inf, log
+from functools import cache
+from math import inf, log
 
-from dpcalc.answer import Params, Route, Row, chosen, evaluate, own_params
+from dpcalc.answer import Route, Row, evaluate
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
-from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, integer_boundary
+from dpcalc.numbers import human
+from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, integer_boundary
+from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 
+_SETTLED = 5e-13  # how near a failing value is looked for, relative
 
-def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Row:
-    """The value of the unknown that just meets the budget, on its safe side: fed back, it meets the budget."""
+
+def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None = None) -> Row:
+    """The value of the unknown that just meets the budget, on its safe side: fed back, it meets the budget, and one that
+    is 1e-12 of itself less private (or the next whole number) does not. `near` is a guess."""
     unknown = question.unknown
     assert unknown is not None
     search = _Search(route, given, derive, question)
     try:
-        x = _root(search.gap, unknown, 1e-13 if search.one_value else 1e-3)
-        if not search.one_value:
-            x = _at_fixed_orders(search, x)
+        if search.one_value:
+            x = _root(search.gap, unknown, 1e-13)
+        else:
+            x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
+        if near is not None:
+            return solve(route, given, derive, question)
         if search.reason and e.gap == inf:
             raise search.reason from None
         raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
                          f"{_reached(search, e.at)}", "--solve") from None
-    x, row = _feed_back(search, x)
-    return row._replace(result={unknown.name: x, **row.result})
+    row = _settle(search, x)
+    return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
 
 class _Search:
@@ -35,7 +44,7 @@ class _Search:
 
     def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         self.route, self.given, self.derive, self.question = route, given, derive, question
-        self.order: float | None = None  # the last best order, where the next search starts
+        self.order: float | None = None  # the last rough order, where the next search starts
         self.reason: DpcalcError | None = None  # why a value was out of scope
 
     @property
@@ -46,6 +55,10 @@ class _Search:
     def forward(self, x: float, start: float | None = None) -> Row:
         assert self.question.unknown is not None
         return evaluate(self.route, self.derive({**self.given, self.question.unknown.name: x}), self.question, start)
+
+    def cold_gap(self, x: float) -> float:
+        self.order = None
+        return self.gap(x)
 
     def gap(self, x: float) -> float:
         question, bound = self.question, self.route.bound
@@ -67,31 +80,67 @@ class _Search:
 
 def _at_fixed_orders(search: _Search, x: float) -> float:
     """From a rough x: the best order there, the exact boundary at that order (any order is valid), and again.
-    Each round can only improve x, and the error of the order enters squared."""
+    The error of the order enters squared, so a few rounds are enough; where they are not (a curve with a cliff), the
+    boundary of the whole search."""
     unknown = search.question.unknown
     assert unknown is not None
-    for _ in range(8):
-        alpha = search.forward(x, search.order).witness["alpha"]
+    for _ in range(3):
+        alpha = search.forward(x).witness["alpha"]
         fixed = _Search(search.route, search.given, search.derive, search.question._replace(orders=(alpha,)))
-        better = _root(fixed.gap, unknown, 1e-12, x)
-        if abs(better - x) <= 1e-9 * x:
+        better = _root(fixed.gap, unknown, 1e-14, x)
+        if abs(better - x) <= 1e-6 * x:  # the next round would change x by about the square of this
             return better
-        x, search.order = better, alpha
-    return x
+        x = better
+    return _root(search.cold_gap, unknown, 1e-13, x)
 
 
 def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None) -> float:
     low, high = unknown.search
+    gap = cache(gap)
     if unknown.kind == "count" and tolerance < 1e-6:
-        return integer_boundary(gap, int(low), int(high), rising=unknown.safer < 0)
+        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start))
     if start is None:
         start, factor = 1.0 if low < 1.0 < high else (low * high) ** 0.5, 2.0
     else:
-        factor = 1.002
+        factor = 1.0001
     whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
     meets, fails = bracket(whole, start, unknown.safer, low, high, factor)
     x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance)
     return int(x) if unknown.kind == "count" else x
+
+
+def _settle(search: _Search, x: float) -> Row:
+    """The boundary of the answer itself, as the same question without --solve gives it, next to x."""
+    question, rows = search.question, dict[float, Row]()
+    unknown, target = question.unknown, question.target
+    assert unknown is not None and target is not None
+    least, count = unknown.search, unknown.kind == "count"
+
+    @cache
+    def gap(x: float) -> float:
+        try:
+            rows[x] = search.forward(x)
+        except (OutOfScope, OverflowError):
+            return inf
+        return _log_ratio(rows[x].result[question.asks], target)
+
+    way = unknown.safer if gap(x) > 0 else -unknown.safer
+    last, step = x, 1.0 if count else _SETTLED / 2
+    while True:  # until the sign changes, or the end of the range
+        y = min(max(last + way * step if count else last * (1 + way * step), least[0]), least[1])
+        y = int(y) if count else y
+        if y == last or (gap(y) > 0) != (gap(x) > 0):
+            break
+        last, step = y, 4 * step if count else min(4 * step, 0.5)
+    good, bad = (last, y) if gap(x) <= 0 else (y, last)
+    if gap(good) > 0:
+        raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
+    while count and abs(good - bad) > 1:
+        y = (good + bad) // 2
+        good, bad = (y, bad) if gap(y) <= 0 else (good, y)
+    if not count and good != bad:
+        good = boundary(gap, good, bad, _SETTLED)
+    return rows[good]._replace(params={unknown.name: good})
 
 
 def _log_ratio(x: float, target: float) -> float:
@@ -100,28 +149,11 @@ def _log_ratio(x: float, target: float) -> float:
     return log(x / target) if target > 0 and x / target < inf else inf
 
 
-def _feed_back(search: _Search, x: float) -> tuple[float, Row]:
-    """A cold evaluation may search a little differently: step to the safe side until it meets the budget."""
-    question = search.question
-    unknown, target = question.unknown, question.target
-    assert unknown is not None and target is not None
-    row, step = search.forward(x), 1e-15
-    while row.result[question.asks] > target and step < 1e-3:
-        step = 2 * step if search.one_value else max(2 * step, 2 * _log_ratio(row.result[question.asks], target))
-        x = x * (1 + unknown.safer * step)
-        if unknown.kind == "count":
-            x = ceil(x) if unknown.safer > 0 else max(1, min(ceil(x) - 1, floor(x)))
-        row = search.forward(x)
-    if row.result[question.asks] > target:
-        raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
-    return x, row
-
-
 def _reached(search: _Search, at: float) -> str:
     question = search.question
     assert question.unknown is not None
     try:
-        best = f"{search.forward(at).result[question.asks]:.6g}"
+        best = search.forward(at).result[question.asks]
     except (DpcalcError, OverflowError):
-        best = "no finite value"
-    return f"the best reachable is {question.asks} = {best} (at {question.unknown.option} {at:g})"
+        return f"even {question.unknown.option} {at:g} gives no finite {question.asks}"
+    return f"the best reachable is {question.asks} = {human(best)} (at {question.unknown.option} {at:g})"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
@@ -31,10 +32,11 @@ class Option(NamedTuple):
 
 class Given:
     """Validated parameters: `values` with the defaults filled in, `provided` the names that were said, `inputs` the
-    guarantees read from JSON."""
+    guarantees read from JSON; `said_as` tells which other name a parameter was given by."""
 
-    def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = ()) -> None:
-        self.values, self.provided, self.inputs = values, provided, inputs
+    def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = (),
+                 said_as: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.values, self.provided, self.inputs, self.said_as = values, provided, inputs, said_as
 
     def __getitem__(self, name: str) -> Any:
         return self.values.get(name)
@@ -82,7 +84,7 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
 
     always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
     for name in sorted(given.provided - needed - always):
-        raise DpcalcError("unneeded", f"not used {why}", flag(name))
+        raise DpcalcError("unneeded", f"not used {why}", flag(given.said_as.get(name, name)))
 
 
 def check_unknown(question: Question, used: set[str], where: str) -> None:

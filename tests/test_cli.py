@@ -252,6 +252,20 @@ BAD = [
     ("convert --from outcomes --p 1,0 --q .5,.5 --delta 0", "--delta", 3), ("convert --from gdp --mu 1 --to rdp --delta .1", "--to", 2),
     ("convert --from gdp --mu 1 --rho 2 --delta .1", "--rho", 2), ("convert nosuchfile --delta .1", "nosuchfile", 2), ("convert / --delta .1", "/", 2),
     ("convert - - --delta .1", "--input", 2),
+    ("rdp --sigma 5e-324 --delta 1e-5", "--sigma", 3), ("rdp --sigma 1 --sensitivity 1e300 --delta 1e-5", "--sensitivity", 3),
+    ("rdp --sigma 5e-324 --alpha 2", "--sigma", 3), ("rdp --mechanism laplace --scale 1e-320 --delta 1e-5", "--scale", 3),
+    ("subsample --sigma 5e-324 --sampling-rate .1 --delta 1e-5", "--sigma", 3), ("convert --from gdp --mu 1e300 --delta 1e-5", "--mu", 3),
+    ("subsample --sigma 1 --sensitivity 1e300 --sampling-rate .1 --delta 1e-5", "--sensitivity", 3),
+    ("convert --from dp --epsilon 1e308 --delta 0 --steps 10 --target-delta 1e-5", "--epsilon", 3),
+    ("convert --from rdp --alpha 2 --rdp 1e308 --steps 1e10 --delta 1e-5", "--steps", 3),
+    ("rdp --sigma 1 --sigma 2 --delta 1e-5", "--sigma: given 2 times", 2), ("subsample --delta 1e-5 --sampling-rate .1 --sigma 1 -d 1e-6", "--delta", 2),
+    ("rdp --sigma 0.01 --epsilon 1 --delta 1e-5 --solve steps", "epsilon = 5425.51 (", 3),  # 5425.504…: rounded up
+    ("rdp --epsilon 1e-16 --delta 1e-300 --steps 1e15 --solve sigma", "--solve", 3),
+    ("rdp --sigma 1 --json --digits 20", "--digits", 2), ("rdp --sigma 1 --json --bound foo", "--bound", 2), ("rdp --sigma 1 --json --orders 2", "--orders", 2),
+    ("rdp --mechanism laplace --noise-multiplier 2 --delta 1e-5", "--noise-multiplier", 2), ("rdp --noise-multiplier 0 --delta .1", "--noise-multiplier", 2),
+    ("convert --from gdp --mu 1", "--to tv", 2), ("convert --from dp --epsilon 1 --delta 0", "--to tv", 2),
+    ("rdp --sigma 1 --steps 9007199254740993 --delta 1e-5", "2^53", 2), ("rdp --sigma 1 --delta 1e-400", "below the least positive double", 2),
+    ("subsample --mechanism laplace --scale 1 --sampling-rate .1 --alpha 2", "--alpha", 2), ("rdp --sigma 1 --alpha 2 --bound gaussian-exact", "--alpha", 2),
 ]
 
 
@@ -268,6 +282,34 @@ def test_errors_as_json(cli):
     assert (done.stdout, done.returncode) == ("", 2)
     assert error["code"] == "out-of-range" and error["option"] == "--delta" and "2 is not >= 0, < 1" in error["message"]
     assert json.loads(cli("rdp", "--sgma", "1", "--json").stderr)["error"]["code"] == "unknown-option"
+
+
+FOREIGN = [  # guarantees that are nearly right: which key, and what is allowed
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": -1}]}', "mechanisms.0.scale: -1 is not > 0", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplac", "scale": 1}]}', '"laplac" is not one of', 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"scale": 1}]}', "has no name", 2), ('{"kind": "mechanisms", "mechanisms": [3]}', "3 is not an object", 2),
+    ('{"kind": "mechanisms", "mechanisms": 3}', "3 is not a list", 2), ('{"kind": "mechanisms", "mechanisms": []}', "the list is empty", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "count": 1.5}]}', "mechanisms.0.count: 1.5 is not a whole number", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "colour": 3}]}', "mechanisms.0.colour: no such key", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "sampling": {"scheme": "x", "rate": 1}}]}', '"x" is not one of', 2),
+    ('{"kind": "gdp", "mu": true}', "mu: true is not a number", 2), ('{"kind": "gdp", "mu": "1"}', 'mu: "1" is not a number', 2), ('{"kind": "gdp"}', "mu: missing", 2),
+    ('{"kind": "dp", "epsilon": true, "delta": 0}', "epsilon: true is not a number", 2), ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is no JSON number", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is no JSON number", 2), ('{"kind": "rdp", "alpha": [2], "rdp": [1e999]}', "not a finite number", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2), ('{"kind": "tv", "tv": 0.1}', "total variation", 2),
+    ('{"kind": "gdp", "mu": 1e300}', "--input", 3), ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1e-320}]}', "--input", 3),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 1e-320}]}', "--input", 3),
+]
+
+
+@pytest.mark.parametrize("text, says, code", FOREIGN, ids=[x[0] for x in FOREIGN])
+def test_a_nearly_right_guarantee_is_told_what_is_wrong(text, says, code, cli):
+    done = cli("convert", "-", "--delta", "1e-5", stdin=text)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert done.stderr.count("\n") == 1 and says in done.stderr and "fault of dpcalc" not in done.stderr and "Input should" not in done.stderr
+
+
+def test_a_given_delta_is_shown_as_it_is(cli):
+    assert cli("rdp", "--sigma", "1", "--delta", "0.9999999999999999").stdout.startswith("ε = 0 at δ = 0.9999999999999999 ")
 
 
 JUNK = ["", " \n", "{", "[]", "null", "17", '"text"', "{}", '{"kind": "x"}', '{"kind": "rdp"}', '{"kind": "rdp", "alpha": [2], "rdp": [-1]}',

@@ -80,7 +80,7 @@ def _record(values: Mapping[str, Any]) -> str:
 
 
 def _comparison(params: Mapping[str, Any]) -> str:
-    from dpcalc.render import human
+    from dpcalc.numbers import human
 
     factor = _companions(params)["sigma_factor"]
     return f"for the privacy of the run without feedback, feedback needs {human(factor)} times the noise"

@@ -225,8 +225,8 @@ def _guarantee(values: Mapping[str, Any], params: Mapping[str, Any], question: A
         record = MECHANISMS[values["mechanism"]].record(values)
         sampling = {"scheme": values["scheme"], "rate": rate}
         return {"kind": "mechanisms", "mechanisms": [{**record, "sampling": sampling, "count": params["steps"]}]}
-    from dpcalc.answer import total_rdp
     from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
+    from dpcalc.orders import total_rdp
 
     curve = total_rdp({"weighted": weighted_rdp.BOUND}.get(values["scheme"], wor_rdp.BOUND), params)
     points = [(a, r) for a in _CURVE_ORDERS if (r := curve(float(a))) < float("inf")]

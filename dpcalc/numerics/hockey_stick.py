@@ -24,8 +24,8 @@ _FLOOR = -1.7e308
 
 def log_theta(epsilon: float, ratio: float) -> float:
     """log θ(ε, r) for ε >= 0 and r >= 0 (−inf at r = 0), to 1e-13 relative."""
-    if ratio == 0:
-        return -inf
+    if ratio in (0, inf):
+        return -inf if ratio == 0 else 0.0
     a, b = _arguments(epsilon, ratio)
     if a < -1:
         return log1mexp(_log_complement(a, b))
@@ -36,8 +36,8 @@ def log_theta(epsilon: float, ratio: float) -> float:
 
 def log_theta_complement(epsilon: float, ratio: float) -> float:
     """log(1 − θ(ε, r)), accurate where θ is within 1e-16 of 1; 0 at r = 0."""
-    if ratio == 0:
-        return 0.0
+    if ratio in (0, inf):
+        return 0.0 if ratio == 0 else -inf
     a, b = _arguments(epsilon, ratio)
     if a > -1:
         return log1mexp(log_theta(epsilon, ratio))

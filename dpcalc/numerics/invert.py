@@ -85,19 +85,29 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
         x, fx, grow = y, fy, min(grow * grow, 1e8)
 
 
-def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool) -> int:
+def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None) -> int:
     """The last k in [low, high] with gap(k) <= 0 before it fails: the largest where gap rises with k, the least
-    where it falls. Unreachable where even the safe end fails. A root over the reals comes first, then single steps."""
-    safe, risky = (low, high) if rising else (high, low)
-    worst = gap(safe)
-    if worst > 0:
-        raise Unreachable(safe, worst)
-    if gap(risky) <= 0:
-        return risky
-    near = int(boundary_log(lambda x: gap(int(x)), float(safe), float(risky), 1e-3))
-    step, toward = 1, 1 if risky > safe else -1
+    where it falls. Unreachable where even the safe end fails. A root over the reals comes first (from `start`, where one
+    is given), then single steps."""
+    end, risky = (low, high) if rising else (high, low)
+    toward = 1 if risky > end else -1
+
+    def whole(x: float) -> float:
+        return gap(int(x))
+
+    if start is None:
+        worst = gap(end)
+        if worst > 0:
+            raise Unreachable(end, worst)
+        if gap(risky) <= 0:
+            return risky
+        near = int(boundary_log(whole, float(end), float(risky), 1e-3))
+    else:
+        meets, fails = bracket(whole, float(start), -toward, float(low), float(high), 1.001)
+        near = int(meets if meets == fails else boundary(whole, meets, fails, 1e-15))
+    step = 1
     while gap(near) > 0:
-        risky, near, step = near, near - toward * step, 2 * step
+        risky, near, step = near, min(max(near - toward * step, low), high), 2 * step
     safe, step = near, 1
     while abs(risky - safe) > step and gap(safe + toward * step) <= 0:
         safe, step = safe + toward * step, 2 * step
@@ -105,7 +115,7 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
     while abs(risky - safe) > 1:
         mid = (safe + risky) // 2
         safe, risky = (mid, risky) if gap(mid) <= 0 else (safe, mid)
-    return safe
+    return risky if risky != safe and gap(risky) <= 0 else safe
 
 
 def _finite(x: float) -> float:

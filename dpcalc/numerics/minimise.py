@@ -6,11 +6,10 @@ _GOLDEN = 0.3819660112501051
 
 
 def minimise(f: Callable[[float], float], start: float, low: float, high: float,
-             step: float = 1.0, tolerance: float = 1e-6) -> tuple[float, float]:
-    """(x, f(x)) near a local minimum of f on [low, high]: walk downhill from `start`, then Brent's method."""
-    points = _walk(f, min(max(start, low), high), low, high, step)
-    (a, _), (x, fx), (b, _) = points
-    w, v, fw, fv = x, x, fx, fx
+             step: float = 1.0, tolerance: float = 1e-6) -> float:
+    """A point near a local minimum of f on [low, high]: walk downhill from `start`, then Brent's method."""
+    (a, fa), (x, fx), (b, fb) = _walk(f, min(max(start, low), high), low, high, step)
+    w, fw, v, fv = (a, fa, b, fb) if fa <= fb else (b, fb, a, fa)
     move = before = b - a
     for _ in range(60):
         middle = (a + b) / 2
@@ -28,10 +27,10 @@ def minimise(f: Callable[[float], float], start: float, low: float, high: float,
                 v, fv, w, fw = w, fw, y, fy
             elif fy <= fv or v in (x, w):
                 v, fv = y, fy
-    return x, fx
+    return x
 
 
-def minimise_over(f: Callable[[int], float], start: int, low: int, high: int) -> tuple[int, float]:
+def minimise_over(f: Callable[[int], float], start: int, low: int, high: int) -> int:
     """The same over integers: doubling steps downhill, then a ternary section; f is taken to be unimodal."""
     seen: dict[int, float] = {}
 
@@ -49,8 +48,7 @@ def minimise_over(f: Callable[[int], float], start: int, low: int, high: int) ->
         m = (a + b) // 2
         a, b = (a, m) if g(m) <= g(m + 1) else (m + 1, b)
     best = min(range(a, b + 1), key=g)
-    best = min((best, *seen), key=g)
-    return best, g(best)
+    return min((best, *seen), key=g)
 
 
 def _walk(f: Callable[[float], float], x: float, low: float, high: float, step: float) -> Sequence[tuple[float, float]]:

@@ -7,18 +7,20 @@ from math import ceil, exp, expm1, inf, log, log1p, sqrt
 from typing import NamedTuple
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import QUADRATURE, Grid, Law, TooLarge, balanced_edges, cut, grid_edges, law, round_down, round_up, snap_error
+from dpcalc.profiles.law import QUADRATURE, Grid, TooLarge, boxes, cut, grid_edges, law, merged_cells, round_down, round_up, snap_error
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.read import Reader
-from dpcalc.profiles.tilt import Cumulants, chernoff, for_delta, for_epsilon, median
+from dpcalc.profiles.tilt import Cumulants, chernoff, cumulants, for_delta, for_epsilon, median
 
 Parts = Sequence[tuple[Pair, int]]
-Rounding = Callable[[Law, float, float, float], Grid]
+Grids = Sequence[tuple[Grid, int]]
 PRECISION = 1e-3
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
-_FIRST_POINTS = 1 << 18  # of the last transform where a first one composes blocks of steps
+_MOST_AT_ONCE = 1 << 19  # points of a transform, where blocks of steps are not composed first
+_FIRST_POINTS = 1 << 17  # of the last transform where they are
 _ROUNDS = 8
-_CUT = 20.0  # how far below log δ the log of what is cut off is
+_ENOUGH_CELLS = 150_000
+_CUT = 10.0  # how far below log δ the log of what is cut off is
 
 
 class Bracket(NamedTuple):
@@ -54,15 +56,6 @@ class _Question(NamedTuple):
         return self.precision * slope * max(c.mean, 0.02 * c.deviation)
 
 
-class _Plan(NamedTuple):
-    """The free choices: the tilt, the step of the last grid, and the blocks of steps composed on a finer one first."""
-
-    tilt: float
-    step: float
-    block: int = 1
-    fine: float = 0.0
-
-
 def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True) -> Bracket:
     """The least ε with δ(ε) <= δ, from above and (with `bracket`) from below; inf where δ is below the infinite part.
 
@@ -84,45 +77,44 @@ def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracke
     if not any(pair.twin for pair, _ in parts):
         return answer
     other = tuple((pair.twin or pair, count) for pair, count in parts)
-    if _settled(other, question, answer.upper):
+    if _settled(other, question, answer):
         return answer
-    second = _answer(other, question, bracket)
-    best = max(answer, second, key=lambda b: b.upper)
-    return best._replace(lower=max(answer.lower, second.lower))
+    second = _answer(other, question, False)
+    if second.upper <= answer.upper:
+        return answer
+    return _answer(other, question, True) if bracket else second
 
 
-def _settled(parts: Parts, question: _Question, upper: float) -> bool:
-    epsilon = question.epsilon if question.epsilon is not None else upper
-    log_delta = upper if question.log_delta is None else question.log_delta
+def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
+    """Whether a Chernoff bound shows that this direction loses no more than the other one."""
+    epsilon = question.epsilon if question.epsilon is not None else answer.upper
+    log_delta = answer.upper if question.log_delta is None else question.log_delta
     if epsilon == inf or any(pair.log_infinite > -inf for pair, _ in parts):
         return False
-    return chernoff(for_epsilon(parts, epsilon), epsilon) + 1e-9 <= log_delta
+    tilts = (answer.witness["tilt"] * 1.3**k for k in range(-2, 12))
+    return any(chernoff(cumulants(parts, tilt), epsilon) + 1e-9 <= log_delta for tilt in tilts)
 
 
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
-    c = question.tilt(parts)
     steps = sum(count for _, count in parts)
+    c = question.tilt(parts)
     tail = question.log_delta_near(c) - _CUT - log(steps)
     near = tuple((cut(pair, tail), count) for pair, count in parts)
-    plan, upper, lower = _plan(near, question.tilt(near), question)
+    c = question.tilt(near)
+    both = _rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
+    snap = steps * snap_error(both.fine) + both.step * 1e-9
 
-    def read(grids: Sequence[tuple[Grid, int]], side: int) -> float:
-        infinite = _log_infinite(near if side > 0 else parts)
-        return question.read(Reader(_sum(grids), plan.tilt, infinite, slack, side))
+    def read(grids: Grids, infinite: float, side: int) -> float:
+        return question.read(Reader(power(grids), c.tilt, infinite, slack, side))
 
-    snap = steps * snap_error(plan.fine or plan.step) + plan.step * 1e-9
-    above = read(_blocks(upper, plan, round_up), +1)
-    below = read(_blocks(lower, plan, round_down), -1) if bracket else -inf
+    above = read(both.upper, _log_infinite(near), +1)
+    below = read(both.lower, _log_infinite(parts), -1) if bracket else -inf
     if question.epsilon is None:
         above, below = (above + snap) * (1 + 1e-14) if above > 0 else 0.0, max(0.0, below - snap)
     else:
-        above, below = min(0.0, above + snap * (plan.tilt + 1)), below - snap * (plan.tilt + 1)
-    return Bracket(above, min(below, above), {"tilt": plan.tilt, "step": plan.step})
-
-
-def _sum(grids: Sequence[tuple[Grid, int]]) -> Grid:
-    return power(grids)
+        above, below = min(0.0, above + snap * (c.tilt + 1)), below - snap * (c.tilt + 1)
+    return Bracket(above, min(below, above), {"tilt": c.tilt, "step": both.step})
 
 
 def _log_infinite(parts: Parts) -> float:
@@ -139,35 +131,104 @@ def _log_infinite(parts: Parts) -> float:
     return log(-expm1(finite))
 
 
-def _plan(parts: Parts, c: Cumulants, question: _Question) -> tuple[_Plan, list[tuple[Grid, int]], list[tuple[Grid, int]]]:
-    """A step whose rounding costs about what the precision allows, and the single steps rounded to it."""
+# --- the rounding of single steps, or of blocks of them --------------------------------------------------------------
+
+
+class _Rounded(NamedTuple):
+    """What is composed last: grids of one step, with their counts; `fine` is the step that single losses were rounded to."""
+
+    upper: Grids
+    lower: Grids
+    step: float
+    fine: float
+
+
+def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool) -> _Rounded:
+    """Grids whose rounding moves log δ by no more than the budget, where memory allows that."""
     steps = sum(count for _, count in parts)
-    budget = 0.8 * question.budget(c)
-    tilt = c.tilt
-    offsets = [median(law(pair, tilt, 40.0)) for pair, _ in parts]
+    offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
     depth = 38.0 + log(steps)
-    step = _lattice(parts) or sqrt(8 * budget / (steps * tilt * (1 + tilt)))
+    step = _lattice(parts) or sqrt(8 * budget / (steps * c.tilt * (1 + c.tilt)))
+    step, (upper, lower, above, below) = _first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
-        upper, lower, excess = _rounded(parts, tilt, step, offsets, depth)
-        if excess <= budget:
+        factor = _refinement(budget, above, below, max(len(g.weight) for g, _ in upper))
+        if factor == 1:
             break
-        step *= max(0.1, min(0.85, sqrt(0.8 * budget / excess)))
-    return _Plan(tilt, step), upper, lower
+        try:
+            upper, lower, above, below = _round(parts, c.tilt, step * factor, offsets, depth, bracket)
+        except TooLarge:
+            break  # a wider bracket, and still one
+        step *= factor
+    size = points(upper)
+    if size <= _MOST_AT_ONCE:
+        return _Rounded(upper, lower, step, step)
+    # Two levels: blocks of steps on a fine grid, the blocks on a coarse one, each for half of the budget.
+    ratio = 2 * (size // _FIRST_POINTS) + 1  # odd: no fine grid point is halfway between two coarse ones
+    block = ceil(steps * c.tilt * (1 + c.tilt) * (step * ratio) ** 2 / (3 * budget))
+    while block > 1 and max(points([(g, min(block, n))], DEPTH + log(steps)) for g, n in upper) > MOST_POINTS:
+        block = max(1, block // 4)
+    return _Rounded(_blocks(upper, c.tilt, block, ratio, _block_up), _blocks(lower, c.tilt, block, ratio, _block_down),
+                    step * ratio, step)
 
 
-def _rounded(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
-             ) -> tuple[list[tuple[Grid, int]], list[tuple[Grid, int]], float]:
-    upper, lower, excess = [], [], 0.0
+def _refinement(budget: float, above: float, below: float, cells: int) -> float:
+    """The factor for the next step; 1: fine enough. Where a density has sharp ends the lower value wants a finer grid than
+    the upper one: it gets it while that is cheap."""
+    if above + below <= budget:
+        return 1.0
+    factor = max(0.1, min(0.85, sqrt(0.8 * budget / (above + below))))
+    if cells / factor < _ENOUGH_CELLS:
+        return factor
+    return 1.0 if above <= budget / 2 else max(0.1, min(0.85, sqrt(0.4 * budget / above)))
+
+
+def _first_round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
+                 bracket: bool) -> tuple[float, tuple[Grids, Grids, float, float]]:
+    """A rounding to the step wanted, or to the least that fits in memory."""
+    for _ in range(_ROUNDS):
+        try:
+            return step, _round(parts, tilt, step, offsets, depth, bracket)
+        except TooLarge:
+            step *= 4
+    return step, _round(parts, tilt, step, offsets, depth, bracket)
+
+
+def _round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
+           bracket: bool) -> tuple[Grids, Grids, float, float]:
+    """Single steps rounded up and down, and by how much that moves log M of their composition up and down."""
+    upper, lower, above, below = [], [], 0.0, 0.0
     for (pair, count), offset in zip(parts, offsets, strict=True):
-        grid = grid_edges(pair, tilt, depth, step, offset)
-        x = law(pair, tilt, depth, grid)
+        edges = grid_edges(pair, tilt, depth, step / 2, offset)
+        x = law(pair, tilt, depth, edges)
         up = round_up(x, tilt, step, offset)
-        edges = balanced_edges(x, tilt, step, grid)
-        down = round_down(law(pair, tilt, depth, edges), tilt, edges, step, offset, int(round((grid[1] - offset) / step)))
-        excess += count * (up.log_total - down.log_total)
+        above += count * (up.log_total - x.log_total)
         upper.append((up, count))
-        lower.append((down, count))
-    return upper, lower, excess
+        if bracket:
+            down = round_down(merged_cells(pair, x, tilt, edges), tilt, step, offset)
+            below += count * (x.log_total - down.log_total)
+            lower.append((down, count))
+    return upper, lower, above, below
+
+
+def _blocks(grids: Grids, tilt: float, block: int, ratio: int, rounding: Callable[[Grid, float, float], Grid]) -> Grids:
+    """Blocks of steps composed, and rounded to a grid that is coarser by the ratio; what is left over is a block too."""
+    blocks = []
+    for grid, count in grids:
+        whole, rest = divmod(count, block)
+        for size, times in ((block, whole), (rest, 1)):
+            if size and times:
+                composed = power([(grid, size)], DEPTH + log(times))
+                blocks.append((rounding(composed, tilt, grid.step * ratio), times))
+    return blocks
+
+
+def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
+    x = as_law(grid)
+    return round_up(x, tilt, step, median(x))
+
+
+def _block_down(grid: Grid, tilt: float, step: float) -> Grid:
+    return round_down(boxes(grid), tilt, step, median(as_law(grid)))
 
 
 def _lattice(parts: Parts) -> float | None:
@@ -178,7 +239,3 @@ def _lattice(parts: Parts) -> float | None:
     if parts[0][0].rest is not None:
         atoms.insert(0, (parts[0][0].rest, 0.0))
     return abs(atoms[0][0] - atoms[1][0]) if len(atoms) > 1 else None
-
-
-def _blocks(grids: Sequence[tuple[Grid, int]], plan: _Plan, rounding: Rounding) -> Sequence[tuple[Grid, int]]:
-    return grids

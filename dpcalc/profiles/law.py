@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MOST_CELLS = 3_000_000
 QUADRATURE = 1e-13  # relative, of the weights below
 _SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
+_BALANCINGS = 3
 _NARROW = 1 / 256
 _GAUSS_2 = np.array([-1, 1]) / np.sqrt(3), np.array([0.5, 0.5])
 _GAUSS_4 = tuple(np.asarray(x) for x in ((-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526),
@@ -39,6 +40,7 @@ class Law(NamedTuple):
     weight: Array
     log_total: float
     defect: float
+    has_rest: bool = False  # the last loss is the pair's `rest`
 
 
 class Grid(NamedTuple):
@@ -72,17 +74,19 @@ def law(pair: Pair, tilt: float, depth: float, edges: Array | None = None) -> La
     if pair.atoms:
         losses.append(np.array([loss for loss, _ in pair.atoms]))
         logs.append(np.array([mass for _, mass in pair.atoms]))
+    has_rest = False
     if pair.rest is not None:
         left = 1 - exp(pair.log_infinite) - sum(float(np.exp(x).sum()) for x in logs)
         if left > 0:
             losses.append(np.array([pair.rest]))
             logs.append(np.array([log(left)]))
+            has_rest = True
     loss, log_mass = np.concatenate(losses), np.concatenate(logs)
     log_mass = log_mass + tilt * loss
     top = float(log_mass.max())
     weight = np.exp(log_mass - top)
     total = float(weight.sum())
-    return Law(loss, weight / total, top + log(total), exp(-depth) + 1e-16)
+    return Law(loss, weight / total, top + log(total), exp(-depth) + 1e-16, has_rest)
 
 
 def cut(pair: Pair, log_tail: float) -> Pair:
@@ -108,9 +112,9 @@ def _below(piece: Piece, top: float) -> Piece:
         first, last = (float(x) for x in piece.loss(np.array((low, high))))
         if max(first, last) <= top:
             return low, high
-        if min(first, last) >= top:
-            return low, low
-        return (low, end) if first < last else (end, high)
+        # Where the tilt lies beyond the cut, the law leans on it.
+        least, most = piece.reach(0.0, k)
+        return (min(low, max(least, end - k)), end) if first < last else (end, max(high, min(most, end + k)))
 
     return piece._replace(reach=reach)
 
@@ -167,46 +171,90 @@ def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     return Grid(step, offset, first, weight / total, x.log_total + log(total), x.defect + 1e-16)
 
 
-def round_down(x: Law, tilt: float, edges: Array, step: float, offset: float, first: int) -> Grid:
-    """A law that is better. The losses between two edges are merged (post-processing: e^{−ℓ} becomes its mean under P);
-    the i-th is near offset + (first + i)·step, and is lowered to that grid, shifted by what suits most of them."""
-    index = np.searchsorted(edges, x.loss, "right") - 1
-    size = _fitting(len(edges) - 1)
-    above = x.loss - (offset + (first + index) * step)
-    mass = x.weight * np.exp(-tilt * above)  # P-mass times e^{λ·grid point}
-    merged = np.bincount(index, mass, size)
+class Boxes(NamedTuple):
+    """Atoms that stand for the losses between `low` and `high` each: a merging of losses may split them in proportion."""
+
+    loss: Array
+    weight: Array
+    low: Array
+    high: Array
+    log_total: float
+    defect: float
+
+
+def merged_cells(pair: Pair, x: Law, tilt: float, edges: Array) -> Boxes:
+    """The losses between two edges merged (on which x has its nodes); the atoms of the pair stay by themselves."""
+    smooth = len(x.loss) - len(pair.atoms) - (pair.rest is not None and x.has_rest)
+    index = np.searchsorted(edges, x.loss[:smooth], "right") - 1
+    mass, place = _merge(index, x.weight[:smooth], x.loss[:smooth] - edges[index], tilt, len(edges) - 1)
+    held = mass > 0
+    low, high = edges[:-1][held], edges[1:][held]
+    lumps = x.loss[smooth:]
+    loss = np.concatenate((low + place[held], lumps))
+    weight = np.concatenate((mass[held] * np.exp(tilt * place[held]), x.weight[smooth:]))
+    return Boxes(loss, weight, np.concatenate((low, lumps)), np.concatenate((high, lumps)), x.log_total, x.defect)
+
+
+def boxes(grid: Grid) -> Boxes:
+    """A composed grid as atoms in boxes around them."""
+    loss = grid.losses()
+    held = grid.weight > 0
+    loss, half = loss[held], grid.step / 2
+    return Boxes(loss, grid.weight[held], loss - half, loss + half, grid.log_total, grid.defect)
+
+
+def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) -> tuple[Array, Array]:
+    """Weight (before the tilt within the cell) and place of the merged loss in each cell: e^{−place} is a mean under P."""
+    mass = weight * np.exp(-tilt * above)
+    total = np.bincount(index, mass, size)
     with np.errstate(invalid="ignore", divide="ignore"):
-        place = -np.log1p(np.bincount(index, mass * np.expm1(-above), size) / merged)
-    place = np.where(merged > 0, place, 0.0)
-    shift = _best_shift(place, merged, tilt, step)
-    lowered = place < shift
-    if (place + step < shift).any():
-        raise TooLarge("no-solution", "a cell of the grid is out of place")
-    weight = np.zeros(size + 1)
-    weight[1:] = np.where(lowered, 0.0, merged)
-    weight[:-1] += np.where(lowered, merged * exp(-tilt * step), 0.0)
-    total = float(weight.sum())
-    return Grid(step, offset + shift, first - 1, weight / total, x.log_total + log(total) + tilt * shift, x.defect + 1e-16)
+        place = -np.log1p(np.bincount(index, mass * np.expm1(-above), size) / total)
+    return total, np.where(total > 0, place, 0.0)
 
 
-def even_edges(x: Law, step: float, offset: float) -> tuple[Array, int]:
-    """Edges halfway between grid points, and the index of the first grid point."""
-    first, last = (int(round((float(end) - offset) / step)) for end in (x.loss.min(), x.loss.max()))
-    return offset + (np.arange(first, last + 2) - 0.5) * step, first
+def round_down(x: Boxes, tilt: float, step: float, offset: float) -> Grid:
+    """A law that is better: losses are merged (post-processing), and lowered to a grid.
+
+    The edges between what is merged start halfway between grid points and are moved until each merged loss is nearly at
+    its grid point; then the grid is shifted down by what suits most of them.
+    """
+    first, last = (round((float(end) - offset) / step) for end in (x.low.min() - step, x.high.max() + step))
+    _fitting(last - first + 1)
+    points = offset + np.arange(first, last + 1) * step
+    even = points[:-1] + step / 2
+    best: Grid | None = None
+    edges = even
+    for _ in range(_BALANCINGS):
+        total, place = _merged(x, tilt, points, edges)
+        grid = _lowered(x, tilt, step, offset, first, total, place)
+        if best is None or grid.log_total > best.log_total:
+            best = grid
+        edges = even + np.clip(edges - even - (place[:-1] + place[1:]) / 2, -step / 4, step / 4)
+    assert best is not None
+    return best
 
 
-def balanced_edges(x: Law, tilt: float, step: float, grid: Array) -> Array:
-    """Edges near the middles of the cells of a grid (on which x has nodes), moved so that the mean of what lies between
-    two of them is at the grid point: by how far the mean of each cell is from its middle."""
-    index = np.clip(np.searchsorted(grid, x.loss + _SNAP * step, "right") - 1, 0, len(grid) - 2)
-    above = x.loss - grid[index]
-    mass = x.weight * np.exp(-tilt * above)
-    merged = np.bincount(index, mass, len(grid) - 1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        place = -np.log1p(np.bincount(index, mass * np.expm1(-above), len(grid) - 1) / merged) - step / 2
-    known = np.abs(place) < step / 4  # neither empty nor the cell of a lump at a grid point
-    place = np.where(known, place, np.append(np.where(known, place, 0.0)[1:], 0.0))
-    return grid[:-1] + step / 2 - place
+def _lowered(x: Boxes, tilt: float, step: float, offset: float, first: int, total: Array, place: Array) -> Grid:
+    """Merged losses at `place` above the points of a grid, lowered to it after the best shift."""
+    shift = _best_shift(place, total, tilt, step)
+    fall = np.maximum(np.ceil((shift - place) / step), 0.0)
+    most = int(fall.max())
+    weight = np.bincount(np.arange(len(total)) + most - fall.astype(np.int64), total * np.exp(-tilt * step * fall))
+    kept = float(weight.sum())
+    return Grid(step, offset + shift, first - most, weight / kept, x.log_total + log(kept) + tilt * shift, x.defect + 1e-16)
+
+
+def _merged(x: Boxes, tilt: float, points: Array, edges: Array) -> tuple[Array, Array]:
+    """Weight and place of what lies between the edges; a box over an edge is split in proportion."""
+    left, right = np.searchsorted(edges, x.low, "right"), np.searchsorted(edges, x.high, "left")
+    right = np.maximum(left, right)
+    over = right > left
+    share = np.ones(len(x.loss))
+    share[over] = (edges[left[over]] - x.low[over]) / (x.high[over] - x.low[over])
+    index = np.concatenate((left, right[over]))
+    weight = np.concatenate((x.weight * share, (x.weight * (1 - share))[over]))
+    loss = np.concatenate((x.loss, x.loss[over]))
+    return _merge(index, weight, loss - points[index], tilt, len(points))
 
 
 def _cells(loss: Array, step: float, offset: float) -> tuple[Array, Array]:

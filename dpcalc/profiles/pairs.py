@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from math import exp, expm1, inf, log, log1p
 from typing import TYPE_CHECKING
@@ -68,7 +69,7 @@ def sampled(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Pair:
     """
     points = [(e, max(d, _LEAST_LOG_DELTA)) for e, d in sorted(zip(epsilons, log_deltas, strict=True))]
     corners = _hull(points)
-    slopes = [_central_slope(corners[0]), *(_slope(a, b) for a, b in zip(corners, corners[1:], strict=False)), 0.0]
+    slopes = [_central_slope(corners[0]), *(_slope(a, b) for a, b in itertools.pairwise(corners)), 0.0]
     atoms: list[tuple[float, float]] = []
     for (epsilon, _), left, right in zip(corners, slopes, slopes[1:], strict=False):
         if epsilon > 0 and right > left:  # at ε = 0 the mass is what is left over

@@ -66,7 +66,10 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
     """Multiplies the tilt by √ratio, which is what a Gaussian asks for, between the least tilt and where it stays."""
     tilt, bounds, last = 1.0, [0.0, inf], None
     for _ in range(60):
-        c = last = cumulants(parts, tilt)
+        c = cumulants(parts, tilt)
+        if last and tilt > 1.5 * last.tilt and c.rate < 1.01 * last.rate:
+            break  # the law is all at its largest loss
+        last = c
         if c.deviation == 0:
             return c
         r = ratio(c)

@@ -42,4 +42,5 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-15,
     log_delta=log_delta,
+    default=True,
 )

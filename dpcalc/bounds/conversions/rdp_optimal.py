@@ -45,7 +45,8 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
         near = _stationary(alpha, epsilon, delta, u)
         return target * (1 + 4e-16) - log_least(alpha, epsilon, delta, near)
 
-    for margin in (2e-13, 1e-11, 1e-9) if epsilon > 0 else ():
+    rounding = 2 * _SLOP * (1 + abs(target)) / growth if growth > 0 else inf
+    for margin in (4e-16 + rounding / epsilon, 2e-13, 1e-11, 1e-9) if epsilon > 0 else ():
         if epsilon * (1 + margin) < top and gap(epsilon * (1 + margin)) <= 0:
             return epsilon * (1 + margin)
     return boundary(gap, top, 0.0, 2e-13) if gap(top) <= 0 else top
@@ -182,4 +183,5 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-9,  # for (α−1)ε(α) >= 1e-3; closer to 0 it is an upper bound, less tight
     log_delta=log_delta,
+    rough=rdp_improved.BOUND,
 )

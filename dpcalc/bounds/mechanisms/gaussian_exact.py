@@ -14,8 +14,8 @@ def _error(log_theta: float) -> float:
 
 
 def ratio(sigma: float, sensitivity: float, steps: int) -> float:
-    """r = s√T/σ, rounded up: θ increases in r."""
-    return up(sensitivity / sigma * sqrt(steps), 5e-16)
+    """r = s√T/σ, rounded up: θ increases in r. Where s/σ nears the least double, 1e-290 is above it."""
+    return up(max(sensitivity / sigma, 1e-290) * sqrt(steps), 5e-16)
 
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:

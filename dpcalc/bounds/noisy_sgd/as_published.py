@@ -53,13 +53,18 @@ def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: fl
             rate = -2 * contraction.log_c(g)
             guess = log(max(hide * rate / step, 1.0)) / rate
         near = max(1, min(iterations, int(guess) if guess < iterations else iterations))
-        r, total = minimise_over(lambda k: k * step + hide * last_step_weight(g, k), near, 1, iterations)
-        return total, r
 
-    u, total = minimise(lambda u: split(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
+        def total(k: int) -> float:
+            return k * step + hide * last_step_weight(g, k)
+
+        r = minimise_over(total, near, 1, iterations)
+        return total(r), r
+
+    u = minimise(lambda u: split(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
+    total, r = split(u)
     if iterations * printed_step(alpha, q, unit) <= total:
         return {"r": iterations, "sigma1": 0.0}
-    return {"r": split(u)[1], "sigma1": sigma / sqrt(1 + exp(u))}
+    return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
 
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,

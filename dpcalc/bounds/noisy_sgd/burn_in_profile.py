@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 PRECISION = 1e-3  # of ε, and of log δ
 _ROUGH = 0.03  # while R and the split are compared
+_DEEPEST = 5000.0  # −log δ
 _CLOSE = 1.3  # plain composition is tried where the RDP bound says it is that near
 _ORDERS = (0.4, 1.0, 2.2)  # of α − 1, about the best order of the RDP bound: each has its own best R and split
 
@@ -61,6 +62,12 @@ def inverse(log_delta: float, **params: Any) -> float:
     return _finite(compose.epsilon_at(_parts(**params), log_delta, PRECISION, bracket=False).upper)
 
 
+def _not_too_deep(epsilon: float, rdp_at_two: float) -> None:
+    """A δ of e^{−ε²/(2μ²)} far below every double is not worth the grid it takes: the RDP bounds answer. μ² is about ε(2)."""
+    if rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > _DEEPEST:
+        raise OutOfScope("no-solution", "log δ is too small here for a composed profile; the RDP bounds answer", "--bound")
+
+
 def _finite(epsilon: float) -> float:
     if epsilon == inf:
         raise OutOfScope("no-solution", "the profile reaches that δ at no ε", "--delta")
@@ -71,6 +78,8 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one."""
     from dpcalc.profiles import compose
 
+    if epsilon is not None:
+        _not_too_deep(epsilon, burn_in_rdp.value(2.0, **params, **burn_in_rdp.search(2.0, **params)))
     best, value_there, composed = _best_order(epsilon, log_delta, tuple(params.items()))
     found = [burn_in_rdp.search(1 + (best - 1) * k, **params) for k in _ORDERS]
     whole = {"r": params["iterations"], "sigma1": 0.0}
@@ -111,7 +120,8 @@ def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tup
         if rdp == inf:
             return inf
         if epsilon is not None:
-            return rdp_improved.log_delta(alpha, rdp, epsilon)
+            x = rdp_improved.log_delta(alpha, rdp, epsilon)
+            return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
         return rdp_improved.value(alpha, rdp, log_delta or 0.0)
 
     def at(u: float) -> float:
@@ -122,11 +132,8 @@ def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tup
     if not 0 < slope < inf:
         return 2.0, at(0.0), convert(2.0, composition.value(2.0, **own))
     guess = 0.5 * log(-log_delta / slope) if log_delta else log(max(((epsilon or 0.0) / slope - 1) / 2, 1e-3))
-    u, answer = minimise(at, min(max(guess, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)
-    while epsilon is not None and answer >= 0 and guess > -3:  # log δ = 0 is a plateau that says nothing
-        guess -= 1.5
-        u, answer = minimise(at, min(max(guess, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)
-    return 1 + exp(u), answer, convert(1 + exp(u), composition.value(1 + exp(u), **own))
+    u = minimise(at, min(max(guess, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)
+    return 1 + exp(u), at(u), convert(1 + exp(u), composition.value(1 + exp(u), **own))
 
 
 def exact(mp: Any, epsilon: float, **params: Any) -> Any:
@@ -138,6 +145,7 @@ def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, 
     """log δ(ε) of T sampled steps."""
     from dpcalc.profiles import compose
 
+    _not_too_deep(epsilon, composition.value(2.0, n, batch_size, iterations, lipschitz, sigma))
     return compose.log_delta_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), epsilon, PRECISION, bracket=False).upper
 
 

@@ -66,9 +66,9 @@ def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: fl
         hide = alpha / (2 * learning_rate**2 * sigma**2 * (1 - share))
         return best_length(step, hide, g, iterations, push, diameter)
 
-    u, total = minimise(lambda u: split(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
+    u = minimise(lambda u: split(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
+    total, r = split(u)
     whole = iterations * sampled_step.value(alpha, q, batch_size * sigma / (2 * lipschitz))
-    r = split(u)[1]
     if whole <= total or r == iterations:
         return {"r": iterations, "sigma1": 0.0}
     return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
@@ -96,7 +96,7 @@ def best_length(step: float, hide: float, g: float, iterations: int, push: float
     trials = {max(1, min(iterations, int(x) + k)) for x in (min(guess, iterations), min(guess, iterations - grown), late) for k in (0, 1)}
     best = min(trials, key=total)
     if g > 0 and iterations - best < grown:  # no closed form while d grows
-        best = min(best, minimise_over(total, best, max(1, iterations - grown), iterations)[0], key=total)
+        best = min(best, minimise_over(total, best, max(1, iterations - grown), iterations), key=total)
     return total(best), best
 
 

@@ -97,7 +97,7 @@ def search(batch_size: int, iterations: int, lipschitz: float, smoothness: float
     low = 0 if last > 1 else 1
     trials = [visible]
     if most >= low:
-        i, _ = minimise_over(lambda i: mu_from(r, last - 1 + i * period), _guess(r, most), low, most)
+        i = minimise_over(lambda i: mu_from(r, last - 1 + i * period), _guess(r, most), low, most)
         trials += [last - 1 + i * period, min(visible, last + i * period)]
     return {"r": min(trials, key=lambda m: mu_from(r, m))}
 
