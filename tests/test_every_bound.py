@@ -12,9 +12,12 @@ from dpcalc.errors import OutOfScope
 
 BOUNDS = all_bounds()
 SLOW_ORACLES = {"poisson-rdp": 40, "rdp-optimal": 8, "composition-optimal": 60, "randomized-response-exact": 60, "wor-rdp": 60,
-                "weighted-rdp": 60}
+                "weighted-rdp": 60, "composition": 5, "burn-in-rdp": 8, "burn-in-as-published": 6, "composition-profile": 12,
+                "burn-in-profile": 12, "lower-bound": 10, "iteration": 60, "noise-feedback": 100, "without-feedback": 100}
+INTEGRALS = {"composition", "burn-in-rdp", "burn-in-as-published"}  # oracles by quadrature: compared at one precision
+COMPOSED = {"composition-profile", "burn-in-profile"}  # composed numerically: upper bounds within 0.2 %, not closed forms
 COUNT = 300
-DIGITS = {"rdp-optimal": 25}  # its oracle is a root of a minimum
+DIGITS = {"rdp-optimal": 25, "composition": 20, "burn-in-rdp": 20, "burn-in-as-published": 20}  # its oracle is a root of a minimum
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
 
 
@@ -52,6 +55,9 @@ def test_value_is_the_printed_formula_and_never_below_it(name):
     bound = BOUNDS[name]
     for p in domains.points(name, SLOW_ORACLES.get(name, COUNT)):
         for got, want in pairs(bound, p, DIGITS.get(name, 60)):
+            if bound.status == "lower":  # the other side is the safe one, and how near it is not promised
+                assert got <= want
+                continue
             assert got == got and got != inf, p
             scale = abs(want) if bound.kind != "profile" else max(abs(want), 1)
             if bound.kind == "conversion":
@@ -74,7 +80,7 @@ def slope(bound, p):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_oracle_does_not_depend_on_its_precision(name):
     for p in domains.points(name, 3 if name in SLOW_ORACLES else 12, seed=1):
-        if name == "rdp-optimal":
+        if name in INTEGRALS or name == "rdp-optimal":
             continue  # a root of a minimum, found to the working precision: two precisions take minutes
         if name == "poisson-rdp" and p["alpha"] != int(p["alpha"]):
             continue  # an integral: compared with the sum at whole orders, and by halving the step elsewhere
@@ -88,7 +94,7 @@ def test_says_where_it_comes_from(name):
     bound = BOUNDS[name]
     assert bound.statement and bound.source and bound.status in STATUS
     assert bound.kind in {"rdp", "profile", "conversion", "point"}
-    assert isinstance(bound.assumptions, tuple) and 0 < bound.rtol < 1e-8
+    assert isinstance(bound.assumptions, tuple) and 0 < bound.rtol < (3e-3 if name in COMPOSED else 1e-8)
 
 
 INCREASING = {  # in these a bound loses more privacy
@@ -101,6 +107,10 @@ INCREASING = {  # in these a bound loses more privacy
     "outcomes-exact": (), "outcomes-rdp": ("alpha",), "rdp-curve": (), "rdp-composition": ("alpha",),
     "poisson-rdp": ("sampling_rate",), "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",),
     "amplification": ("step_epsilon", "sampling_rate"),
+    "composition": ("alpha", "iterations", "lipschitz"), "composition-profile": ("lipschitz",),
+    "burn-in-rdp": ("alpha", "lipschitz", "diameter"), "burn-in-profile": ("lipschitz",), "iteration": ("lipschitz", "diameter"),
+    "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (),
+    "noise-feedback": ("lipschitz",), "without-feedback": ("lipschitz",),
 }
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999}
 
@@ -110,7 +120,7 @@ def test_monotone(name):
     bound, rng = BOUNDS[name], random.Random(7)
     for p in domains.points(name, 25, seed=2):
         for key in INCREASING[name]:
-            more = p[key] + max(1, p[key] // 3) if key == "steps" else min(p[key] * (1 + rng.random()), UPPER.get(key, inf))
+            more = p[key] + max(1, p[key] // 3) if key in ("steps", "iterations") else min(p[key] * (1 + rng.random()), UPPER.get(key, inf))
             low, high = value(bound, p), value(bound, {**p, key: more})
             for a, b in zip(low.values(), high.values(), strict=True) if isinstance(low, dict) else ((low, high),):
                 assert a <= b + 2 * bound.rtol * abs(b) or a == b, (key, p, more)
@@ -120,6 +130,8 @@ def test_monotone(name):
 def test_profile_falls_and_its_inverse_is_safe(name):
     bound = BOUNDS[name]
     for p in domains.points(name, 40, seed=3):
+        if bound.status == "lower":
+            continue  # lowered by its own error, it may jump
         rest = {k: v for k, v in p.items() if k != "epsilon"}
         at = value(bound, p)
         assert -inf <= at <= 0

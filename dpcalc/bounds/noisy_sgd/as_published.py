@@ -34,7 +34,11 @@ def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: flo
 
 def printed_step(alpha: float, q: float, z: float) -> float:
     """S_α(q, z) of Definition 2.10: D_α(N(0,z²) ‖ (1−q)N(0,z²) + qN(1,z²))."""
-    return poisson_rdp.reverse(alpha, z, q)
+    if q == 1:
+        return ratio_up((alpha,), (2.0, z, z))
+    limit = up(-log1p(-q), 4e-16)
+    # At z = 0.03 the two components overlap by e^{−138}: the divergence is its limit.
+    return limit if z < 0.03 else min(poisson_rdp.reverse(alpha, z, q), limit)
 
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,

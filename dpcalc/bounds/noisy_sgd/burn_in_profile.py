@@ -11,7 +11,7 @@ a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, inf, log
+from math import exp, expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -20,8 +20,9 @@ from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.minimise import minimise
-from dpcalc.numerics.rounding import ratio_up
+from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
     from dpcalc.profiles.compose import Parts
@@ -37,8 +38,8 @@ def parts_of(n: int, batch_size: int, lipschitz: float, sigma2: float, r: int, m
     """R sampled steps, each at most q = b/n and 1/z = 2L/(bσ2) rounded up, and the Gaussian that hides the start."""
     from dpcalc.profiles import pairs
 
-    q = ratio_up((float(batch_size),), (float(n),))
-    step = pairs.without_replacement(pairs.gaussian(ratio_up((2.0, lipschitz), (float(batch_size), sigma2))), q)
+    q, ratio = _step(n, batch_size, lipschitz, sigma2)
+    step = pairs.without_replacement(pairs.gaussian(ratio), q)
     return ((step, r), (pairs.gaussian(mu), 1)) if mu else ((step, r),)
 
 
@@ -50,6 +51,8 @@ def _parts(n: int, batch_size: int, iterations: int, lipschitz: float, smoothnes
 
 def value(epsilon: float, **params: Any) -> float:
     """log δ(ε), at the given R and σ1."""
+    if params["iterations"] == 1:
+        return composition_value(epsilon, **{name: params[name] for name in composition.BOUND.params})
     from dpcalc.profiles import compose
 
     return compose.log_delta_at(_parts(**params), epsilon, PRECISION, bracket=False).upper
@@ -57,9 +60,31 @@ def value(epsilon: float, **params: Any) -> float:
 
 def inverse(log_delta: float, **params: Any) -> float:
     """ε at log δ."""
+    if params["iterations"] == 1:
+        return composition_inverse(log_delta, **{name: params[name] for name in composition.BOUND.params})
     from dpcalc.profiles import compose
 
     return _finite(compose.epsilon_at(_parts(**params), log_delta, PRECISION, bracket=False).upper)
+
+
+def one_step(epsilon: float, n: int, batch_size: int, lipschitz: float, sigma: float) -> float:
+    """log of q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ))."""
+    q, ratio = _step(n, batch_size, lipschitz, sigma)
+    inner = log1p(expm1(epsilon) / q) if epsilon < 600 else epsilon - log(q)
+    return min(0.0, up(log(q) + log_theta(inner * (1 - 1e-15), ratio), 1e-12))
+
+
+def one_step_inverse(log_delta: float, n: int, batch_size: int, lipschitz: float, sigma: float) -> float:
+    q, ratio = _step(n, batch_size, lipschitz, sigma)
+    if log_delta >= log(q):
+        return 0.0
+    inner = epsilon_for((log_delta - log(q)) * (1 + 1e-12), ratio)
+    return up(log1p(q * expm1(inner)) if inner < 600 else inner + log(q), 1e-14)
+
+
+def _step(n: int, batch_size: int, lipschitz: float, sigma: float) -> tuple[float, float]:
+    """q = b/n and 1/z = 2L/(bσ), rounded up."""
+    return ratio_up((float(batch_size),), (float(n),)), ratio_up((2.0, lipschitz), (float(batch_size), sigma))
 
 
 def _not_too_deep(epsilon: float, rdp_at_two: float) -> None:
@@ -78,11 +103,13 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one."""
     from dpcalc.profiles import compose
 
+    whole = {"r": params["iterations"], "sigma1": 0.0}
+    if params["iterations"] == 1:
+        return whole
     if epsilon is not None:
         _not_too_deep(epsilon, burn_in_rdp.value(2.0, **params, **burn_in_rdp.search(2.0, **params)))
     best, value_there, composed = _best_order(epsilon, log_delta, tuple(params.items()))
     found = [burn_in_rdp.search(1 + (best - 1) * k, **params) for k in _ORDERS]
-    whole = {"r": params["iterations"], "sigma1": 0.0}
     if composed < inf and (composed * _CLOSE <= value_there if epsilon is not None else composed <= value_there * _CLOSE):
         found.append(whole)
     trials = _different(found)
@@ -143,6 +170,8 @@ def exact(mp: Any, epsilon: float, **params: Any) -> Any:
 
 def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
     """log δ(ε) of T sampled steps."""
+    if iterations == 1:
+        return one_step(epsilon, n, batch_size, lipschitz, sigma)
     from dpcalc.profiles import compose
 
     _not_too_deep(epsilon, composition.value(2.0, n, batch_size, iterations, lipschitz, sigma))
@@ -150,6 +179,8 @@ def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, 
 
 
 def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+    if iterations == 1:
+        return one_step_inverse(log_delta, n, batch_size, lipschitz, sigma)
     from dpcalc.profiles import compose
 
     return _finite(compose.epsilon_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), log_delta, PRECISION, bracket=False).upper)

@@ -10,20 +10,21 @@ from typing import Any
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
+_SAID = 1 + Fraction(1, 2**51)  # --learning-rate 2/β, rounded to a double, is still 2/β
+
 
 def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
     """1 − c, exact but for one rounding downwards. Raises OutOfScope for η > 2/β, where a step need not contract.
 
     As ρ <= β, |1−ηρ| <= max(1−ηρ, ηβ−1) and |1−ηβ| likewise, so c = max(1−ηρ, ηβ−1)."""
     eta, beta, rho = Fraction(learning_rate), Fraction(smoothness), Fraction(strong_convexity)
-    if eta * beta > 2:
+    if eta * beta > 2 * _SAID:
         raise OutOfScope("out-of-range", f"{learning_rate:g} > 2/β = {2 / smoothness:g}; Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) "
                          "need steps that do not expand", "--learning-rate")
     if rho > beta:
         raise OutOfScope("out-of-range", f"{strong_convexity:g} > β = {smoothness:g}: a loss cannot be more convex than smooth",
                          "--strong-convexity")
-    exact = min(eta * rho, 2 - eta * beta)
-    return down(exact)
+    return down(max(min(eta * rho, 2 - eta * beta), Fraction(0)))
 
 
 def down(x: Fraction) -> float:
@@ -56,7 +57,7 @@ def reached(g: float, steps: int, push: float) -> float:
 
 def exact_gap(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
     eta = mp.mpf(learning_rate)
-    return 1 - max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness)))
+    return max(1 - max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness))), mp.mpf(0))
 
 
 def exact_weight(mp: Any, g: Any, r: int) -> Any:
