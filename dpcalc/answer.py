@@ -181,7 +181,8 @@ def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: flo
         return float(conversion.value(alpha, rdp, log_delta))
 
     alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
-    return Row(route, {"epsilon": epsilon, "delta": question.delta}, {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+    witness = {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+    return Row(route, {"epsilon": epsilon, "delta": question.delta}, witness)
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:

@@ -39,5 +39,5 @@ class Bound(NamedTuple):
     rough: Bound | None = None  # conversion: a cheaper one, whose best order is near
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
-    search: Callable[..., dict[str, float]] | None = None
+    search: Callable[..., dict[str, Any]] | None = None
     rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α), where it has a closed form

@@ -31,7 +31,7 @@ def own_params(bound: Bound, params: Params) -> dict[str, Any]:
     return {name: params[name] for name in bound.params}
 
 
-def chosen(bound: Bound, params: Params, **at: float) -> dict[str, float]:
+def chosen(bound: Bound, params: Params, **at: float) -> dict[str, Any]:
     """The free choices of a theorem at an α, an ε or a log δ; none for most."""
     return bound.search(**at, **own_params(bound, params)) if bound.search else {}
 

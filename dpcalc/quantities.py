@@ -80,7 +80,7 @@ CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "
 INDEX = Quantity("index", "position of the record, from 1", "i", kind="count", ge=1, le=LARGEST_COUNT)
 ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass", kind="choice",
                  choices=("random", "fixed"))
-NOISE_SCHEDULE = Quantity("schedule", "JSON file (- for standard input) with lists sigma, learning_rate, uses: one entry a step", kind="text")
+NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step", kind="text")
 
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response"))

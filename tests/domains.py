@@ -114,6 +114,14 @@ def deterministic_order(rng):
     return {**own, "r": p["r"], "epsilon": max(0.0, mu * (mu / 2 + rng.uniform(-3, 6)))}
 
 
+def scheduled(rng):
+    p = sgd(rng, 1)
+    t = rng.randint(1, 30)
+    steps_ = tuple((p["learning_rate"] * rng.uniform(0.1, 1), p["sigma"] * log_uniform(rng, 0.3, 3), rng.random() < 0.6 or k == t - 1) for k in range(t))
+    return {**{k: p[k] for k in ("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter")}, "schedule": steps_,
+            "r": rng.randint(1, t), "epsilon": log_uniform(rng, 1e-2, 3)}
+
+
 def affine(rng):
     g = rng.choice((0.0, 1.0, 1 + log_uniform(rng, 1e-3, 0.999), log_uniform(rng, 1e-6, 1)))
     eta, t = log_uniform(rng, 1e-3, 1), steps(rng, 1e4)
@@ -156,6 +164,7 @@ DRAW = {
     "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},
     "burn-in-profile": one_sgd_step,
     "iteration": deterministic_order,
+    "iteration-schedule": scheduled,
     "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 10), **sgd(r)},
     "lower-bound": lambda r: one_sgd_step(r, "r", "sigma1"),
     "noise-feedback": affine,

@@ -13,7 +13,7 @@ from dpcalc.errors import OutOfScope
 BOUNDS = all_bounds()
 SLOW_ORACLES = {"poisson-rdp": 40, "rdp-optimal": 8, "composition-optimal": 60, "randomized-response-exact": 60, "wor-rdp": 60,
                 "weighted-rdp": 60, "composition": 5, "burn-in-rdp": 8, "burn-in-as-published": 6, "composition-profile": 12,
-                "burn-in-profile": 12, "lower-bound": 10, "iteration": 60, "noise-feedback": 100, "without-feedback": 100}
+                "burn-in-profile": 12, "lower-bound": 10, "iteration": 60, "iteration-schedule": 60, "noise-feedback": 100, "without-feedback": 100}
 INTEGRALS = {"composition", "burn-in-rdp", "burn-in-as-published"}  # oracles by quadrature: compared at one precision
 COMPOSED = {"composition-profile", "burn-in-profile"}  # composed numerically: upper bounds within 0.2 %, not closed forms
 COUNT = 300
@@ -109,7 +109,7 @@ INCREASING = {  # in these a bound loses more privacy
     "amplification": ("step_epsilon", "sampling_rate"),
     "composition": ("alpha", "iterations", "lipschitz"), "composition-profile": ("lipschitz",),
     "burn-in-rdp": ("alpha", "lipschitz", "diameter"), "burn-in-profile": ("lipschitz",), "iteration": ("lipschitz", "diameter"),
-    "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (),
+    "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (), "iteration-schedule": ("lipschitz", "diameter"),
     "noise-feedback": ("lipschitz",), "without-feedback": ("lipschitz",),
 }
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999}

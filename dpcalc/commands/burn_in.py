@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dpcalc.answer import Answer, Route, Row
     from dpcalc.question import Question
 
+_SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness", "diameter")
 _RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate", "diameter")
 _NOISE = "σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is ησ"
 _FRESH = "batches are drawn afresh at every step; batches cut from a shuffled epoch are not covered by these theorems"
@@ -22,19 +23,37 @@ def answer(given: Given) -> Answer:
     from dpcalc.answer import Answer, rows
     from dpcalc.question import asked
 
+    if given["schedule"] is not None:
+        given = _scheduled(given)
     question = _ranged(asked(COMMAND, given), given)
     unknown = question.unknown.name if question.unknown else None
-    used = {*_RUN, "strong_convexity", "sigma", "order", "orders"} | ({"index"} if given["order"] == "fixed" else set())
+    used = {*_RUN, "strong_convexity", "sigma", "order", "orders", "schedule"} | ({"index"} if given["order"] == "fixed" else set())
     refuse_unneeded(given, used, f"with --order {given['order']}")
     check_unknown(question, used, "of burn-in")
-    require(given, (*_RUN, "sigma"), "by burn-in", unknown)
+    require(given, (*_RUN, "sigma") if given["schedule"] is None else _SCHEDULED, "by burn-in", unknown)
     _check(given.values)
     found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     head = found[0]
-    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
+    always = {"strong_convexity", "order", "epsilon", "delta", "alpha", "rdp"}
+    shown = {k: v for k, v in given.values.items() if k in (used & given.provided) | always}
     return Answer("burn-in", question, shown, found, _guarantee(question, head), "replace-one", "last iterate",
                   _notes(given, values, found), _companions(values, question, found))
+
+
+def _scheduled(given: Given) -> Given:
+    """The run described step by step: T, and where the schedule says them η and σ, are its own."""
+    from dpcalc.commands.schedule import read
+    from dpcalc.errors import DpcalcError, flag
+
+    for name in sorted(given.provided & {"steps", "index", "solve"}):
+        raise DpcalcError("contradictory", "with --schedule, every step is said there", flag(name))
+    steps = read(given)
+    if given["order"] == "random" and given["n"] != given["batch_size"]:
+        raise DpcalcError("refused", "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do not "
+                          "depend on chance, \"uses\" saying when the record is used", "--schedule")
+    return Given({**given.values, "steps": len(steps), "steps_as_said": steps, "learning_rate": min(eta for eta, _, _ in steps)},
+                 given.provided, given.inputs, given.said_as)
 
 
 def _ranged(question: Question, given: Given) -> Question:
@@ -45,7 +64,8 @@ def _ranged(question: Question, given: Given) -> Question:
     if unknown is None:
         return question
     if given["order"] == "fixed" and unknown.name in ("n", "batch_size"):
-        raise DpcalcError("unknown-value", f"{unknown.option}: with --order fixed the batch size must divide n; solve for another", "--solve")
+        raise DpcalcError("unknown-value", f"{unknown.option[2:]}: with --order fixed the batch size must divide n; "
+                          "solve for another", "--solve")
     curved = (given["smoothness"] or 0.0) + given["strong_convexity"]
     best = 2 / curved * (1 - 1e-15) if curved else 1e15
     ranges = {
@@ -89,6 +109,9 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     n, b = int(values["n"]), int(values["batch_size"])
     if b > n:
         raise OutOfScope("no-solution", f"a batch of {b} exceeds n = {n}", "--batch-size")
+    if values.get("steps_as_said"):
+        own = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "diameter")}
+        return {**own, "batch_size": b, "schedule": values["steps_as_said"]}
     same = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma")}
     period, steps = -(-n // b), int(values["steps"])
     index = values.get("index")
@@ -100,9 +123,11 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.answer import Route
-    from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, lower_bound
+    from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, iteration_schedule, lower_bound
     from dpcalc.routes import converted
 
+    if given["schedule"] is not None:
+        return (Route(iteration_schedule.BOUND),)
     if given["order"] == "fixed":
         return (Route(iteration.BOUND),)
     printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND))
@@ -143,12 +168,14 @@ def _guarantee(question: Question, head: Row) -> dict[str, Any]:
 
 def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
     steps, r = int(values["steps"]), _burn_in(values, found[0])
-    if r < steps:
+    if values.get("steps_as_said"):
+        flat = f"the last R = {r} of T = {steps} steps prove the bound; the earlier ones only set the distance they start from"
+    elif r < steps:
         flat = f"after R = {r} steps more training costs no privacy (T = {steps})"
     else:
         flat = f"all T = {steps} steps count: the run is shorter than its burn-in"
     assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
-    order = (_FRESH,) if given["order"] == "random" else ("the batches come in the same order in every pass; "
+    order: tuple[str, ...] = () if given["n"] == given["batch_size"] else (_FRESH,) if given["order"] == "random" else ("the batches come in the same order in every pass; "
                                                           + ("the record is in the last batch used" if given["index"] is None
                                                              else f"the record is in batch {given['index']} of each pass"),)
     return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *order)
@@ -165,6 +192,7 @@ _SHORT = {
     "burn-in-rdp": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
     "burn-in-profile": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
     "iteration": "the same, and full batches or a fixed order",
+    "iteration-schedule": "the same, and the record's steps given by the schedule",
     "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
 }
 
@@ -183,6 +211,7 @@ COMMAND = Command(
         Option(q.ORDER, RUN, default="random"),
         Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),
         Option(q.SIGMA, MECHANISM),
+        Option(q.NOISE_SCHEDULE, RUN),
         Option(q.ORDERS, QUESTION),
     ),
     answer,

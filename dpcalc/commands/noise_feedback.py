@@ -9,7 +9,7 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Row
+    from dpcalc.answer import Answer
     from dpcalc.question import Question
 
 _RUN = ("curvature", "learning_rate", "steps", "lipschitz")
@@ -38,7 +38,7 @@ def answer(given: Given) -> Answer:
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     mu = (without_feedback if found[0].route.bound is without_feedback.BOUND else with_feedback).mu(**params)
     return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu}, "replace-one", "last iterate",
-                  (*_NOTES, _record(values), _comparison(params)), {**_companions(params), "mu": mu, **_without(params, question, found[0])})
+                  (*_NOTES, _record(values), _comparison(params)), {**_companions(params), "mu": mu, **_without(params, question)})
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,8 +62,8 @@ def _companions(params: Mapping[str, Any]) -> dict[str, float]:
     return {"variance": fed, "variance_without_feedback": plain, "sigma_factor": up(sqrt(plain / fed), 1e-14)}
 
 
-def _without(params: Mapping[str, Any], question: Question, head: Row) -> dict[str, float]:
-    """The asked quantity for the same run without feedback, and the σ that feedback needs to lose as little."""
+def _without(params: Mapping[str, Any], question: Question) -> dict[str, float]:
+    """The asked quantity for the same run without feedback."""
     from dpcalc.answer import Route, evaluate
     from dpcalc.bounds.noise_feedback import without_feedback
     from dpcalc.question import Question as Plain

@@ -42,7 +42,7 @@ def printed_step(alpha: float, q: float, z: float) -> float:
 
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
-           learning_rate: float, diameter: float, sigma: float) -> dict[str, float]:
+           learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
     """{r, sigma1} near the optimum of the printed expression."""
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
     q, unit = batch_size / n, batch_size * sigma / (2 * lipschitz)
@@ -86,8 +86,8 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
 def closed_form(alpha: float, q: float, z: float) -> float:
     """Lemma 2.12: S_α(q, z) <= 2αq²/z². Raises OutOfScope outside q < 1/5, z >= 4, α <= α*(q, z)."""
     if q >= 0.2 or z < 4:
-        raise OutOfScope("out-of-range", f"q = {q:g}, noise multiplier {z:g}: Lemma 2.12 (Altschuler & Talwar 2022) needs q < 1/5 and z >= 4",
-                         "--sigma")
+        raise OutOfScope("out-of-range", f"q = {q:g}, noise multiplier {z:g}: Lemma 2.12 (Altschuler & Talwar 2022) needs "
+                         "q < 1/5 and z >= 4", "--sigma")
     m = log1p(1 / (q * (alpha - 1)))
     second = (m * m * z * z / 2 - log(5 * z * z)) / (m + log(q * alpha) + 1 / (2 * z * z))
     if alpha > m * z * z / 2 - log(z * z) or alpha > second:

@@ -3,8 +3,8 @@
 Statement. For every R <= T and σ1² + σ2² = σ², the last iterate is dominated by R steps of the pair of `sampled_step.py` at noise σ2
 composed with a Gaussian of μ = d√w(R)/(ησ1), d and w(R) as in burn_in_rdp.py.
 
-Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes its two parts, a step from
-a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1) compose to √(Σ a_k²)/(ησ1)
+Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes its two parts, a
+step from a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1) compose to √(Σ a_k²)/(ησ1)
 (Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). Composition of dominating pairs: Zhu, Dong & Wang 2022, Theorem 10.
 """
 
@@ -99,7 +99,7 @@ def _finite(epsilon: float) -> float:
     return epsilon
 
 
-def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, float]:
+def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
     """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one."""
     from dpcalc.profiles import compose
 
@@ -116,7 +116,7 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     if len(trials) == 1:
         return trials[0]
 
-    def loss(trial: dict[str, float]) -> float:
+    def loss(trial: dict[str, Any]) -> float:
         parts = _parts(**params, **trial)
         try:
             if epsilon is not None:
@@ -128,9 +128,9 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     return min(trials, key=loss)
 
 
-def _different(found: list[dict[str, float]]) -> list[dict[str, float]]:
+def _different(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One of each group of choices within 3 % of each other: their losses differ by the square of that."""
-    kept: list[dict[str, float]] = []
+    kept: list[dict[str, Any]] = []
     for x in found:
         if not any(abs(x["r"] - y["r"]) <= 0.03 * y["r"] and abs(x["sigma1"] - y["sigma1"]) <= 0.03 * y["sigma1"] for y in kept):
             kept.append(x)
@@ -183,7 +183,8 @@ def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: i
         return one_step_inverse(log_delta, n, batch_size, lipschitz, sigma)
     from dpcalc.profiles import compose
 
-    return _finite(compose.epsilon_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), log_delta, PRECISION, bracket=False).upper)
+    parts = parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0)
+    return _finite(compose.epsilon_at(parts, log_delta, PRECISION, bracket=False).upper)
 
 
 def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> Any:
@@ -196,8 +197,8 @@ def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iteratio
 BOUND = Bound(
     name="burn-in-profile",
     kind="profile",
-    statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), for the best R and "
-    "σ1² + σ2² = σ²; proof in dpcalc/bounds/noisy_sgd/burn_in_profile.py",
+    statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), for the "
+    "best R and σ1² + σ2² = σ²; proof in dpcalc/bounds/noisy_sgd/burn_in_profile.py",
     source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
     assumptions=burn_in_rdp.BOUND.assumptions,
     params=SHARED,

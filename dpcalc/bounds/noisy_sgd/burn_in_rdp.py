@@ -17,8 +17,7 @@ lets the shift fall by a at the cost α a²/(2η²σ1²); (4) the projection con
 so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R).
 """
 
-from functools import lru_cache
-from math import asinh, exp, inf, log, sqrt
+from math import asinh, exp, inf, sqrt
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -54,7 +53,7 @@ def rest(sigma: float, sigma1: float) -> float:
 
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
-           learning_rate: float, diameter: float, sigma: float) -> dict[str, float]:
+           learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
     """{r, sigma1} near the optimum. For a given split the best R has a closed form; the split is searched."""
     q, push = batch_size / n, 2 * learning_rate * lipschitz / batch_size
     g = contraction.gap(learning_rate, smoothness, strong_convexity)

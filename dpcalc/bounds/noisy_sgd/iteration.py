@@ -45,7 +45,8 @@ def run(batch_size: int, iterations: int, lipschitz: float, smoothness: float, s
         diameter: float, sigma: float, period: int, last: int) -> Run:
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
     uses = (iterations - last) // period + 1 if iterations >= last else 0
-    return Run(g, contraction.log_c(g), 2 * lipschitz / batch_size / sigma, period, last, uses, diameter / learning_rate / sigma, iterations)
+    push, wide = 2 * lipschitz / batch_size / sigma, diameter / learning_rate / sigma
+    return Run(g, contraction.log_c(g), push, period, last, uses, wide, iterations)
 
 
 def _power(r: Run, k: int) -> float:
@@ -87,7 +88,7 @@ def mu_from(r: Run, m: int) -> float:
 
 
 def search(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
-           diameter: float, sigma: float, period: int, last: int, **at: float) -> dict[str, float]:
+           diameter: float, sigma: float, period: int, last: int, **at: float) -> dict[str, Any]:
     """{r}: the number of last steps that prove the bound. Starting just after a push is best; the number of pushes is searched."""
     r = run(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, sigma, period, last)
     if not r.uses:
@@ -114,8 +115,8 @@ def _guess(r: Run, most: int) -> int:
     return int(min(log(left) / r.log_c / r.period, most)) if left > 0 and r.log_c > -inf else most
 
 
-def mu(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float, diameter: float,
-       sigma: float, period: int, last: int, r: int) -> float:
+def mu(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+       diameter: float, sigma: float, period: int, last: int, r: int) -> float:
     it = run(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, sigma, period, last)
     return mu_from(it, r) if it.uses else 0.0
 
@@ -168,7 +169,8 @@ BOUND = Bound(
     source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorems 4.1 and 4.3, arXiv:2403.00278",
     assumptions=(*SETTING, "every step uses all records (b = n), or the batches come in the same fixed order in every pass",
                  "the iterates stay in a convex set of diameter D", "only the last iterate is released"),
-    params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma", "period", "last"),
+    params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma", "period",
+            "last"),
     value=value,
     exact=exact,
     rtol=1e-11,

@@ -119,7 +119,8 @@ def exact(mp: Any, alpha: Any, q: Any, z: Any) -> Any:
         return a / (2 * z * z)
     half = 1 / (2 * z)
     bend = z * mp.log((1 - q) / q)
-    knots = (0, z / 4, z, 3 * z, 8 * z, 1, 3, 6, 12, 2 / z, bend - 4 * z, bend, bend + 4 * z, *((a / z - half) + k for k in (-12, -6, -3, 0, 3, 6, 12)))
+    peak = (a / z - half + k for k in (-12, -6, -3, 0, 3, 6, 12))
+    knots = (0, z / 4, z, 3 * z, 8 * z, 1, 3, 6, 12, 2 / z, bend - 4 * z, bend, bend + 4 * z, *peak)
     top = max(a, 2) / z + 25
     cuts = sorted({mp.mpf(k) for k in knots if 0 <= k <= top} | {top})
 

@@ -124,12 +124,11 @@ def _first(walk: Walk, grid: _Grid) -> Array:
 
     means = [walk.pull * walk.start + m for m in (walk.drift, walk.kick)]
     shares = [log(s) if s > 0 else -np.inf for s in (1 - walk.rate, walk.rate)]
-    pieces = []
+    logs = np.full(len(grid.x) + 2, -np.inf)
     for mean, share in zip(means, shares, strict=True):
         inside = share - (grid.x - mean) ** 2 / 2 - 0.5 * np.log(2 * np.pi)
-        pieces.append(np.concatenate([[share + log_tail(min(walk.half + mean, 1e150))], inside, [share + log_tail(min(walk.half - mean, 1e150))]])
-                      if min(walk.half + mean, walk.half - mean) > -1e150 else None)
-    return np.asarray(np.logaddexp(*pieces))
+        logs = np.logaddexp(logs, np.concatenate([[share + log_tail(walk.half + mean)], inside, [share + log_tail(walk.half - mean)]]))
+    return logs
 
 
 def _matrix(walk: Walk, grid: _Grid) -> Array:
