@@ -20,7 +20,11 @@ def test_case(case, cli):
         assert all(word in done.stderr for word in case["says"])
         return
     assert done.returncode == 0, done.stderr
-    value, expected = json.loads(done.stdout)["result"][case["key"]], float(case["expected"])
+    value = json.loads(done.stdout)["result"][case["key"]]
+    if case["how"] == "between":
+        assert case["low"] <= value <= case["high"]
+        return
+    expected = float(case["expected"])
     assert value == pytest.approx(expected, rel=case["rtol"], abs=0)
     assert value >= expected - 1e-15 * abs(expected)  # never below the theorem, but for the rounding of `expected`
 

@@ -175,10 +175,17 @@ def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> t
     else:
         flat = f"all T = {steps} steps count: the run is shorter than its burn-in"
     assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
-    order: tuple[str, ...] = () if given["n"] == given["batch_size"] else (_FRESH,) if given["order"] == "random" else ("the batches come in the same order in every pass; "
-                                                          + ("the record is in the last batch used" if given["index"] is None
-                                                             else f"the record is in batch {given['index']} of each pass"),)
-    return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *order)
+    return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *_batches(given))
+
+
+def _batches(given: Given) -> tuple[str, ...]:
+    """What the methods shown assume of the order of batches."""
+    if given["schedule"] is not None or given["n"] == given["batch_size"]:
+        return ()
+    if given["order"] == "random":
+        return (_FRESH,)
+    which = "the last batch used" if given["index"] is None else f"batch {given['index']} of each pass"
+    return (f"the batches come in the same order in every pass; the record is in {which}",)
 
 
 def _assumed(found: tuple[Row, ...]) -> dict[str, str]:
