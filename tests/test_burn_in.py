@@ -299,7 +299,7 @@ def test_closed_form_of_a_step_bounds_the_printed_divergence(alpha, q, z):
 
 @cache
 def rdp_after(steps):
-    rows = {row.route.bound.name: row.result["rdp"] for row in answer(**{**LINE, "steps": f"{steps:g}"}, alpha="4").rows}
+    rows = {row.route.bound.name: row.result["rdp"] for row in answer(**{**LINE, "steps": repr(steps)}, alpha="4", bound=("burn-in-rdp", "composition")).rows}
     return rows["composition"], rows["burn-in-rdp"]
 
 
@@ -311,7 +311,7 @@ def test_figure_1_linear_then_flat():
     late = [rdp_after(t) for t in (1e7, 1e9, 1e12)]
     assert len({burn for _, burn in late}) == 1
     assert [composed / late[0][0] for composed, _ in late] == pytest.approx([1, 1e2, 1e5], rel=1e-9)
-    ladder = [rdp_after(10 ** (k / 4))[1] for k in range(12, 33)]
+    ladder = [rdp_after(round(10 ** (k / 4)))[1] for k in range(12, 33)]
     assert ladder == sorted(ladder)
 
 
@@ -337,11 +337,7 @@ def test_as_published_only_by_name_and_with_a_warning(cli):
 def test_solved_parameter_meets_the_budget_and_is_tight(name):
     key = name.replace("-", "_")
     said = {k: v for k, v in LINE.items() if k != key} | ({} if name == "sigma" else {"sigma": "0.1"})
-    budget = "5.4" if name in ("steps", "diameter", "learning-rate") else "3"
-    if name == "steps":
-        budget = "3"
-    if name in ("diameter", "learning-rate"):
-        budget = "3"
+    budget = "8" if name == "batch-size" else "3"
     got = answer(**said, delta="1e-5", epsilon=budget, solve=name, bound=("burn-in-rdp",))
     x, worse = got.value, COMMAND.option(key).quantity.safer
 
@@ -360,7 +356,7 @@ def test_solved_by_rdp_budget_and_flat_in_steps():
 
 @pytest.mark.parametrize("change, option", [
     ({"learning_rate": "2.1"}, "--learning-rate"), ({"batch_size": "60001"}, "--batch-size"), ({"strong_convexity": "1.5"}, "--strong-convexity"),
-    ({"diameter": None}, "--diameter"), ({"strong_convexity": "1", "diameter": "3"}, "--strong-convexity"), ({"index": "3"}, "--index"),
+    ({"diameter": None}, "--diameter"), ({"index": "3"}, "--index"),
     ({"order": "fixed", "batch_size": "7"}, "--batch-size"), ({"order": "fixed", "batch_size": "60", "index": "1001"}, "--index"),
     ({"delta": "0"}, "--delta"), ({"schedule": "nosuch"}, "--steps"), ({"schedule": "nosuch", "steps": None}, "--schedule")], ids=str)
 def test_conditions_are_checked(change, option):

@@ -88,18 +88,6 @@ def _check(values: Mapping[str, Any]) -> None:
         raise DpcalcError("out-of-range", f"{b} does not divide n = {n}: a fixed order needs batches of equal size", "--batch-size")
     if values.get("learning_rate") is not None:
         contraction.gap(values["learning_rate"], values["smoothness"], values["strong_convexity"])
-    if values.get("diameter") is not None and values.get("lipschitz") is not None:
-        _check_gradients(values)
-
-
-def _check_gradients(values: Mapping[str, Any]) -> None:
-    """On a set of diameter D a ρ-strongly convex loss has gradients ρD apart: at most 2L."""
-    from dpcalc.errors import DpcalcError
-
-    rho, d, lipschitz = values["strong_convexity"], values["diameter"], values["lipschitz"]
-    if rho * d > 2 * lipschitz * (1 + 1e-12):
-        raise DpcalcError("out-of-range", f"{rho:g}·D = {rho * d:g} > 2L = {2 * lipschitz:g}: no such loss is L-Lipschitz on that set",
-                          "--strong-convexity")
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: fl
 
 
 def best_length(step: float, hide: float, g: float, iterations: int, push: float, diameter: float) -> tuple[float, int]:
-    """(total, R) minimising R·S + hide·d²·w(R) over R; exact minimum of each branch (d = D, or d still growing)."""
+    """(total, R) minimising R·S + hide·d²·w(R) over R; exact where d no longer grows."""
     if not 0 < step < inf:
         return (inf if step else 0.0), iterations
 
@@ -82,16 +82,18 @@ def best_length(step: float, hide: float, g: float, iterations: int, push: float
         d = min(diameter, contraction.reached(g, iterations - r, push))
         return r * step + hide * d * d * contraction.weight(g, r)
 
+    far = min(diameter, push / g) if g else diameter  # how far apart two runs ever are
     if g == 0:
-        guess = diameter * sqrt(hide / step)
+        guess = far * sqrt(hide / step)
         late = iterations / sqrt(1 + step / (hide * push * push))
     elif g < 1:
         rate = -2 * contraction.log_c(g)
-        guess = 2 * asinh(0.5 * diameter * sqrt(hide * g * (2 - g) * rate / step)) / rate
+        guess = 2 * asinh(0.5 * far * sqrt(hide * g * (2 - g) * rate / step)) / rate
         late = iterations - 1 / rate
     else:
         guess = late = 1.0
-    grown = int(diameter / push) + 1 if diameter / push < iterations else iterations  # more steps than it takes to be D apart
+    growth = diameter / push if far == diameter else 30 / g  # more steps than it takes to be that far apart
+    grown = int(growth) + 1 if growth < iterations else iterations
     trials = {max(1, min(iterations, int(x) + k)) for x in (min(guess, iterations), min(guess, iterations - grown), late) for k in (0, 1)}
     best = min(trials, key=total)
     if g > 0 and iterations - best < grown:  # no closed form while d grows
