@@ -11,7 +11,7 @@ step from a common point and a Gaussian hiding a_k, and after R steps Gaussians 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PRECISION = 1e-3  # of ε, and of log δ
 _ROUGH = 0.03  # while R and the split are compared
-_DEEPEST = 5000.0  # −log δ
+_LARGEST_MEAN, _DEEPEST = 3000.0, 5000.0  # of a loss; −log δ
 _CLOSE = 1.3  # plain composition is tried where the RDP bound says it is that near
 _ORDERS = (0.4, 1.0, 2.2)  # of α − 1, about the best order of the RDP bound: each has its own best R and split
 
@@ -87,10 +87,13 @@ def _step(n: int, batch_size: int, lipschitz: float, sigma: float) -> tuple[floa
     return ratio_up((float(batch_size),), (float(n),)), ratio_up((2.0, lipschitz), (float(batch_size), sigma))
 
 
-def _not_too_deep(epsilon: float, rdp_at_two: float) -> None:
-    """A δ of e^{−ε²/(2μ²)} far below every double is not worth the grid it takes: the RDP bounds answer. μ² is about ε(2)."""
-    if rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > _DEEPEST:
-        raise OutOfScope("no-solution", "log δ is too small here for a composed profile; the RDP bounds answer", "--bound")
+def _worth_composing(epsilon: float | None, mean: float, rdp_at_two: float) -> None:
+    """Raises OutOfScope where a composed profile would say nothing that the RDP bounds do not, and take long: a mean loss (about
+    ε(1.01)) in the thousands, or far above the ε asked for, where δ is 1; or δ near e^{−ε²/(2μ²)} far below every double, μ² about ε(2)."""
+    hopeless = mean > _LARGEST_MEAN or (epsilon is not None and mean > epsilon + 12 * sqrt(2 * mean))
+    deep = epsilon is not None and rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > _DEEPEST
+    if hopeless or deep:
+        raise OutOfScope("no-solution", "the loss is too far from the question for a composed profile; the RDP bounds answer", "--bound")
 
 
 def _finite(epsilon: float) -> float:
@@ -106,8 +109,7 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     whole = {"r": params["iterations"], "sigma1": 0.0}
     if params["iterations"] == 1:
         return whole
-    if epsilon is not None:
-        _not_too_deep(epsilon, burn_in_rdp.value(2.0, **params, **burn_in_rdp.search(2.0, **params)))
+    _worth_composing(epsilon, *(burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params)) for alpha in (1.01, 2.0)))
     best, value_there, composed = _best_order(epsilon, log_delta, tuple(params.items()))
     found = [burn_in_rdp.search(1 + (best - 1) * k, **params) for k in _ORDERS]
     if composed < inf and (composed * _CLOSE <= value_there if epsilon is not None else composed <= value_there * _CLOSE):
@@ -174,7 +176,7 @@ def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, 
         return one_step(epsilon, n, batch_size, lipschitz, sigma)
     from dpcalc.profiles import compose
 
-    _not_too_deep(epsilon, composition.value(2.0, n, batch_size, iterations, lipschitz, sigma))
+    _worth_composing(epsilon, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
     return compose.log_delta_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), epsilon, PRECISION, bracket=False).upper
 
 
@@ -183,6 +185,7 @@ def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: i
         return one_step_inverse(log_delta, n, batch_size, lipschitz, sigma)
     from dpcalc.profiles import compose
 
+    _worth_composing(None, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
     parts = parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0)
     return _finite(compose.epsilon_at(parts, log_delta, PRECISION, bracket=False).upper)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _NODES = (12, 16)  # per panel
 _WIDTH, _WIDEST, _PUSHED = 60.0, 200.0, 60.0  # widths D′ in units of the noise: any T; walks that have mixed; instance (b)
 _MARGIN = 1e-9
+_ROUNDING = 1e-12  # of the total mass
 
 
 def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
@@ -46,6 +47,7 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
     pull = 1 - learning_rate * strong_convexity
     right = Walk(width / 2, pull, 0.0, push, q, 0.0)
     drift = min(slope / sigma, 1e6)
+    push = drift / batch_size  # of the same slope
     half = min(width, _PUSHED, max(2 * push + 14, 30 / drift)) / 2
     starts = {-half, min(half, iterations * drift)}
     pushed = (Walk(half, pull, -drift, -drift + 2 * push, q, start) for start in sorted(starts))
@@ -81,7 +83,8 @@ def rdp(alpha: float, **params: Any) -> float:
             second = np.logaddexp(second, log(q.blur))
         terms = alpha * top + (1 - alpha) * second + p.log_weight[seen]
         peak = float(terms.max())
-        return (peak + log(float(np.exp(terms - peak).sum()))) / (alpha - 1)
+        error = alpha * (_ROUNDING + float(p.slack[-1]))
+        return (peak + log(float(np.exp(terms - peak).sum())) - error) / (alpha - 1)
 
     return _least(params, measure)
 
