@@ -85,7 +85,7 @@ def test_privacy_of_a_record(index):
 
 
 def test_the_worst_record_is_the_last_one():
-    assert answer().value == answer(index="6").value == max(answer(index=str(i)).value for i in range(1, 7))
+    assert answer(index="2").extra["epsilon_worst"] == answer().value == answer(index="6").value == max(answer(index=str(i)).value for i in range(1, 7))
 
 
 def test_more_noise_for_the_same_privacy():

@@ -38,7 +38,7 @@ def answer(given: Given) -> Answer:
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     mu = (without_feedback if found[0].route.bound is without_feedback.BOUND else with_feedback).mu(**params)
     return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu}, "replace-one", "last iterate",
-                  (*_NOTES, _record(values), _comparison(params)), {**_companions(params), "mu": mu, **_without(params, question)})
+                  (*_NOTES, _record(values), _comparison(params)), {**_companions(params), "mu": mu, **_compared(params, question)})
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -62,15 +62,16 @@ def _companions(params: Mapping[str, Any]) -> dict[str, float]:
     return {"variance": fed, "variance_without_feedback": plain, "sigma_factor": up(sqrt(plain / fed), 1e-14)}
 
 
-def _without(params: Mapping[str, Any], question: Question) -> dict[str, float]:
-    """The asked quantity for the same run without feedback."""
+def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]:
+    """The asked quantity for the same run without feedback, and, with feedback, for the worst record."""
     from dpcalc.answer import Route, evaluate
-    from dpcalc.bounds.noise_feedback import without_feedback
+    from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
     from dpcalc.question import Question as Plain
 
     asks = Plain(question.asks, question.epsilon, question.delta, question.alpha)
-    row = evaluate(Route(without_feedback.BOUND), params, asks)
-    return {f"{question.asks}_without_feedback": row.result[question.asks]}
+    plain = evaluate(Route(without_feedback.BOUND), params, asks)
+    worst = evaluate(Route(with_feedback.BOUND), {**params, "index": params["iterations"]}, asks)
+    return {f"{asks.asks}_without_feedback": plain.result[asks.asks], f"{asks.asks}_worst": worst.result[asks.asks]}
 
 
 def _record(values: Mapping[str, Any]) -> str:
