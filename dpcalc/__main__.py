@@ -1,6 +1,10 @@
 """Entry: --version is answered before anything heavy is imported."""
 
+import os
 import sys
+
+# The matrices here are small: a second thread of linear algebra costs more than it brings, on a busy machine thirty times.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
-from dpcalc.orders import Params, all_steps, best_order, own_params
+from dpcalc.orders import Params, all_steps, best_order, chosen, own_params
 from dpcalc.question import Question
 
 
@@ -187,8 +187,17 @@ def evaluate(route: Route, params: Params, question: Question, start: float | No
 
 def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
     alpha = question.alpha or 0.0
-    one = route.bound.value(alpha, **own_params(route.bound, params))
-    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha})
+    witness = chosen(route.bound, params, alpha=alpha)
+    one = route.bound.value(alpha, **own_params(route.bound, params), **witness)
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
+
+
+def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    bound, alpha = route.bound, question.alpha or 0.0
+    if bound.rdp is None:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+    witness = chosen(bound, params, alpha=alpha)
+    return Row(route, {"rdp": bound.rdp(alpha, **own_params(bound, params), **witness), "alpha": alpha}, {"alpha": alpha, **witness})
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -201,7 +210,8 @@ def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: flo
         return float(conversion.value(alpha, rdp, log_delta))
 
     alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
-    return Row(route, {"epsilon": epsilon, "delta": question.delta}, {"alpha": alpha, "rdp": rdp})
+    witness = {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+    return Row(route, {"epsilon": epsilon, "delta": question.delta}, witness)
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -214,7 +224,7 @@ def _rdp_to_delta(route: Route, params: Params, question: Question, start: float
         return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
 
     alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
-    return Row(route, delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp})
+    return Row(route, delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -237,8 +247,10 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
             raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
         return Row(route, {"epsilon": bound.pure(**own), "delta": 0.0})
     log_delta = question.log_delta
+    witness = chosen(bound, params, log_delta=log_delta)
+    own |= witness
     epsilon = bound.inverse(log_delta, **own) if bound.inverse else _invert(bound, own, log_delta)
-    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0})
+    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, witness)
 
 
 def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
@@ -262,7 +274,8 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
     if _is_composed(route.bound, params):
         return _composed_to_delta(route, params, question, start)
     epsilon = question.epsilon or 0.0
-    return Row(route, delta_result(route.bound.value(epsilon, **own_params(route.bound, params)), epsilon))
+    witness = chosen(route.bound, params, epsilon=epsilon)
+    return Row(route, delta_result(route.bound.value(epsilon, **own_params(route.bound, params), **witness), epsilon), witness)
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -308,6 +321,7 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("rdp", "epsilon"): _rdp_to_epsilon,
     ("rdp", "delta"): _rdp_to_delta,
     ("rdp", "tv"): _rdp_to_tv,
+    ("profile", "rdp"): _profile_rdp,
     ("profile", "epsilon"): _profile_to_epsilon,
     ("profile", "delta"): _profile_to_delta,
     ("profile", "tv"): _profile_to_tv,

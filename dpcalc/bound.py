@@ -48,3 +48,6 @@ class Bound(NamedTuple):
     exact_n: float = inf  # with --digits: most records for which the printed formula can be summed
     slow_exact: bool = False  # the printed form is a search of its own: --digits leaves it out
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
+    # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
+    search: Callable[..., dict[str, Any]] | None = None
+    rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α), where it has a closed form

@@ -25,6 +25,8 @@ COMMANDS = {
     "schema": "JSON Schema of a result, and of a command's parameters",
     "shuffle-pnsgd": "Privacy of the last iterate of noisy SGD over shuffled records",
     "online-noise": "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
+    "burn-in": "Noisy SGD: when longer training costs no more privacy",
+    "noise-feedback": "Affine gradients with noise feedback",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)

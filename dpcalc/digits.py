@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpcalc.answer import Answer, Row
-from dpcalc.errors import DpcalcError
+from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.mproot import root
 from dpcalc.orders import Params, own_params
 
@@ -31,13 +31,24 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
         return {}  # a sum over the records
     if asks == "epsilon" and not row.result["delta"]:
         return {}  # pure ε: a closed form, rounded up exactly
-    value = _HOW[row.route.bound.kind, asks](mp, row, answer, row.params)
+    how = _HOW.get((row.route.bound.kind, asks))
+    try:
+        value = how(mp, row, answer, row.params) if how else None
+    except OutOfScope:  # no closed form here
+        value = None
+    if value is None:
+        return {}
     return {asks: mp.nstr(value, digits, strip_zeros=False)}
 
 
+def _own(row: Row, params: Params) -> dict[str, Any]:
+    """The arguments of `exact`: the parameters, and the theorem's free choices as the row made them."""
+    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp")} if row.route.bound.search else {}
+    return {**own_params(row.route.bound, params), **free}
+
+
 def _rdp(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    alpha = row.witness["alpha"]
-    return params.get("steps", 1) * row.route.bound.exact(mp, alpha, **own_params(row.route.bound, params))
+    return params.get("steps", 1) * row.route.bound.exact(mp, row.witness["alpha"], **_own(row, params))
 
 
 def _rdp_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
@@ -60,12 +71,12 @@ def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:
 
 
 def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    return row.route.bound.exact(mp, answer.question.epsilon or 0.0, **own_params(row.route.bound, params))
+    return row.route.bound.exact(mp, answer.question.epsilon or 0.0, **_own(row, params))
 
 
 def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     """The ε at which the printed δ(ε) is the δ asked for, next to the double."""
-    bound, own = row.route.bound, own_params(row.route.bound, params)
+    bound, own = row.route.bound, _own(row, params)
     target, near = mp.mpf(row.result["delta"]), mp.mpf(row.result["epsilon"])
     if near == 0:
         return near
@@ -73,7 +84,7 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    return row.route.bound.exact(mp, **own_params(row.route.bound, params))[answer.question.asks]
+    return row.route.bound.exact(mp, **_own(row, params))[answer.question.asks]
 
 
 _HOW: dict[tuple[str, str], Callable[[Any, Row, Answer, Params], Any]] = {

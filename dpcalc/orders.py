@@ -31,6 +31,11 @@ def own_params(bound: Bound, params: Params) -> dict[str, Any]:
     return {name: params[name] for name in bound.params}
 
 
+def chosen(bound: Bound, params: Params, **at: float) -> dict[str, Any]:
+    """The free choices of a theorem at an α, an ε or a log δ; none for most."""
+    return bound.search(**at, **own_params(bound, params)) if bound.search else {}
+
+
 def all_steps(one: float, params: Params) -> float:
     """RDP adds up over steps."""
     steps = params.get("steps", 1)
@@ -52,7 +57,7 @@ def _curve(bound: Bound, own: tuple[tuple[str, Any], ...]) -> Callable[[float], 
     def curve(alpha: float) -> float:
         if alpha not in known:
             try:
-                known[alpha] = bound.value(alpha, **params)
+                known[alpha] = bound.value(alpha, **params, **chosen(bound, params, alpha=alpha))
             except (OverflowError, OutOfScope):
                 known[alpha] = inf
         return known[alpha]

@@ -91,6 +91,11 @@ SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise of each st
 SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0)
 SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST:LAST, COUNT of them", "FIRST:LAST[:COUNT]", kind="text")
 
+CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
+ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass", kind="choice",
+                 choices=("random", "fixed"))
+NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step", kind="text")
+
 NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response"))

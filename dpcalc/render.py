@@ -13,7 +13,7 @@ from dpcalc.numbers import human, plain
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
-            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η"}
+            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dpcalc.answer import Route, Row, evaluate
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, integer_boundary
-from dpcalc.orders import Params, own_params
+from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 
@@ -65,7 +65,8 @@ class _Search:
         assert question.target is not None and question.unknown is not None
         try:
             if bound.kind == "profile" and question.delta:
-                own = own_params(bound, self.derive({**self.given, question.unknown.name: x}))
+                params = self.derive({**self.given, question.unknown.name: x})
+                own = own_params(bound, params) | chosen(bound, params, epsilon=question.target)
                 return float(bound.value(question.target, **own)) - question.log_delta
             row = self.forward(x, self.order)
         except OverflowError:

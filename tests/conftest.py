@@ -1,6 +1,7 @@
 """What the tests share: the installed console script, and mpmath contexts that nobody else changes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import mpmath
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
 SCRIPT = Path(sys.executable).with_name("dpcalc")
 ROOT = Path(__file__).parents[1]
 

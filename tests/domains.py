@@ -182,6 +182,60 @@ def partial(rng, constant=True):
 
 
 BOTH = tuple(LAWS.values())
+def sgd(rng, iterations=None):
+    """A run of noisy SGD with η <= 2/β, and a valid choice of R and σ1."""
+    n = max(1, round(log_uniform(rng, 1, 1e6)))
+    b = max(1, min(n, round(log_uniform(rng, 1, n))))
+    t = iterations or steps(rng, 1e9)
+    beta, sigma = log_uniform(rng, 1e-3, 1e2), log_uniform(rng, 0.05, 50) / b
+    eta = rng.choice((2 / beta * rng.random(), 2 / beta * 0.001, min(1.0, 2 / beta)))
+    rho = rng.choice((0.0, beta * rng.random(), beta * log_uniform(rng, 1e-9, 1)))
+    r = max(1, min(t, round(log_uniform(rng, 1, t))))
+    return {"n": n, "batch_size": b, "iterations": t, "lipschitz": log_uniform(rng, 0.1, 10), "smoothness": beta, "strong_convexity": rho,
+            "learning_rate": eta, "diameter": log_uniform(rng, 1e-2, 1e2), "sigma": sigma, "r": r,
+            "sigma1": 0.0 if r == t else sigma * rng.choice((0.7, rng.uniform(0.01, 0.999)))}
+
+
+def sampled_steps(rng):
+    p = sgd(rng)
+    return {k: p[k] for k in ("n", "batch_size", "iterations", "lipschitz", "sigma")}
+
+
+def one_sgd_step(rng, *without):
+    """T = 1, at an ε where the profile is of ordinary size."""
+    p = {**sgd(rng, 1), "epsilon": rng.choice((0.0, log_uniform(rng, 1e-3, 1.0)))}
+    p["sigma"] = 2 * p["lipschitz"] / p["batch_size"] * log_uniform(rng, 0.3, 3)
+    return {k: v for k, v in p.items() if k not in without}
+
+
+def deterministic_order(rng):
+    p = sgd(rng, rng.randint(1, 60))
+    period = rng.choice((1, 1, 2, 5))
+    last = rng.randint(1, period)
+    p |= {"period": period, "last": last, "epsilon": 1.0}
+    from dpcalc.bounds.noisy_sgd import iteration
+
+    own = {k: p[k] for k in iteration.BOUND.params}
+    mu = iteration.mu(**own, r=p["r"])
+    return {**own, "r": p["r"], "epsilon": max(0.0, mu * (mu / 2 + rng.uniform(-3, 6)))}
+
+
+def scheduled(rng):
+    p = sgd(rng, 1)
+    t = rng.randint(1, 30)
+    steps_ = tuple((p["learning_rate"] * rng.uniform(0.1, 1), p["sigma"] * log_uniform(rng, 0.3, 3), rng.random() < 0.6 or k == t - 1) for k in range(t))
+    return {**{k: p[k] for k in ("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter")}, "schedule": steps_,
+            "r": rng.randint(1, t), "epsilon": log_uniform(rng, 1e-2, 3)}
+
+
+def affine(rng):
+    g = rng.choice((0.0, 1.0, 1 + log_uniform(rng, 1e-3, 0.999), log_uniform(rng, 1e-6, 1)))
+    eta, t = log_uniform(rng, 1e-3, 1), steps(rng, 1e4)
+    p = {"curvature": g / eta, "learning_rate": eta, "sigma": log_uniform(rng, 0.1, 10), "iterations": t, "lipschitz": log_uniform(rng, 0.1, 10),
+         "index": max(1, t - rng.choice((0, 0, 1, 3)))}
+    return {**p, "epsilon": log_uniform(rng, 1e-2, 3)}
+
+
 DRAW = {
     "gaussian-rdp": lambda r: {"alpha": alpha(r), "sigma": spread(r, 1e-6, 1e6), "sensitivity": spread(r, 1e-6, 1e6)},
     "gaussian-exact": gaussian_profile,
@@ -215,6 +269,16 @@ DRAW = {
     "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
     "profile-composition": atoms,
+    "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
+    "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r", "sigma1"),
+    "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},
+    "burn-in-profile": one_sgd_step,
+    "iteration": deterministic_order,
+    "iteration-schedule": scheduled,
+    "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 10), **sgd(r)},
+    "lower-bound": lambda r: one_sgd_step(r, "r", "sigma1"),
+    "noise-feedback": affine,
+    "without-feedback": affine,
     "amplification": lambda r: {"step_epsilon": r.choice((0.0, log_uniform(r, 1e-10, 5000))), "step_delta": delta(r),
                                 "sampling_rate": log_uniform(r, 1e-9, 1)},
     "fixed-order": lambda r: a_run(r, 1e12, laws=BOTH, index=True),

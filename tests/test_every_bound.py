@@ -21,9 +21,12 @@ SLOW_ORACLES = {"profile-composition": 40, "wor-profile": 200, "poisson-profile"
                 "output-perturbation-exact": 60, "fixed-order": 40,
                 "randomly-stopped": 20, "randomly-stopped-loose": 30, "shuffled-contraction": 30, "shuffled-limit": 40, "fixed-order-iteration": 40,
                 "smooth-nonconvex": 100, "output-perturbation": 60, "without-replacement-conjecture": 100, "without-replacement-unamplified": 100,
-                "without-replacement-lower": 100}
+                "without-replacement-lower": 100, "composition": 5, "burn-in-rdp": 8, "burn-in-as-published": 6, "composition-profile": 12,
+                "burn-in-profile": 12, "lower-bound": 10, "iteration": 60, "iteration-schedule": 60, "noise-feedback": 100, "without-feedback": 100}
+INTEGRALS = {"composition", "burn-in-rdp", "burn-in-as-published"}  # oracles by quadrature: compared at one precision
+COMPOSED = {"composition-profile", "burn-in-profile"}  # composed numerically: upper bounds within 0.2 %, not closed forms
 COUNT = 300
-DIGITS = {"rdp-optimal": 25, "online-limit": 30}  # their oracles are a root of a minimum and an integral
+DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-as-published": 20}  # their oracles are a root of a minimum and an integral
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
 
 
@@ -63,6 +66,9 @@ def test_value_is_the_printed_formula_and_never_below_it(name):
     bound = BOUNDS[name]
     for p in domains.points(name, SLOW_ORACLES.get(name, COUNT)):
         for got, want in pairs(bound, p, DIGITS.get(name, 60)):
+            if bound.status == "lower":  # the other side is the safe one, and how near it is not promised
+                assert got <= want
+                continue
             assert got == got and got != inf, p
             scale = abs(want) if bound.kind != "profile" else max(abs(want), 1)
             if bound.kind == "conversion":
@@ -88,7 +94,7 @@ def slope(bound, p):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_oracle_does_not_depend_on_its_precision(name):
     for p in domains.points(name, 3 if name in SLOW_ORACLES else 12, seed=1):
-        if name in DIGITS:
+        if name in INTEGRALS or name in DIGITS:
             continue  # a root of a minimum or an integral, found to the working precision: two precisions take minutes
         if name == "poisson-rdp" and p["alpha"] != int(p["alpha"]):
             continue  # an integral: compared with the sum at whole orders, and by halving the step elsewhere
@@ -102,7 +108,7 @@ def test_says_where_it_comes_from(name):
     bound = BOUNDS[name]
     assert bound.statement and bound.source and bound.status in STATUS
     assert bound.kind in {"rdp", "profile", "conversion", "point", "composition"}
-    assert isinstance(bound.assumptions, tuple) and 0 < bound.rtol < 1e-8
+    assert isinstance(bound.assumptions, tuple) and 0 < bound.rtol < (3e-3 if name in COMPOSED else 1e-8)
 
 
 INCREASING = {  # in these a bound loses more privacy
@@ -129,6 +135,10 @@ INCREASING = {  # in these a bound loses more privacy
     "without-replacement-conjecture-sum": ("alpha", "passes", "constant"), "without-replacement-unamplified": ("alpha", "passes"),
     "without-replacement-lower": ("passes",), "online-contraction": ("lipschitz",), "online-iteration": ("lipschitz",),
     "online-hybrid": ("lipschitz",), "online-limit": ("lipschitz",),
+    "composition": ("alpha", "iterations", "lipschitz"), "composition-profile": ("lipschitz",),
+    "burn-in-rdp": ("alpha", "lipschitz", "diameter"), "burn-in-profile": ("lipschitz",), "iteration": ("lipschitz", "diameter"),
+    "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (), "iteration-schedule": ("lipschitz", "diameter"),
+    "noise-feedback": ("lipschitz",), "without-feedback": ("lipschitz",),
 }
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999}
 
@@ -138,7 +148,7 @@ def test_monotone(name):
     bound, rng = BOUNDS[name], random.Random(7)
     for p in domains.points(name, 25, seed=2):
         for key in INCREASING[name]:
-            more = p[key] + max(1, p[key] // 3) if key == "steps" else min(p[key] * (1 + rng.random()), UPPER.get(key, inf))
+            more = p[key] + max(1, p[key] // 3) if key in ("steps", "iterations") else min(p[key] * (1 + rng.random()), UPPER.get(key, inf))
             low, high = value(bound, p), value(bound, {**p, key: more})
             for a, b in zip(low.values(), high.values(), strict=True) if isinstance(low, dict) else ((low, high),):
                 assert a <= b + 2 * bound.rtol * abs(b) or a == b, (key, p, more)
@@ -148,6 +158,8 @@ def test_monotone(name):
 def test_profile_falls_and_its_inverse_is_safe(name):
     bound = BOUNDS[name]
     for p in domains.points(name, 40, seed=3):
+        if bound.status == "lower":
+            continue  # lowered by its own error, it may jump
         rest = {k: v for k, v in p.items() if k != "epsilon"}
         at = value(bound, p)
         assert -inf <= at <= 0

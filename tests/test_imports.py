@@ -24,6 +24,13 @@ CASES = [
     ("rdp --help", {"pydantic", "numpy", "rich"}),
     ("subsample --help", {"pydantic", "numpy", "rich"}),
     ("convert --help", {"pydantic", "numpy", "rich"}),
+    ("burn-in --help", {"pydantic", "numpy", "rich"}),
+    ("noise-feedback --help", {"pydantic", "numpy", "rich"}),
+    ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("burn-in --order fixed --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 "
+     "--delta 1e-5 --json", {"numpy", "rich"}),
+    ("burn-in --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 --delta 1e-5 --json",
+     {"rich"}),
     ("rdp --sigma 1 --delta 1e-5 --json", {"numpy", "rich"}),
     ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
     ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"numpy", "rich"}),

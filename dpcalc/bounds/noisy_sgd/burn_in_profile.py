@@ -1,0 +1,226 @@
+"""The burn-in theorem for whole privacy profiles.
+
+Statement. For every R <= T and σ1² + σ2² = σ², the last iterate is dominated by R steps of the pair of `sampled_step.py` at noise σ2
+composed with a Gaussian of μ = d√w(R)/(ησ1), d and w(R) as in burn_in_rdp.py.
+
+Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes its two parts, a
+step from a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1) compose to √(Σ a_k²)/(ησ1)
+(Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). Composition of dominating pairs: Zhu, Dong & Wang 2022, Theorem 10.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import exp, expm1, inf, log, log1p, sqrt
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.conversions import rdp_improved
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
+from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
+from dpcalc.numerics.minimise import minimise
+from dpcalc.numerics.rounding import ratio_up, up
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.compose import Parts
+
+PRECISION = 1e-3  # of ε, and of log δ
+_ROUGH = 0.03  # while R and the split are compared
+_LARGEST_MEAN, _DEEPEST = 3000.0, 5000.0  # of a loss; −log δ
+_CLOSE = 1.3  # plain composition is tried where the RDP bound says it is that near
+_ORDERS = (0.4, 1.0, 2.2)  # of α − 1, about the best order of the RDP bound: each has its own best R and split
+
+
+def parts_of(n: int, batch_size: int, lipschitz: float, sigma2: float, r: int, mu: float) -> Parts:
+    """R sampled steps, each at most q = b/n and 1/z = 2L/(bσ2) rounded up, and the Gaussian that hides the start."""
+    from dpcalc.profiles import pairs
+
+    q, ratio = _step(n, batch_size, lipschitz, sigma2)
+    step = pairs.without_replacement(pairs.gaussian(ratio), q)
+    return ((step, r), (pairs.gaussian(mu), 1)) if mu else ((step, r),)
+
+
+def _parts(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+           diameter: float, sigma: float, r: int, sigma1: float) -> Parts:
+    mu = burn_in_rdp.shift(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r, sigma1)
+    return parts_of(n, batch_size, lipschitz, burn_in_rdp.rest(sigma, sigma1), r, mu)
+
+
+def value(epsilon: float, **params: Any) -> float:
+    """log δ(ε), at the given R and σ1."""
+    if params["iterations"] == 1:
+        return composition_value(epsilon, **{name: params[name] for name in composition.BOUND.params})
+    from dpcalc.profiles import compose
+
+    return compose.log_delta_at(_parts(**params), epsilon, PRECISION, bracket=False).upper
+
+
+def inverse(log_delta: float, **params: Any) -> float:
+    """ε at log δ."""
+    if params["iterations"] == 1:
+        return composition_inverse(log_delta, **{name: params[name] for name in composition.BOUND.params})
+    from dpcalc.profiles import compose
+
+    return _finite(compose.epsilon_at(_parts(**params), log_delta, PRECISION, bracket=False).upper)
+
+
+def one_step(epsilon: float, n: int, batch_size: int, lipschitz: float, sigma: float) -> float:
+    """log of q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ))."""
+    q, ratio = _step(n, batch_size, lipschitz, sigma)
+    inner = log1p(expm1(epsilon) / q) if epsilon < 600 else epsilon - log(q)
+    return min(0.0, up(log(q) + log_theta(inner * (1 - 1e-15), ratio), 1e-12))
+
+
+def one_step_inverse(log_delta: float, n: int, batch_size: int, lipschitz: float, sigma: float) -> float:
+    q, ratio = _step(n, batch_size, lipschitz, sigma)
+    if log_delta >= log(q):
+        return 0.0
+    inner = epsilon_for((log_delta - log(q)) * (1 + 1e-12), ratio)
+    return up(log1p(q * expm1(inner)) if inner < 600 else inner + log(q), 1e-14)
+
+
+def _step(n: int, batch_size: int, lipschitz: float, sigma: float) -> tuple[float, float]:
+    """q = b/n and 1/z = 2L/(bσ), rounded up."""
+    return ratio_up((float(batch_size),), (float(n),)), ratio_up((2.0, lipschitz), (float(batch_size), sigma))
+
+
+def _worth_composing(epsilon: float | None, mean: float, rdp_at_two: float) -> None:
+    """Raises OutOfScope where a composed profile would say nothing that the RDP bounds do not, and take long: a mean loss (about
+    ε(1.01)) in the thousands, or far above the ε asked for, where δ is 1; or δ near e^{−ε²/(2μ²)} far below every double, μ² about ε(2)."""
+    hopeless = mean > _LARGEST_MEAN or (epsilon is not None and mean > epsilon + 12 * sqrt(2 * mean))
+    deep = epsilon is not None and rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > _DEEPEST
+    if hopeless or deep:
+        raise OutOfScope("no-solution", "the loss is too far from the question for a composed profile; the RDP bounds answer", "--bound")
+
+
+def _finite(epsilon: float) -> float:
+    if epsilon == inf:
+        raise OutOfScope("no-solution", "the profile reaches that δ at no ε", "--delta")
+    return epsilon
+
+
+def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
+    """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one."""
+    from dpcalc.profiles import compose
+
+    whole = {"r": params["iterations"], "sigma1": 0.0}
+    if params["iterations"] == 1:
+        return whole
+    _worth_composing(epsilon, *(burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params)) for alpha in (1.01, 2.0)))
+    best, value_there, composed = _best_order(epsilon, log_delta, tuple(params.items()))
+    found = [burn_in_rdp.search(1 + (best - 1) * k, **params) for k in _ORDERS]
+    if composed < inf and (composed * _CLOSE <= value_there if epsilon is not None else composed <= value_there * _CLOSE):
+        found.append(whole)
+    trials = _different(found)
+    if len(trials) == 1:
+        return trials[0]
+
+    def loss(trial: dict[str, Any]) -> float:
+        parts = _parts(**params, **trial)
+        try:
+            if epsilon is not None:
+                return compose.log_delta_at(parts, epsilon, _ROUGH, bracket=False).upper
+            return compose.epsilon_at(parts, log_delta or 0.0, _ROUGH, bracket=False).upper
+        except OutOfScope:
+            return inf
+
+    return min(trials, key=loss)
+
+
+def _different(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One of each group of choices within 3 % of each other: their losses differ by the square of that."""
+    kept: list[dict[str, Any]] = []
+    for x in found:
+        if not any(abs(x["r"] - y["r"]) <= 0.03 * y["r"] and abs(x["sigma1"] - y["sigma1"]) <= 0.03 * y["sigma1"] for y in kept):
+            kept.append(x)
+    return kept
+
+
+@lru_cache(maxsize=64)
+def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tuple[str, Any], ...]) -> tuple[float, float, float]:
+    """The order at which the RDP bound answers the same question best, its answer there, and that of plain composition."""
+    params = dict(items)
+    own = {name: params[name] for name in composition.BOUND.params}
+
+    def convert(alpha: float, rdp: float) -> float:
+        if rdp == inf:
+            return inf
+        if epsilon is not None:
+            x = rdp_improved.log_delta(alpha, rdp, epsilon)
+            return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
+        return rdp_improved.value(alpha, rdp, log_delta or 0.0)
+
+    def at(u: float) -> float:
+        alpha = 1 + exp(u)
+        return convert(alpha, burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params)))
+
+    slope = burn_in_rdp.value(2.0, **params, **burn_in_rdp.search(2.0, **params)) / 2
+    if not 0 < slope < inf:
+        return 2.0, at(0.0), convert(2.0, composition.value(2.0, **own))
+    guess = 0.5 * log(-log_delta / slope) if log_delta else log(max(((epsilon or 0.0) / slope - 1) / 2, 1e-3))
+    u = minimise(at, min(max(guess, -6.0), 20.0), -9.0, 22.0, 0.7, 0.02)
+    return 1 + exp(u), at(u), convert(1 + exp(u), composition.value(1 + exp(u), **own))
+
+
+def exact(mp: Any, epsilon: float, **params: Any) -> Any:
+    """One step only (R = T = 1): q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ))."""
+    return composition_exact(mp, epsilon, params["n"], params["batch_size"], params["iterations"], params["lipschitz"], params["sigma"])
+
+
+def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+    """log δ(ε) of T sampled steps."""
+    if iterations == 1:
+        return one_step(epsilon, n, batch_size, lipschitz, sigma)
+    from dpcalc.profiles import compose
+
+    _worth_composing(epsilon, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
+    return compose.log_delta_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), epsilon, PRECISION, bracket=False).upper
+
+
+def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+    if iterations == 1:
+        return one_step_inverse(log_delta, n, batch_size, lipschitz, sigma)
+    from dpcalc.profiles import compose
+
+    _worth_composing(None, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
+    parts = parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0)
+    return _finite(compose.epsilon_at(parts, log_delta, PRECISION, bracket=False).upper)
+
+
+def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> Any:
+    if iterations != 1:
+        raise OutOfScope("out-of-range", "a composed profile has no closed form; its value is an upper bound within 0.1 %", "--digits")
+    q = mp.mpf(batch_size) / n
+    return q * gaussian_exact.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q), 2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
+
+
+BOUND = Bound(
+    name="burn-in-profile",
+    kind="profile",
+    statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), for the "
+    "best R and σ1² + σ2² = σ²; proof in dpcalc/bounds/noisy_sgd/burn_in_profile.py",
+    source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
+    assumptions=burn_in_rdp.BOUND.assumptions,
+    params=SHARED,
+    value=value,
+    exact=exact,
+    rtol=2 * PRECISION,
+    inverse=inverse,
+    search=search,
+)
+
+COMPOSITION = Bound(
+    name="composition-profile",
+    kind="profile",
+    statement="T steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ)), q = b/n, composed",
+    source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",
+    assumptions=composition.BOUND.assumptions,
+    params=composition.BOUND.params,
+    value=composition_value,
+    exact=composition_exact,
+    rtol=2 * PRECISION,
+    inverse=composition_inverse,
+)

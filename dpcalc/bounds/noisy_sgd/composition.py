@@ -1,0 +1,43 @@
+"""Every step of noisy SGD on random batches counted: the bound that grows for ever."""
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.noisy_sgd import sampled_step
+from dpcalc.numerics.rounding import ratio_down, ratio_up, up
+
+
+def noise_multiplier(sigma: float, batch_size: int, lipschitz: float) -> float:
+    """z = bσ/(2L), rounded down: replacing one record moves the mean gradient of b records by at most 2L/b."""
+    return ratio_down(1.0, ratio_up((2.0, lipschitz), (float(batch_size), sigma)))
+
+
+def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+    """T·S_r(α, b/n, bσ/(2L))."""
+    step = sampled_step.value(alpha, ratio_up((float(batch_size),), (float(n),)), noise_multiplier(sigma, batch_size, lipschitz))
+    return up(iterations * step)
+
+
+def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> Any:
+    z = batch_size * mp.mpf(sigma) / (2 * mp.mpf(lipschitz))
+    return iterations * sampled_step.exact(mp, alpha, mp.mpf(batch_size) / n, z)
+
+
+SETTING = (
+    "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
+    "neighbours differ by replacing one record",
+)
+FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
+         "(batches cut from a shuffled epoch are not covered)",)
+
+BOUND = Bound(
+    name="composition",
+    kind="rdp",
+    statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
+    source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, eq. 1.1",
+    assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", SETTING[1], *FRESH, "all T iterates may be released"),
+    params=("n", "batch_size", "iterations", "lipschitz", "sigma"),
+    value=value,
+    exact=exact,
+    rtol=2e-10,
+)

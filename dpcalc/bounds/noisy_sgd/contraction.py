@@ -1,0 +1,69 @@
+"""How noisy SGD contracts: c = max(|1−ηρ|, |1−ηβ|), the shift two runs can have, and the cost w(R) of undoing it.
+
+Everything is computed from g = 1 − c = min(ηρ, 2 − ηβ), which keeps its digits where c is near 1.
+"""
+
+from fractions import Fraction
+from math import expm1, inf, log1p, nextafter
+from typing import Any
+
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.rounding import up
+
+_SAID = 1 + Fraction(1, 2**51)  # --learning-rate 2/β, rounded to a double, is still 2/β
+
+
+def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
+    """1 − c, exact but for one rounding downwards. Raises OutOfScope for η > 2/β, where a step need not contract.
+
+    As ρ <= β, |1−ηρ| <= max(1−ηρ, ηβ−1) and |1−ηβ| likewise, so c = max(1−ηρ, ηβ−1)."""
+    eta, beta, rho = Fraction(learning_rate), Fraction(smoothness), Fraction(strong_convexity)
+    if eta * beta > 2 * _SAID:
+        raise OutOfScope("out-of-range", f"{learning_rate:g} > 2/β = {2 / smoothness:g}; Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) "
+                         "need steps that do not expand", "--learning-rate")
+    if rho > beta:
+        raise OutOfScope("out-of-range", f"{strong_convexity:g} > β = {smoothness:g}: a loss cannot be more convex than smooth",
+                         "--strong-convexity")
+    return down(max(min(eta * rho, 2 - eta * beta), Fraction(0)))
+
+
+def down(x: Fraction) -> float:
+    """Greatest double <= x, for x >= 0."""
+    near = float(x)
+    return near if Fraction(near) <= x else nextafter(near, 0.0)
+
+
+def log_c(g: float) -> float:
+    """log c."""
+    return log1p(-g) if g < 1 else -inf
+
+
+def weight(g: float, r: int) -> float:
+    """w(R) = 1/R for c = 1, else c^{2R}(1−c²)/(1−c^{2R}), rounded up: the least Σ a_k² that undoes a unit shift in R steps."""
+    if g == 0:
+        return up(1 / r)
+    x = -2 * r * log_c(g)
+    if x > 700:
+        return 5e-324 if x < inf else 0.0
+    return up(g * (2 - g) / expm1(x), 4e-16 * (4 + x))
+
+
+def reached(g: float, steps: int, push: float) -> float:
+    """Σ_{k<K} c^k·s: how far K pushes of size s take two runs apart, rounded up."""
+    if steps == 0 or g == 0:
+        return up(steps * push)
+    return up(push * -expm1(steps * log_c(g)) / g if g < 1 else push, 2e-15)
+
+
+def exact_gap(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+    eta = mp.mpf(learning_rate)
+    return max(1 - max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness))), mp.mpf(0))
+
+
+def exact_weight(mp: Any, g: Any, r: int) -> Any:
+    c = 1 - g
+    return 1 / mp.mpf(r) if c == 1 else c ** (2 * r) * (1 - c**2) / (1 - c ** (2 * r))
+
+
+def exact_reached(mp: Any, g: Any, steps: int, push: Any) -> Any:
+    return steps * push if g == 0 else push * (1 - (1 - g) ** steps) / g

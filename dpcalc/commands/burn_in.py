@@ -1,0 +1,224 @@
+"""dpcalc burn-in: the last iterate of projected noisy SGD, and after how many steps more training costs no privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer, Route, Row
+    from dpcalc.question import Question
+
+_SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness", "diameter")
+_RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate", "diameter")
+_NOISE = "σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is ησ"
+_FRESH = "batches are drawn afresh at every step; batches cut from a shuffled epoch are not covered by these theorems"
+
+
+def answer(given: Given) -> Answer:
+    """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
+    from dpcalc.answer import Answer, rows
+    from dpcalc.question import asked
+
+    if given["schedule"] is not None:
+        given = _scheduled(given)
+    question = _ranged(asked(COMMAND, given), given)
+    unknown = question.unknown.name if question.unknown else None
+    used = {*_RUN, "strong_convexity", "sigma", "order", "orders", "schedule"} | ({"index"} if given["order"] == "fixed" else set())
+    refuse_unneeded(given, used, f"with --order {given['order']}")
+    check_unknown(question, used, "of burn-in")
+    require(given, (*_RUN, "sigma") if given["schedule"] is None else _SCHEDULED, "by burn-in", unknown)
+    _check(given.values)
+    found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    head = found[0]
+    always = {"strong_convexity", "order", "epsilon", "delta", "alpha", "rdp"}
+    shown = {k: v for k, v in given.values.items() if k in (used & given.provided) | always}
+    return Answer("burn-in", question, shown, found, _guarantee(question, head), "replace-one", "last iterate",
+                  _notes(given, values, found), _companions(values, question, found))
+
+
+def _scheduled(given: Given) -> Given:
+    """The run described step by step: T, and where the schedule says them η and σ, are its own."""
+    from dpcalc.commands.schedule import read
+    from dpcalc.errors import DpcalcError, flag
+
+    for name in sorted(given.provided & {"steps", "index", "solve"}):
+        raise DpcalcError("contradictory", "with --schedule, every step is said there", flag(name))
+    steps = read(given)
+    if given["order"] == "random" and given["n"] != given["batch_size"]:
+        raise DpcalcError("refused", "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do not "
+                          "depend on chance, \"uses\" saying when the record is used", "--schedule")
+    return Given({**given.values, "steps": len(steps), "steps_as_said": steps, "learning_rate": min(eta for eta, _, _ in steps)},
+                 given.provided, given.inputs, given.said_as)
+
+
+def _ranged(question: Question, given: Given) -> Question:
+    """Where the unknown can lie. Longer steps lose less, up to η = 2/(β+ρ), where the contraction is best."""
+    from dpcalc.errors import DpcalcError
+
+    unknown = question.unknown
+    if unknown is None:
+        return question
+    if given["order"] == "fixed" and unknown.name in ("n", "batch_size"):
+        raise DpcalcError("unknown-value", f"{unknown.option[2:]}: with --order fixed the batch size must divide n; "
+                          "solve for another", "--solve")
+    curved = (given["smoothness"] or 0.0) + given["strong_convexity"]
+    best = 2 / curved * (1 - 1e-15) if curved else 1e15
+    ranges = {
+        "learning_rate": (1e-15 * min(best, 1.0), best),
+        "batch_size": (1.0, float(given["n"] or 1)),
+        "n": (float(given["batch_size"] or 1), q.LARGEST_COUNT),
+    }
+    return question._replace(unknown=unknown._replace(search=ranges.get(unknown.name, unknown.search)))
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    """What the theorems need, as far as it is given."""
+    from dpcalc.bounds.noisy_sgd import contraction
+    from dpcalc.errors import DpcalcError
+
+    n, b = values.get("n"), values.get("batch_size")
+    if n is not None and b is not None and b > n:
+        raise DpcalcError("out-of-range", f"{b} > n = {n}: a batch cannot exceed the data", "--batch-size")
+    if values["order"] == "fixed" and n is not None and b is not None and n % b:
+        raise DpcalcError("out-of-range", f"{b} does not divide n = {n}: a fixed order needs batches of equal size", "--batch-size")
+    if values.get("learning_rate") is not None:
+        contraction.gap(values["learning_rate"], values["smoothness"], values["strong_convexity"])
+
+
+def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the bounds read."""
+    from dpcalc.errors import OutOfScope
+
+    n, b = int(values["n"]), int(values["batch_size"])
+    if b > n:
+        raise OutOfScope("no-solution", f"a batch of {b} exceeds n = {n}", "--batch-size")
+    if values.get("steps_as_said"):
+        own = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "diameter")}
+        return {**own, "batch_size": b, "schedule": values["steps_as_said"]}
+    same = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma")}
+    period, steps = -(-n // b), int(values["steps"])
+    index = values.get("index")
+    if index is not None and index > period:
+        raise OutOfScope("out-of-range", f"{index} > n/b = {period}: the batch's position in a pass", "--index")
+    return {**same, "n": n, "batch_size": b, "iterations": steps, "period": period,
+            "last": 1 if index is None else (steps - index) % period + 1}
+
+
+def _routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, iteration_schedule, lower_bound
+    from dpcalc.routes import converted
+
+    if given["schedule"] is not None:
+        return (Route(iteration_schedule.BOUND),)
+    if given["order"] == "fixed":
+        return (Route(iteration.BOUND),)
+    printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND))
+    full = (Route(iteration.BOUND),) if given["n"] is not None and given["n"] == given["batch_size"] else ()
+    by_rdp = (*full, *converted(burn_in_rdp.BOUND), *converted(composition.BOUND))
+    solving = question.unknown is not None  # a composed profile takes a second each time: dozens only if asked for
+    profiles = (Route(burn_in_profile.BOUND, on_request=solving), Route(burn_in_profile.COMPOSITION, on_request=solving))
+    return (*by_rdp, *profiles, *printed) if solving else (*by_rdp, *profiles, Route(lower_bound.BOUND), *printed)
+
+
+def _burn_in(values: Mapping[str, Any], row: Row) -> int:
+    """The R of a row's witness; T where every step counts."""
+    return int(row.witness.get("r", values["steps"]))
+
+
+def _horizon(values: Mapping[str, Any]) -> int:
+    """T̄ = ⌈Dn/(Lη)⌉."""
+    from fractions import Fraction
+    from math import ceil
+
+    d, lipschitz, eta = (Fraction(values[k]) for k in ("diameter", "lipschitz", "learning_rate"))
+    return ceil(d * int(values["n"]) / (lipschitz * eta))
+
+
+def _companions(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> dict[str, float]:
+    asks = question.asks
+    lower = [row.result[asks] for row in found if row.route.bound.status == "lower"]
+    return {"burn_in_steps": _burn_in(values, found[0]), "horizon": _horizon(values), **({f"{asks}_lower": lower[0]} if lower else {})}
+
+
+def _guarantee(question: Question, head: Row) -> dict[str, Any]:
+    result, name = head.result, head.route.bound.name
+    if name.startswith("iteration") and question.unknown is None:
+        from dpcalc.bounds.noisy_sgd import iteration, iteration_schedule
+        from dpcalc.orders import own_params
+
+        own = {**own_params(head.route.bound, head.params), "r": int(head.witness["r"])}
+        mu = iteration.mu(**own) if name == "iteration" else iteration_schedule.mu(**own)
+        return {"kind": "gdp", "mu": mu}
+    if question.asks == "rdp":
+        return {"kind": "rdp", "alpha": [result["alpha"]], "rdp": [result["rdp"]]}
+    delta = result["delta"] if question.asks == "delta" else question.delta or 0.0
+    return {"kind": "dp", "epsilon": result["epsilon"], "delta": min(delta, 0.9999999999999999)}
+
+
+def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
+    steps, r = int(values["steps"]), _burn_in(values, found[0])
+    if values.get("steps_as_said"):
+        flat = f"the last R = {r} of T = {steps} steps prove the bound; the earlier ones only set the distance they start from"
+    elif r < steps:
+        flat = f"after R = {r} steps more training costs no privacy (T = {steps})"
+    else:
+        flat = f"all T = {steps} steps count: the run is shorter than its burn-in"
+    assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
+    return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *_batches(given))
+
+
+def _batches(given: Given) -> tuple[str, ...]:
+    """What the methods shown assume of the order of batches."""
+    if given["schedule"] is not None or given["n"] == given["batch_size"]:
+        return ()
+    if given["order"] == "random":
+        return (_FRESH,)
+    which = "the last batch used" if given["index"] is None else f"batch {given['index']} of each pass"
+    return (f"the batches come in the same order in every pass; the record is in {which}",)
+
+
+def _assumed(found: tuple[Row, ...]) -> dict[str, str]:
+    """What each method assumes beyond the common setting, in short."""
+    return {row.route.bound.name: _SHORT[row.route.bound.name] for row in found if row.route.bound.name in _SHORT}
+
+
+_SHORT = {
+    "composition": "gradients of at most L; all T iterates may be released",
+    "composition-profile": "gradients of at most L; all T iterates may be released",
+    "burn-in-rdp": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
+    "burn-in-profile": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
+    "iteration": "the same, and full batches or a fixed order",
+    "iteration-schedule": "the same, and the record's steps given by the schedule",
+    "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
+}
+
+COMMAND = Command(
+    "burn-in",
+    "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps",
+    (
+        Option(q.N, RUN),
+        Option(q.BATCH_SIZE._replace(safer=+1, help="records in a batch, whose mean gradient is used"), RUN),
+        Option(q.STEPS._replace(help="number of iterations"), RUN),
+        Option(q.LIPSCHITZ, RUN),
+        Option(q.SMOOTHNESS, RUN),
+        Option(q.STRONG_CONVEXITY, RUN, default=0.0),
+        Option(q.LEARNING_RATE, RUN),
+        Option(q.DIAMETER._replace(safer=-1), RUN),
+        Option(q.ORDER, RUN, default="random"),
+        Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),
+        Option(q.SIGMA, MECHANISM),
+        Option(q.NOISE_SCHEDULE, RUN),
+        Option(q.ORDERS, QUESTION),
+    ),
+    answer,
+    (
+        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 "
+         "--delta 1e-5", "ε = "),
+    ),
+)

@@ -1,0 +1,105 @@
+"""dpcalc noise-feedback: the last iterate of noisy gradient descent on an affine gradient, with and without feedback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer
+    from dpcalc.question import Question
+
+_RUN = ("curvature", "learning_rate", "steps", "lipschitz")
+_NOTES = (
+    "σ is the noise added to the iterate itself, not to the gradient",
+    "feedback takes back each noise at the next step: the variance stays near σ² instead of adding up",
+)
+
+
+def answer(given: Given) -> Answer:
+    """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would lose."""
+    from dpcalc.answer import Answer, Route, rows
+    from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+    from dpcalc.question import asked
+
+    question = asked(COMMAND, given)
+    unknown = question.unknown.name if question.unknown else None
+    used = {*_RUN, "sigma", "index"}
+    refuse_unneeded(given, used, "by this question")
+    check_unknown(question, used, "of noise feedback")
+    require(given, (*_RUN, "sigma"), "by noise feedback", unknown)
+    routes = (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True))
+    found = rows(routes, given.values, _derive, question, given["bound"] or ())
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    params = _derive(values)
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
+    mu = (without_feedback if found[0].route.bound is without_feedback.BOUND else with_feedback).mu(**params)
+    return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu}, "replace-one", "last iterate",
+                  (*_NOTES, _record(values), _comparison(params)), {**_companions(params), "mu": mu, **_compared(params, question)})
+
+
+def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What the bounds read. Without --index the record is the worst one, used at the last step."""
+    from dpcalc.errors import DpcalcError
+
+    steps, index = int(values["steps"]), values.get("index")
+    if index is not None and index > steps:
+        raise DpcalcError("out-of-range", f"{index} > T = {steps}: the record is used at one of the steps", "--index")
+    return {**{k: values[k] for k in ("curvature", "learning_rate", "sigma", "lipschitz")}, "iterations": steps, "index": index or steps}
+
+
+def _companions(params: Mapping[str, Any]) -> dict[str, float]:
+    from math import sqrt
+
+    from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+    from dpcalc.numerics.rounding import up
+
+    law = {k: params[k] for k in ("curvature", "learning_rate", "sigma", "iterations")}
+    fed, plain = with_feedback.variance(**law), without_feedback.variance(**law)
+    return {"variance": fed, "variance_without_feedback": plain, "sigma_factor": up(sqrt(plain / fed), 1e-14)}
+
+
+def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]:
+    """The asked quantity for the same run without feedback, and, with feedback, for the worst record."""
+    from dpcalc.answer import Route, evaluate
+    from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+    from dpcalc.question import Question as Plain
+
+    asks = Plain(question.asks, question.epsilon, question.delta, question.alpha)
+    plain = evaluate(Route(without_feedback.BOUND), params, asks)
+    worst = evaluate(Route(with_feedback.BOUND), {**params, "index": params["iterations"]}, asks)
+    return {f"{asks.asks}_without_feedback": plain.result[asks.asks], f"{asks.asks}_worst": worst.result[asks.asks]}
+
+
+def _record(values: Mapping[str, Any]) -> str:
+    if values.get("index") is not None:
+        return f"the record is used at step {values['index']}; the worst one is used at the last step"
+    return "the record is the worst one, used at the last step; --index chooses another"
+
+
+def _comparison(params: Mapping[str, Any]) -> str:
+    from dpcalc.numbers import human
+
+    factor = _companions(params)["sigma_factor"]
+    return f"for the privacy of the run without feedback, feedback needs {human(factor)} times the noise"
+
+
+COMMAND = Command(
+    "noise-feedback",
+    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs",
+    (
+        Option(q.CURVATURE, RUN),
+        Option(q.LEARNING_RATE._replace(safer=0), RUN),
+        Option(q.STEPS._replace(safer=0, help="number of iterations"), RUN),
+        Option(q.LIPSCHITZ, RUN),
+        Option(q.INDEX, QUESTION),
+        Option(q.SIGMA, MECHANISM),
+    ),
+    answer,
+    (
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε = "),
+    ),
+)

@@ -1,0 +1,82 @@
+"""--schedule: a step size, a noise and a use for every step, from JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.spec import Given
+
+if TYPE_CHECKING:
+    from dpcalc.bounds.noisy_sgd.iteration_schedule import Schedule
+
+_KEYS = ("sigma", "learning_rate", "uses")
+_LARGEST = 100_000_000  # bytes
+
+
+def read(given: Given) -> Schedule:
+    """One (η, σ, used) a step. Raises DpcalcError that says what is wrong with the file."""
+    lists = _lists(given["schedule"])
+    length = {len(x) for x in lists.values()}
+    if len(length) != 1:
+        raise _error("its lists differ in length: " + ", ".join(f"{k} has {len(v)}" for k, v in lists.items()))
+    steps = length.pop()
+    columns = [_column(given, lists, name, steps) for name in ("learning_rate", "sigma")]
+    uses = lists.get("uses", [1] * steps)
+    if any(use not in (0, 1) for use in uses):
+        raise _error("uses: each entry is 1 (the record is used at that step) or 0")
+    return tuple((eta, sigma, bool(use)) for eta, sigma, use in zip(*columns, uses, strict=True))
+
+
+def _lists(source: str) -> dict[str, list[Any]]:
+    import json
+
+    from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
+
+    try:
+        data = json.loads(_text(source))
+    except (ValueError, RecursionError):
+        raise _error(f"{source} is not one JSON object") from None
+    if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list) for v in data.values()):
+        raise _error(f"{source}: expected an object of lists, one entry a step, under some of {', '.join(_KEYS)}")
+    if not all(0 < len(v) <= LONGEST for v in data.values()):
+        raise _error(f"{source}: between 1 and {LONGEST} steps are needed")
+    return data
+
+
+def _text(source: str) -> str:
+    import sys
+
+    try:
+        if source == "-":
+            data = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with open(source, "rb") as file:
+                data = file.read(_LARGEST + 1)
+    except (OSError, ValueError) as e:
+        raise _error(f"{source!r}: {getattr(e, 'strerror', None) or e}") from None
+    if len(data) > _LARGEST:
+        raise _error(f"{source}: more than {_LARGEST} bytes")
+    return data.decode("utf-8-sig", errors="replace")
+
+
+def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) -> list[float]:
+    from math import inf
+
+    from dpcalc.errors import DpcalcError, flag
+
+    if name not in lists:
+        if given[name] is None:
+            raise DpcalcError("missing", f"needed: the schedule has no list {name}", flag(name))
+        return [given[name]] * steps
+    if given.has(name):
+        raise DpcalcError("contradictory", "the schedule already says it", flag(name))
+    for k, x in enumerate(lists[name], 1):
+        if isinstance(x, bool) or not isinstance(x, int | float) or not 0 < x < inf:
+            raise _error(f"{name}, step {k}: {x!r} is not a number > 0")
+    return [float(x) for x in lists[name]]
+
+
+def _error(message: str) -> Exception:
+    from dpcalc.errors import DpcalcError
+
+    return DpcalcError("bad-json", message, "--schedule")

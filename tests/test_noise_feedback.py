@@ -1,0 +1,124 @@
+"""Noise feedback on affine gradients: variances from the coefficients of every noise, privacy of each record, errata."""
+
+from math import inf, sqrt
+
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+from dpcalc.commands.noise_feedback import COMMAND
+from dpcalc.errors import DpcalcError
+from dpcalc.params import validate
+
+LINE = {"curvature": "0.7", "learning_rate": "0.1", "sigma": "2", "steps": "6", "lipschitz": "1", "delta": "1e-5"}
+
+
+def answer(**said):
+    return COMMAND.answer(validate(COMMAND, {k: v for k, v in {**LINE, **said}.items() if v is not None}))
+
+
+def coefficients(g, steps, feedback):
+    """θ_T as a combination of the noises η_1 … η_T, by running the iteration itself."""
+    theta = [0.0] * (steps + 1)
+    for t in range(steps):
+        theta = [(1 - g) * x for x in theta]
+        theta[t + 1] += 1
+        if feedback and t > 0:
+            theta[t] -= 1
+    return theta
+
+
+@given(st.floats(0, 1.99), st.integers(1, 40), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_variance_is_the_sum_over_all_noises(g, steps, feedback):
+    law = with_feedback if feedback else without_feedback
+    if feedback:  # taking back η_t after it was decayed once leaves −γa η_t of it
+        terms = [1.0] + [(g * (1 - g) ** (steps - 1 - k)) ** 2 for k in range(1, steps)]
+        assert sum(x * x for x in coefficients(g, steps, True)) == pytest.approx(sum(terms), rel=1e-9, abs=1e-12)
+    want = sum(x * x for x in coefficients(g, steps, feedback))
+    assert law.variance(g, 1.0, 1.5, steps) == pytest.approx(1.5**2 * want, rel=1e-9)
+
+
+@pytest.mark.parametrize("g", [1e-12, 1e-6, 0.3, 1.0, 1.999999, 2 - 1e-12])
+@pytest.mark.parametrize("steps", [1, 2, 1000, 10**12])
+def test_variance_keeps_its_digits_to_1e12_steps_and_near_one(g, steps):
+    mp = mpmath.mp.clone()
+    mp.dps = 60
+    for law in (with_feedback, without_feedback):
+        want = law.exact_variance(mp, g, 1.0, 2.0, steps)
+        assert abs(law.variance(g, 1.0, 2.0, steps) / want - 1) < 2e-15
+
+
+def test_corrected_recursion():
+    """Σ_1 = σ², Σ_{t+1} = 2γaσ² + r²Σ_t."""
+    g, sigma, variance = 0.07, 2.0, 4.0
+    for t in range(1, 60):
+        assert with_feedback.variance(0.7, 0.1, sigma, t) == pytest.approx(variance, rel=1e-13)
+        variance = 2 * g * sigma**2 + (1 - g) ** 2 * variance
+
+
+def test_erratum_printed_recursion_is_not_the_variance():
+    """Proposition 3.3 starts at 0 and adds 2γ²a²σ²: .1687 where the noises' coefficients give 4.0749; it is never below σ²."""
+    printed = 0.0
+    for _ in range(6):
+        printed = 2 * 0.07**2 * 4 + 0.93**2 * printed
+    true = 4 * sum(x * x for x in coefficients(0.07, 6, True))
+    assert (printed, true) == (pytest.approx(0.1687, abs=5e-5), pytest.approx(4.0749, abs=5e-5))
+    assert with_feedback.variance(0.7, 0.1, 2.0, 6) == pytest.approx(true, rel=1e-12) and true > 4
+
+
+def test_no_curvature():
+    assert with_feedback.variance(0.0, 0.1, 2.0, 50) == 4.0
+    assert without_feedback.variance(0.0, 0.1, 2.0, 50) == 200.0
+
+
+@pytest.mark.parametrize("index", [1, 3, 6])
+def test_privacy_of_a_record(index):
+    """Its step moves the last iterate by γ·2L·r^{T−i}; the rest is Gaussian."""
+    mu = 0.1 * 2 * 0.93 ** (6 - index) / sqrt(4.0748626704610352)
+    got = answer(index=str(index))
+    assert got.extra["mu"] == pytest.approx(mu, rel=1e-12)
+    assert got.value == pytest.approx(gaussian_exact.inverse(-11.512925464970229, 1.0, mu, 1), rel=1e-9)
+
+
+def test_the_worst_record_is_the_last_one():
+    assert answer(index="2").extra["epsilon_worst"] == answer().value == answer(index="6").value == max(answer(index=str(i)).value for i in range(1, 7))
+
+
+def test_more_noise_for_the_same_privacy():
+    """σ times sigma_factor with feedback loses what σ loses without."""
+    plain = answer()
+    factor = plain.extra["sigma_factor"]
+    assert factor == pytest.approx(sqrt(17.214025241173333 / 4.0748626704610352), rel=1e-12)
+    assert answer(sigma=repr(2 * factor)).value == pytest.approx(plain.extra["epsilon_without_feedback"], rel=1e-9)
+    assert answer(sigma=repr(2 * factor)).value <= plain.extra["epsilon_without_feedback"]
+
+
+@pytest.mark.parametrize("asked, key", [({"epsilon": "1", "delta": None}, "delta"), ({"alpha": "4", "delta": None}, "rdp")])
+def test_other_questions(asked, key):
+    got = answer(**asked)
+    assert got.asked == key and 0 < got.extra[f"{key}_without_feedback"] < got.value
+    if key == "rdp":
+        assert got.value == pytest.approx(4 * got.extra["mu"] ** 2 / 2, rel=1e-12)
+
+
+def test_solved_sigma_meets_the_budget():
+    sigma = answer(sigma=None, epsilon="0.1", solve="sigma").value
+    assert answer(sigma=repr(sigma)).value <= 0.1 < answer(sigma=repr(sigma * (1 - 1e-9))).value
+
+
+def test_a_trillion_steps_and_a_forgotten_record():
+    got = answer(steps="1e12", index="1")
+    assert got.value == 0 and 0 <= got.extra["mu"] < 1e-300
+    assert answer(steps="1e12").value < inf
+
+
+@pytest.mark.parametrize("change, option", [({"learning_rate": "3"}, "--learning-rate"), ({"index": "7"}, "--index"), ({"curvature": "-1"}, "--curvature"),
+                                            ({"lipschitz": None}, "--lipschitz"), ({"delta": "0"}, "--delta")], ids=str)
+def test_conditions_are_checked(change, option):
+    with pytest.raises(DpcalcError) as error:
+        answer(**change)
+    assert error.value.option == option
