@@ -4,7 +4,7 @@ _dpcalc() {
     if [[ $cur == '=' ]]; then cur=; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
-        case ${COMP_WORDS[i]} in rdp|convert|subsample) cmd=${COMP_WORDS[i]}; break;; esac
+        case ${COMP_WORDS[i]} in rdp|convert|subsample|schema|shuffle-pnsgd|online-noise|burn-in|noise-feedback) cmd=${COMP_WORDS[i]}; break;; esac
     done
     case $cmd,$prev in
         rdp,--mechanism) COMPREPLY=( $(compgen -W 'gaussian laplace randomized-response' -- "$cur") ); return;;
@@ -20,7 +20,7 @@ _dpcalc() {
         rdp,--alpha|rdp,-a) return;;
         rdp,--rdp) return;;
         rdp,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity steps' -- "$cur") ); return;;
-        rdp,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification' -- "$cur") ); return;;
+        rdp,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback' -- "$cur") ); return;;
         rdp,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         rdp,--digits) return;;
         convert,--from) COMPREPLY=( $(compgen -W 'rdp gdp zcdp dp outcomes' -- "$cur") ); return;;
@@ -36,10 +36,11 @@ _dpcalc() {
         convert,--target-epsilon) return;;
         convert,--target-delta) return;;
         convert,--orders) return;;
+        convert,--precision) return;;
         convert,--epsilon|convert,-e) return;;
         convert,--delta|convert,-d) return;;
         convert,--solve) COMPREPLY=( $(compgen -W 'mu rho steps' -- "$cur") ); return;;
-        convert,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification' -- "$cur") ); return;;
+        convert,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback' -- "$cur") ); return;;
         convert,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         convert,--digits) return;;
         convert,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
@@ -58,21 +59,109 @@ _dpcalc() {
         subsample,--sensitivity) return;;
         subsample,--noise-multiplier) return;;
         subsample,--orders) return;;
+        subsample,--precision) return;;
         subsample,--epsilon|subsample,-e) return;;
         subsample,--delta|subsample,-d) return;;
         subsample,--alpha|subsample,-a) return;;
         subsample,--rdp) return;;
         subsample,--solve) COMPREPLY=( $(compgen -W 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity' -- "$cur") ); return;;
-        subsample,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification' -- "$cur") ); return;;
+        subsample,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback' -- "$cur") ); return;;
         subsample,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         subsample,--digits) return;;
         subsample,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
+        shuffle-pnsgd,--noise) COMPREPLY=( $(compgen -W 'gaussian laplace' -- "$cur") ); return;;
+        shuffle-pnsgd,--sigma) return;;
+        shuffle-pnsgd,--scale) return;;
+        shuffle-pnsgd,--c1) return;;
+        shuffle-pnsgd,--c2) return;;
+        shuffle-pnsgd,--lipschitz) return;;
+        shuffle-pnsgd,--smoothness) return;;
+        shuffle-pnsgd,--strong-convexity) return;;
+        shuffle-pnsgd,--learning-rate) return;;
+        shuffle-pnsgd,--diameter) return;;
+        shuffle-pnsgd,--dimension) return;;
+        shuffle-pnsgd,--n) return;;
+        shuffle-pnsgd,--index) return;;
+        shuffle-pnsgd,--epochs) return;;
+        shuffle-pnsgd,--tau) return;;
+        shuffle-pnsgd,--constant) return;;
+        shuffle-pnsgd,--epsilon|shuffle-pnsgd,-e) return;;
+        shuffle-pnsgd,--delta|shuffle-pnsgd,-d) return;;
+        shuffle-pnsgd,--alpha|shuffle-pnsgd,-a) return;;
+        shuffle-pnsgd,--rdp) return;;
+        shuffle-pnsgd,--solve) COMPREPLY=( $(compgen -W 'sigma scale c1 learning-rate n epochs' -- "$cur") ); return;;
+        shuffle-pnsgd,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback' -- "$cur") ); return;;
+        shuffle-pnsgd,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
+        shuffle-pnsgd,--digits) return;;
+        online-noise,--noise) COMPREPLY=( $(compgen -W 'gaussian laplace' -- "$cur") ); return;;
+        online-noise,--c1) return;;
+        online-noise,--c2) return;;
+        online-noise,--decay) return;;
+        online-noise,--sigmas) return;;
+        online-noise,--scales) return;;
+        online-noise,--schedule) return;;
+        online-noise,--lipschitz) return;;
+        online-noise,--smoothness) return;;
+        online-noise,--strong-convexity) return;;
+        online-noise,--learning-rate) return;;
+        online-noise,--diameter) return;;
+        online-noise,--dimension) return;;
+        online-noise,--n) return;;
+        online-noise,--index) return;;
+        online-noise,--epsilon|online-noise,-e) return;;
+        online-noise,--delta|online-noise,-d) return;;
+        online-noise,--alpha|online-noise,-a) return;;
+        online-noise,--rdp) return;;
+        online-noise,--solve) COMPREPLY=( $(compgen -W 'c1 learning-rate n' -- "$cur") ); return;;
+        online-noise,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback' -- "$cur") ); return;;
+        online-noise,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
+        online-noise,--digits) return;;
+        burn-in,--n) return;;
+        burn-in,--batch-size) return;;
+        burn-in,--steps) return;;
+        burn-in,--lipschitz) return;;
+        burn-in,--smoothness) return;;
+        burn-in,--strong-convexity) return;;
+        burn-in,--learning-rate) return;;
+        burn-in,--diameter) return;;
+        burn-in,--order) COMPREPLY=( $(compgen -W 'random fixed' -- "$cur") ); return;;
+        burn-in,--index) return;;
+        burn-in,--sigma) return;;
+        burn-in,--schedule) return;;
+        burn-in,--orders) return;;
+        burn-in,--epsilon|burn-in,-e) return;;
+        burn-in,--delta|burn-in,-d) return;;
+        burn-in,--alpha|burn-in,-a) return;;
+        burn-in,--rdp) return;;
+        burn-in,--solve) COMPREPLY=( $(compgen -W 'n batch-size steps learning-rate diameter sigma' -- "$cur") ); return;;
+        burn-in,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback' -- "$cur") ); return;;
+        burn-in,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
+        burn-in,--digits) return;;
+        noise-feedback,--curvature) return;;
+        noise-feedback,--learning-rate) return;;
+        noise-feedback,--steps) return;;
+        noise-feedback,--lipschitz) return;;
+        noise-feedback,--index) return;;
+        noise-feedback,--sigma) return;;
+        noise-feedback,--epsilon|noise-feedback,-e) return;;
+        noise-feedback,--delta|noise-feedback,-d) return;;
+        noise-feedback,--alpha|noise-feedback,-a) return;;
+        noise-feedback,--rdp) return;;
+        noise-feedback,--solve) COMPREPLY=( $(compgen -W 'sigma' -- "$cur") ); return;;
+        noise-feedback,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback' -- "$cur") ); return;;
+        noise-feedback,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
+        noise-feedback,--digits) return;;
     esac
     case $cmd in
         rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --epsilon -e --delta -d --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        '') COMPREPLY=( $(compgen -W 'rdp convert subsample -V --version -h --help' -- "$cur") );;
+        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        schema) COMPREPLY=( $(compgen -W '-h --help' -- "$cur") );;
+        shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
+        online-noise) COMPREPLY=( $(compgen -W '--noise --c1 --c2 --decay --sigmas --scales --schedule --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
+        burn-in) COMPREPLY=( $(compgen -W '--n --batch-size --steps --lipschitz --smoothness --strong-convexity --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
+        noise-feedback) COMPREPLY=( $(compgen -W '--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
+        '') COMPREPLY=( $(compgen -W 'rdp convert subsample schema shuffle-pnsgd online-noise burn-in noise-feedback -V --version -h --help' -- "$cur") );;
     esac
 }
 complete -F _dpcalc dpcalc

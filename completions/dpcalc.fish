@@ -16,7 +16,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l delta -s d -d 'failur
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity steps'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l json -d 'short for --format json'
@@ -37,10 +37,11 @@ complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l slack -d 'δ′ t
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l target-epsilon -d 'total ε after composition ε [>= 0]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l target-delta -d 'total δ after composition δ [>= 0, < 1]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l orders -d 'restrict the search over orders to this list α [> 1, <= 1e+10]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l precision -d 'relative width wanted of the bracket of a composed profile [>= 1e-05, <= 0.1]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l solve -d 'find this parameter so that the budget is just met' -x -a 'mu rho steps'
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
@@ -64,12 +65,13 @@ complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l probability -d 
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sensitivity -d 'change of the query between neighbouring data sets' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l noise-multiplier -d 'noise over sensitivity' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l orders -d 'restrict the search over orders to this list α [> 1, <= 1e+10]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l precision -d 'relative width wanted of the bracket of a composed profile [>= 1e-05, <= 0.1]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp poisson-rdp wor-rdp weighted-rdp amplification'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
@@ -77,3 +79,107 @@ complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l json -d 'short 
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a schema -d 'JSON Schema of a result, and of a command'\''s parameters'
+complete -c dpcalc -n '__fish_seen_subcommand_from schema' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a shuffle-pnsgd -d 'Privacy of the last iterate of noisy SGD over shuffled records'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l noise -d 'law of the noise added to every gradient [default' -x -a 'gaussian laplace'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l scale -d 'scale of the Laplace noise v [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l c1 -d 'scale of the noise schedule' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l c2 -d 'offset of the noise schedule, which limits the noise at small n C2 [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses β [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l strong-convexity -d 'strong convexity of every record'\''s loss ρ [>= 0] [default' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l learning-rate -d 'step size η [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b]) D [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l dimension -d 'dimension of the model; Laplace noise needs 1 d [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l n -d 'number of records n [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l index -d 'position of the record in a fixed order, 1 to n i [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epochs -d 'passes over the data E [>= 1, <= 9.0072e+15] [default' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l tau -d 'fraction of the records that every pass processes τ [> 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l constant -d 'constant of the conjecture C [>= 16] [default' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale c1 learning-rate n epochs'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a online-noise -d 'Privacy of the last iterate of noisy SGD over a stream, with noise that decays'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l noise -d 'law of the noise added to every gradient [default' -x -a 'gaussian laplace'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l c1 -d 'scale of the noise schedule' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l c2 -d 'offset of the noise schedule, which limits the noise at small n C2 [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l decay -d 'exponent of the decay of the noise over the steps a [> 1, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l sigmas -d 'standard deviation of the Gaussian noise of each step; @FILE reads them σ_1,… [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l scales -d 'scale of the Laplace noise of each step; @FILE reads them v_1,… [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l schedule -d 'print the noise level of steps FIRST' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses β [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l strong-convexity -d 'strong convexity of every record'\''s loss ρ [>= 0] [default' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l learning-rate -d 'step size η [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b]) D [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l dimension -d 'dimension of the model; Laplace noise needs 1 d [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l n -d 'number of records; inf for the limit n [>= 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l index -d 'position of the record in a fixed order, 1 to n i [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l solve -d 'find this parameter so that the budget is just met' -x -a 'c1 learning-rate n'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a burn-in -d 'Noisy SGD: when longer training costs no more privacy'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l n -d 'number of records n [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l batch-size -d 'records in a batch, whose mean gradient is used b [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l steps -d 'number of iterations T [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses β [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l strong-convexity -d 'strong convexity of every record'\''s loss ρ [>= 0] [default' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l learning-rate -d 'step size η [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b]) D [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l order -d 'how batches are drawn' -x -a 'random fixed'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l index -d 'position in a pass of the record'\''s batch (--order fixed) i [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l schedule -d 'JSON file (or -) with lists sigma, learning_rate, uses' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l orders -d 'restrict the search over orders to this list α [> 1, <= 1e+10]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l solve -d 'find this parameter so that the budget is just met' -x -a 'n batch-size steps learning-rate diameter sigma'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a noise-feedback -d 'Affine gradients with noise feedback'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l curvature -d 'curvature of the affine gradient aθ + β a [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l learning-rate -d 'step size η [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l steps -d 'number of iterations T [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l index -d 'position of the record in a fixed order, 1 to n i [>= 1, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s h -l help -d 'show help'

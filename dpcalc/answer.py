@@ -197,7 +197,8 @@ def _profile_rdp(route: Route, params: Params, question: Question, start: float 
     if bound.rdp is None:
         raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     witness = chosen(bound, params, alpha=alpha)
-    return Row(route, {"rdp": bound.rdp(alpha, **own_params(bound, params), **witness), "alpha": alpha}, {"alpha": alpha, **witness})
+    one = bound.rdp(alpha, **own_params(bound, params), **witness)
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -283,14 +284,6 @@ def _profile_to_tv(route: Route, params: Params, question: Question, start: floa
     return Row(route, {"tv": row.result["delta"]})
 
 
-def _profile_to_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if route.bound.rdp is None:
-        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED['rdp'][0]}", _ASKED["rdp"][1])
-    alpha = question.alpha or 0.0
-    one = route.bound.rdp(alpha, **own_params(route.bound, params))
-    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha})
-
-
 def _composed_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
     from dpcalc.composed import to_epsilon
 
@@ -325,7 +318,6 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("profile", "epsilon"): _profile_to_epsilon,
     ("profile", "delta"): _profile_to_delta,
     ("profile", "tv"): _profile_to_tv,
-    ("profile", "rdp"): _profile_to_rdp,
     ("composition", "epsilon"): _composed_to_epsilon,
     ("composition", "delta"): _composed_to_delta,
     ("composition", "tv"): _composed_to_tv,

@@ -40,7 +40,7 @@ class Bound(NamedTuple):
     pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
     inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
     pair: Callable[..., Any] | None = None  # profile: (*params) → the dominating pair of one use
-    rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α) of one use, by its integral
+    rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α) of one use, exact or by its integral
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
     default: bool = False  # conversion: the one that ends a curve named alone
     rough: Bound | None = None  # conversion: a cheaper one, whose best order is near
@@ -50,4 +50,3 @@ class Bound(NamedTuple):
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
     search: Callable[..., dict[str, Any]] | None = None
-    rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α), where it has a closed form

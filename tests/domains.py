@@ -5,10 +5,10 @@ from math import exp, inf, log
 
 from dpcalc.bounds import curve, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
-from dpcalc.profiles import pairs
-from dpcalc.routes import MECHANISMS
 from dpcalc.bounds.online.levels import Listed, schedule
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
+from dpcalc.profiles import pairs
+from dpcalc.routes import MECHANISMS
 
 
 def log_uniform(rng, low, high):
