@@ -22,6 +22,7 @@ from dpcalc.bounds.mechanisms import (
     gaussian_exact,
     gaussian_rdp,
     laplace_exact,
+    laplace_profile,
     laplace_rdp,
     randomized_response_exact,
     randomized_response_rdp,
@@ -116,7 +117,7 @@ MECHANISMS = {
     "laplace": Mechanism(
         ("scale",),
         (Route(laplace_exact.BOUND), *converted(laplace_rdp.BOUND)),
-        (*PURE_COMPOSITION, *converted(laplace_rdp.BOUND)),
+        (*PURE_COMPOSITION, *converted(laplace_rdp.BOUND), Route(laplace_profile.BOUND, guide=(laplace_rdp.BOUND, rdp_improved.BOUND))),
         lambda p: curve.of(laplace_rdp.BOUND, _pure_laplace(p), scale=p["scale"], sensitivity=p["sensitivity"]),
         _laplace_profile,
         _pure_laplace,

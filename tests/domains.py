@@ -242,6 +242,7 @@ DRAW = {
     "gaussian-classic": lambda r: {**gaussian_profile(r), "epsilon": r.uniform(1e-6, 0.999)},
     "laplace-rdp": lambda r: {"alpha": alpha(r), "scale": spread(r, 1e-2, 1e6), "sensitivity": spread(r, 1e-2, 1e2)},
     "laplace-exact": laplace_profile,
+    "laplace-profile": laplace_profile,
     "randomized-response-rdp": lambda r: {"alpha": alpha(r), "probability": r.choice((0.5 + log_uniform(r, 1e-9, 0.4), r.random() * 0.999 + 1e-6,
                                                                                     1 - log_uniform(r, 1e-12, 0.1)))},
     "randomized-response-exact": lambda r: {"probability": r.uniform(0.51, 0.99), "steps": steps(r, 100), "epsilon": r.uniform(0, 3)},

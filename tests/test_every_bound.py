@@ -113,7 +113,7 @@ def test_says_where_it_comes_from(name):
 
 INCREASING = {  # in these a bound loses more privacy
     "gaussian-rdp": ("alpha", "sensitivity"), "gaussian-exact": ("sensitivity", "steps"), "gaussian-classic": ("sensitivity", "steps"),
-    "laplace-rdp": ("alpha", "sensitivity"), "laplace-exact": ("sensitivity",), "randomized-response-exact": ("steps",),
+    "laplace-rdp": ("alpha", "sensitivity"), "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",), "randomized-response-exact": ("steps",),
     "randomized-response-rdp": ("alpha",), "rdp-mironov": ("rdp",), "rdp-improved": ("rdp",), "rdp-optimal": ("rdp",),
     "gdp-exact": ("mu", "steps"), "gdp-rdp": ("alpha", "mu"), "zcdp-rdp": ("alpha", "rho"), "pure-rdp": ("alpha", "step_epsilon"),
     "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"), "composition-basic": ("step_delta", "steps"),

@@ -5,7 +5,7 @@ from math import exp, inf, nextafter
 
 import jsonschema
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from test_cli import ENVELOPE
 
@@ -18,7 +18,8 @@ from dpcalc.numbers import NotANumber, number
 from dpcalc.params import validate
 from dpcalc.render import as_json
 
-settings.register_profile("laws", derandomize=True, deadline=None, max_examples=25, database=None)
+settings.register_profile("laws", derandomize=True, deadline=None, max_examples=25, database=None,
+                          phases=(Phase.explicit, Phase.generate))  # no shrinking: an example takes long
 settings.load_profile("laws")
 
 
@@ -45,8 +46,9 @@ RUNS = [
     (rdp, lambda s, q, t: {"sigma": s, "steps": t}),
     (rdp, lambda s, q, t: {"mechanism": "laplace", "scale": s, "steps": min(t, 50)}),
     (rdp, lambda s, q, t: {"mechanism": "laplace", "scale": s}),
-    (subsample, lambda s, q, t: {"sigma": s, "sampling_rate": q, "steps": t}),
-    (subsample, lambda s, q, t: {"sigma": max(s, 2.0), "sampling_rate": q / 10, "steps": t, "scheme": "without-replacement"}),
+    (subsample, lambda s, q, t: {"sigma": s, "sampling_rate": q, "steps": t, "bound": ("poisson-rdp",)}),
+    (subsample, lambda s, q, t: {"sigma": max(s, 2.0), "sampling_rate": q / 10, "steps": t, "scheme": "without-replacement",
+                                 "bound": ("wor-rdp",)}),
     (convert, lambda s, q, t: {"from": "gdp", "mu": 1 / s, "steps": t}),
     (convert, lambda s, q, t: {"from": "zcdp", "rho": q, "steps": min(t, 100)}),
 ]
@@ -75,15 +77,15 @@ def test_delta_of_epsilon_of_delta_is_no_larger(command, run, s, q, t, delta):
         assert back.value <= delta
 
 
-def solved_is_safe_and_tight(command, name, said, epsilon, delta):
+def solved_is_safe_and_tight(command, name, said, epsilon, delta, curves=()):
     """--solve, then the question without it: the budget is met, and 1e-12 (or one) less private it is not."""
     budget = {"delta": delta, "epsilon": epsilon}
     try:
-        answer = ask(command, **said, **budget, solve=name.replace("_", "-"))
+        answer = ask(command, **said, **budget, solve=name.replace("_", "-"), bound=curves)
     except NoSolution:
         return
     x, label = answer.value, answer.headline.route
-    bound = tuple(t.name for t in label.theorems)
+    bound = () if name == "steps" and x == 1 else tuple(t.name for t in label.theorems)  # one step has its own bounds
     assert value(command, **said, **{name: x}, delta=delta, bound=bound) <= epsilon
     worse = x - SAFER.get(name, -1) if name in COUNTS else x * (1 - SAFER.get(name, -1) * 1e-12)
     if worse >= 1 or name not in COUNTS:
@@ -101,7 +103,7 @@ def test_solved_runs(name, s, q, t, delta, epsilon):
     if name == "epochs":
         del said["steps"]
     said.pop(name, None)
-    solved_is_safe_and_tight(subsample, name, said, epsilon, delta)
+    solved_is_safe_and_tight(subsample, name, said, epsilon, delta, ("poisson-rdp",))
 
 
 @pytest.mark.parametrize("name", ["n", "batch_size"])
@@ -110,7 +112,7 @@ def test_solved_runs(name, s, q, t, delta, epsilon):
 def test_solved_batches(name, s, n, b, t, delta, epsilon):
     said = {"sigma": s, "n": n, "batch_size": b, "steps": t}
     del said[name]
-    solved_is_safe_and_tight(subsample, name, said, epsilon, delta)
+    solved_is_safe_and_tight(subsample, name, said, epsilon, delta, ("poisson-rdp",))
 
 
 @pytest.mark.parametrize("mechanism, name", [("gaussian", "sigma"), ("gaussian", "steps"), ("gaussian", "sensitivity"),
@@ -121,7 +123,8 @@ def test_solved_mechanisms(mechanism, name, s, t, delta, epsilon):
     said = {"mechanism": mechanism, "steps": t if mechanism == "gaussian" else 1 + t % 5,
             **{"gaussian": {"sigma": s, "sensitivity": 1.0}, "laplace": {"scale": s, "sensitivity": 1.0}}.get(mechanism, {"probability": 0.7})}
     del said[name]
-    solved_is_safe_and_tight(rdp, name, said, epsilon, delta)
+    curves = ("composition-optimal",) if (mechanism, name) == ("laplace", "steps") else ()
+    solved_is_safe_and_tight(rdp, name, said, epsilon, delta, curves)
 
 
 @pytest.mark.parametrize("kind, name", [("gdp", "mu"), ("gdp", "steps"), ("zcdp", "rho"), ("zcdp", "steps")])
@@ -204,9 +207,31 @@ def test_a_solved_count_meets_its_budget():
 
 def test_a_solved_poisson_sigma_is_tight():
     said = {"sampling_rate": 0.003882839937265635, "steps": 138}
-    solved_is_safe_and_tight(subsample, "sigma", said, 0.8656222022333786, 5.8695255358711725e-12)
+    solved_is_safe_and_tight(subsample, "sigma", said, 0.8656222022333786, 5.8695255358711725e-12, ("poisson-rdp",))
 
 
 def test_the_search_over_orders_does_not_stop_on_a_plateau():
     """Where a conversion says nothing at the first order, δ <= 1 is no minimum."""
     assert value(convert, **{"from": "zcdp"}, rho=5.0, epsilon=8.0) < exp(-0.1)
+
+
+@pytest.mark.parametrize("name", ["sigma", "sampling_rate", "steps", "n"])
+@given(log_floats(0.7, 4), log_floats(3e-3, 0.3), log_floats(10, 5000).map(int), log_floats(1e-9, 1e-4), log_floats(0.3, 6))
+@settings(max_examples=3)
+def test_solved_by_profiles(name, s, q, t, delta, epsilon):
+    """The budget is met, and 1 % less private (or two whole numbers) it is not."""
+    said = {"sigma": s, "sampling_rate": q, "steps": t}
+    if name == "n":
+        said = {"sigma": s, "batch_size": 100, "steps": t}
+    said.pop(name, None)
+    try:
+        answer = ask(subsample, **said, epsilon=epsilon, delta=delta, solve=name.replace("_", "-"), bound=("poisson-profile",))
+    except NoSolution:
+        return
+    x, profile = answer.value, ("poisson-profile",)
+    assert value(subsample, **said, **{name: x}, delta=delta, bound=profile) <= epsilon
+    worse = x * (1 - SAFER.get(name, -1) * 0.01)
+    worse = max(1, round(worse) - 2 * SAFER.get(name, -1)) if name in COUNTS else worse
+    if (name == "sampling_rate" and worse > 1) or (name == "n" and worse < 100):
+        return
+    assert value(subsample, **said, **{name: worse}, delta=delta, bound=profile) > epsilon

@@ -4,7 +4,7 @@ from math import exp, inf, log, log1p
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from dpcalc.bounds.conversions import composition_optimal
@@ -167,7 +167,7 @@ def test_renyi_divergence_of_a_pair(rate, sigma, alpha):
 
 rates, sigmas = st.floats(2e-3, 1.0), st.floats(0.6, 8.0)
 counts, deltas = st.integers(1, 3000), st.floats(-25.0, -1.0)
-LAWS = settings(max_examples=15, deadline=None, derandomize=True)
+LAWS = settings(max_examples=15, deadline=None, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate))
 
 
 @LAWS

@@ -1,0 +1,99 @@
+"""Composed profiles: hard questions with their time and memory, and random DP-SGD runs beside dp-accounting's PLD.
+
+    python tests/benchmarks/profiles.py
+
+Every question runs in a process of its own. The comparison needs dp-accounting (pip install dp-accounting).
+"""
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from math import inf, log
+
+HARD = {
+    "Gaussian σ=.05": ("rdp", "--sigma", ".05", "--delta", "1e-6"),
+    "Gaussian σ=.01": ("rdp", "--sigma", ".01", "--delta", "1e-6"),
+    "(.01, .1) × 1000": ("subsample", "--sampling-rate", ".01", "--sigma", ".1", "--steps", "1000", "--delta", "1e-6"),
+    "(.01, .05) × 1": ("subsample", "--sampling-rate", ".01", "--sigma", ".05", "--delta", "1e-6"),
+    "(.999, .3) × 1000": ("subsample", "--sampling-rate", ".999", "--sigma", ".3", "--steps", "1000", "--delta", "1e-6"),
+    "(1e-8, 1) × 1e9": ("subsample", "--sampling-rate", "1e-8", "--sigma", "1", "--steps", "1e9", "--delta", "1e-6"),
+    "(.01, 1) × 1e9": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e9", "--delta", "1e-6"),
+    "σ for ε=1e-3, δ=1e-9": ("subsample", "--sampling-rate", ".01", "--steps", "1000", "--epsilon", "1e-3", "--delta", "1e-9", "--solve", "sigma"),
+    "σ for ε=50": ("subsample", "--sampling-rate", ".01", "--steps", "1000", "--epsilon", "50", "--delta", "1e-6", "--solve", "sigma"),
+    "σ for ε=.05": ("subsample", "--sampling-rate", ".01", "--steps", "1e4", "--epsilon", ".05", "--delta", "1e-6", "--solve", "sigma"),
+    "δ=1e-16, σ=1": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e4", "--delta", "1e-16"),
+    "δ=1e-30, σ=1": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e4", "--delta", "1e-30"),
+}
+
+
+def one(arguments):
+    """(seconds, peak MB, result, bound) of one command line, cold."""
+    code = ("import sys, json, resource, time; from dpcalc.__main__ import main; import io, contextlib; out = io.StringIO()\n"
+            "t = time.perf_counter()\nwith contextlib.redirect_stdout(out):\n    try:\n        main()\n    except SystemExit:\n        pass\n"
+            "print(json.dumps([time.perf_counter() - t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, out.getvalue()]))")
+    done = subprocess.run([sys.executable, "-c", code, *arguments, "--json"], capture_output=True, text=True)
+    seconds, memory, text = json.loads(done.stdout)
+    answer = json.loads(text)
+    return seconds, memory, answer["result"], answer["bound"]
+
+
+def hard():
+    print(f"{'question':24} {'s':>6} {'MB':>5}  answer (lower), bound")
+    for name, arguments in HARD.items():
+        seconds, memory, result, bound = one(arguments)
+        value = result.get("sigma", result["epsilon"]) if "σ for" in name else result["epsilon"]
+        assert value < inf
+        print(f"{name:24} {seconds:6.2f} {memory:5.0f}  {value:.6g} ({result.get('epsilon_lower', float('nan')):.6g}), {bound}")
+
+
+def runs(count=50, seed=1):
+    rng = random.Random(seed)
+    for _ in range(count):
+        yield 10 ** rng.uniform(-3, -0.5), rng.uniform(0.6, 4), int(10 ** rng.uniform(1, 4)), 10 ** rng.uniform(-9, -4)
+
+
+def compare():
+    try:
+        from dp_accounting import dp_event
+        from dp_accounting.pld import pld_privacy_accountant
+    except ImportError:
+        print("dp-accounting is not installed: no comparison")
+        return
+    from dpcalc.profiles import pairs
+    from dpcalc.profiles.compose import epsilon_at
+
+    def theirs(rate, sigma, steps, delta):
+        accountant = pld_privacy_accountant.PLDAccountant()
+        accountant.compose(dp_event.PoissonSampledDpEvent(rate, dp_event.GaussianDpEvent(sigma)), steps)
+        return accountant.get_epsilon(delta)
+
+    def ours(rate, sigma, steps, delta):
+        return epsilon_at(((pairs.poisson(pairs.gaussian(1 / sigma), rate), steps),), log(delta))
+
+    def timed(f, *arguments):
+        start = time.perf_counter()
+        return f(*arguments), time.perf_counter() - start
+
+    ours(0.01, 1.0, 10_000, 1e-6), theirs(0.01, 1.0, 10, 1e-6)
+    a, ta = timed(ours, 0.01, 1.0, 10_000, 1e-6)
+    b, tb = timed(theirs, 0.01, 1.0, 10_000, 1e-6)
+    print(f"(.01, 1) × 1e4 at 1e-6: dpcalc [{a.lower:.6f}, {a.upper:.6f}] in {ta:.3f} s; dp-accounting {b:.6f} in {tb:.3f} s: {tb / ta:.1f} ×")
+    above, below, speed, width = 0, 0, [], []
+    for run in runs():
+        (a, ta), (b, tb) = timed(ours, *run), timed(theirs, *run)
+        below += a.lower > b * (1 + 1e-6)  # theirs is an upper bound: ours must not start above it
+        above += a.upper <= b * (1 + 1e-3)
+        speed.append(tb / ta)
+        width.append((a.upper - a.lower) / a.upper)
+    speed.sort()
+    print(f"50 random runs: upper <= theirs·1.001 in {above}, lower > theirs in {below}; bracket at most {max(width):.2e}; "
+          f"speed {speed[0]:.1f} - {speed[25]:.1f} - {speed[-1]:.1f} × (least, median, most)")
+
+
+if __name__ == "__main__":
+    hard()
+    compare()
+    print(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
