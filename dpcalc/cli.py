@@ -121,7 +121,7 @@ def build(command: Command) -> FastCommand:
     arguments = [RawArgument(param_decls=["files"], type_descriptor=_TEXT, nargs=-1, metavar="[FILE|-]...",
                              help="guarantees (JSON) to read")] if command.inputs else []
 
-    def call(files: Sequence[str] = (), **raw: Any) -> str:
+    def call(files: Sequence[str] = (), **raw: Any) -> Any:
         from dpcalc.run import run
 
         return run(command, _once(raw, several), tuple(files))
@@ -204,9 +204,12 @@ def main(args: list[str]) -> int:
             stream.reconfigure(errors="replace")
     try:
         result = root().main(args or ["--help"], prog_name="dpcalc", standalone_mode=False)
-        if isinstance(result, str):
-            write(result)  # not inside Typer, which answers a closed pipe with exit code 1
-        return result if isinstance(result, int) else 0
+        if isinstance(result, int):  # of --help
+            return result
+        text, code = (result, 0) if isinstance(result, str | None) else result
+        if text is not None:
+            write(text)  # not inside Typer, which answers a closed pipe with exit code 1
+        return int(code)
     except DpcalcError as error:
         return _fail(error, args)
     except ClickException as error:

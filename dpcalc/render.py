@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import floor, inf, isinf, log
 from typing import Any
 
 from dpcalc import __version__
 from dpcalc.answer import Answer, Row
 from dpcalc.numbers import human, plain
+from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
@@ -93,6 +94,11 @@ def shown(answer: Answer, name: str, row: Row) -> str:
     return human(row.result[name], upward=not down)
 
 
+def symbol(name: str) -> str:
+    """The symbol of a quantity, or its name."""
+    return _SYMBOLS.get(name, name)
+
+
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
@@ -123,7 +129,7 @@ _CONDITIONS: dict[str, Callable[[Answer], str]] = {
 }
 
 
-def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def columns(answer: Answer) -> Cells:
     """Header and rows of the table of bounds, numbers rounded for people."""
     if answer.table:
         return tuple(_SYMBOLS.get(h, h) for h in answer.table.header), [tuple(human(x) for x in row) for row in answer.table.rows]
@@ -137,48 +143,23 @@ def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         alpha = row.witness.get("alpha")
         order = ((human(alpha, 4) if alpha else "",) if with_order else ())
         digits = ((next(iter(row.digits.values()), ""),) if with_digits else ())
-        rows.append((_name(row), row.route.bound.status, shown(answer, asked, row), *order, *digits, row.route.bound.source))
+        rows.append((row_label(row), row.route.bound.status, shown(answer, asked, row), *order, *digits, row.route.bound.source))
     return header, rows
 
 
-def _name(row: Row) -> str:
+def row_label(row: Row) -> str:
     via = row.route.conversion
     return f"{row.route.label} ({via.name})" if via and not row.route.by_conversion else row.route.label
 
 
+_LEFT, _KEPT = frozenset({"bound", "status", "source"}), frozenset({"bound"})
+
+
 def as_table(answer: Answer, explain: bool) -> str:
     """The headline, the table, and what it assumes; plain text, fitted to the terminal only when there is one."""
-    import io
-    import shutil
-    import sys
-
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    tty = sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if tty else 400
-    header, body = columns(answer)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in header:
-        number = name not in ("bound", "status", "source")
-        table.add_column(name, justify="right" if number else "left", no_wrap=number or name == "bound", overflow="fold")
-    for line in body:
-        table.add_row(*line)
-    console = Console(file=io.StringIO(), width=max(width, 40), no_color=True, highlight=False, markup=False, emoji=False,
-                      force_terminal=False, legacy_windows=False)
-    if not answer.table:
-        console.print(headline(answer), style="")
-        console.print()
-    console.print(table)
-    console.print(f"Neighbours: {answer.adjacency}. Released: {answer.released}.")
-    for note in answer.all_notes:
-        console.print(f"Note: {note}.")
-    if explain:
-        for line_ in explanation(answer):
-            console.print(line_)
-    text = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))
+    head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
+    below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in answer.all_notes)]
+    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + paragraph(below + (explanation(answer) if explain else []))
 
 
 def explanation(answer: Answer) -> list[str]:
@@ -192,7 +173,7 @@ def explanation(answer: Answer) -> list[str]:
     return lines
 
 
-def cells(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def cells(answer: Answer) -> Cells:
     """Header and rows with full doubles, for programs."""
     if answer.table:
         return answer.table.header, [tuple(repr(x) for x in row) for row in answer.table.rows]
@@ -207,49 +188,12 @@ def cells(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     return header, body
 
 
-def _delimited(delimiter: str) -> Callable[[Answer, bool], str]:
-    def render(answer: Answer, explain: bool) -> str:
-        import csv
-        import io
-
-        out = io.StringIO()
-        header, body = cells(answer)
-        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([header, *body])
-        return out.getvalue().rstrip("\n")
-
-    return render
-
-
-def as_markdown(answer: Answer, explain: bool) -> str:
-    header, body = columns(answer)
-
-    def line(row: Sequence[str]) -> str:
-        return "| " + " | ".join(c.replace("|", "\\|") for c in row) + " |"
-
-    return "\n".join([line(header), "| " + " | ".join("---" for _ in header) + " |", *(line(r) for r in body)])
-
-
-_LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ε": r"$\varepsilon$", "δ": r"$\delta$", "α": r"$\alpha$",
-          "σ": r"$\sigma$", "μ": r"$\mu$", "ρ": r"$\rho$"}
-
-
-def as_latex(answer: Answer, explain: bool) -> str:
-    header, body = columns(answer)
-
-    def line(row: Sequence[str]) -> str:
-        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in row) + r" \\"
-
-    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\hline", line(header), r"\hline",
-                      *(line(r) for r in body), r"\hline", r"\end{tabular}"])
-
-
 FORMATS: dict[str, Callable[[Answer, bool], str]] = {
     "table": as_table,
     "json": as_json,
     "jsonl": as_jsonl,
-    "csv": _delimited(","),
-    "tsv": _delimited("\t"),
-    "markdown": as_markdown,
-    "latex": as_latex,
+    "csv": lambda answer, explain: delimited(cells(answer), ","),
+    "tsv": lambda answer, explain: delimited(cells(answer), "\t"),
+    "markdown": lambda answer, explain: markdown(columns(answer)),
+    "latex": lambda answer, explain: latex(columns(answer)),
 }

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.spec import Command, Given
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
+    from dpcalc.sweep import Axis
+
+
+class Printed(NamedTuple):
+    """The text for stdout, and the exit code."""
+
+    text: str
+    code: int = 0
+
 
 _SWITCHES = ("json", "quiet", "explain")
 
@@ -38,10 +48,9 @@ def _extreme(given: Given) -> str | None:
     return flag(given.said_as.get(worst, worst))
 
 
-def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> str:
-    """The text to print. Raises DpcalcError for everything a person can put right."""
+def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed:
+    """What to print. Raises DpcalcError for everything a person can put right."""
     from dpcalc.errors import DpcalcError
-    from dpcalc.params import validate
 
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     sources = tuple(raw.pop("input", None) or ()) + tuple(files)
@@ -56,22 +65,63 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> s
         from dpcalc.guarantee import load
 
         inputs = tuple(load(source) for source in sources)
+    from dpcalc.sweep import axes
+
+    swept = axes(command, raw)
+    if swept:
+        return _swept(command, raw, inputs, swept, switches)
+    answer = _one(command, raw, inputs)
+    _warn(answer)
+    if switches["quiet"]:
+        return Printed(repr(answer.value))
+    from dpcalc.render import FORMATS
+
+    return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
+
+
+def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answer:
+    from dpcalc.params import validate
+
     given = validate(command, raw, inputs)
     answer = _answered(command, given)
     if given["digits"]:
         from dpcalc.digits import with_digits
 
         answer = with_digits(answer, given["digits"])
-    if answer.rows and answer.headline.route.bound.status != "proven":
-        import sys
+    return answer
 
-        print(f"warning: {answer.headline.route.label} is {answer.headline.route.bound.status}, not a guarantee", file=sys.stderr)
-    for warning in answer.warnings:
-        import sys
 
+def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool]) -> Printed:
+    """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
+    from dpcalc.errors import DpcalcError
+    from dpcalc.render_sweep import FORMATS, Point
+    from dpcalc.sweep import points
+
+    if switches["explain"]:
+        raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
+    found: list[Point] = []
+    for at in points(swept):
+        try:
+            found.append(Point(at, _one(command, {**raw, **at}, inputs)))
+        except DpcalcError as error:
+            found.append(Point(at, error=error))
+    failed = [p.error for p in found if p.error]
+    if len(failed) == len(found):
+        raise failed[0]
+    for warning in dict.fromkeys(w for p in found if p.answer for w in _warnings(p.answer)):
         print(f"warning: {warning}", file=sys.stderr)
-    from dpcalc.render import FORMATS
-
     if switches["quiet"]:
-        return repr(answer.value)
-    return FORMATS[given["format"]](answer, switches["explain"])
+        return Printed("\n".join(repr(p.answer.value) if p.answer else "" for p in found), 1 if failed else 0)
+    return Printed(FORMATS[raw.get("format") or "table"](found), 1 if failed else 0)
+
+
+def _warnings(answer: Answer) -> tuple[str, ...]:
+    head = answer.headline.route if answer.rows else None
+    doubtful = head is not None and head.bound.status != "proven"
+    first = (f"{head.label} is {head.bound.status}, not a guarantee",) if head and doubtful else ()
+    return first + tuple(answer.warnings)
+
+
+def _warn(answer: Answer) -> None:
+    for warning in _warnings(answer):
+        print(f"warning: {warning}", file=sys.stderr)

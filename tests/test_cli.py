@@ -194,7 +194,7 @@ def test_a_curve_from_json_is_a_base_mechanism(ask):
     orders = list(range(2, 65))
     curve = json.dumps({"kind": "rdp", "alpha": orders, "rdp": [a / 8 for a in orders]})
     got = ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--alpha", "8", stdin=curve)
-    plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--sigma", "2", "--alpha", "8")
+    plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--sigma", "2", "--alpha", "8", "--bound", "wor-rdp")
     assert got["result"]["rdp"] == pytest.approx(plain["result"]["rdp"], rel=1e-9)
     assert got["guarantee"]["kind"] == "rdp"
 
@@ -242,8 +242,7 @@ BAD = [
     ("subsample --sampling-rate .1 --max-weight .1 --sigma 1 --delta 1e-5", "--max-weight", 2),
     ("subsample --scheme weighted --sigma 1 --delta 1e-5", "--max-weight", 2),
     ("subsample --scheme without-replacement --adjacency add-remove --sampling-rate .1 --sigma 1 --delta 1e-5", "--adjacency", 2),
-    ("subsample --adjacency replace-one --sampling-rate .1 --sigma 1 --delta 1e-5", "--adjacency", 2),
-    ("subsample --scheme without-replacement --sampling-rate .1 --sigma 1 --alpha 2.5", "--alpha", 2),
+    ("subsample --scheme without-replacement --sampling-rate .1 --sigma 1 --alpha 2.5 --bound wor-rdp", "--alpha", 2),
     ("subsample --sampling-rate .1 --epsilon 1 --delta .1 --steps 3", "--steps", 2),
     ("convert --delta 1e-5", "--from", 2), ("convert --from gdp --delta 1e-5", "--mu", 2), ("convert --from rdp --alpha 2,3 --rdp 1,2,3 --delta .1", "--rdp", 2),
     ("convert --from gdp --mu 1", "--delta", 2), ("convert --from dp --epsilon 1 --delta 1e-5", "--target-delta", 2),
@@ -295,7 +294,7 @@ FOREIGN = [  # guarantees that are nearly right: which key, and what is allowed
     ('{"kind": "gdp", "mu": true}', "mu: true is not a number", 2), ('{"kind": "gdp", "mu": "1"}', 'mu: "1" is not a number', 2), ('{"kind": "gdp"}', "mu: missing", 2),
     ('{"kind": "dp", "epsilon": true, "delta": 0}', "epsilon: true is not a number", 2), ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is no JSON number", 2),
     ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is no JSON number", 2), ('{"kind": "rdp", "alpha": [2], "rdp": [1e999]}', "not a finite number", 2),
-    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2), ('{"kind": "tv", "tv": 0.1}', "total variation", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2), ('{"kind": "tv", "tv": 0.1}', "no ε holds at δ = 1e-05", 3),
     ('{"kind": "gdp", "mu": 1e300}', "--input", 3), ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1e-320}]}', "--input", 3),
     ('{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 1e-320}]}', "--input", 3),
 ]

@@ -85,7 +85,7 @@ def solved_is_safe_and_tight(command, name, said, epsilon, delta, curves=()):
     except NoSolution:
         return
     x, label = answer.value, answer.headline.route
-    bound = () if name == "steps" and x == 1 else tuple(t.name for t in label.theorems)  # one step has its own bounds
+    bound = () if command is rdp and name == "steps" and x == 1 else tuple(t.name for t in label.theorems)  # one step has its own bounds
     assert value(command, **said, **{name: x}, delta=delta, bound=bound) <= epsilon
     worse = x - SAFER.get(name, -1) if name in COUNTS else x * (1 - SAFER.get(name, -1) * 1e-12)
     if worse >= 1 or name not in COUNTS:

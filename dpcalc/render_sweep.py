@@ -1,0 +1,92 @@
+"""The answers of a sweep as JSON, a table, CSV, …: pure functions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from dpcalc.answer import Answer
+from dpcalc.errors import DpcalcError
+from dpcalc.numbers import plain
+from dpcalc.render import cells, record, row_label, shown, symbol
+from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
+
+
+class Point(NamedTuple):
+    """The swept values, and the answer there or why there is none."""
+
+    at: dict[str, Any]
+    answer: Answer | None = None
+    error: DpcalcError | None = None
+
+
+Points = Sequence[Point]
+
+
+def as_json(points: Points) -> str:
+    return json.dumps([_record(p) for p in points], indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def as_jsonl(points: Points) -> str:
+    return "\n".join(json.dumps(_record(p), ensure_ascii=False, allow_nan=False) for p in points)
+
+
+def _record(point: Point) -> dict[str, Any]:
+    if point.answer:
+        return record(point.answer)
+    assert point.error is not None
+    return {**point.error.record(), "parameters": point.at}
+
+
+def _wide(points: Points) -> Cells:
+    """A line a point, a column a bound: for people."""
+    labels = list(dict.fromkeys(row_label(row) for p in points if p.answer for row in p.answer.rows))
+    first = next(p.answer for p in points if p.answer)
+    header = (*(symbol(name) for name in points[0].at), symbol(first.asked), *labels)
+    return header, [_line(p, labels) for p in points]
+
+
+def _line(point: Point, labels: Sequence[str]) -> tuple[str, ...]:
+    at = tuple(_value(x) for x in point.at.values())
+    if point.answer is None:
+        return (*at, "–", *("" for _ in labels))
+    answer = point.answer
+    by_label = {row_label(row): shown(answer, answer.asked, row) for row in reversed(answer.rows)}
+    return (*at, shown(answer, answer.asked, answer.headline), *(by_label.get(label, "–") for label in labels))
+
+
+def _value(x: Any) -> str:
+    return x if isinstance(x, str) else plain(float(x))
+
+
+def _long(points: Points) -> Cells:
+    """A line a bound and point, full doubles: for programs."""
+    tables = [(p, cells(p.answer)) for p in points if p.answer]
+    names = [name for name in dict.fromkeys(name for _, (header, _) in tables for name in header) if name not in points[0].at]
+    body = []
+    for point, (header, rows) in tables:
+        at = tuple(x if isinstance(x, str) else repr(x) for x in point.at.values())
+        body += [(*at, *(dict(zip(header, row, strict=True)).get(name, "") for name in names)) for row in rows]
+    return (*points[0].at, *names), body
+
+
+def as_table(points: Points) -> str:
+    first = next(p.answer for p in points if p.answer)
+    below = [f"Neighbours: {first.adjacency}. Released: {first.released}."]
+    for point in points:
+        if point.error:
+            where = ", ".join(f"{symbol(name)} = {_value(value)}" for name, value in point.at.items())
+            below.append(f"No answer at {where}: {point.error.message}.")
+    return text(_wide(points), frozenset(), frozenset()) + "\n" + paragraph(below)
+
+
+FORMATS: dict[str, Callable[[Points], str]] = {
+    "table": as_table,
+    "json": as_json,
+    "jsonl": as_jsonl,
+    "csv": lambda points: delimited(_long(points), ","),
+    "tsv": lambda points: delimited(_long(points), "\t"),
+    "markdown": lambda points: markdown(_wide(points)),
+    "latex": lambda points: latex(_wide(points)),
+}

@@ -1,0 +1,77 @@
+"""Sweeps: a numeric option that takes a,b,c or start:stop:count[:log]; one option gives rows, two a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import exp, log
+from typing import Any, NamedTuple
+
+from dpcalc.errors import DpcalcError, flag
+from dpcalc.quantities import Quantity
+from dpcalc.spec import Command
+
+_KINDS = {"number", "count", "horizon"}
+_FIXED = {"digits"}
+_MOST = 100_000
+
+
+class Axis(NamedTuple):
+    """A swept option and its values, as they are given to validation."""
+
+    quantity: Quantity
+    values: tuple[Any, ...]
+
+
+def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """The swept options of a call. Raises DpcalcError for more than two, or for a malformed range."""
+    quantities = {o.name: o.quantity for o in command.all_options()}
+    found = tuple(Axis(quantities[name], _values(quantities[name], text)) for name, text in raw.items()
+                  if name in quantities and _is_sweep(quantities[name], text))
+    if len(found) > 2:
+        raise DpcalcError("contradictory", "at most two options can be swept at once (rows, or a grid)", found[2].quantity.option)
+    size = 1
+    for axis in found:
+        size *= len(axis.values)
+    if size > _MOST:
+        raise DpcalcError("out-of-range", f"a sweep of {size} points; at most {_MOST}", found[0].quantity.option)
+    return found
+
+
+def points(found: tuple[Axis, ...]) -> Iterator[dict[str, Any]]:
+    """The values of the swept options, point by point; the last option runs fastest."""
+    for values in product(*(axis.values for axis in found)):
+        yield {axis.quantity.name: value for axis, value in zip(found, values, strict=True)}
+
+
+def _is_sweep(quantity: Quantity, text: Any) -> bool:
+    return isinstance(text, str) and quantity.kind in _KINDS and quantity.name not in _FIXED and ("," in text or ":" in text)
+
+
+def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
+    if ":" not in text:
+        return tuple(part.strip() for part in text.split(","))
+    from dpcalc.numbers import NotANumber, number
+
+    parts = text.split(":")
+    try:
+        if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3].strip() != "log"):
+            raise NotANumber(f"{text!r} is not start:stop:count or start:stop:count:log")
+        start, stop, count = (number(part) for part in parts[:3])
+    except NotANumber as e:
+        raise DpcalcError("not-a-number", str(e), flag(quantity.name)) from None
+    if count != int(count) or not 2 <= count <= _MOST:
+        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MOST} is needed", flag(quantity.name))
+    if len(parts) == 4 and not (start > 0 and stop > 0):
+        raise DpcalcError("out-of-range", "a logarithmic range needs positive ends", flag(quantity.name))
+    values = [_between(start, stop, k / (int(count) - 1), len(parts) == 4) for k in range(int(count))]
+    if quantity.kind in ("count", "horizon"):
+        values = list(dict.fromkeys(float(round(x)) for x in values))
+    return tuple(values)
+
+
+def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:
+    if share in (0.0, 1.0):
+        return stop if share else start
+    x = exp(log(start) + share * (log(stop) - log(start))) if logarithmic else start + share * (stop - start)
+    return float(f"{x:.14g}")  # so that 1:100:3:log is 1, 10, 100

@@ -1,0 +1,80 @@
+"""A header and lines of text as CSV, TSV, Markdown, LaTeX or an aligned table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+Cells = tuple[tuple[str, ...], list[tuple[str, ...]]]
+
+
+def delimited(table: Cells, delimiter: str) -> str:
+    import csv
+
+    out = io.StringIO()
+    header, body = table
+    csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([header, *body])
+    return out.getvalue().rstrip("\n")
+
+
+def markdown(table: Cells) -> str:
+    header, body = table
+
+    def line(row: Sequence[str]) -> str:
+        return "| " + " | ".join(c.replace("|", "\\|") for c in row) + " |"
+
+    return "\n".join([line(header), "| " + " | ".join("---" for _ in header) + " |", *(line(r) for r in body)])
+
+
+_LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ε": r"$\varepsilon$", "δ": r"$\delta$", "α": r"$\alpha$",
+          "σ": r"$\sigma$", "μ": r"$\mu$", "ρ": r"$\rho$"}
+
+
+def latex(table: Cells) -> str:
+    header, body = table
+
+    def line(row: Sequence[str]) -> str:
+        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in row) + r" \\"
+
+    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(header)}}}", r"\hline", line(header), r"\hline",
+                      *(line(r) for r in body), r"\hline", r"\end{tabular}"])
+
+
+def text(table: Cells, left: frozenset[str], kept: frozenset[str]) -> str:
+    """Aligned columns, those in `left` to the left, as wide as the terminal where there is one; numbers and the columns in
+    `kept` are never cut or wrapped."""
+    import shutil
+    import sys
+
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    header, body = table
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400
+    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for name in header:
+        drawn.add_column(name, justify="left" if name in left else "right", no_wrap=name not in left or name in kept, overflow="fold")
+    for line in body:
+        drawn.add_row(*line)
+    console = Console(file=io.StringIO(), width=max(width, 40), no_color=True, highlight=False, markup=False, emoji=False,
+                      force_terminal=False, legacy_windows=False)
+    console.print(drawn)
+    return trimmed(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def paragraph(lines: Sequence[str]) -> str:
+    """Lines of words, wrapped to the terminal where there is one."""
+    import shutil
+    import sys
+    import textwrap
+
+    if not sys.stdout.isatty():
+        return "\n".join(lines)
+    width = max(shutil.get_terminal_size().columns, 40)
+    return "\n".join(part for line in lines for part in (textwrap.wrap(line, width) or [""]))
+
+
+def trimmed(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.rstrip("\n").split("\n"))

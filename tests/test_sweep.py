@@ -1,0 +1,64 @@
+"""Sweeps: lists and ranges of any numeric option, in every format, with failing points told in their place."""
+
+import csv
+import io
+import json
+
+import pytest
+
+
+def test_a_list_gives_rows_in_order(cli, ask):
+    rows = json.loads(cli("rdp", "--sigma", "1,2,4", "--delta", "1e-5", "--json").stdout)
+    assert [r["parameters"]["sigma"] for r in rows] == [1, 2, 4]
+    assert rows[1]["result"] == ask("rdp", "--sigma", 2, "--delta", "1e-5")["result"]
+
+
+@pytest.mark.parametrize("text,values", [
+    ("1:9:3", [1, 5, 9]), ("1:100:3:log", [1, 10, 100]), ("1/2,sqrt(4)", [0.5, 2.0]), ("8:2:4", [8, 6, 4, 2])])
+def test_ranges(cli, text, values):
+    rows = json.loads(cli("rdp", "--sigma", text, "--delta", "1e-5", "--json").stdout)
+    assert [r["parameters"]["sigma"] for r in rows] == pytest.approx(values, rel=1e-12)
+
+
+def test_a_range_of_counts_is_whole_and_says_each_once(cli):
+    rows = json.loads(cli("rdp", "--sigma", "9", "--steps", "1:4:9", "--delta", "1e-5", "--json").stdout)
+    assert [r["parameters"]["steps"] for r in rows] == [1, 2, 3, 4]
+
+
+def test_two_options_give_a_grid_and_three_are_refused(cli):
+    done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5,1e-6,1e-7", "--format", "csv")
+    table = list(csv.DictReader(io.StringIO(done.stdout)))
+    exact = [r for r in table if r["bound"] == "gaussian-exact"]
+    assert [(r["sigma"], r["delta"]) for r in exact] == [(s, d) for s in "12" for d in ("1e-5", "1e-6", "1e-7")]
+    assert float(exact[0]["epsilon"]) > float(exact[3]["epsilon"])
+    done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5,1e-6", "--steps", "1,2")
+    assert done.returncode == 2 and "at most two" in done.stderr and done.stdout == ""
+
+
+def test_quiet_and_jsonl_have_a_line_a_point(cli):
+    quiet = cli("subsample", "--sampling-rate", ".01", "--steps", "100", "--delta", "1e-5", "--sigma", "1,2,3", "-q").stdout.split()
+    lines = cli("subsample", "--sampling-rate", ".01", "--steps", "100", "--delta", "1e-5", "--sigma", "1,2,3", "--format", "jsonl").stdout
+    assert [float(x) for x in quiet] == [json.loads(line)["result"]["epsilon"] for line in lines.splitlines()]
+
+
+def test_a_failing_point_is_told_in_its_place(cli):
+    done = cli("rdp", "--sigma", "1,0,2", "--delta", "1e-5", "--json")
+    assert done.returncode == 1
+    first, second, third = json.loads(done.stdout)
+    assert second["error"]["option"] == "--sigma" and first["result"]["epsilon"] > third["result"]["epsilon"]
+    done = cli("rdp", "--sigma", "0,-1", "--delta", "1e-5")
+    assert done.returncode == 2 and done.stdout == "" and "--sigma" in done.stderr
+
+
+@pytest.mark.parametrize("text,says", [
+    ("1:2", "start:stop:count"), ("1:2:0", "points"), ("1:2:2.5", "points"), ("0:1:3:log", "positive"), ("1:2:3:lin", "start:stop:count"),
+    ("1:2:1e9", "points"), ("1:x:3", "not a finite number")])
+def test_bad_ranges(cli, text, says):
+    done = cli("rdp", "--sigma", text, "--delta", "1e-5")
+    assert done.returncode == 2 and says in done.stderr and done.stdout == "" and "Traceback" not in done.stderr
+
+
+def test_table_has_a_column_a_bound(cli):
+    text = cli("rdp", "--sigma", "1,2", "--delta", "1e-5").stdout
+    head, _, first, *_ = text.splitlines()
+    assert head.split()[:3] == ["σ", "ε", "gaussian-exact"] and first.split()[:3] == ["1", "4.37718", "4.37718"]
