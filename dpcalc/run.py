@@ -25,9 +25,11 @@ _SWITCHES = ("json", "quiet", "explain")
 def _answered(command: Command, given: Given) -> Answer:
     from dpcalc.errors import NoSolution
     from dpcalc.numerics.invert import Unreachable
+    from dpcalc.progress import waiting
 
     try:
-        return command.answer(given)
+        with waiting(f"dpcalc {command.name}"):
+            return command.answer(given)
     except (OverflowError, ZeroDivisionError, Unreachable):
         raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
     except NoSolution as error:

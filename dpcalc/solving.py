@@ -14,6 +14,7 @@ from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 
+_MARGIN = 5e-12
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -35,8 +36,17 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
             raise search.reason from None
         raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
                          f"{_reached(search, e.at)}", "--solve") from None
-    row = _settle(search, x)
+    row = _checked(search, x) or _settle(search, x)
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
+
+
+def _checked(search: _Search, x: float) -> Row | None:
+    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget."""
+    question, unknown = search.question, search.question.unknown
+    if not search.margin or unknown is None or question.target is None:
+        return None
+    row = search.forward(x)
+    return row._replace(params={unknown.name: x}) if row.result[question.asks] <= question.target else None
 
 
 class _Search:
@@ -46,6 +56,8 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.order: float | None = None  # the last rough order, where the next search starts
         self.reason: DpcalcError | None = None  # why a value was out of scope
+        # The ε that is asked back may be above the exact one by its own rounding.
+        self.margin = _MARGIN if route.bound.costly and question.asks == "epsilon" and question.delta else 0.0
 
     @property
     def one_value(self) -> bool:
@@ -66,8 +78,9 @@ class _Search:
         try:
             if bound.kind == "profile" and question.delta:
                 params = self.derive({**self.given, question.unknown.name: x})
-                own = own_params(bound, params) | chosen(bound, params, epsilon=question.target)
-                return float(bound.value(question.target, **own)) - question.log_delta
+                target = question.target * (1 - self.margin)
+                own = own_params(bound, params) | chosen(bound, params, epsilon=target)
+                return float(bound.value(target, **own)) - question.log_delta
             row = self.forward(x, self.order)
         except OverflowError:
             return inf

@@ -50,4 +50,5 @@ BOUND = Bound(
     exact=exact,
     rtol=5e-9,
     exact_n=100_000,
+    costly=True,
 )

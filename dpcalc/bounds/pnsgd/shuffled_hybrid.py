@@ -78,4 +78,5 @@ BOUND = Bound(
     rtol=2e-9,
     inverse=inverse,
     exact_n=100_000,
+    costly=True,
 )
