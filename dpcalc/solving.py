@@ -14,7 +14,7 @@ from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 
-_MARGIN = 5e-12
+_MARGIN = 3e-10
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 

@@ -124,7 +124,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         c = cumulants(near, _STEEP / lattice)
     both = _rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
-    snap = steps * snap_error(both.fine) + both.step * 1e-9
+    snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
 
     def read(grids: Grids, infinite: float, side: int) -> float:
         return question.read(Reader(power(grids), c.tilt, infinite, slack, side))

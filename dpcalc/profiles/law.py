@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Array
 
 MOST_CELLS = 3_000_000
-QUADRATURE = 1e-13  # relative, of the weights below
+QUADRATURE = 1e-12  # relative, of the weights below
 _SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
 _BALANCINGS = 3
-_NARROW = 1 / 256
+_NARROW = 1 / 1024
+_FALL = 0.35
 _GAUSS_2 = np.array([-1, 1]) / np.sqrt(3), np.array([0.5, 0.5])
 _GAUSS_4 = tuple(np.asarray(x) for x in ((-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526),
                                          (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)))
@@ -106,7 +107,7 @@ def cut(pair: Pair, log_tail: float) -> Pair:
         return pair
     top = float(loss[order[kept]])
     # With the loss at the top itself, which may be an atom, and what the law leaves out.
-    infinite = float(np.logaddexp.reduce([float(beyond[kept]) + 1e-9, log_tail - 40, pair.log_infinite]))
+    infinite = float(np.logaddexp.reduce([float(beyond[kept]) + 1e-3, log_tail - 40, pair.log_infinite]))
     return pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces),
                          atoms=tuple(a for a in pair.atoms if a[0] < top), log_infinite=infinite)
 
@@ -145,10 +146,7 @@ def _nodes(piece: Piece, tilt: float, depth: float, edges: Array | None) -> tupl
     low, high = _range(piece, tilt, depth)
     if not low < high:
         return np.empty(0), np.empty(0)
-    count = int((high - low) / piece.scale * 8) + 2
-    if not count < MOST_CELLS:
-        raise TooLarge(*TOO_LARGE)
-    knots = np.linspace(low, high, count)
+    knots = _knots(low, high, piece.scale / 8)
     if edges is not None:
         at = piece.at(edges)
         knots = np.sort(np.concatenate((knots, at[(at > low) & (at < high)])))
@@ -161,6 +159,25 @@ def _nodes(piece: Piece, tilt: float, depth: float, edges: Array | None) -> tupl
             nodes.append((middle[chosen][:, None] + half[chosen][:, None] * x).ravel())
             logs.append((np.log(2 * half[chosen])[:, None] + np.log(w)).ravel())
     return np.concatenate(nodes), np.concatenate(logs)
+
+
+def _knots(low: float, high: float, spacing: float) -> Array:
+    """Points from low to high, at most `spacing` apart and 0.35/|t|: a Gaussian density falls by little between two."""
+    bend = _FALL / spacing
+    if not (high - low) / spacing + (low * low + high * high) / _FALL < MOST_CELLS:
+        raise TooLarge(*TOO_LARGE)
+    # Even steps of u, where dt/du is the spacing wanted: t = spacing·u up to the bend, then √(bend² + 2·0.35·(u − u_b)).
+    ends = [_unbent(t, spacing, bend) for t in (low, high)]
+    u = np.linspace(ends[0], ends[1], int(ends[1] - ends[0]) + 2)
+    far = np.abs(u) > bend / spacing
+    t = np.where(far, np.sign(u) * np.sqrt(np.maximum(bend * bend + 2 * _FALL * (np.abs(u) - bend / spacing), 0.0)), u * spacing)
+    t[0], t[-1] = low, high
+    return t
+
+
+def _unbent(t: float, spacing: float, bend: float) -> float:
+    size = abs(t) / spacing if abs(t) <= bend else bend / spacing + (t * t - bend * bend) / (2 * _FALL)
+    return size if t >= 0 else -size
 
 
 def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
