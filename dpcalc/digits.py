@@ -29,6 +29,8 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
         return {}
     if row.params.get("n", 0) > row.route.bound.exact_n:
         return {}  # a sum over the records
+    if row.route.bound.pair is not None and steps > 1:
+        return {}  # composed numerically
     if asks == "epsilon" and not row.result["delta"]:
         return {}  # pure ε: a closed form, rounded up exactly
     how = _HOW.get((row.route.bound.kind, asks))

@@ -333,3 +333,18 @@ def test_not_utf8(tmp_path, cli):
 def test_unreachable_budget_says_the_best(cli):
     done = cli("rdp", "--sigma", "0.01", "--epsilon", "1", "--delta", "1e-5", "--solve", "steps")
     assert done.returncode == 3 and "best reachable" in done.stderr
+
+
+def test_poisson_batches_for_replaced_records(ask):
+    """Analysed as without replacement, and handed on as that: the clipped sum changes by twice the clipping norm."""
+    line = ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--sensitivity", "2", "--steps", "100", "--delta", "1e-6")
+    replaced, plain = ask(*line, "--adjacency", "replace-one"), ask(*line, "--scheme", "without-replacement", "--bound", "wor-profile")
+    assert replaced["adjacency"] == "replace-one" and replaced["bound"] == "wor-profile"
+    assert replaced["result"]["epsilon"] == plain["result"]["epsilon"]
+    back = ask("convert", "-", "--delta", "1e-6", stdin=json.dumps(replaced))
+    assert back["result"]["epsilon"] == pytest.approx(replaced["result"]["epsilon"], rel=2e-3) and back["adjacency"] == "replace-one"
+
+
+def test_digits_leave_out_what_is_composed_numerically(ask):
+    rows = ask("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "100", "--delta", "1e-6", "--digits", "20")["bounds"]
+    assert "digits" not in rows[0] and rows[0]["name"] == "poisson-profile" and any("digits" in r for r in rows[1:])

@@ -229,7 +229,9 @@ def _guarantee(values: Mapping[str, Any], params: Mapping[str, Any], question: A
     rate = params.get("sampling_rate", params.get("max_weight"))
     if "curve" not in values:
         record = MECHANISMS[values["mechanism"]].record(values)
-        sampling = {"scheme": values["scheme"], "rate": rate}
+        # For replace-one neighbours a Poisson batch is analysed like one without replacement.
+        scheme = "without-replacement" if values.get("adjacency") == "replace-one" and values["scheme"] == "poisson" else values["scheme"]
+        sampling = {"scheme": scheme, "rate": rate}
         return {"kind": "mechanisms", "mechanisms": [{**record, "sampling": sampling, "count": params["steps"]}]}
     from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
     from dpcalc.orders import total_rdp
@@ -239,6 +241,10 @@ def _guarantee(values: Mapping[str, Any], params: Mapping[str, Any], question: A
     return {"kind": "rdp", "alpha": [a for a, _ in points], "rdp": [r for _, r in points]}
 
 
+def _replaces(given: Given) -> bool:
+    return (given["adjacency"] or _NEIGHBOURS[given["scheme"]]) == "replace-one"
+
+
 def _notes(given: Given) -> tuple[str, ...]:
     if "curve" in given.values:
         return ("the base curve is read from the input",)
@@ -246,7 +252,8 @@ def _notes(given: Given) -> tuple[str, ...]:
 
     notes = [MECHANISMS[given["mechanism"]].noise]
     if given["mechanism"] == "gaussian":
-        notes.append("DP-SGD: the noise multiplier σ/s is the noise on the sum of clipped gradients over the clipping norm")
+        norm = "twice the clipping norm (a record is replaced)" if _replaces(given) else "the clipping norm"
+        notes.append(f"DP-SGD: the noise multiplier σ/s is the noise on the sum of clipped gradients over {norm}")
     elif given["scheme"] == "poisson":
         notes.append("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed")
     return tuple(notes)
