@@ -197,7 +197,7 @@ def _first_step(c: Cumulants, steps: int, budget: float) -> float:
     if c.deviation == 0:
         return 1.0
     # Splitting adds up to h²/4 of variance a step, which moves log M by λ(λ+1)/2 of it; h stays below the spread of a step.
-    return min(sqrt(8 * budget / (steps * c.tilt * (1 + c.tilt))), 6 * sqrt(budget / steps) * c.deviation)
+    return min(sqrt(5 * budget / (steps * c.tilt * (1 + c.tilt))), 5 * sqrt(budget / steps) * c.deviation)
 
 
 def _refinement(budget: float, above: float, below: float, cells: int) -> float:

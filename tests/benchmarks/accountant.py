@@ -1,11 +1,11 @@
-"""ε and σ of a DP-SGD run in process, against dp-accounting where it is installed. Run: python accountant.py"""
+"""ε and σ of a DP-SGD run by RDP in process, against dp-accounting where it is installed. Run: python accountant.py"""
 
 import time
 
 from dpcalc.commands.subsample import COMMAND
 from dpcalc.params import validate
 
-RUN = {"sampling_rate": "0.01", "steps": "10000", "delta": "1e-6"}
+RUN = {"sampling_rate": "0.01", "steps": "10000", "delta": "1e-6", "bound": ("poisson-rdp",)}
 REPEATS = 9
 
 
