@@ -8,12 +8,12 @@ from math import floor, inf, isinf, log
 from typing import Any
 
 from dpcalc import __version__
-from dpcalc.answer import Answer, Row
+from dpcalc.answer import Answer, Row, Table as Numbers
 from dpcalc.numbers import human, plain
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
-            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D"}
+            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D", "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -36,6 +36,7 @@ def record(answer: Answer) -> dict[str, Any]:
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
+        **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
     }
 
 
@@ -108,6 +109,10 @@ def headline(answer: Answer) -> str:
 def _budget(answer: Answer) -> str:
     question = answer.question
     assert question.target is not None
+    if question.asks == "tv":
+        return f" gives TV <= {plain(question.target)}"
+    if question.asks == "tpr":
+        return f" gives TPR <= {plain(question.target)} at FPR = {plain(question.fpr or 0.0)}"
     if question.asks == "rdp":
         return f" gives ε(α) <= {plain(question.target)} at α = {plain(question.alpha or 0.0)}"
     return f" gives ε <= {plain(question.target)} at δ = {plain(question.delta or 0.0)}"
@@ -126,7 +131,7 @@ _CONDITIONS: dict[str, Callable[[Answer], str]] = {
 def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows of the table of bounds, numbers rounded for people."""
     if answer.table:
-        return tuple(_SYMBOLS.get(h, h) for h in answer.table.header), [tuple(human(x) for x in row) for row in answer.table.rows]
+        return _numbers(answer.table)
     asked = answer.asked
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
@@ -139,6 +144,10 @@ def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         digits = ((next(iter(row.digits.values()), ""),) if with_digits else ())
         rows.append((_name(row), row.route.bound.status, shown(answer, asked, row), *order, *digits, row.route.bound.source))
     return header, rows
+
+
+def _numbers(table: Numbers) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    return tuple(_SYMBOLS.get(h, h) for h in table.header), [tuple(plain(x) if h == "fpr" else human(x) for h, x in zip(table.header, row, strict=True)) for row in table.rows]
 
 
 def _name(row: Row) -> str:
@@ -171,6 +180,15 @@ def as_table(answer: Answer, explain: bool) -> str:
         console.print(headline(answer), style="")
         console.print()
     console.print(table)
+    if answer.roc:
+        roc = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        names, lines = _numbers(answer.roc)
+        for name in names:
+            roc.add_column(name, justify="right", no_wrap=True)
+        for line in lines:
+            roc.add_row(*line)
+        console.print()
+        console.print(roc)
     console.print(f"Neighbours: {answer.adjacency}. Released: {answer.released}.")
     for note in answer.all_notes:
         console.print(f"Note: {note}.")
@@ -194,8 +212,9 @@ def explanation(answer: Answer) -> list[str]:
 
 def cells(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Header and rows with full doubles, for programs."""
-    if answer.table:
-        return answer.table.header, [tuple(repr(x) for x in row) for row in answer.table.rows]
+    table = answer.table or answer.roc
+    if table:
+        return table.header, [tuple(repr(x) for x in row) for row in table.rows]
     keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
     header = ("bound", "conversion", "status", *keys, "order", "source")
     body = []
