@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from dpcalc.answer import Route, Row, Table, evaluate, is_composed
+from dpcalc.errors import OutOfScope
 from dpcalc.numbers import human, plain
 from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import best_guess, true_positive
-from dpcalc.orders import Params, own_params
+from dpcalc.orders import Params
 from dpcalc.question import Question
 
 Delta = Callable[[float], float]
-_FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε; the value's error is about the square
+_FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square
 
 
 def profile(route: Route, params: Params) -> Delta:
@@ -23,7 +24,10 @@ def profile(route: Route, params: Params) -> Delta:
 
     def delta(epsilon: float) -> float:
         if epsilon not in known:
-            known[epsilon] = how(route, params, epsilon)
+            try:
+                known[epsilon] = how(route, params, epsilon)
+            except OutOfScope:  # too fine a grid, far out: δ never rises
+                known[epsilon] = min((d for e, d in known.items() if e <= epsilon), default=1.0)
         return known[epsilon]
 
     return delta
@@ -45,14 +49,15 @@ def _closed(route: Route, params: Params, epsilon: float) -> float:
 def _composed(route: Route, params: Params, epsilon: float) -> float:
     from dpcalc.composed import to_delta
 
+    if params.get("step_delta") == 0 and epsilon >= params["steps"] * params["step_epsilon"] * (1 + 1e-15):
+        return 0.0  # pure differential privacy adds up
     return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False).result["delta"]
 
 
 def rate(route: Route, params: Params, delta: Delta, fpr: float, start: float = 0.0) -> tuple[float, float]:
     """(TPR at this FPR, the ε that proves it)."""
-    bound = route.bound
-    corners = (bound.pure(**own_params(bound, params)),) if bound.pure and bound.kind == "profile" and params.get("steps", 1) == 1 else ()
-    return true_positive(delta, fpr, _ROUGH if composed(route, params) else _FINE, start, corners)
+    corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
+    return true_positive(delta, fpr, _ROUGH if composed(route, params) or route.bound.kind == "rdp" else _FINE, start, corners)
 
 
 class Meaning(NamedTuple):
@@ -69,7 +74,7 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
     numbers = {"success": min(1.0, success), "error_sum": errors}
     notes = [f"a guess between two equally likely neighbouring data sets is right with probability at most {human(numbers['success'])} "
              f"((1 + TV)/2), and the two error rates of any test add up to at least {human(errors, upward=False)} (1 − TV)"]
-    profiles = [(route, profile(route, params)) for route in _sharpest(routes)] if rates or prior else []
+    profiles = [(route, profile(route, params)) for route in sharpest(routes)] if rates or prior else []
     if prior is not None:
         best = min(best_guess(delta, prior) for _, delta in profiles)
         numbers |= {"prior": prior, "posterior": best}
@@ -87,9 +92,10 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
     return Meaning({**numbers, "confidence": confident[0][2]}, tuple(notes), Table((*header, "confidence"), confident))
 
 
-def _sharpest(routes: Sequence[Route]) -> Sequence[Route]:
-    """Profiles, where there are some: an RDP curve has a search of its own at every ε, and is never sharper."""
-    return [r for r in routes if r.bound.kind != "rdp"] or routes
+def sharpest(routes: Sequence[Route]) -> Sequence[Route]:
+    """Without RDP curves where there is a profile: they have a search of their own at every ε, and are never sharper."""
+    profiled = any(r.bound.kind in ("profile", "composition") for r in routes)
+    return [r for r in routes if not profiled or r.bound.kind != "rdp"]
 
 
 def _curve(profiles: Sequence[tuple[Route, Delta]], params: Params, rates: Sequence[float], tv: float) -> list[float]:

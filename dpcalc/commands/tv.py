@@ -25,7 +25,7 @@ def answer(given: Given) -> Answer:
     """TV of a mechanism, a run or a guarantee, with its meaning; or the parameter that meets a budget on TV or on the
     true-positive rate."""
     from dpcalc.answer import Answer, Route, rows, select
-    from dpcalc.attack import meaning
+    from dpcalc.attack import meaning, sharpest
     from dpcalc.question import Question
     from dpcalc.tv_sources import SOURCES
 
@@ -43,7 +43,7 @@ def answer(given: Given) -> Answer:
     def profile(route: Route) -> Route:
         return Route(source.profiles[route.bound.name]) if route.bound.name in source.profiles else route
 
-    asked = tuple(map(profile, routes)) if question.asks == "tpr" else routes
+    asked = tuple(sharpest([profile(r) for r in routes])) if question.asks == "tpr" else routes
     found = rows(asked, given.values, source.derive, question, ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     by_tv = found if question.asks == "tv" else rows(routes, values, source.derive, Question("tv"), ())
@@ -96,6 +96,8 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
     if name is None:
         raise DpcalcError("contradictory", f"describes another guarantee than {' and '.join(map(flag, sorted(kinds.values())[:-1]))}",
                           flag(max(kinds.values())))
+    if given.has("epochs"):  # they say the steps
+        given = Given({k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}, given.provided, given.inputs, given.said_as)
     return given, given["mechanism"] if name == "mechanism" else name
 
 
@@ -116,18 +118,18 @@ def _rates(given: Given) -> tuple[float, ...]:
     if not given.has("roc"):
         return tuple(given["fpr"] or ())
     end = log(9999.0)
-    return tuple(1 / (1 + exp(end * (1 - 2 * k / (given["roc"] - 1)))) for k in range(given["roc"]))
+    return tuple(float(f"{1 / (1 + exp(end * (1 - 2 * k / (given['roc'] - 1)))):.6g}") for k in range(given["roc"]))
 
 
 def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
     """The comparison with releasing one record in n."""
-    from dpcalc.numbers import human, plain
+    from dpcalc.numbers import human
 
     if not given.has("n"):
         return {}, ()
     one = 1 / given["n"]
     return {"tv_one_record": one}, (f"publishing one of the n = {given['n']} records, drawn at random, has total variation 1/n = "
-                                    f"{plain(one)}; this is {human(tv / one, 4)} times that",)
+                                    f"{one:.6g}; this is {human(tv / one, 4)} times that",)
 
 
 COMMAND = Command(
@@ -141,7 +143,7 @@ COMMAND = Command(
         Option(q.PROBABILITY, MECHANISM),
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
-        Option(q.STEPS, RUN),
+        Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=("poisson", "without-replacement")),
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),

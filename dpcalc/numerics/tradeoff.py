@@ -27,7 +27,8 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
     high = max(0.0, -log(fpr))
     for u in (0.0, *(c for e in corners for c in (e, -e) if _LEAST <= c <= high)):
         at(u)
-    minimise(at, min(max(start, _LEAST), high), _LEAST, high, 0.3, tolerance)
+    spread = min(max(delta(0.0), 1e-12), 1.0)  # about that of the loss
+    minimise(at, min(max(start, _LEAST), high), _LEAST, high, spread, tolerance * spread)
     best = min(seen, key=lambda u: seen[u])
     return min(1.0, seen[best]), best
 
