@@ -281,6 +281,8 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed_to_tv(route, params, question, start)
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})
 

@@ -8,12 +8,14 @@ from math import floor, inf, isinf, log
 from typing import Any
 
 from dpcalc import __version__
-from dpcalc.answer import Answer, Row, Table as Numbers
+from dpcalc.answer import Answer, Row
+from dpcalc.answer import Table as Numbers
 from dpcalc.numbers import human, plain
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
-            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D", "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
+            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D",
+            "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -147,7 +149,10 @@ def columns(answer: Answer) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 
 def _numbers(table: Numbers) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    return tuple(_SYMBOLS.get(h, h) for h in table.header), [tuple(plain(x) if h == "fpr" else human(x) for h, x in zip(table.header, row, strict=True)) for row in table.rows]
+    """A table of numbers for people; what a person gave is printed as it was given."""
+    shown_as = [plain if h == "fpr" else human for h in table.header]
+    header = tuple(_SYMBOLS.get(h, h) for h in table.header)
+    return header, [tuple(text(x) for text, x in zip(shown_as, row, strict=True)) for row in table.rows]
 
 
 def _name(row: Row) -> str:

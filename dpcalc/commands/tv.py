@@ -16,7 +16,8 @@ GUARANTEE, ATTACK = "Guarantee", "Attack"
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity"), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
-              **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"), **dict.fromkeys(("p", "q"), "outcomes"),
+              **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
+              **dict.fromkeys(("p", "q"), "outcomes"),
               "mu": "gdp", "rho": "zcdp", "kl": "kl", "tv": "tv"}
 _TOGETHER = {frozenset({"mechanism", "run"}): "run", frozenset({"dp", "tv"}): "points"}
 
@@ -50,7 +51,8 @@ def answer(given: Given) -> Answer:
     proven = tuple(profile(row.route) for row in by_tv if row.route.bound.status == "proven")
     rates = _rates(given)
     if not proven and (rates or given["prior"]):
-        raise DpcalcError("refused", f"{by_tv[0].route.label} is {by_tv[0].route.bound.status}: nothing about attacks follows from it", "--bound")
+        raise DpcalcError("refused", f"{by_tv[0].route.label} is {by_tv[0].route.bound.status}: nothing about attacks follows from it",
+                          "--bound")
     params, tv = source.derive(values), by_tv[0].result["tv"]
     said = meaning(tv, proven, params, rates, given["prior"])
     one, note = _one_record(given, used, tv)
@@ -70,9 +72,10 @@ def _question(given: Given) -> Question:
         if given.has("tpr"):
             raise DpcalcError("unneeded", "a budget needs --solve; without it --fpr prints the true-positive rate", "--tpr")
         return Question("tv")
-    if given.has("tv") == given.has("tpr"):
-        code, message = ("contradictory", "--tv is a budget already") if given.has("tv") else ("missing", "needs a budget: --tv, or --tpr and --fpr")
-        raise DpcalcError(code, message, "--tpr" if given.has("tv") else "--solve")
+    if given.has("tv") and given.has("tpr"):
+        raise DpcalcError("contradictory", "--tv is a budget already", "--tpr")
+    if not given.has("tv") and not given.has("tpr"):
+        raise DpcalcError("missing", "needs a budget: --tv, or --tpr and --fpr", "--solve")
     if given.has("tv"):
         return Question("tv", unknown=unknown, target=given["tv"])
     if len(given["fpr"] or ()) != 1:
@@ -97,7 +100,8 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
         raise DpcalcError("contradictory", f"describes another guarantee than {' and '.join(map(flag, sorted(kinds.values())[:-1]))}",
                           flag(max(kinds.values())))
     if given.has("epochs"):  # they say the steps
-        given = Given({k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}, given.provided, given.inputs, given.said_as)
+        values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
+        given = Given(values, given.provided, given.inputs, given.said_as)
     return given, given["mechanism"] if name == "mechanism" else name
 
 
@@ -134,8 +138,8 @@ def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, floa
 
 COMMAND = Command(
     "tv",
-    "Total variation: what any attacker can do; of a mechanism, a run on random batches, or a guarantee (given by its options, or as JSON). "
-    "With --epsilon, --delta and --tv each release has both guarantees",
+    "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its options, or as "
+    "JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or --tpr is the budget",
     (
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
         Option(q.SIGMA, MECHANISM),

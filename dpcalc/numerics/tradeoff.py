@@ -1,7 +1,7 @@
 """What a privacy profile says about tests: bounds that every ε gives, at the ε that gives nearly the best."""
 
 from collections.abc import Callable, Iterable
-from math import exp, inf, log, nextafter
+from math import exp, log
 
 from dpcalc.numerics.minimise import minimise
 from dpcalc.numerics.rounding import up
@@ -36,7 +36,7 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
 def _bound(delta: float, u: float, fpr: float) -> float:
     if u >= 0:
         return up(delta + exp(u) * fpr, 1e-15)
-    return 1 - exp(u) * (1 - delta - fpr) + 5e-16
+    return 1 - exp(u) * (1 - delta - fpr) + 1e-15
 
 
 def best_guess(delta: Callable[[float], float], prior: float) -> float:
@@ -46,5 +46,5 @@ def best_guess(delta: Callable[[float], float], prior: float) -> float:
     It is the posterior of the likelier data set, averaged over the outputs.
     """
     rare = min(prior, 1 - prior)
-    epsilon = max(0.0, nextafter(log(1 - rare) - log(rare), -inf) - 1e-15)
+    epsilon = max(0.0, (log(1 - rare) - log(rare)) * (1 - 1e-15) - 1e-15)  # rounded down: δ falls
     return min(1.0, up(1 - rare + rare * delta(epsilon), 1e-15))
