@@ -16,6 +16,7 @@ from dpcalc.bounds.total_variation import exact, kl, laplace_as_published, pinsk
 from dpcalc.numerics.tradeoff import best_guess, true_positive
 from dpcalc.profiles import compose, pairs
 
+
 def best_gaussian(fpr, mu):
     """Φ(Φ^{-1}(f) + μ)."""
     return erfc(-(NormalDist().inv_cdf(fpr) + mu) / sqrt(2)) / 2
@@ -203,12 +204,16 @@ def test_dp_sgd_through_its_profile(ask, cli):
     assert through > 0.7  # what one point of the profile knows
 
 
+SHUFFLED = "--sigma 1 --lipschitz 1 --diameter 1 --learning-rate .25 --smoothness .5 --n 1000 --epsilon 1 --json"
+BURNT = ("--n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1 --delta 1e-5 "
+         "--json")
+
+
 def test_results_of_other_commands(ask, cli):
-    shuffled = cli("shuffle-pnsgd", *"--sigma 1 --lipschitz 1 --diameter 1 --learning-rate .25 --smoothness .5 --n 1000 --epsilon 1 --json".split()).stdout
+    shuffled = cli("shuffle-pnsgd", *SHUFFLED.split()).stdout
     delta = json.loads(shuffled)["result"]["delta"]
     assert ask("tv", "-", stdin=shuffled)["result"]["tv"] == pytest.approx((exp(1) - 1 + 2 * delta) / (exp(1) + 1), rel=1e-12)
-    burnt = cli("burn-in", *("--n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1 "
-                             "--delta 1e-5 --json").split()).stdout
+    burnt = cli("burn-in", *BURNT.split()).stdout
     assert 0 < ask("tv", "-", "--fpr", 0.1, stdin=burnt)["result"]["tpr"] < 0.5
     base = cli("rdp", "--sigma", 2, "--steps", 4, "--json").stdout
     assert ask("tv", "-", stdin=base)["result"]["tv"] == pytest.approx(0.38292492254802624, rel=1e-12)
