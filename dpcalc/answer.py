@@ -66,6 +66,7 @@ class Answer(NamedTuple):
     extra: Mapping[str, float] = MappingProxyType({})  # companions of every result
     warnings: tuple[str, ...] = ()  # for stderr
     table: Table | None = None  # what is printed instead of rows
+    roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
 
     @property
     def headline(self) -> Row:
@@ -127,7 +128,7 @@ def _answered(route: Route, given: Params, derive: Callable[[Params], Params], q
 
 
 def _solved_by_composition(route: Route, given: Params, question: Question) -> bool:
-    if question.asks != "epsilon" or not question.delta:
+    if question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta):
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown and question.unknown.name not in ("steps", "epochs")
     return route.bound.kind == "composition" or (route.bound.pair is not None and not one)
@@ -171,7 +172,7 @@ def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ..
 
 
 _ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
-          "tv": ("the total variation", "--to"), "mu": ("μ", "--to")}
+          "tv": ("the total variation", "--to"), "tpr": ("true-positive rates", "--fpr"), "mu": ("μ", "--to")}
 
 
 def evaluate(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
@@ -240,7 +241,7 @@ def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if _is_composed(route.bound, params):
+    if is_composed(route.bound, params):
         return _composed_to_epsilon(route, params, question, start)
     bound, own = route.bound, own_params(route.bound, params)
     if question.delta == 0:
@@ -267,12 +268,12 @@ def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
     return boundary_log(gap, meets, fails)
 
 
-def _is_composed(bound: Bound, params: Params) -> bool:
+def is_composed(bound: Bound, params: Params) -> bool:
     return bound.pair is not None and params.get("steps", 1) > 1
 
 
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if _is_composed(route.bound, params):
+    if is_composed(route.bound, params):
         return _composed_to_delta(route, params, question, start)
     epsilon = question.epsilon or 0.0
     witness = chosen(route.bound, params, epsilon=epsilon)
@@ -280,6 +281,8 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed_to_tv(route, params, question, start)
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})
 
@@ -300,6 +303,12 @@ def _composed_to_tv(route: Route, params: Params, question: Question, start: flo
     from dpcalc.composed import to_tv
 
     return to_tv(route, params, question)
+
+
+def _to_tpr(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.attack import to_tpr
+
+    return to_tpr(route, params, question)
 
 
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -325,4 +334,5 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("point", "delta"): _point,
     ("point", "tv"): _point,
     ("point", "mu"): _point,
+    **{(kind, "tpr"): _to_tpr for kind in ("rdp", "profile", "composition", "point")},
 }

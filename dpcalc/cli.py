@@ -27,6 +27,7 @@ COMMANDS = {
     "online-noise": "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
     "burn-in": "Noisy SGD: when longer training costs no more privacy",
     "noise-feedback": "Affine gradients with noise feedback",
+    "tv": "Total variation: what any attacker can do",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)

@@ -12,7 +12,7 @@ from dpcalc.spec import Command, Given
 
 
 class Question(NamedTuple):
-    """asks: epsilon | delta | rdp | tv | mu | guarantee (nothing but the description, for a pipe). With `unknown`, the
+    """asks: epsilon | delta | rdp | tv | tpr (at fpr) | mu | guarantee (nothing but the description, for a pipe). With `unknown`, the
     asked quantity is the budget `target`."""
 
     asks: str
@@ -22,6 +22,7 @@ class Question(NamedTuple):
     orders: tuple[float, ...] = ()
     unknown: Quantity | None = None
     target: float | None = None
+    fpr: float | None = None
 
     @property
     def log_delta(self) -> float:
@@ -32,7 +33,7 @@ class Question(NamedTuple):
 def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str = "delta") -> Question:
     """The question of a call, from which of ε, δ, α, RDP and --solve are given (under these names)."""
     orders = given["orders"] or ()
-    unknown = _unknown(command, given)
+    unknown = unknown_of(command, given)
     has_alpha = given["alpha"] is not None and (unknown is None or unknown.name != "alpha")
     has_epsilon, has_delta = given[epsilon] is not None, given[delta] is not None
     if has_alpha and (has_epsilon or has_delta):
@@ -66,7 +67,8 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
                       f"(prints the RDP){tv}, or a budget and --solve")
 
 
-def _unknown(command: Command, given: Given) -> Quantity | None:
+def unknown_of(command: Command, given: Given) -> Quantity | None:
+    """The quantity that --solve names."""
     name = given["solve"]
     if name is None:
         return None

@@ -9,12 +9,14 @@ from typing import Any
 
 from dpcalc import __version__
 from dpcalc.answer import Answer, Row
+from dpcalc.answer import Table as Numbers
 from dpcalc.numbers import human, plain
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
-            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D"}
+            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D",
+            "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -37,6 +39,7 @@ def record(answer: Answer) -> dict[str, Any]:
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
+        **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
     }
 
 
@@ -114,6 +117,10 @@ def headline(answer: Answer) -> str:
 def _budget(answer: Answer) -> str:
     question = answer.question
     assert question.target is not None
+    if question.asks == "tv":
+        return f" gives TV <= {plain(question.target)}"
+    if question.asks == "tpr":
+        return f" gives TPR <= {plain(question.target)} at FPR = {plain(question.fpr or 0.0)}"
     if question.asks == "rdp":
         return f" gives ε(α) <= {plain(question.target)} at α = {plain(question.alpha or 0.0)}"
     return f" gives ε <= {plain(question.target)} at δ = {plain(question.delta or 0.0)}"
@@ -132,7 +139,7 @@ _CONDITIONS: dict[str, Callable[[Answer], str]] = {
 def columns(answer: Answer) -> Cells:
     """Header and rows of the table of bounds, numbers rounded for people."""
     if answer.table:
-        return tuple(_SYMBOLS.get(h, h) for h in answer.table.header), [tuple(human(x) for x in row) for row in answer.table.rows]
+        return _numbers(answer.table)
     asked = answer.asked
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
@@ -147,6 +154,13 @@ def columns(answer: Answer) -> Cells:
     return header, rows
 
 
+def _numbers(table: Numbers) -> Cells:
+    """A table of numbers for people; what a person gave is printed as it was given."""
+    shown_as = [plain if h == "fpr" else human for h in table.header]
+    header = tuple(_SYMBOLS.get(h, h) for h in table.header)
+    return header, [tuple(show(x) for show, x in zip(shown_as, row, strict=True)) for row in table.rows]
+
+
 def row_label(row: Row) -> str:
     via = row.route.conversion
     return f"{row.route.label} ({via.name})" if via and not row.route.by_conversion else row.route.label
@@ -159,7 +173,8 @@ def as_table(answer: Answer, explain: bool) -> str:
     """The headline, the table, and what it assumes; plain text, fitted to the terminal only when there is one."""
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in answer.all_notes)]
-    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + paragraph(below + (explanation(answer) if explain else []))
+    roc = "\n" + text(_numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
+    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + roc + paragraph(below + (explanation(answer) if explain else []))
 
 
 def explanation(answer: Answer) -> list[str]:
@@ -175,8 +190,9 @@ def explanation(answer: Answer) -> list[str]:
 
 def cells(answer: Answer) -> Cells:
     """Header and rows with full doubles, for programs."""
-    if answer.table:
-        return answer.table.header, [tuple(repr(x) for x in row) for row in answer.table.rows]
+    table = answer.table or answer.roc
+    if table:
+        return table.header, [tuple(repr(x) for x in row) for row in table.rows]
     keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
     header = ("bound", "conversion", "status", *keys, "order", "source")
     body = []

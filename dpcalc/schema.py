@@ -44,8 +44,9 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "released": _TEXT,
         "notes": _TEXTS,
     }
+    roc = {"roc": {"type": "array", "items": _NUMBERS}}  # tv with --fpr or --roc: {fpr, tpr} a point
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
-            "properties": properties, "$defs": definitions}
+            "properties": properties | roc, "$defs": definitions}
 
 
 def of_command(command: Command) -> dict[str, Any]:

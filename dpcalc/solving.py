@@ -62,7 +62,7 @@ class _Search:
     @property
     def one_value(self) -> bool:
         """Whether a gap is one evaluation; else it is itself a search over orders."""
-        return self.route.conversion is None or bool(self.question.orders)
+        return self.route.conversion is None or bool(self.question.orders) or self.question.asks == "tpr"
 
     def forward(self, x: float, start: float | None = None) -> Row:
         assert self.question.unknown is not None

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import exp, inf, log
 
 from dpcalc.answer import Route, Row, evaluate
-from dpcalc.composed import to_epsilon
+from dpcalc.composed import to_epsilon, to_tv
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
@@ -53,8 +53,17 @@ def _guided(route: Route, given: Params, derive: Callable[[Params], Params], que
     return 1.0 if low < 1.0 < high else (low * high) ** 0.5
 
 
+def _to_tpr(route: Route, params: Params, question: Question, bracket: bool) -> Row:
+    from dpcalc.attack import to_tpr
+
+    return to_tpr(route, params, question)
+
+
+_COMPOSED = {"epsilon": to_epsilon, "tv": to_tv, "tpr": _to_tpr}
+
+
 class _Search:
-    """log(ε/budget) as a function of the unknown, which it brackets in log x by secants."""
+    """log(ε/budget), or of TV or the true-positive rate, as a function of the unknown, which it brackets in log x by secants."""
 
     def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         assert question.unknown is not None and question.target is not None
@@ -66,13 +75,13 @@ class _Search:
         params = self.derive({**self.given, self.unknown.name: x})
         if params.get("steps", 1) == 1 and self.route.bound.pair is not None:
             return evaluate(self.route, params, self.question)
-        return to_epsilon(self.route, params, self.question, bracket)._replace(params=params)
+        return _COMPOSED[self.question.asks](self.route, params, self.question, bracket)._replace(params=params)
 
     def log_ratio(self, row: Row) -> float:
-        epsilon = row.result["epsilon"]
-        if epsilon <= 0:
+        x = row.result[self.question.asks]
+        if x <= 0:
             return -inf
-        return log(epsilon / self.target) if self.target > 0 else inf
+        return log(x / self.target) if self.target > 0 else inf
 
     def gap(self, x: float) -> float:
         try:

@@ -80,6 +80,11 @@ def gaussian_profile(rng):
     return {"sigma": s * t**0.5 / r, "sensitivity": s, "steps": t, "epsilon": max(0.0, r * (r / 2 + near), r * (r / 2 - 30))}
 
 
+def total_variation(rng):
+    mechanism = rng.choice(("gaussian", "laplace", "randomized-response"))
+    return {"mechanism": mechanism, "ratio": spread(rng, 1e-13, 100), "steps": steps(rng) if mechanism == "gaussian" else 1}
+
+
 def gdp_profile(rng):
     p = gaussian_profile(rng)
     return {"mu": p["sensitivity"] / p["sigma"], "steps": p["steps"], "epsilon": p["epsilon"]}
@@ -254,6 +259,11 @@ DRAW = {
     "zcdp-rdp": lambda r: {"alpha": alpha(r), "rho": spread(r, 1e-9, 1e6)},
     "pure-rdp": lambda r: {"alpha": alpha(r), "step_epsilon": spread(r, 1e-6, 50)},
     "pure-gdp": lambda r: {"step_epsilon": spread(r, 1e-9, 150), "steps": steps(r)},
+    "tv-exact": total_variation,
+    "tv-pinsker": lambda r: {"ratio": spread(r, 1e-13, 1e3), "steps": steps(r)},
+    "tv-laplace-as-published": lambda r: {"scale": spread(r, 1e-9, 1e12), "sensitivity": spread(r, 1e-6, 1e6)},
+    "tv-product": lambda r: {"step_tv": r.choice((0.0, 1.0, log_uniform(r, 1e-30, 1.0), r.random())), "steps": steps(r)},
+    "tv-kl": lambda r: {"kl": r.choice((0.0, log_uniform(r, 1e-30, 1e3))), "steps": steps(r)},
     "dp-tv": lambda r: {"step_epsilon": spread(r, 1e-9, 500), "step_delta": delta(r)},
     "composition-basic": composition,
     "composition-advanced": composition,

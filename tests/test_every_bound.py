@@ -139,8 +139,10 @@ INCREASING = {  # in these a bound loses more privacy
     "burn-in-rdp": ("alpha", "lipschitz", "diameter"), "burn-in-profile": ("lipschitz",), "iteration": ("lipschitz", "diameter"),
     "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (), "iteration-schedule": ("lipschitz", "diameter"),
     "noise-feedback": ("lipschitz",), "without-feedback": ("lipschitz",),
+    "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"), "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"),
+    "tv-kl": ("kl", "steps"),
 }
-UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999}
+UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999, "step_tv": 1.0}
 
 
 @pytest.mark.parametrize("name", BOUNDS)

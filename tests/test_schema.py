@@ -10,6 +10,7 @@ ANSWERS = {
             "--mechanism randomized-response --probability .7 --steps 9 --delta 1e-3", "--epsilon 1 --delta 1e-5 --solve sigma --orders 2,4,8", "--sigma 2 --delta 1e-5 --digits 20"],
     "convert": ["--from gdp --mu 1 --delta 1e-5", "--from rdp --alpha 2,4,8 --rdp .1,.2,.4 --delta 1e-5", "--from zcdp --rho .5 --alpha 3", "--from gdp --mu 1 --to tv",
                 "--from dp --epsilon 1 --delta 0 --to gdp", "--from dp --epsilon .1 --delta 1e-6 --steps 20 --target-epsilon 1", "--from outcomes --p .5,.5 --q .4,.6 --epsilon .1"],
+    "tv": ["--sigma 1 --fpr .1,.2 --prior .3 --n 100", "--mechanism laplace --tv .01 --solve scale", "--epsilon .5 --delta 0 --tv .05"],
     "subsample": ["--n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "--sampling-rate .01 --epsilon 1 --delta 1e-6", "--sampling-rate .01 --sigma 2 --steps 10",
                   "--scheme weighted --max-weight .01 --sigma 2 --delta 1e-5", "--scheme without-replacement --sampling-rate .1 --mechanism laplace --scale 9 --delta 1e-5"],
 }

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from dpcalc.bound import Bound
 
-ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "online", "noisy_sgd", "noise_feedback")
+ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "online", "noisy_sgd", "noise_feedback", "total_variation")
 
 
 def all_bounds() -> dict[str, Bound]:

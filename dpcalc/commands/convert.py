@@ -30,7 +30,7 @@ def answer(given: Given) -> Answer:
     """The converted guarantee, and what it is as JSON for the next command."""
     from dpcalc.answer import Answer, rows
 
-    given = _with_inputs(given)
+    given = with_inputs(given)
     name = given["from"]
     if name != "rdp":
         given = _one_order(given)
@@ -105,8 +105,8 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 }
 
 
-def _with_inputs(given: Given) -> Given:
-    """Guarantees from JSON: one is converted, several are composed."""
+def with_inputs(given: Given) -> Given:
+    """Guarantees from JSON: one is converted, several are composed; `from` says which source they make."""
     if not given.inputs:
         return given
     from dpcalc.guarantee import Dp, gaussian_mu, neighbours
@@ -247,7 +247,7 @@ def _gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
 
 
-def _curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
+def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.bounds.conversions import rdp_curve, zcdp_rdp
     from dpcalc.routes import converted
 
@@ -255,7 +255,7 @@ def _curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
     return converted(bounds[given["from"]], by_conversion=True)
 
 
-def _part_routes(given: Given, question: Question) -> tuple[Route, ...]:
+def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """By RDP where all parts have curves, and by profiles, which all parts have."""
     from dpcalc.answer import Route
     from dpcalc.bounds.conversions import profile_composition, rdp_composition
@@ -268,7 +268,7 @@ def _part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     return rdp + profile
 
 
-def _part_params(values: Any) -> dict[str, Any]:
+def part_params(values: Any) -> dict[str, Any]:
     return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "steps": int(values["steps"]),
             "precision": values.get("precision")}
 
@@ -280,7 +280,7 @@ def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
     return (Route(outcomes.PROFILE), Route(outcomes.RDP)) if question.asks == "rdp" else (Route(outcomes.PROFILE),)
 
 
-def _rdp_params(values: Any) -> dict[str, Any]:
+def rdp_params(values: Any) -> dict[str, Any]:
     alphas, rdps = values["alpha"], values["rdp"]
     if len(rdps) == 1:
         rdps = rdps * len(alphas)
@@ -289,7 +289,7 @@ def _rdp_params(values: Any) -> dict[str, Any]:
     return {"alphas": alphas, "rdps": rdps, "steps": int(values["steps"])}
 
 
-def _outcome_params(values: Any) -> dict[str, Any]:
+def outcome_params(values: Any) -> dict[str, Any]:
     p, r = values["p"], values["q"]
     if len(p) != len(r):
         raise DpcalcError("contradictory", f"{len(p)} outcomes in --p but {len(r)} in --q", "--q")
@@ -304,12 +304,12 @@ def _params(*names: str) -> Callable[[Any], dict[str, Any]]:
 
 
 _SOURCES: dict[str, _Source] = {
-    "rdp": _Source(("alpha", "rdp"), ("steps",), _curve_routes, _rdp_params, _curve_question),
+    "rdp": _Source(("alpha", "rdp"), ("steps",), curve_routes, rdp_params, _curve_question),
     "gdp": _Source(("mu",), ("steps", "orders"), _gdp_routes, _params("mu"), _plain_question),
-    "zcdp": _Source(("rho",), ("steps", "orders"), _curve_routes, _params("rho"), _plain_question),
+    "zcdp": _Source(("rho",), ("steps", "orders"), curve_routes, _params("rho"), _plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params, _dp_question),
-    "outcomes": _Source(("p", "q"), (), _outcome_routes, _outcome_params, _plain_question),
-    "parts": _Source((), ("steps", "orders", "precision"), _part_routes, _part_params, _plain_question),
+    "outcomes": _Source(("p", "q"), (), _outcome_routes, outcome_params, _plain_question),
+    "parts": _Source((), ("steps", "orders", "precision"), part_routes, part_params, _plain_question),
 }
 
 COMMAND = Command(

@@ -18,13 +18,14 @@ _NOISE = {"sigma", "scale", "probability"}
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of a run, the parameter that meets a budget, or the amplification of one (ε, δ) point."""
     given = _with_input(given)
-    adjacency = _adjacency(given)
+    adjacency = neighbours(given)
     if _is_point(given):
         return _amplified(given, adjacency)
     return _run(given, adjacency)
 
 
-def _adjacency(given: Given) -> str:
+def neighbours(given: Given) -> str:
+    """The adjacency of the run. Raises DpcalcError where the scheme has another."""
     from dpcalc.errors import DpcalcError
 
     scheme = given["scheme"]
@@ -102,19 +103,19 @@ def _run(given: Given, adjacency: str) -> Answer:
 
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
-    used = _check(given, unknown)
+    used = check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     named = given["bound"] or ()
-    found = rows(_routes(given), given.values, _derive, question, named)
+    found = rows(routes(given), given.values, derive, question, named)
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    params = _derive(values)
+    params = derive(values)
     rate = params.get("sampling_rate", params.get("max_weight"))
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
-    return Answer("subsample", question, shown, found, _guarantee(values, params, question), adjacency, "every step's output",
-                  _notes(given), {"sampling_rate": float(rate or 0), "steps": params["steps"]})
+    return Answer("subsample", question, shown, found, guarantee(values, params), adjacency, "every step's output",
+                  notes(given), {"sampling_rate": float(rate or 0), "steps": params["steps"]})
 
 
-def _check(given: Given, unknown: str | None) -> set[str]:
+def check(given: Given, unknown: str | None) -> set[str]:
     """The options in use; refuses the useless and the missing."""
     from dpcalc.errors import DpcalcError, flag
     from dpcalc.routes import MECHANISMS
@@ -159,7 +160,7 @@ def _rate(values: Mapping[str, Any]) -> float:
     return ratio_up((b,), (n,))
 
 
-def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
+def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     """What the bounds read: q, T, the noise multiplier and the base curve."""
     from dpcalc.numerics.rounding import ratio_down
     from dpcalc.routes import MECHANISMS
@@ -196,7 +197,7 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
     return max(1, -(-a // b))
 
 
-def _routes(given: Given) -> tuple[Route, ...]:
+def routes(given: Given) -> tuple[Route, ...]:
     from dpcalc.answer import Route
     from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.sampling import poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
@@ -223,7 +224,8 @@ def _routes(given: Given) -> tuple[Route, ...]:
 _CURVE_ORDERS = (*range(2, 33), 40, 48, 64, 96, 128, 256)
 
 
-def _guarantee(values: Mapping[str, Any], params: Mapping[str, Any], question: Any) -> dict[str, Any]:
+def guarantee(values: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    """The run for the next command: its mechanism, or an RDP curve."""
     from dpcalc.routes import MECHANISMS
 
     rate = params.get("sampling_rate", params.get("max_weight"))
@@ -245,7 +247,7 @@ def _replaces(given: Given) -> bool:
     return (given["adjacency"] or _NEIGHBOURS[given["scheme"]]) == "replace-one"
 
 
-def _notes(given: Given) -> tuple[str, ...]:
+def notes(given: Given) -> tuple[str, ...]:
     if "curve" in given.values:
         return ("the base curve is read from the input",)
     from dpcalc.routes import MECHANISMS

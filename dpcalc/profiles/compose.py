@@ -195,7 +195,7 @@ def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool)
 
 def _first_step(c: Cumulants, steps: int, budget: float) -> float:
     if c.deviation == 0:
-        return 1.0
+        return min(1.0, _STEEP / c.tilt) if c.tilt > 0 else 1.0
     # Splitting adds up to h²/4 of variance a step, which moves log M by λ(λ+1)/2 of it; h stays below the spread of a step.
     return min(sqrt(5 * budget / (steps * c.tilt * (1 + c.tilt))), 5 * sqrt(budget / steps) * c.deviation)
 

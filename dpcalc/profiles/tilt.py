@@ -13,6 +13,7 @@ from dpcalc.profiles.pair import Pair
 
 Parts = Sequence[tuple[Pair, int]]
 _DEPTH = 40.0
+_HEAVIEST = 0.5  # log of the magnification by a slight tilt
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
 
@@ -57,12 +58,20 @@ def for_epsilon(parts: Parts, epsilon: float) -> Cumulants:
     start = cumulants(parts, 0.0)
     base = start.mean
     if epsilon <= base + _LEAST * start.deviation:  # δ is not small: a slight tilt, that does not magnify what is left of ε
-        return cumulants(parts, _LEAST / max(start.deviation, base - epsilon)) if start.deviation > 0 else start
+        return _slight(parts, _LEAST / max(start.deviation, base - epsilon), epsilon) if start.deviation > 0 else cumulants(parts, 1.0)
 
     def wanted(c: Cumulants) -> float:
         return ((epsilon - base) / (c.mean - base)) ** 2 if c.mean > base else inf
 
     return _search(parts, wanted)
+
+
+def _slight(parts: Parts, tilt: float, epsilon: float) -> Cumulants:
+    """This tilt, or a smaller one where rare large losses (few steps of small batches) would carry all of the tilted weight."""
+    c = cumulants(parts, tilt)
+    while c.log_total - c.tilt * epsilon > _HEAVIEST:
+        c = cumulants(parts, c.tilt / 2)
+    return c
 
 
 def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:

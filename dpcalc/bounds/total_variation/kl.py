@@ -1,0 +1,31 @@
+"""Total variation from a Kullback–Leibler divergence."""
+
+from math import expm1, sqrt
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.numerics.rounding import up
+
+
+def value(kl: float, steps: int) -> dict[str, float]:
+    """min(√(KL/2), √(1 − e^{−KL})); the divergences of T releases add up."""
+    total = steps * kl
+    return {"tv": min(1.0, up(min(sqrt(total / 2), sqrt(-expm1(-total))), 1e-15))}
+
+
+def exact(mp: Any, kl: float, steps: int) -> Any:
+    total = steps * mp.mpf(kl)
+    return {"tv": min(mp.sqrt(total / 2), mp.sqrt(-mp.expm1(-total)))}
+
+
+BOUND = Bound(
+    name="tv-kl",
+    kind="point",
+    statement="TV <= min( √(KL/2), √(1 − e^(−KL)) ); KL is at most the RDP at any order, and at most ρ under ρ-zCDP",
+    source="Pinsker's inequality, and Bretagnolle & Huber 1979; Tsybakov 2009, Lemmas 2.5 and 2.6 (the second in its sharper form)",
+    assumptions=("the divergence holds for both orders of the neighbours, whatever the releases before were",),
+    params=("kl", "steps"),
+    value=value,
+    exact=exact,
+    rtol=4e-15,
+)

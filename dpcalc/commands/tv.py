@@ -1,0 +1,181 @@
+"""dpcalc tv: total variation, and what any attacker can do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcalc import quantities as q
+from dpcalc.errors import DpcalcError, flag
+from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer
+    from dpcalc.question import Question
+
+GUARANTEE, ATTACK = "Guarantee", "Attack"
+_ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
+_DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity"), "mechanism"),
+              **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
+              **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
+              **dict.fromkeys(("p", "q"), "outcomes"),
+              "mu": "gdp", "rho": "zcdp", "kl": "kl", "tv": "tv"}
+_TOGETHER = {frozenset({"mechanism", "run"}): "run", frozenset({"dp", "tv"}): "points"}
+
+
+def answer(given: Given) -> Answer:
+    """TV of a mechanism, a run or a guarantee, with its meaning; or the parameter that meets a budget on TV or on the
+    true-positive rate."""
+    from dpcalc.answer import Answer, Route, rows, select
+    from dpcalc.attack import meaning, sharpest
+    from dpcalc.question import Question
+    from dpcalc.tv_sources import SOURCES
+
+    question = _question(given)
+    unknown = question.unknown.name if question.unknown else None
+    given, name = _described(given, unknown)
+    source = SOURCES[name]
+    used = source.check(_without_question(given, question, unknown), unknown)
+    if unknown and unknown not in used:
+        raise DpcalcError("unknown-value", f"{flag(unknown)} is no parameter here", "--solve")
+    named = given["bound"] or ()
+    often = unknown in ("steps", "epochs") or int(given["steps"] or 1) > 1
+    routes = tuple(r._replace(on_request=False) for r in select(source.routes(given, often), named))
+
+    def profile(route: Route) -> Route:
+        return Route(source.profiles[route.bound.name]) if route.bound.name in source.profiles else route
+
+    asked = tuple(sharpest([profile(r) for r in routes])) if question.asks == "tpr" else routes
+    found = rows(asked, given.values, source.derive, question, ())
+    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    by_tv = found if question.asks == "tv" else rows(routes, values, source.derive, Question("tv"), ())
+    proven = tuple(profile(row.route) for row in by_tv if row.route.bound.status == "proven")
+    rates = _rates(given)
+    if not proven and (rates or given["prior"]):
+        raise DpcalcError("refused", f"{by_tv[0].route.label} is {by_tv[0].route.bound.status}: nothing about attacks follows from it",
+                          "--bound")
+    params, tv = source.derive(values), by_tv[0].result["tv"]
+    said = meaning(tv, proven, params, rates, given["prior"])
+    one, note = _one_record(given, used, tv)
+    shown = {k: v for k, v in given.values.items() if k in used | _ASKS | ({"tv"} if unknown else set()) or (k == "n" and one)}
+    return Answer("tv", question, shown, found, source.guarantee(values, tv), source.adjacency(given), source.released,
+                  source.notes(given) + said.notes + note, {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1)}, roc=said.roc)
+
+
+def _question(given: Given) -> Question:
+    """TV; or a budget on it, or on the true-positive rate at one false-positive rate."""
+    from dpcalc.question import Question, unknown_of
+
+    unknown = unknown_of(COMMAND, given)
+    if given.has("roc") and given.has("fpr"):
+        raise DpcalcError("contradictory", "--fpr already lists the false-positive rates", "--roc")
+    if unknown is None:
+        if given.has("tpr"):
+            raise DpcalcError("unneeded", "a budget needs --solve; without it --fpr prints the true-positive rate", "--tpr")
+        return Question("tv")
+    if given.has("tv") and given.has("tpr"):
+        raise DpcalcError("contradictory", "--tv is a budget already", "--tpr")
+    if not given.has("tv") and not given.has("tpr"):
+        raise DpcalcError("missing", "needs a budget: --tv, or --tpr and --fpr", "--solve")
+    if given.has("tv"):
+        return Question("tv", unknown=unknown, target=given["tv"])
+    if len(given["fpr"] or ()) != 1:
+        raise DpcalcError("missing", "a budget on the true-positive rate holds at one false-positive rate", "--fpr")
+    return Question("tpr", unknown=unknown, target=given["tpr"], fpr=given["fpr"][0])
+
+
+def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
+    """What the total variation is of: a mechanism, a run, or a guarantee, from the options that describe it."""
+    said = given.provided | ({unknown} if unknown else set())
+    kinds = {_DESCRIBES[n]: n for n in sorted(said) if n in _DESCRIBES and not (n == "tv" and unknown)}
+    if given.inputs:
+        from dpcalc.commands.convert import with_inputs
+
+        if kinds:
+            raise DpcalcError("contradictory", "the guarantee is read from the input already", flag(next(iter(kinds.values()))))
+        given = with_inputs(given)
+        return given, given["from"]
+    names = frozenset(kinds)
+    name = _TOGETHER.get(names) or (next(iter(names)) if len(names) == 1 else None if names else "mechanism")
+    if name is None:
+        raise DpcalcError("contradictory", f"describes another guarantee than {' and '.join(map(flag, sorted(kinds.values())[:-1]))}",
+                          flag(max(kinds.values())))
+    if given.has("epochs"):  # they say the steps
+        values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
+        given = Given(values, given.provided, given.inputs, given.said_as)
+    return given, given["mechanism"] if name == "mechanism" else name
+
+
+def _without_question(given: Given, question: Question, unknown: str | None) -> Given:
+    """The description alone: --n is the batches' only with --batch-size, --tv is the budget with --solve."""
+    drop = _ASKS | ({"tv"} if unknown else set()) | (set() if _in_batches(given, unknown) else {"n"})
+    return Given(given.values, given.provided - drop, given.inputs, given.said_as)
+
+
+def _in_batches(given: Given, unknown: str | None) -> bool:
+    return given.has("batch_size") or unknown in ("batch_size", "n")
+
+
+def _rates(given: Given) -> tuple[float, ...]:
+    """The false-positive rates of --fpr, or as many as --roc says, from 1e-4 to 1 − 1e-4, equally far apart in log odds."""
+    from math import exp, log
+
+    if not given.has("roc"):
+        return tuple(given["fpr"] or ())
+    end = log(9999.0)
+    return tuple(float(f"{1 / (1 + exp(end * (1 - 2 * k / (given['roc'] - 1)))):.6g}") for k in range(given["roc"]))
+
+
+def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The comparison with releasing one record in n."""
+    from dpcalc.numbers import human
+
+    if not given.has("n"):
+        return {}, ()
+    one = 1 / given["n"]
+    return {"tv_one_record": one}, (f"publishing one of the n = {given['n']} records, drawn at random, has total variation 1/n = "
+                                    f"{one:.6g}; this is {human(tv / one, 4)} times that",)
+
+
+COMMAND = Command(
+    "tv",
+    "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its options, or as "
+    "JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or --tpr is the budget",
+    (
+        Option(q.MECHANISM, MECHANISM, default="gaussian"),
+        Option(q.SIGMA, MECHANISM),
+        Option(q.SCALE, MECHANISM),
+        Option(q.PROBABILITY, MECHANISM),
+        Option(q.SENSITIVITY, MECHANISM, default=1.0),
+        Option(q.NOISE_MULTIPLIER, MECHANISM),
+        Option(q.STEPS, RUN, default=1),
+        Option(q.SCHEME, RUN, default="poisson", choices=("poisson", "without-replacement")),
+        Option(q.SAMPLING_RATE, RUN),
+        Option(q.N, RUN),
+        Option(q.BATCH_SIZE, RUN),
+        Option(q.EPOCHS, RUN),
+        Option(q.ADJACENCY, RUN),
+        Option(q.TV, GUARANTEE),
+        Option(q.MU, GUARANTEE),
+        Option(q.RHO, GUARANTEE),
+        Option(q.ALPHAS, GUARANTEE),
+        Option(q.RDPS, GUARANTEE),
+        Option(q.KL, GUARANTEE),
+        Option(q.P, GUARANTEE),
+        Option(q.Q, GUARANTEE),
+        Option(q.FPR, ATTACK),
+        Option(q.ROC, ATTACK),
+        Option(q.TPR, ATTACK),
+        Option(q.PRIOR, ATTACK),
+        Option(q.PRECISION, QUESTION),
+    ),
+    answer,
+    (
+        ("tv --mechanism gaussian --sigma 50", "TV = 0.00797872"),
+        ("tv --mechanism laplace --tv 0.01 --solve scale", "v = 49.7496"),
+        ("tv --sigma 1 --fpr 0.1 --tpr 0.2 --solve sigma", "σ = "),
+        ("tv --sampling-rate 0.01 --sigma 1 --steps 1000 --fpr 0.001,0.01,0.1", "TV = 0.161"),
+        ("tv --epsilon 0.5 --delta 0 --tv 0.05 --steps 50", "TV = 0.5656"),
+        ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.62"),
+    ),
+    inputs=True,
+)

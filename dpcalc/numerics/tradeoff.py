@@ -1,0 +1,50 @@
+"""What a privacy profile says about tests: bounds that every ε gives, at the ε that gives nearly the best."""
+
+from collections.abc import Callable, Iterable
+from math import exp, log
+
+from dpcalc.numerics.minimise import minimise
+from dpcalc.numerics.rounding import up
+
+_LEAST = -40.0  # further left the bound is within e^−40 of 1
+
+
+def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
+                  corners: Iterable[float] = ()) -> tuple[float, float]:
+    """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of a symmetric guarantee; and
+    the ε that proves it (negative: the bound of the reversed roles).
+
+    δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition 2.5,
+    arXiv:1905.02383v3); a convex function of e^ε, so that it has one minimum.
+    """
+    seen: dict[float, float] = {}
+
+    def at(u: float) -> float:
+        if u not in seen:
+            seen[u] = _bound(delta(abs(u)), u, fpr)
+        return seen[u]
+
+    high = max(0.0, -log(fpr))
+    for u in (0.0, *(c for e in corners for c in (e, -e) if _LEAST <= c <= high)):
+        at(u)
+    spread = min(max(delta(0.0), 1e-12), 1.0)  # about that of the loss
+    minimise(at, min(max(start, _LEAST), high), _LEAST, high, spread, tolerance * spread)
+    best = min(seen, key=lambda u: seen[u])
+    return min(1.0, seen[best]), best
+
+
+def _bound(delta: float, u: float, fpr: float) -> float:
+    if u >= 0:
+        return up(delta + exp(u) * fpr, 1e-15)
+    return 1 - exp(u) * (1 - delta - fpr) + 1e-15
+
+
+def best_guess(delta: Callable[[float], float], prior: float) -> float:
+    """The largest probability of guessing right which of two neighbouring data sets was used, one having this prior.
+
+    max_S πP(S) + (1−π)Q(Sᶜ) = 1 − π + πδ(log((1−π)/π)) for π <= 1/2: the definition of δ(ε) = max_S P(S) − e^ε Q(S).
+    It is the posterior of the likelier data set, averaged over the outputs.
+    """
+    rare = min(prior, 1 - prior)
+    epsilon = max(0.0, (log(1 - rare) - log(rare)) * (1 - 1e-15) - 1e-15)  # rounded down: δ falls
+    return min(1.0, up(1 - rare + rare * delta(epsilon), 1e-15))

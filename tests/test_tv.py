@@ -1,0 +1,321 @@
+"""Total variation and attacks, from their definitions, and the command that prints them."""
+
+import json
+import random
+from math import erfc, exp, inf, log, sqrt
+from pathlib import Path
+from statistics import NormalDist
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dpcalc.bounds.conversions import outcomes
+from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
+from dpcalc.bounds.total_variation import exact, kl, laplace_as_published, pinsker, product
+from dpcalc.numerics.tradeoff import best_guess, true_positive
+from dpcalc.profiles import compose, pairs
+
+
+def best_gaussian(fpr, mu):
+    """Φ(Φ^{-1}(f) + μ)."""
+    return erfc(-(NormalDist().inv_cdf(fpr) + mu) / sqrt(2)) / 2
+
+
+
+RUNS = json.loads((Path(__file__).parent / "golden" / "tv_peers.json").read_text())["cases"]
+
+
+def distributions(size):
+    weights = st.lists(st.floats(1e-3, 1), min_size=size, max_size=size)
+    return weights.map(lambda w: tuple(x / sum(w) for x in w))
+
+
+PAIRS = st.integers(2, 5).flatmap(lambda n: st.tuples(distributions(n), distributions(n), st.lists(st.floats(0, 1), min_size=n, max_size=n)))
+
+
+def distance(p, q):
+    return sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
+
+
+# --- the bounds, from the definition -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mechanism, log_density", [("gaussian", lambda x: -x * x / 2), ("laplace", lambda x: -abs(x))])
+def test_exact_is_the_integral_of_half_the_difference(mechanism, log_density, mp):
+    for r in (0.01, 1.0, 5.0):
+        def density(x):
+            return mp.exp(log_density(x))
+
+        def difference(x, r=r):
+            return abs(density(x) - density(x - r)) / 2
+
+        mass = mp.quad(density, [-mp.inf, 0, mp.inf])
+        want = mp.quad(difference, [-mp.inf, 0, mp.mpf(r) / 2, r, mp.inf]) / mass
+        got = exact.value(mechanism, r, 1)["tv"]
+        assert want <= got <= want * (1 + 1e-13)
+
+
+@given(st.floats(0.5, 0.999))
+def test_exact_for_a_randomised_bit(p):
+    got = exact.value("randomized-response", log(p / (1 - p)), 1)["tv"]
+    assert got == pytest.approx(2 * p - 1, rel=1e-9, abs=1e-14)
+
+
+def test_laplace_in_several_dimensions_loses_no_more_than_in_one():
+    """ℓ1 sensitivity: the shift split over coordinates, composed, at ε = 0 and beyond."""
+    for r in (0.5, 2.0, 6.0):
+        one = exact.value("laplace", r, 1)["tv"]
+        for split in ((0.5, 0.5), (0.9, 0.1), (0.2,) * 5):
+            parts = tuple((pairs.laplace(r * share), 1) for share in split)
+            assert exp(compose.log_delta_at(parts, 0.0).lower) < one
+            assert 1 - exp(sum(-r * share / 2 for share in split)) <= one  # why: 1 − TV of a product is at least the product
+
+
+def test_the_published_laplace_rule_is_false():
+    """Berthier 2019, Prop. 2.4: at its own scale the exact total variation is 6.8 and 223 times the one promised."""
+    for target, factor in ((0.01, 6.8), (1e-5, 223)):
+        v = sqrt(1 / (2 * target))
+        assert laplace_as_published.value(v, 1.0)["tv"] == pytest.approx(target, rel=1e-12)
+        true = exact.value("laplace", 1 / v, 1)["tv"]
+        assert true / target == pytest.approx(factor, rel=5e-3)
+
+
+@given(st.floats(1e-6, 50), st.integers(1, 1000))
+def test_pinsker_is_sound_and_at_most_a_quarter_more_where_noise_is_large(r, steps):
+    got, want = pinsker.value(r, steps)["tv"], exact.value("gaussian", r, steps)["tv"]
+    assert got >= want * (1 - 1e-14)
+    if r * sqrt(steps) < 0.01:
+        assert got / want == pytest.approx(sqrt(8 * 3.141592653589793) / 4, rel=1e-4)
+
+
+@given(PAIRS)
+def test_kl_bounds_the_distance(drawn):
+    p, q, _ = drawn
+    divergence = sum(a * log(a / b) for a, b in zip(p, q, strict=True))
+    assert kl.value(max(0.0, divergence) + 1e-15, 1)["tv"] >= distance(p, q) - 1e-12
+
+
+@settings(max_examples=30, deadline=None)
+@given(PAIRS, st.integers(2, 4))
+def test_product_bounds_every_composition(drawn, steps):
+    p, q, _ = drawn
+    assume(distance(p, q) > 1e-3)
+    upper = product.value(distance(p, q) * (1 + 1e-14), steps)["tv"]
+    assert exp(compose.log_delta_at(((pairs.outcomes(p, q), steps),), 0.0).lower) <= upper * (1 + 1e-9) <= steps * distance(p, q) * (1 + 1e-6) + 1e-9
+
+
+def test_product_is_reached():
+    got = compose.log_delta_at(((pairs.binary(0.0, log(0.05)), 50),), 0.0).upper
+    assert exp(got) == pytest.approx(1 - 0.95**50, rel=1e-6) == pytest.approx(product.value(0.05, 50)["tv"], rel=1e-6)
+
+
+# --- tests and guesses -------------------------------------------------------------------------------------------------
+
+
+def gaussian(mu):
+    return lambda e: exp(gaussian_exact.value(e, 1.0, mu, 1))
+
+
+@pytest.mark.parametrize("mu", [1e-4, 0.1, 1.0, 4.0])
+@pytest.mark.parametrize("fpr", [1e-9, 0.001, 0.1, 0.5, 0.99])
+def test_gaussian_rates_are_those_of_the_best_test(mu, fpr):
+    want = best_gaussian(fpr, mu)
+    got, _ = true_positive(gaussian(mu), fpr, 1e-8)
+    assert want * (1 - 1e-12) <= got <= want * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("r", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("fpr", [1e-5, 0.01, 0.3, 0.5, 0.9])
+def test_laplace_rates_are_those_of_the_best_test(r, fpr):
+    def delta(e):
+        return exp(laplace_exact.value(e, 1.0, r))
+
+    cut = exp(-r) / 2
+    want = exp(r) * fpr if fpr < cut else 1 - exp(-r) / (4 * fpr) if fpr < 0.5 else 1 - exp(-r) * (1 - fpr)
+    got, _ = true_positive(delta, fpr, 1e-8, corners=(r,))
+    assert want * (1 - 1e-12) <= got <= want * (1 + 1e-7)
+
+
+@settings(deadline=None)
+@given(PAIRS, st.floats(0.01, 0.99))
+def test_no_test_and_no_guess_does_better(drawn, prior):
+    """Every randomised test, in both directions, and every guess, on every pair."""
+    p, q, reject = drawn
+
+    def delta(e):
+        x = outcomes.value(e, p, q)
+        return exp(x) if x > -inf else 0.0
+
+    on_p, on_q = (sum(a * t for a, t in zip(v, reject, strict=True)) for v in (p, q))
+    for fpr, tpr in ((on_q, on_p), (on_p, on_q)):
+        if 1e-9 < fpr < 1 - 1e-9:
+            assert true_positive(delta, fpr, 1e-3)[0] >= tpr - 1e-12
+    best = max(sum(max(prior * a, (1 - prior) * b) for a, b in zip(x, y, strict=True)) for x, y in ((p, q), (q, p)))
+    assert best - 1e-12 <= best_guess(delta, prior) <= best + 1e-9
+
+
+@pytest.mark.parametrize("prior", [1e-6, 0.1, 0.5, 0.8])
+def test_gaussian_guess(prior):
+    mu = 1.3
+    cut = mu / 2 + log((1 - prior) / prior) / mu
+    want = prior * (1 - NormalDist().cdf(cut - mu)) + (1 - prior) * NormalDist().cdf(cut)
+    assert best_guess(gaussian(mu), prior) == pytest.approx(want, rel=1e-11)
+
+
+# --- the command -------------------------------------------------------------------------------------------------------
+
+
+def test_gaussian_numbers_and_their_meaning(ask):
+    got = ask("tv", "--sigma", 1, "--fpr", "0.001,0.01,0.1", "--prior", 0.5, "--n", 1000)
+    result = got["result"]
+    assert result["tv"] == pytest.approx(0.38292492254802624, rel=1e-12)
+    assert (result["success"], result["posterior"]) == pytest.approx(((1 + result["tv"]) / 2,) * 2, rel=1e-13)
+    assert 0 <= 1 - result["tv"] - result["error_sum"] < 1e-15
+    assert (result["fpr"], result["tpr"]) == (0.001, got["roc"][0]["tpr"])
+    assert [p["tpr"] for p in got["roc"]] == pytest.approx([best_gaussian(f, 1) for f in (0.001, 0.01, 0.1)], rel=1e-9)
+    assert got["roc"][2]["tpr"] == pytest.approx(0.38914, abs=5e-6)
+    assert got["roc"][2]["confidence"] == pytest.approx(0.38914 / 0.48914, abs=1e-5)
+    assert result["tv_one_record"] == 0.001
+    assert got["guarantee"]["mechanisms"][0]["noise_multiplier"] == 1.0
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda r: f"{r['sampling_rate']}-{r['sigma']}-{r['steps']}")
+def test_dp_sgd_agrees_with_published_code(run):
+    """The peer's value is an upper bound, ours has a lower one too."""
+    parts = ((pairs.poisson(pairs.gaussian(1 / run["sigma"]), run["sampling_rate"]), run["steps"]),)
+    found = compose.log_delta_at(parts, 0.0)
+    assert exp(found.lower) <= run["tv"]
+    assert exp(found.upper) == pytest.approx(run["tv"], rel=0.01)
+    assert found.upper - found.lower < 0.01
+
+
+def test_dp_sgd_through_its_profile(ask, cli):
+    line = ("--sampling-rate", 0.01, "--sigma", 1, "--steps", 1000)
+    got = ask("tv", *line, "--fpr", 0.1)
+    assert 0.1609 < got["bounds"][0]["tv_lower"] <= got["result"]["tv"] < 0.1612
+    assert got["bound"] == "poisson-profile"
+    assert 0.1 < got["result"]["tpr"] < 0.1 + got["result"]["tv"] - 0.05
+    piped = ask("tv", "-", stdin=cli("subsample", *line, "--json").stdout)
+    assert piped["result"]["tv"] == pytest.approx(got["result"]["tv"], rel=2e-3)
+    point = cli("subsample", *line, "--delta", "1e-5", "--json").stdout
+    epsilon = json.loads(point)["result"]["epsilon"]
+    through = ask("tv", "--epsilon", epsilon, "--delta", "1e-5")["result"]["tv"]
+    assert through > 0.7  # what one point of the profile knows
+
+
+SHUFFLED = "--sigma 1 --lipschitz 1 --diameter 1 --learning-rate .25 --smoothness .5 --n 1000 --epsilon 1 --json"
+BURNT = ("--n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1 --delta 1e-5 "
+         "--json")
+
+
+def test_results_of_other_commands(ask, cli):
+    shuffled = cli("shuffle-pnsgd", *SHUFFLED.split()).stdout
+    delta = json.loads(shuffled)["result"]["delta"]
+    assert ask("tv", "-", stdin=shuffled)["result"]["tv"] == pytest.approx((exp(1) - 1 + 2 * delta) / (exp(1) + 1), rel=1e-12)
+    burnt = cli("burn-in", *BURNT.split()).stdout
+    assert 0 < ask("tv", "-", "--fpr", 0.1, stdin=burnt)["result"]["tpr"] < 0.5
+    base = cli("rdp", "--sigma", 2, "--steps", 4, "--json").stdout
+    assert ask("tv", "-", stdin=base)["result"]["tv"] == pytest.approx(0.38292492254802624, rel=1e-12)
+
+
+def test_tv_aware_composition(ask, cli):
+    """ε = .5, η = .05, 50 releases: ε at 1e-6 falls from 20.3 to 8.62, TV from .92 to .57."""
+    known = ("--epsilon", 0.5, "--delta", 0, "--steps")
+    assert ask("tv", *known, 50)["result"]["tv"] == pytest.approx(0.9199, abs=5e-5)
+    aware = ask("tv", *known, 50, "--tv", 0.05)
+    assert aware["result"]["tv"] == pytest.approx(0.5656, abs=1e-4)
+    assert aware["bound"] == "profile-composition"
+    one = cli("tv", *known, 1, "--tv", 0.05, "--json").stdout
+    assert json.loads(one)["guarantee"] == {"kind": "profile", "epsilon": [0.0, 0.5], "delta": [0.05, 0.0]}
+    assert ask("convert", "-", "--steps", 50, "--delta", "1e-6", stdin=one)["result"]["epsilon"] == pytest.approx(8.62, abs=5e-3)
+    point = json.dumps({"kind": "dp", "epsilon": 0.5, "delta": 0.0})
+    assert ask("convert", "-", "--steps", 50, "--delta", "1e-6", stdin=point)["result"]["epsilon"] == pytest.approx(20.3, abs=5e-3)
+
+
+SOURCES = [
+    ("--mu 1", 0.38292492254802624), ("--rho 0.02 --bound tv-kl", 0.1), ("--kl 3", sqrt(1 - exp(-3))), ("--kl 0.02 --steps 4", 0.2),
+    ("--epsilon 1 --delta 1e-6", 0.4621176951428525), ("--tv 0.05 --steps 50", 1 - 0.95**50), ("--p .5,.5 --q .4,.6", 0.1),
+    ("--mechanism laplace --scale 2", 1 - exp(-0.25)), ("--mechanism randomized-response --probability .6", 0.2),
+    ("--mechanism randomized-response --probability .6 --steps 3", 0.6**3 + 3 * 0.36 * 0.4 - 0.4**3 - 3 * 0.16 * 0.6),
+    ("--alpha 2,4 --rdp .1,.2 --bound tv-kl", sqrt(0.05)), ("--sigma 50 --bound tv-pinsker --steps 4", 0.02),
+    ("--sampling-rate .01 --sigma 1", 0.0038292492254802624), ("--scheme without-replacement --n 100 --batch-size 1 --sigma 1", 0.0038292492254802624),
+]
+
+
+@pytest.mark.parametrize("line, want", SOURCES, ids=[s[0] for s in SOURCES])
+def test_sources(line, want, ask):
+    got = ask("tv", *line.split())["result"]["tv"]
+    assert want * (1 - 1e-13) <= got <= want * (1 + 1e-9)
+
+
+SOLVED = [
+    ("--mechanism laplace --tv 0.01 --solve scale", "scale", "--mechanism laplace --scale {x}", "tv", 0.01, 1e-11),
+    ("--tv 0.2 --sigma 3 --solve steps", "steps", "--sigma 3 --steps {x}", "tv", 0.2, 0.1),
+    ("--fpr 0.1 --tpr 0.2 --solve sigma", "sigma", "--sigma {x} --fpr 0.1", "tpr", 0.2, 1e-11),
+    ("--mechanism laplace --fpr 0.01 --tpr 0.02 --solve scale", "scale", "--mechanism laplace --scale {x} --fpr 0.01", "tpr", 0.02, 1e-7),
+    ("--sampling-rate 0.01 --steps 1000 --tv 0.1 --solve sigma", "sigma", "--sampling-rate 0.01 --steps 1000 --sigma {x}", "tv", 0.1, 2e-3),
+    ("--sampling-rate 0.01 --steps 1000 --fpr 0.01 --tpr 0.05 --solve sigma", "sigma",
+     "--sampling-rate 0.01 --steps 1000 --sigma {x} --fpr 0.01", "tpr", 0.05, 2e-3),
+    ("--sampling-rate 0.01 --sigma 1 --tv 0.1 --solve steps", "steps", "--sampling-rate 0.01 --sigma 1 --steps {x}", "tv", 0.1, 5e-3),
+    ("--mechanism laplace --steps 10 --fpr 0.01 --tpr 0.02 --solve scale", "scale", "--mechanism laplace --steps 10 --scale {x} --fpr 0.01",
+     "tpr", 0.02, 2e-3),
+]
+
+
+@pytest.mark.parametrize("line, name, back, key, budget, near", SOLVED, ids=[s[0] for s in SOLVED])
+def test_a_solved_parameter_meets_its_budget_when_fed_back(line, name, back, key, budget, near, ask):
+    solved = ask("tv", *line.split())
+    assert solved["solved"] == name and solved["status"] == "proven"
+    got = ask("tv", *back.format(x=repr(solved["result"][name])).split())["result"][key]
+    assert budget * (1 - near) <= got <= budget
+
+
+def test_laplace_by_composition_is_safe_and_near_a_closed_form():
+    """One release through the numerical engine, against its closed form, at every ε that an attack may use."""
+    parts = ((pairs.laplace(1.0), 1),)
+    rng = random.Random(3)
+
+    def delta(e):
+        return exp(compose.log_delta_at(parts, e, bracket=False).upper) if e < 1 else 0.0
+
+    for fpr in (0.01, 0.4, *(rng.uniform(0.01, 0.99) for _ in range(3))):
+        cut = exp(-1) / 2
+        want = exp(1) * fpr if fpr < cut else 1 - exp(-1) / (4 * fpr) if fpr < 0.5 else 1 - exp(-1) * (1 - fpr)
+        assert want <= true_positive(delta, fpr, 3e-3)[0] <= want * (1 + 4e-3)
+
+
+def test_roc_as_rows(cli, ask):
+    text = cli("tv", "--sigma", 1, "--roc", 11, "--format", "csv").stdout.split()
+    assert text[0] == "fpr,tpr" and len(text) == 12
+    curve = [tuple(map(float, line.split(","))) for line in text[1:]]
+    assert curve[5][0] == 0.5
+    assert all(t == pytest.approx(best_gaussian(f, 1), rel=1e-9) for f, t in curve)
+    table = cli("tv", "--sigma", 1, "--fpr", "0.1,0.2").stdout
+    assert "FPR" in table and "0.389144" in table and "\n0.1 " in table.replace("  ", " ")
+
+
+def test_the_published_laplace_rule_only_by_name(ask, cli):
+    line = ("tv", "--mechanism", "laplace", "--scale", "sqrt(50)")
+    assert [b["name"] for b in ask(*line)["bounds"]] == ["tv-exact"]
+    named = cli(*line, "--bound", "tv-laplace-as-published", "--json")
+    assert named.returncode == 0 and "tv-laplace-as-published is as-published, not a guarantee" in named.stderr
+    answer = json.loads(named.stdout)
+    assert answer["status"] == "as-published" and answer["result"]["tv"] == pytest.approx(0.01, rel=1e-12)
+    assert cli(*line, "--bound", "tv-laplace-as-published", "--fpr", 0.1).returncode == 2
+
+
+REFUSED = [
+    ("--sigma 1 --delta 1e-5", 2, "--sigma"), ("--sigma 1 --tpr .3", 2, "--solve"), ("--fpr .1 --solve sigma", 2, "--tv"),
+    ("--tv .1 --tpr .2 --fpr .1 --solve sigma", 2, "--tpr"), ("--tpr .2 --fpr .1,.2 --solve sigma", 2, "--fpr"),
+    ("--tpr .05 --fpr .1 --solve sigma", 3, "0.1"), ("--scale 3", 2, "--scale"), ("--tv 0 --solve sigma", 3, "no sigma"),
+    ("--sampling-rate .1", 2, "--sigma"), ("--mu 1 --tv .1 --solve sigma", 2, "--mu"), ("--sigma 1 --fpr .1 --roc 5", 2, "--roc"),
+    ("--scheme weighted --sigma 1", 2, "--scheme"), ("--sigma 1 --fpr 0", 2, "--fpr"), ("--mu 1 --tv .1 --solve n", 2, "--solve"),
+]
+
+
+@pytest.mark.parametrize("line, code, says", REFUSED, ids=[r[0] for r in REFUSED])
+def test_refused(line, code, says, cli):
+    done = cli("tv", *line.split())
+    assert done.returncode == code and done.stdout == "" and says in done.stderr
+    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr and "fault of dpcalc" not in done.stderr
