@@ -190,6 +190,13 @@ def test_dp_sgd_agrees_with_published_code(run):
     assert found.upper - found.lower < 0.01
 
 
+@pytest.mark.parametrize("run", RUNS[::7], ids=lambda r: f"{r['sampling_rate']}-{r['sigma']}-{r['steps']}")
+def test_dp_sgd_rates_agree_with_published_code(run, ask):
+    got = ask("tv", "--sampling-rate", run["sampling_rate"], "--sigma", run["sigma"], "--steps", run["steps"], "--fpr", 0.1)["result"]
+    assert got["tpr"] == pytest.approx(run["riskcal_tpr_at_0.1"], rel=1e-3)
+    assert got["tv"] == pytest.approx(run["riskcal_advantage"], rel=0.01)
+
+
 def test_dp_sgd_through_its_profile(ask, cli):
     line = ("--sampling-rate", 0.01, "--sigma", 1, "--steps", 1000)
     got = ask("tv", *line, "--fpr", 0.1)

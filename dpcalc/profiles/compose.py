@@ -22,6 +22,7 @@ _ROUNDS = 8
 _COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in memory
 _ENOUGH_CELLS = 150_000
 _CUTS = 2
+_FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _STEEP = 60.0  # of tilt times lattice step
 _CUT = 10.0  # how far below log δ the log of what is cut off is
 
@@ -103,7 +104,17 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
 
 
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
-    """One direction. What is cut off is chosen from a rough δ, and anew where δ turns out to be much smaller."""
+    """One direction; a δ that is not small can be wider than the change of log M says, and is computed on a finer grid then."""
+    answer = _answer_once(parts, question, bracket)
+    for finer in _FINER if question.epsilon is not None and bracket else ():
+        if not 2 * question.precision < answer.upper - answer.lower < 1:
+            break
+        answer = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
+    return answer
+
+
+def _answer_once(parts: Parts, question: _Question, bracket: bool) -> Bracket:
+    """What is cut off is chosen from a rough δ, and anew where δ turns out to be much smaller."""
     near = question.log_delta_near(question.tilt(parts))
     for _ in range(_CUTS):
         answer, infinite = _attempt(parts, question, near - _CUT, bracket)
