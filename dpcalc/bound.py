@@ -46,7 +46,7 @@ class Bound(NamedTuple):
     rough: Bound | None = None  # conversion: a cheaper one, whose best order is near
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     exact_n: float = inf  # with --digits: most records for which the printed formula can be summed
-    costly: bool = False  # profile: a value takes milliseconds; --solve is content with 1e-9
+    margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
     slow_exact: bool = False  # the printed form is a search of its own: --digits leaves it out
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.

@@ -65,9 +65,10 @@ def _require(entry: Entry, given: Params, unknown: str | None) -> None:
         raise DpcalcError("missing", f"needed by {entry.bound.name}", flag(name))
 
 
-def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False) -> tuple[Route, ...]:
+def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False, solving: bool = False) -> tuple[Route, ...]:
     """How the entries answer: an RDP curve by a conversion, and then only when named (its exact profile is never larger);
-    over epochs a profile by its composition, with basic composition beside it."""
+    over epochs a profile by its composition, with basic composition beside it. To solve through epochs takes a composition
+    for every value tried: then the first entry alone answers, others when named."""
     found: list[Route] = []
     for e in entries:
         if e.bound.kind == "rdp":
@@ -75,7 +76,8 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
         elif asks != "rdp" and epochs and e.bound.status == "proven":
             from dpcalc.bounds.pnsgd.epochs import basic, composed
 
-            found += [Route(composed(e.bound)), Route(basic(e.bound))]
+            later = solving and bool(found)
+            found += [Route(composed(e.bound), on_request=later), Route(basic(e.bound), on_request=later)]
         elif asks != "rdp" and not epochs:
             found.append(Route(e.bound))
     if not found:

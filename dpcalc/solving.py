@@ -14,7 +14,6 @@ from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 
-_MARGIN = 3e-10
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -26,7 +25,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     search = _Search(route, given, derive, question)
     try:
         if search.one_value:
-            x = _root(search.gap, unknown, 1e-13)
+            x = _root(search.gap, unknown, max(1e-13, search.margin / 10))
         else:
             x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
@@ -57,7 +56,7 @@ class _Search:
         self.order: float | None = None  # the last rough order, where the next search starts
         self.reason: DpcalcError | None = None  # why a value was out of scope
         # The ε that is asked back may be above the exact one by its own rounding.
-        self.margin = _MARGIN if route.bound.costly and question.asks == "epsilon" and question.delta else 0.0
+        self.margin = route.bound.margin if question.asks == "epsilon" and question.delta else 0.0
 
     @property
     def one_value(self) -> bool:

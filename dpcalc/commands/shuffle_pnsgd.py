@@ -35,7 +35,7 @@ def answer(given: Given) -> Answer:
     entries = chosen(_partial() if partial else _entries(given), given.values, given["noise"], named, unknown)
     _one_release(entries)
     check_step_size(given.values, entries, unknown)
-    ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1))
+    ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1), unknown is not None)
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
     if partial:
         found += _companions(given, question, found)
@@ -109,8 +109,8 @@ def _entries(given: Given) -> tuple[Entry, ...]:
                Entry(b.randomly_stopped_loose.BOUND, _CONVEX, BOTH, usual=False, contracts=True))
     if given["index"] is not None:
         return (
-            Entry(b.fixed_order.BOUND, _CONVEX, BOTH, contracts=True),
             Entry(b.fixed_order_hybrid.BOUND, _CONVEX, contracts=True),
+            Entry(b.fixed_order.BOUND, _CONVEX, BOTH, contracts=True),
             Entry(b.fixed_order_iteration.BOUND, _FREE, contracts=True),
             Entry(b.smooth_nonconvex_exact.BOUND, _FREE, family="smooth-nonconvex"),
             Entry(b.smooth_nonconvex.BOUND, _FREE),
@@ -119,8 +119,8 @@ def _entries(given: Given) -> tuple[Entry, ...]:
             Entry(b.output_perturbation.BOUND, _FREE, usual=False),
         )
     return (
-        Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_hybrid.BOUND, _CONVEX, contracts=True),
+        Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1"), BOTH, contracts=True),
         Entry(b.smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),

@@ -44,7 +44,7 @@ def composed(bound: Bound) -> Bound:
 
         return compose.epsilon_at(((_pair(bound, _floor(log_delta, steps), tuple(p.items())), steps),), log_delta, bracket=False).upper
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound),
+    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound), margin=3e-4,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 

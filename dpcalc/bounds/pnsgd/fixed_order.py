@@ -38,7 +38,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-10,
-    costly=True,
+    margin=3e-10,
     pure=pure,
     errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by up to 136 times.",),
 )

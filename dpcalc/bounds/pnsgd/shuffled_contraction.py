@@ -34,7 +34,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-10,
-    costly=True,
+    margin=3e-10,
     pure=pure,
     errata=("Sordello et al. 2021 omit η <= 2/(β+ρ).",
             "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the whole profile here."),
