@@ -1,9 +1,12 @@
 """Points at which an earlier version was wrong."""
 
+from math import log1p
+
 import mpmath
 import pytest
 
 from dpcalc.bounds import all_bounds, curve
+from dpcalc.bounds.sampling import poisson_rdp
 
 BOUNDS = all_bounds()
 mp = mpmath.mp.clone()
@@ -59,3 +62,9 @@ def test_optimal_conversion_of_a_tiny_divergence(alpha, rdp, delta):
     bound = BOUNDS["rdp-optimal"]
     got, want = bound.value(alpha, rdp, float(mpmath.log(delta))), bound.exact(context, alpha, rdp, delta)
     assert want <= got <= want * (1 + mpmath.mpf("1e-12"))
+
+
+def test_the_added_direction_of_poisson_sampling_at_little_noise():
+    """Below z = .029 e^w passes e^600 where the integrand still counts: D_α(N‖mix) must reach −log(1−q)."""
+    for alpha, z, q in ((2.0, 0.0177, 0.02), (3.5, 0.02, 0.3), (2.0, 0.05, 0.02)):
+        assert poisson_rdp.reverse(alpha, z, q) == pytest.approx(-log1p(-q), rel=1e-9)

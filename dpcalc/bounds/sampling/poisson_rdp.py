@@ -131,12 +131,13 @@ def _log_reverse(t: Array, alpha: float, z: float, q: float) -> Array:
     import numpy as np
 
     a1 = alpha - 1
-    w = np.minimum(t / z - 1 / (2 * z * z), 600.0)
+    w = t / z - 1 / (2 * z * z)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        u = q * np.expm1(w)
+        u = q * np.expm1(np.minimum(w, 600.0))
         y = np.log1p(u)
         inside = _expm1mx(-a1 * y) + a1 * _x_minus_log1p(u, y)
         logs = np.where(-a1 * y > 300, -a1 * y, np.log(inside))
+        logs = np.where(w > 600, w + log(q) + log(a1), logs)  # (α−1)u, beside which the rest is below 1e-250
     result: Array = logs - t * (t / 2) - _LOG_SQRT_2PI
     return result
 
