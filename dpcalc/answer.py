@@ -242,7 +242,7 @@ def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
     if is_composed(route.bound, params):
-        return _composed_to_epsilon(route, params, question, start)
+        return _composed(route, params, question, start)
     bound, own = route.bound, own_params(route.bound, params)
     if question.delta == 0:
         if bound.pure is None:
@@ -274,7 +274,7 @@ def is_composed(bound: Bound, params: Params) -> bool:
 
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
     if is_composed(route.bound, params):
-        return _composed_to_delta(route, params, question, start)
+        return _composed(route, params, question, start)
     epsilon = question.epsilon or 0.0
     witness = chosen(route.bound, params, epsilon=epsilon)
     return Row(route, delta_result(route.bound.value(epsilon, **own_params(route.bound, params), **witness), epsilon), witness)
@@ -282,27 +282,15 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
     if is_composed(route.bound, params):
-        return _composed_to_tv(route, params, question, start)
+        return _composed(route, params, question, start)
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})
 
 
-def _composed_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    from dpcalc.composed import to_epsilon
+def _composed(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.composed import ANSWERS
 
-    return to_epsilon(route, params, question)
-
-
-def _composed_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    from dpcalc.composed import to_delta
-
-    return to_delta(route, params, question)
-
-
-def _composed_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    from dpcalc.composed import to_tv
-
-    return to_tv(route, params, question)
+    return ANSWERS[question.asks](route, params, question)
 
 
 def _to_tpr(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -327,9 +315,9 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("profile", "epsilon"): _profile_to_epsilon,
     ("profile", "delta"): _profile_to_delta,
     ("profile", "tv"): _profile_to_tv,
-    ("composition", "epsilon"): _composed_to_epsilon,
-    ("composition", "delta"): _composed_to_delta,
-    ("composition", "tv"): _composed_to_tv,
+    ("composition", "epsilon"): _composed,
+    ("composition", "delta"): _composed,
+    ("composition", "tv"): _composed,
     ("point", "epsilon"): _point,
     ("point", "delta"): _point,
     ("point", "tv"): _point,

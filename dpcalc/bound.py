@@ -47,7 +47,7 @@ class Bound(NamedTuple):
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     exact_n: float = inf  # with --digits: most records for which the printed formula can be summed
     margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
-    slow_exact: bool = False  # the printed form is a search of its own: --digits leaves it out
+    condition: Callable[..., Any] | None = None  # conversion: what is >= 0 where (ε, δ) follows, if `exact` is its root
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
     search: Callable[..., dict[str, Any]] | None = None

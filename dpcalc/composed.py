@@ -53,6 +53,9 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
     return Row(route, {"tv": tv, "tv_lower": lower}, row.witness, notes=_bracket("TV", lower, tv))
 
 
+ANSWERS = {"epsilon": to_epsilon, "delta": to_delta, "tv": to_tv}
+
+
 def _precision(params: Params) -> float:
     return float(params.get("precision") or compose.PRECISION)
 

@@ -25,8 +25,6 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
     if steps > row.route.bound.exact_steps:
         raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
                           "with --digits", "--digits")
-    if any(t.slow_exact for t in row.route.theorems):
-        return {}
     if row.params.get("n", 0) > row.route.bound.exact_n:
         return {}  # a sum over the records
     if row.route.bound.pair is not None and steps > 1:
@@ -62,8 +60,10 @@ def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     """The δ at which the printed conversion gives the ε asked for, as a root in log δ."""
     conversion, rdp = row.route.conversion, _rdp(mp, row, answer, params)
     assert conversion is not None
-    epsilon = mp.mpf(answer.question.epsilon or 0)
-    return _falling(mp, lambda x: conversion.exact(mp, row.witness["alpha"], rdp, mp.exp(x)) - epsilon, row)
+    alpha, epsilon = row.witness["alpha"], mp.mpf(answer.question.epsilon or 0)
+    if (condition := conversion.condition) is not None:
+        return _falling(mp, lambda x: -condition(mp, alpha, rdp, mp.exp(x), epsilon), row)
+    return _falling(mp, lambda x: conversion.exact(mp, alpha, rdp, mp.exp(x)) - epsilon, row)
 
 
 def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import exp, inf, log
 
 from dpcalc.answer import Route, Row, evaluate
-from dpcalc.composed import to_epsilon, to_tv
+from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
@@ -59,7 +59,7 @@ def _to_tpr(route: Route, params: Params, question: Question, bracket: bool) -> 
     return to_tpr(route, params, question)
 
 
-_COMPOSED = {"epsilon": to_epsilon, "tv": to_tv, "tpr": _to_tpr}
+_COMPOSED = {**ANSWERS, "tpr": _to_tpr}
 
 
 class _Search:

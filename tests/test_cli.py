@@ -347,4 +347,10 @@ def test_poisson_batches_for_replaced_records(ask):
 
 def test_digits_leave_out_what_is_composed_numerically(ask):
     rows = ask("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "100", "--delta", "1e-6", "--digits", "20")["bounds"]
-    assert "digits" not in rows[0] and rows[0]["name"] == "poisson-profile" and any("digits" in r for r in rows[1:])
+    assert "digits" not in rows[0] and rows[0]["name"] == "poisson-profile" and all("digits" in r for r in rows[1:])
+
+
+@pytest.mark.parametrize("line,key", [(("--delta", "1e-5"), "epsilon"), (("--epsilon", "3"), "delta")])
+def test_digits_of_the_optimal_conversion(line, key, ask):
+    row = ask("rdp", "--sigma", "1", *line, "--bound", "rdp-optimal", "--digits", "25")["bounds"][0]
+    assert 0 <= row[key] / float(row["digits"][key]) - 1 < 2e-9

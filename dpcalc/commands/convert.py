@@ -91,8 +91,6 @@ def _guarantee(question: Question, result: dict[str, float], params: dict[str, A
         from dpcalc.numerics.rounding import up
 
         return {"kind": "gdp", "mu": up(params["mu"] * sqrt(params["steps"]), 5e-16)}
-    if params.get("merged"):
-        return dict(params["merged"])
     return _AS_GUARANTEE[question.asks](result)
 
 

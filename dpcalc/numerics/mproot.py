@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 
-def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any) -> Any:
-    """x with f(x) = 0 between low (f <= 0) and high (f >= 0): regula falsi, the stale end halved (Illinois)."""
+def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | None = None) -> Any:
+    """x with f(x) = 0 between low (f <= 0) and high (f >= 0), to the working precision or to `digits`: regula falsi, the
+    stale end halved (Illinois)."""
     f_low, f_high = f(low), f(high)
-    small = mp.mpf(10) ** (3 - mp.dps)
+    small = mp.mpf(10) ** (3 - (digits or mp.dps))
     for _ in range(400):
         if abs(high - low) <= small * abs(high) or f_high == f_low:
             return high

@@ -17,9 +17,11 @@ from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.numerics.elementary import expm1mx, x_minus_log1p
 from dpcalc.numerics.invert import Unreachable, boundary
+from dpcalc.numerics.mproot import root
 
 _UNDERFLOW = -700.0
 _NEAR = 1e-8
+_HALVINGS = 50
 _SLOP = 4e-15  # rounding of log H, see _slop
 _SMALL = 0.1  # below it log H is computed as log1p(H − 1)
 
@@ -161,45 +163,37 @@ def _stationary(alpha: float, epsilon: float, delta: float, u: float) -> float:
     return u
 
 
+def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
+    """(α−1)(ε − ε(α)) + log min_p […] of the printed condition, >= 0 where (ε, δ) follows; the minimum at the root of H′."""
+    a, d, e = mp.mpf(alpha), mp.mpf(delta), mp.mpf(epsilon)
+    if a * d >= 1:
+        return (a - 1) * (e - mp.log1p(-d) - mp.mpf(rdp))
+    grown = mp.exp(e)
+
+    def h(p: Any) -> Any:
+        return p**a * (p - d) ** (1 - a) + (1 - p) ** a * (grown - p + d) ** (1 - a)
+
+    def slope(p: Any) -> Any:
+        y = grown - p + d
+        return (p / (p - d)) ** a * (1 - d * a / p) - ((1 - p) / y) ** a * (a * (y / (1 - p)) - (a - 1))
+
+    low, high = a * d, mp.mpf(1)
+    for _ in range(_HALVINGS):  # until the slope is nearly straight, then a secant
+        mid = mp.sqrt(low * high) if high > 2 * low else (low + high) / 2
+        low, high = (mid, high) if slope(mid) < 0 else (low, mid)
+    least = root(mp, slope, low, high, mp.dps // 2 + 10)  # the error of h is about its square
+    return mp.log(h(least)) + (a - 1) * (e - mp.mpf(rdp))
+
+
 def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
-    """The root of the printed condition, with the minimum by bisection on H′."""
-    a, d, rho = mp.mpf(alpha), mp.mpf(delta), mp.mpf(rdp)
+    """The ε at which the printed condition just holds."""
 
-    def log_min(e: Any) -> Any:
-        if a * d >= 1:
-            return (a - 1) * (e - mp.log1p(-d))
+    def gap(epsilon: Any) -> Any:
+        return condition(mp, alpha, rdp, delta, epsilon)
 
-        def h(p: Any) -> Any:
-            return p**a * (p - d) ** (1 - a) + (1 - p) ** a * (mp.exp(e) - p + d) ** (1 - a)
-
-        def slope(p: Any) -> Any:
-            y = mp.exp(e) - p + d
-            return (p / (p - d)) ** a * (1 - d * a / p) - ((1 - p) / y) ** a * (a * (y / (1 - p)) - (a - 1))
-
-        low, high = a * d, mp.mpf(1)
-        for _ in range(int(3.5 * mp.dps) + 40):
-            mid = mp.sqrt(low * high) if high > 2 * low else (low + high) / 2
-            low, high = (mid, high) if slope(mid) < 0 else (low, mid)
-        return mp.log(h((low + high) / 2)) + (a - 1) * e
-
-    def gap(e: Any) -> Any:
-        return log_min(e) - (a - 1) * rho
-
-    top = rdp_improved.exact(mp, alpha, rdp, delta)
     if gap(mp.mpf(0)) >= 0:
         return mp.mpf(0)
-    low, high = mp.mpf(0), top * mp.mpf("1.001")
-    f_low, f_high = gap(low), gap(high)
-    for _ in range(300):  # regula falsi, the stale end halved (Illinois)
-        x = (low * f_high - high * f_low) / (f_high - f_low)
-        f = gap(x)
-        if min(high - x, x - low) < top * mp.mpf(10) ** (5 - mp.dps) or f == 0:
-            return x
-        if f > 0:
-            high, f_high, f_low = x, f, f_low / 2
-        else:
-            low, f_low, f_high = x, f, f_high / 2
-    return (low + high) / 2
+    return root(mp, gap, mp.mpf(0), rdp_improved.exact(mp, alpha, rdp, delta) * mp.mpf("1.001"))
 
 
 BOUND = Bound(
@@ -215,5 +209,5 @@ BOUND = Bound(
     rtol=2e-9,  # for (α−1)ε(α) >= 1e-3; closer to 0 it is an upper bound, less tight
     log_delta=log_delta,
     rough=rdp_improved.BOUND,
-    slow_exact=True,
+    condition=condition,
 )
