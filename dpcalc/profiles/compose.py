@@ -104,10 +104,13 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
 
 
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
-    """One direction; a δ that is not small can be wider than the change of log M says, and is computed on a finer grid then."""
+    """One direction. Where ε is near 0, or δ is not small, the bracket can be wider than the change of log M says: it is
+    computed on a finer grid then, as long as there is a lower value at all."""
     answer = _answer_once(parts, question, bracket)
-    for finer in _FINER if question.epsilon is not None and bracket else ():
-        if not 2 * question.precision < answer.upper - answer.lower < 1:
+    for finer in _FINER if bracket else ():
+        width = answer.upper - answer.lower
+        allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
+        if width <= allowed or not (0 < answer.lower if question.epsilon is None else width < 1):
             break
         answer = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
     return answer
