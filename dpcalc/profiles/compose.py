@@ -110,7 +110,7 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     for finer in _FINER if bracket else ():
         width = answer.upper - answer.lower
         allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
-        if width <= allowed or not (0 < answer.lower if question.epsilon is None else width < 1):
+        if width <= allowed or not (answer.lower > 0 if question.epsilon is None else width < 1):
             break
         answer = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
     return answer
