@@ -112,7 +112,9 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
         allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
         if width <= allowed or not (answer.lower > 0 if question.epsilon is None else width < 1):
             break
-        answer = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
+        other = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
+        # Both are valid: the better ends of the two.
+        answer = min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower))
     return answer
 
 
