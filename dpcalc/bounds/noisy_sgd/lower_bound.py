@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.noisy_sgd import contraction, one_step
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
-from dpcalc.bounds.noisy_sgd.walk import WIDE, Pair, law
+from dpcalc.bounds.noisy_sgd.walk import WIDE, law
+from dpcalc.bounds.noisy_sgd.walk_step import Pair
 from dpcalc.errors import OutOfScope
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _WIDTH, _PUSHED = 60.0, 60.0  # widths D′ in units of the noise, of instances (a) and (b)
+_WIDER, _SPREAD = 80.0, 12.0  # of (a) where T > 12·width²
 _WIDEST, _RESTED = 200.0, 32.0  # of (a) once it rests: T > 32·width²
+_SEEN = (1e-4, 3.0)  # q·push·width in which the law at rest tells enough
 _HARDEST, _HARDEST_STEP = 36.0, 1e6  # pushes in units of the noise: beyond, densities leave the range of doubles; of one step
 _INSIDE = 1 - 1e-12
 _MARGIN = 1e-11  # for the arithmetic of a measure
@@ -48,8 +51,13 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
     hardest = _HARDEST if iterations > 1 else _HARDEST_STEP
     pull = 1 - learning_rate * strong_convexity
     most = min(diameter, lipschitz / strong_convexity if strong_convexity else inf) / unit * _INSIDE
+    wide = min(most, _WIDEST, sqrt(iterations / _RESTED))
+    widths = [min(most, max(_WIDTH, min(_WIDER, sqrt(iterations / _SPREAD))))]
+    if wide > 2 * WIDE:
+        told = q * min(lipschitz / sigma / batch_size, hardest) * wide
+        widths = [wide, *([min(most, _WIDTH)] if not _SEEN[0] < told < _SEEN[1] else [])]
     right, (width, slope) = [], (0.0, 0.0)
-    for width in sorted({min(most, _WIDTH), *({wide} if (wide := min(most, _WIDEST, sqrt(iterations / _RESTED))) > 2 * WIDE else ())}, reverse=True):
+    for width in widths:
         slope = (lipschitz - strong_convexity * width * unit / 2) / sigma * _INSIDE
         push = min(slope / batch_size, hardest)
         right.append(Pair(width / 2, pull, 0.0, push, -push, q, 0.0))
@@ -69,7 +77,7 @@ def _divergence(alpha: float, pair: Pair, steps: int) -> float:
     import numpy as np
 
     if steps == 1:
-        log_q, log_d, signs = (np.array(x) for x in one_step.cells(pair))
+        log_q, log_d, signs = one_step.cells(pair)
     else:
         known = law(pair, steps)
         with np.errstate(divide="ignore"):

@@ -7,13 +7,18 @@ wrong by at most `_WRONG`·(1 + |log|) through log_tail, and is moved by that to
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import exp, expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.numerics import legendre, tails
 from dpcalc.numerics.normal import LOG_SQRT_2PI, log_tail
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.noisy_sgd.walk import Pair
+    from numpy.typing import NDArray
+
+    from dpcalc.bounds.noisy_sgd.walk_step import Pair
+
+    Array = NDArray[Any]
 
 _WRONG = 1e-13
 _CELLS, _FINEST = 2000, 0.02
@@ -96,34 +101,48 @@ def epsilon(pair: Pair, log_delta: float) -> float:
     return max(0.0, _best(score, pair.half))
 
 
-def cells(pair: Pair) -> tuple[list[float], list[float], list[float]]:
+def cells(pair: Pair) -> tuple[Array, Array, Array]:
     """Of cells between the walls, which are the first and the last: log Q(cell) from above, log|P(cell) − Q(cell)| from below, its sign."""
+    import numpy as np
+
     count = min(_CELLS, max(8, int(2 * pair.half / _FINEST)))
-    cuts = [-pair.half + 2 * pair.half * k / count for k in range(count)] + [pair.half]
-    b = pair.pull * pair.start
-    ends = [(-inf, cuts[0]), *zip(cuts[:-1], cuts[1:], strict=True), (cuts[-1], inf)]
+    cuts = np.concatenate([[-inf], np.linspace(-pair.half, pair.half, count + 1), [inf]]) - pair.pull * pair.start
     moved = _WRONG * (1 + pair.half + pair.reach)
-    masses, gains, signs = [], [], []
-    for low, high in ends:
-        with_up, with_down = (_interval(low - b - m, high - b - m) for m in (pair.up, pair.down))
-        mass = _sum(_share(1 - pair.rate) + _interval(low - b - pair.drift, high - b - pair.drift), log(pair.rate) + with_down)
-        top, other = max(with_up, with_down), min(with_up, with_down)
-        # Both logs may be wrong: the difference is taken at its least, none where it is lost.
-        gap = top - other - 4 * (_WRONG * (2 + abs(top) + abs(other)) + moved * (1 + sqrt(2 * abs(other)))) / min(1.0, 2 * pair.half / count)
-        gain = log(pair.rate) + top + log1p(-exp(-gap)) if gap > 1e-12 else -inf
-        masses.append(mass + (_WRONG * (1 + abs(mass)) + moved * (1 + sqrt(2 * abs(mass)))))
-        gains.append(gain - (_WRONG * (1 + abs(gain)) + moved * (1 + sqrt(2 * abs(gain)))) if gain > -inf else -inf)
-        signs.append(1.0 if with_up > with_down else -1.0)
-    return masses, gains, signs
+
+    def wrong(logs: Array) -> Array:
+        """Of these logs of cells: by rounded arguments (the hazard is below 1 + √(2|log|)), and by log_tail and its differences."""
+        size = np.abs(logs)
+        return np.asarray((_WRONG * (2 + size) + moved * (1 + np.sqrt(2 * size))) * max(1.0, count / (2 * pair.half)))
+
+    by_drift, up, down = (_log_cells(cuts - m) for m in (pair.drift, pair.up, pair.down))
+    log_q = log(pair.rate)
+    mass = np.logaddexp(_share(1 - pair.rate) + by_drift, log_q + down)
+    gap = np.abs(up - down) - wrong(up) - wrong(down)
+    with np.errstate(divide="ignore"):
+        gain = np.where(gap > 0, log_q + np.maximum(up, down) + np.log(-np.expm1(-np.maximum(gap, 0.0))), -inf)
+    gain = np.where(gain > -inf, gain - wrong(np.maximum(up, down)) - _WRONG * (1 - log_q), -inf)
+    return mass + 2 * wrong(mass), gain, np.where(up > down, 1.0, -1.0)
 
 
-def _interval(low: float, high: float) -> float:
-    if low == -inf:
-        return log_tail(-high)
-    return log_tail(low) if high == inf else log_between(low, high)
+def _log_cells(z: Array) -> Array:
+    """log(Φ(z_{k+1}) − Φ(z_k)): as `log_between`, for an array that begins with −∞ and ends with ∞."""
+    import numpy as np
+
+    low, high = z[:-1], z[1:]
+    turn = low + high < 0
+    a, b = np.where(turn, -high, low), np.where(turn, -low, high)
+    near, far = tails.log_tail(a), tails.log_tail(b)
+    middle, half = np.where(np.isfinite(a + b), (a + b) / 2, 1e9), np.where(np.isfinite(a + b), (b - a) / 2, 1.0)
+    flat = (half < 0.25) & (middle * half < 1)
+    m, total = np.where(flat, middle * half, 0.0), np.zeros(len(a))
+    for t, w in _NODES:
+        total += w * 2 * np.cosh(m * t) * np.exp(-((half * t) ** 2) / 2)
+    with np.errstate(invalid="ignore"):
+        by_tails = near + np.log1p(-np.exp(np.minimum(far - near, -1e-300)))
+    return np.where(flat, np.log(half * total) - np.minimum(middle, 1e9) ** 2 / 2 - LOG_SQRT_2PI, by_tails)
 
 
-def log_g(alpha: float, log_r: Any, signs: Any) -> Any:
+def log_g(alpha: float, log_r: Array, signs: Array) -> Array:
     """log((1 + r)^α − 1 − αr) for r = ±e^{log_r} >= −1 (arrays), to 1e-12 of 1 + |log|.
 
     r²α(α − 1)∫_0^1 (1 − u)(1 + ru)^{α−2} du for small αr, else r((1 + 1/r)·expm1((α − 1)log(1 + r)) − (α − 1)).
@@ -132,7 +151,7 @@ def log_g(alpha: float, log_r: Any, signs: Any) -> Any:
 
     small = log_r < log(0.05 / (1 + alpha))
     r = signs * np.exp(np.minimum(log_r, 300.0))
-    u, w = np.polynomial.legendre.leggauss(8)
+    u, w = legendre.rule(8)
     u = (u + 1) / 2
     tiny = np.where(small, r, 0.0)
     integral = ((w / 2 * (1 - u)) * np.exp((alpha - 2) * np.log1p(tiny[:, None] * u))).sum(axis=1)
@@ -142,4 +161,4 @@ def log_g(alpha: float, log_r: Any, signs: Any) -> Any:
         y = (alpha - 1) * grown
         inner = np.where(r > -1, (1 + r) * np.expm1(np.minimum(y, 40.0)), 0.0) / np.exp(np.minimum(log_r, 300.0)) - signs * (alpha - 1)
         large = log_r + np.where(y > 40, y + np.log1p(np.exp(-log_r)), np.log(np.maximum(inner, 0.0)))
-    return np.where(small, by_series, large)
+    return np.asarray(np.where(small, by_series, large))

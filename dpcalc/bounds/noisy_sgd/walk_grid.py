@@ -7,20 +7,20 @@ d = 4.5 + 1.62M, which holds every x with |x| <= h + M + 9 (a <= 1; (1 + 2a)/κ 
 from any y the tail beyond h + M + 9 is at most e^{−40} of the tail from h, in the integral and in the sum alike.
 
 Proof of `relative_error`. On a panel [C − s, C + s] let f(z) = G_c(C + sz) = Σ a_k T_k(z). In the ellipse of axes A, B = (ρ ± 1/ρ)/2
-|f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on odd functions, its weights are
-positive with sum 2 and |∫T_k| <= 2/(k² − 1): its error is at most s·Σ_{k = 2N, 2N+2, …} (2 + 2/15)|a_k| <= (64/15)s·e^{m(ρ)}ρ^{−2N}/(1 − ρ^{−2}).
-At z = A cosθ + iB sinθ, with E = |c − C|, log|f| = −κ/2·((E − sA cosθ)² − s²B² sin²θ), whose maximum over θ is
-κ/2·B²(s² − E²/(A² + B²)) where E·A <= s(A² + B²), and −κ/2·(E − sA)² beyond; both fall in E. ∫G_c falls in |c|. So over a cell of
-centres the least E and the farthest c bound every ratio; any ρ > 1 will do, and the best of a few is taken for each panel.
+|f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on odd functions, its weights
+are positive with sum 2, and |∫T_k| <= 2/(k² − 1): it is wrong by at most s·Σ_{k = 2N, 2N+2, …} (2 + 2/15)|a_k|, which is
+(64/15)s·e^{m(ρ)}ρ^{−2N}/(1 − ρ^{−2}). At z = A cosθ + iB sinθ, with E = |c − C|, log|f| = −κ/2·((E − sA cosθ)² − s²B² sin²θ), whose
+maximum over θ is κ/2·B²(s² − E²/(A² + B²)) where E·A <= s(A² + B²), and −κ/2·(E − sA)² beyond; both fall in E. ∫G_c falls in |c|. So
+over a cell of centres the least E and the farthest c bound every ratio; any ρ > 1 will do, and the best of a few is taken per panel.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import ceil, exp, inf, log, log1p, pi, sqrt
+from math import ceil, inf, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.numerics.normal import log_tail
+from dpcalc.numerics import legendre, tails
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 NODES = 24  # per panel
 _WIDEST, _GOAL = 6.0, 1e-12  # half-width of a panel; error to reach
 _RHO = (1.5, 2.0, 2.6, 3.4, 4.5, 6.0, 8.0, 11.0, 16.0, 30.0, 100.0)
-LEGENDRE_ERROR = 1e-14  # relative, of numpy's weights (and of nodes, absolutely): a test compares them with 30 digits
 
 
 class Grid(NamedTuple):
@@ -42,7 +41,6 @@ class Grid(NamedTuple):
 @lru_cache(maxsize=32)
 def grid(half: float, pull: float, reach: float) -> Grid:
     """Panels that narrow towards the walls, where a centre beyond makes G_c steep. `reach` is M."""
-    import numpy as np
 
     beyond, kappa = 4.5 + 1.62 * reach, 1 + pull * pull
     shrink = 1.0
@@ -52,7 +50,7 @@ def grid(half: float, pull: float, reach: float) -> Grid:
         if error < _GOAL or shrink < 1e-2:
             break
         shrink *= 0.92
-    t, w = np.polynomial.legendre.leggauss(NODES)
+    t, w = legendre.rule(NODES)
     return Grid((centres[:, None] + halves[:, None] * t).ravel(), (halves[:, None] * w).ravel(), error)
 
 
@@ -76,7 +74,7 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
     """The bound of the module's proof over all |c| <= half + beyond (the panels are symmetric)."""
     import numpy as np
 
-    inside, outside = max(1, ceil(half / 0.25)), ceil(beyond * (1 + beyond))
+    inside, outside = max(1, ceil(half / 0.25)), ceil(beyond * (1 + beyond) / 2)
     cuts = np.concatenate([np.linspace(0, half, inside + 1), np.linspace(half, half + beyond, outside + 1)[1:]])
     low, high = cuts[:-1, None], cuts[1:, None]
     away = np.maximum(np.maximum(low - centres, centres - high), 0.0)
@@ -87,13 +85,15 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
         top = np.where(away * a <= halves * both, b * b * (halves * halves - away * away / both), -((away - halves * a) ** 2))
         best = np.minimum(best, kappa / 2 * top - 2 * NODES * log(rho) - log1p(-(rho**-2)))
     best += np.log(halves) + log(64 / 15)
-    whole = np.array([_log_integral(c, half, kappa) for c in cuts[1:].tolist()])
-    return float(np.exp(best - whole[:, None]).sum(axis=1).max()) * (1 + 1e-9)
+    return float(np.exp(best - _log_integral(cuts[1:], half, kappa)[:, None]).sum(axis=1).max()) * (1 + 1e-9)
 
 
-def _log_integral(c: float, half: float, kappa: float) -> float:
+def _log_integral(c: Array, half: float, kappa: float) -> Array:
     """At most log ∫G_c over [−half, half], c >= 0: by tails, or where they cancel by the least value times the length."""
+    import numpy as np
+
     root = sqrt(kappa)
-    near, far = log_tail(root * (c - half)), log_tail(root * (c + half))
-    flat = log(2 * half) - kappa * (c + half) ** 2 / 2
-    return max(flat, near + log1p(-exp(far - near)) + 0.5 * log(2 * pi / kappa) - 1e-8) if near - far > 1e-2 else flat
+    near, far = tails.log_tail(root * (c - half)), tails.log_tail(root * (c + half))
+    apart = np.maximum(near - far, 1e-2)
+    by_tails = near + np.log1p(-np.exp(-apart)) + 0.5 * log(2 * pi / kappa) - 1e-8
+    return np.maximum(log(2 * half) - kappa * (c + half) ** 2 / 2, np.where(near - far > 1e-2, by_tails, -inf))
