@@ -51,7 +51,7 @@ class Law(NamedTuple):
     mass: Array  # at least Q(cell)
     gain: Array  # P(cell) − Q(cell), moved towards 0 as far as it may be wrong
     above: Array  # at least Q(event)
-    lead: Array  # at most P(event) − Q(event)
+    lead: Array  # at most P(event) − Q(event), or 0
 
 
 class Origin(NamedTuple):
