@@ -1,0 +1,214 @@
+"""The points of a sweep as lines to draw: names, scales, gaps. Pure, and nothing heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf, isfinite, log, log10
+from typing import Any, NamedTuple
+
+from dpcalc.answer import Answer
+from dpcalc.errors import DpcalcError
+from dpcalc.numbers import NotANumber, number, plain
+from dpcalc.plot_words import axis_label, subtitle, symbol, title
+from dpcalc.render import row_label
+from dpcalc.render_sweep import Point, Points
+from dpcalc.spec import Command
+
+_WIDE = 1.5  # decades from which an axis is logarithmic
+_LEAST = -300.0  # log10 of what doubles hold in full; below, the axis is of powers of ten
+
+
+class Scale(NamedTuple):
+    """An axis. kind: linear | log | powers (the coordinates are decimal logarithms, since doubles would underflow)."""
+
+    label: str
+    kind: str = "linear"
+
+
+class Series(NamedTuple):
+    """A line. Where y is None it has a gap. `value` is that of the second option, in a grid."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+    proven: bool = True
+    value: float | None = None
+
+    @property
+    def alone(self) -> list[int]:
+        """Points between gaps, which no line shows."""
+        there = [y is not None for y in (None, *self.y, None)]
+        return [i for i in range(len(self.y)) if there[i + 1] and not there[i] and not there[i + 2]]
+
+
+class Plot(NamedTuple):
+    """What is drawn, headline first; `lines` is the scale of a grid's second option; `notes` say what has no place."""
+
+    title: str
+    subtitle: str
+    x: Scale
+    y: Scale
+    series: tuple[Series, ...]
+    lines: Scale | None = None
+    notes: tuple[str, ...] = ()
+
+
+class _Number(NamedTuple):
+    """A value with its decimal logarithm, which may be known where the value underflows."""
+
+    value: float
+    log10: float
+
+
+class _Line(NamedTuple):
+    """A line before it has scales: at each x a number, or none."""
+
+    label: str
+    at: list[tuple[float | None, _Number | None]]
+    proven: bool = True
+    value: float | None = None
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------------------
+
+
+def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
+    """A line a bound. In a grid the option with more values (the first of two equals) runs along x, and there is a line a
+    value of the other one, for the headline bound of each point."""
+    first = next(p.answer for p in points if p.answer)
+    if not first.rows:
+        raise DpcalcError("missing", "nothing to draw: give --delta, --epsilon or --alpha", "--plot")
+    swept = tuple(points[0].at)
+    across = max(swept, key=lambda name: len({str(p.at[name]) for p in points}))
+    other = next((name for name in swept if name != across), None)
+    found = _by_value(points, across, other, symbol(command, other)) if other else _by_bound(points, across)
+    second = None
+    if other:
+        values = [_plain(line.value) for line in found if line.value is not None]
+        second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other)))
+    return _plot(found, (axis_label(command, across), axis_label(command, first.asked)), _is_log(raw, across), second,
+                 title(command, raw, first, swept), subtitle(command, raw, first, swept, grid=other is not None))
+
+
+def of_table(command: Command, raw: Mapping[str, Any], answer: Answer) -> Plot:
+    """The ROC curve beside that of a blind guess; or the noise of a schedule over the steps."""
+    table = answer.roc or answer.table
+    assert table is not None
+    across, up = table.header[:2]
+    lines = [_Line(_TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows])]
+    if answer.roc:
+        lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in table.rows]))
+    return _plot(lines, (axis_label(command, across), axis_label(command, up)), False, None, _TABLES[up][0],
+                 subtitle(command, raw, answer, ("fpr", "roc", "schedule"), grid=False))
+
+
+_TABLES = {"tpr": ("Largest true-positive rate of any attack", "any attack"), "sigma": ("σ of each step", "schedule"),
+           "scale": ("v of each step", "schedule")}
+
+
+def _is_log(raw: Mapping[str, Any], name: str) -> bool:
+    return ":log" in str(raw[name])
+
+
+def has_table(raw: Mapping[str, Any]) -> bool:
+    """Whether a call without a sweep has numbers to draw: several false-positive rates, or a schedule of noise."""
+    return raw.get("roc") is not None or "," in str(raw.get("fpr")) or ":" in str(raw.get("schedule"))
+
+
+def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None, title: str, subtitle: str) -> Plot:
+    xs = [_plain(at) for line in found for at, _ in line.at if at is not None and isfinite(at)]
+    x = Scale(labels[0], _kind(xs, logarithmic))
+    y = Scale(labels[1], _kind([mark for line in found for _, mark in line.at if mark]))
+    notes = tuple(note for line in found for note in _lost(line, x, y))
+    return Plot(title, subtitle, x, y, tuple(_series(line, x, y) for line in found), second, notes)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _by_bound(points: Points, across: str) -> list[_Line]:
+    """The bound that is most often the headline first, the proven ones before the others."""
+    answers = [p.answer for p in points if p.answer]
+    status = {row_label(row): row.route.bound.status for a in answers for row in a.rows}
+    heads = [row_label(a.headline) for a in answers]
+    labels = sorted(status, key=lambda label: (status[label] != "proven", -heads.count(label)))  # stable: then by the first point
+    return [_Line(_marked(label, status[label]), [(_at(p.at[across]), _height(p.answer, label)) for p in points],
+                  status[label] == "proven") for label in labels]
+
+
+def _by_value(points: Points, across: str, other: str, symbol: str) -> list[_Line]:
+    groups: dict[str, list[Point]] = {}
+    for p in points:
+        groups.setdefault(str(p.at[other]).strip(), []).append(p)
+    lines = []
+    for text, group in groups.items():
+        value = _at(text)
+        worst = next((s for p in group if p.answer and (s := p.answer.headline.route.bound.status) != "proven"), "proven")
+        label = f"{symbol} = {text if value is None else plain(value)}"
+        lines.append(_Line(_marked(label, worst), [(_at(p.at[across]), _height(p.answer)) for p in group], worst == "proven", value))
+    return lines
+
+
+def _marked(label: str, status: str) -> str:
+    return label if status == "proven" else f"{label} [{status}]"
+
+
+def _height(answer: Answer | None, label: str | None = None) -> _Number | None:
+    """The asked quantity of that bound, or of the headline, where there is one."""
+    if answer is None:
+        return None
+    row = next((row for row in answer.rows if label in (None, row_label(row))), None)
+    value = row.result.get(answer.asked) if row else None
+    if row is None or value is None:
+        return None
+    if answer.asked == "delta" and "log_delta" in row.result:
+        return _Number(value, row.result["log_delta"] / log(10))
+    return _plain(value)
+
+
+def _plain(x: float) -> _Number:
+    return _Number(x, log10(x) if x > 0 else -inf)
+
+
+def _at(x: Any) -> float | None:
+    """A swept value as a number; None where the text is none (that point has failed)."""
+    if not isinstance(x, str):
+        return float(x)
+    try:
+        return number(x)
+    except NotANumber:
+        return inf if x.strip().lower() in ("inf", "infinity", "∞") else None
+
+
+# --- scales ----------------------------------------------------------------------------------------------------------
+
+
+def _kind(numbers: Sequence[_Number], logarithmic: bool = False) -> str:
+    tens = [n.log10 for n in numbers if isfinite(n.log10)]
+    if not tens or any(n.value < 0 for n in numbers):
+        return "linear"
+    if min(tens) < _LEAST:
+        return "powers"
+    return "log" if logarithmic or max(tens) - min(tens) > _WIDE else "linear"
+
+
+def _series(line: _Line, x: Scale, y: Scale) -> Series:
+    places = [(_place(_plain(at), x), _place(mark, y) if mark else None) for at, mark in line.at if at is not None]
+    placed = sorted(((px, py) for px, py in places if px is not None), key=lambda pair: pair[0])
+    return Series(line.label, tuple(px for px, _ in placed), tuple(py for _, py in placed), line.proven, line.value)
+
+
+def _place(n: _Number, scale: Scale) -> float | None:
+    """The coordinate; None at infinity, and at 0 on a logarithmic axis."""
+    if not isfinite(n.value) or (scale.kind != "linear" and not isfinite(n.log10)):
+        return None
+    return n.log10 if scale.kind == "powers" else n.value
+
+
+def _lost(line: _Line, x: Scale, y: Scale) -> Iterable[str]:
+    """What an axis has no place for."""
+    lost = [n for at, mark in line.at if at is not None and mark for n, scale in ((_plain(at), x), (mark, y)) if _place(n, scale) is None]
+    for value, what in ((inf, "at infinity"), (0.0, "with a 0 on a logarithmic axis")):
+        count = sum(n.value == value for n in lost)
+        if count:
+            yield f"not drawn: {count} {'point' if count == 1 else 'points'} of {line.label} {what}"
