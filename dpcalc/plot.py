@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite, log, log10
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Answer
+from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import NotANumber, number, plain
 from dpcalc.plot_words import axis_label, subtitle, symbol, title
@@ -116,7 +116,7 @@ def has_table(raw: Mapping[str, Any]) -> bool:
 
 
 def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None, title: str, subtitle: str) -> Plot:
-    xs = [_plain(at) for line in found for at, _ in line.at if at is not None and isfinite(at)]
+    xs = [_plain(at) for line in found for at, mark in line.at if mark and at is not None and isfinite(at)]
     x = Scale(labels[0], _kind(xs, logarithmic))
     y = Scale(labels[1], _kind([mark for line in found for _, mark in line.at if mark]))
     notes = tuple(note for line in found for note in _lost(line, x, y))
@@ -127,13 +127,12 @@ def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, se
 
 
 def _by_bound(points: Points, across: str) -> list[_Line]:
-    """The bound that is most often the headline first, the proven ones before the others."""
+    """The bound that is most often the headline first, the proven ones before the others. Where the status of a bound changes
+    over the sweep, that is another line."""
     answers = [p.answer for p in points if p.answer]
-    status = {row_label(row): row.route.bound.status for a in answers for row in a.rows}
-    heads = [row_label(a.headline) for a in answers]
-    labels = sorted(status, key=lambda label: (status[label] != "proven", -heads.count(label)))  # stable: then by the first point
-    return [_Line(_marked(label, status[label]), [(_at(p.at[across]), _height(p.answer, label)) for p in points],
-                  status[label] == "proven") for label in labels]
+    heads = [_key(a.headline) for a in answers]
+    keys = sorted(dict.fromkeys(_key(row) for a in answers for row in a.rows), key=lambda key: (key[1] != "proven", -heads.count(key)))
+    return [_line(key[0], key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in points]) for key in keys]
 
 
 def _by_value(points: Points, across: str, other: str, symbol: str) -> list[_Line]:
@@ -143,21 +142,26 @@ def _by_value(points: Points, across: str, other: str, symbol: str) -> list[_Lin
     lines = []
     for text, group in groups.items():
         value = _at(text)
-        worst = next((s for p in group if p.answer and (s := p.answer.headline.route.bound.status) != "proven"), "proven")
         label = f"{symbol} = {text if value is None else plain(value)}"
-        lines.append(_Line(_marked(label, worst), [(_at(p.at[across]), _height(p.answer)) for p in group], worst == "proven", value))
+        for key in dict.fromkeys(("", a.headline.route.bound.status) for p in group if (a := p.answer)):
+            lines.append(_line(label, key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in group], value))
     return lines
 
 
-def _marked(label: str, status: str) -> str:
-    return label if status == "proven" else f"{label} [{status}]"
+def _key(row: Row) -> tuple[str, str]:
+    return row_label(row), row.route.bound.status
 
 
-def _height(answer: Answer | None, label: str | None = None) -> _Number | None:
-    """The asked quantity of that bound, or of the headline, where there is one."""
+def _line(label: str, status: str, at: list[tuple[float | None, _Number | None]], value: float | None = None) -> _Line:
+    return _Line(label if status == "proven" else f"{label} [{status}]", at, status == "proven", value)
+
+
+def _height(answer: Answer | None, key: tuple[str, str]) -> _Number | None:
+    """The asked quantity of that bound (of the headline, where it has no name) with that status."""
     if answer is None:
         return None
-    row = next((row for row in answer.rows if label in (None, row_label(row))), None)
+    rows = answer.rows if key[0] else (answer.headline,)
+    row = next((row for row in rows if key in (_key(row), ("", row.route.bound.status))), None)
     value = row.result.get(answer.asked) if row else None
     if row is None or value is None:
         return None
@@ -208,7 +212,7 @@ def _place(n: _Number, scale: Scale) -> float | None:
 def _lost(line: _Line, x: Scale, y: Scale) -> Iterable[str]:
     """What an axis has no place for."""
     lost = [n for at, mark in line.at if at is not None and mark for n, scale in ((_plain(at), x), (mark, y)) if _place(n, scale) is None]
-    for value, what in ((inf, "at infinity"), (0.0, "with a 0 on a logarithmic axis")):
+    for value, what in ((inf, "at infinity"), (0.0, "at 0 (a logarithmic axis has none)")):
         count = sum(n.value == value for n in lost)
         if count:
             yield f"not drawn: {count} {'point' if count == 1 else 'points'} of {line.label} {what}"

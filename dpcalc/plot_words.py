@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -64,12 +65,22 @@ def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Co
     known = {*swept, *_conditions(command, raw, answer), *_SILENT}
     options = {o.name: o.quantity for o in command.options} | {x: _quantity(command, x) for x in ("epsilon", "delta", "alpha", "rdp")}
     fixed = {name: quantity for name, quantity in options.items() if name not in known}
-    choices = (answer.parameters.get(name) for name, quantity in fixed.items() if quantity.kind == "choice")
+    choices = (_CHOICES.get(name, "{}").format(text) for name, quantity in fixed.items()
+               if quantity.kind == "choice" and (text := answer.parameters.get(name)))
     numbers = (f"{quantity.symbol or name} = {_short(str(raw[name]))}" for name, quantity in fixed.items()
                if quantity.kind != "choice" and raw.get(name) not in (None, ()))
-    head, tail = ", ".join((command.name, *filter(None, choices))), ", ".join(numbers)
+    head, tail = ", ".join((command.name, *choices)), ", ".join(numbers)
     line = f"{head}: {tail}" if tail else head
     return f"{line} (sharpest bound at each point)" if grid and not raw.get("bound") else line
+
+
+_CHOICES = {"order": "{} order", "from": "from {}", "to": "to {}", "adjacency": "{} neighbours"}
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most `width`; 'n = 60000' stays together."""
+    lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def _short(text: str) -> str:

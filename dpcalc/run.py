@@ -105,7 +105,7 @@ def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answ
 def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:
     from dpcalc.plot_target import checked
 
-    said = {"--format": raw.get("format"), "--quiet": switches["quiet"], "--explain": switches["explain"]}
+    said = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"], "--explain": switches["explain"]}
     return checked(command, raw, name, swept, next((option for option, value in said.items() if value), None))
 
 
