@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import nan
 from typing import Any
 
-from matplotlib import rc_context
+from matplotlib import style
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ _DOTS = 150  # an inch, in PNG
 def draw(plot: Plot, suffix: str) -> bytes:
     """The picture; the same bytes for the same plot and matplotlib."""
     canvas, metadata = _FORMATS[suffix]
-    with rc_context(_SETTINGS):
+    with style.context(["default", _SETTINGS]):  # whatever the settings of the user
         made = figure(plot)
         canvas(made)
         out = io.BytesIO()

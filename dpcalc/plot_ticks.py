@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil, floor, log10
 from typing import NamedTuple
 
@@ -62,9 +63,10 @@ def _power(exponent: int) -> str:
 
 
 def _decimals(values: Sequence[float]) -> list[tuple[float, str]]:
-    """With as many digits as tell neighbours apart."""
+    """With as many digits as say each value, to a thousandth of their distance."""
+    apart = min((b - a for a, b in pairwise(values)), default=0.0)
     digits = 6
-    while digits < 16 and len({_short(x, digits) for x in values}) < len(values):
+    while digits < 17 and any(abs(float(_short(x, digits)) - x) > apart / 1000 for x in values):
         digits += 1
     return [(x, _short(x, digits)) for x in values]
 
