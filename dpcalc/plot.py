@@ -74,36 +74,45 @@ class _Line(NamedTuple):
 
 def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
     """A line a bound. In a grid the option with more values (the first of two equals) runs along x, and there is a line a
-    value of the other one, for the headline bound of each point."""
+    value of the other one, for the headline bound of each point. A sweep of ROC curves is a curve a point."""
     first = next(p.answer for p in points if p.answer)
+    swept = tuple(points[0].at)
+    if has_table(raw):
+        labelled = [(", ".join(_equals(command, name, p.at[name]) for name in swept), p.answer) for p in points if p.answer]
+        return of_tables(command, raw, labelled, swept)
     if not first.rows:
         raise DpcalcError("missing", "nothing to draw: give --delta, --epsilon or --alpha", "--plot")
-    swept = tuple(points[0].at)
     across = max(swept, key=lambda name: len({str(p.at[name]) for p in points}))
     other = next((name for name in swept if name != across), None)
-    found = _by_value(points, across, other, symbol(command, other)) if other else _by_bound(points, across)
+    found = _by_value(command, points, across, other) if other else _by_bound(points, across)
     second = None
     if other:
         values = [_plain(line.value) for line in found if line.value is not None]
-        second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other)))
+        second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other)) if all(v.value > 0 for v in values) else "linear")
     return _plot(found, (axis_label(command, across), axis_label(command, first.asked)), _is_log(raw, across), second,
                  title(command, raw, first, swept), subtitle(command, raw, first, swept, grid=other is not None))
 
 
-def of_table(command: Command, raw: Mapping[str, Any], answer: Answer) -> Plot:
-    """The ROC curve beside that of a blind guess; or the noise of a schedule over the steps."""
-    table = answer.roc or answer.table
-    assert table is not None
-    across, up = table.header[:2]
-    lines = [_Line(_TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows])]
-    if answer.roc:
-        lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in table.rows]))
+def of_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]], swept: tuple[str, ...] = ()) -> Plot:
+    """ROC curves beside that of a blind guess; or the noise of schedules over the steps."""
+    tables = [(label, table) for label, answer in labelled if (table := answer.roc or answer.table)]
+    if not tables:
+        raise DpcalcError("missing", "draws a sweep, ROC curves or a schedule, and this is none", "--plot")
+    across, up = tables[0][1].header[:2]
+    lines = [_Line(label or _TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows]) for label, table in tables]
+    if up == "tpr":
+        lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in tables[0][1].rows]))
     return _plot(lines, (axis_label(command, across), axis_label(command, up)), False, None, _TABLES[up][0],
-                 subtitle(command, raw, answer, ("fpr", "roc", "schedule"), grid=False))
+                 subtitle(command, raw, labelled[0][1], (*swept, "fpr", "roc", "schedule"), grid=False))
 
 
 _TABLES = {"tpr": ("Largest true-positive rate of any attack", "any attack"), "sigma": ("σ of each step", "schedule"),
            "scale": ("v of each step", "schedule")}
+
+
+def _equals(command: Command, name: str, at: Any) -> str:
+    """'σ = 1/3': a text as it was given."""
+    return f"{symbol(command, name)} = {at.strip() if isinstance(at, str) else plain(at)}"
 
 
 def _is_log(raw: Mapping[str, Any], name: str) -> bool:
@@ -135,16 +144,15 @@ def _by_bound(points: Points, across: str) -> list[_Line]:
     return [_line(key[0], key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in points]) for key in keys]
 
 
-def _by_value(points: Points, across: str, other: str, symbol: str) -> list[_Line]:
+def _by_value(command: Command, points: Points, across: str, other: str) -> list[_Line]:
     groups: dict[str, list[Point]] = {}
     for p in points:
-        groups.setdefault(str(p.at[other]).strip(), []).append(p)
+        groups.setdefault(_equals(command, other, p.at[other]), []).append(p)
     lines = []
-    for text, group in groups.items():
-        value = _at(text)
-        label = f"{symbol} = {text if value is None else plain(value)}"
-        for key in dict.fromkeys(("", a.headline.route.bound.status) for p in group if (a := p.answer)):
-            lines.append(_line(label, key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in group], value))
+    for label, group in groups.items():
+        for status in dict.fromkeys(a.headline.route.bound.status for p in group if (a := p.answer)):
+            at = [(_at(p.at[across]), _height(p.answer, ("", status))) for p in group]
+            lines.append(_line(label, status, at, _at(group[0].at[other])))
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from math import nan
+from math import isfinite, nan
 from typing import Any
 
 from matplotlib import style
@@ -47,7 +47,7 @@ def words(plot: Plot) -> str:
 
 
 def figure(plot: Plot) -> Figure:
-    by_colour = plot.lines is not None and len(plot.series) > len(COLOURS) and all(s.value is not None for s in plot.series)
+    by_colour = plot.lines is not None and len(plot.series) > len(COLOURS) and all(isfinite(_value(s)) for s in plot.series)
     rows = 0 if by_colour else -(-len(plot.series) // _columns(plot))
     made = Figure(figsize=(6.4, 4.0 + 0.18 * rows), layout="constrained")
     axes = made.add_subplot()
@@ -62,11 +62,17 @@ def figure(plot: Plot) -> Figure:
     axes.grid(True, which="major", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    made.suptitle(plot.title, fontsize=11, parse_math=False)
-    axes.set_title("\n".join(wrapped(plot.subtitle, 95)), fontsize=7.5, color="#444444", parse_math=False)
+    below = wrapped(plot.subtitle, 95)
+    axes.set_title(plot.title, fontsize=11, pad=6 + 10 * len(below), parse_math=False)
+    axes.annotate("\n".join(below), (0.5, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points", ha="center", va="bottom",
+                  fontsize=7.5, color="#444444", parse_math=False)
     if not by_colour:
         made.legend(loc="outside lower center", ncols=_columns(plot), fontsize=8, frameon=False)
     return made
+
+
+def _value(series: Series) -> float:
+    return nan if series.value is None else series.value
 
 
 def _columns(plot: Plot) -> int:
@@ -107,7 +113,7 @@ def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
     from matplotlib.colors import LogNorm, Normalize
 
     assert plot.lines is not None
-    values = [s.value for s in plot.series if s.value is not None]
+    values = [_value(s) for s in plot.series]
     norm: Any = (LogNorm if plot.lines.kind == "log" else Normalize)(min(values), max(values))
     mapped = ScalarMappable(norm, colormaps["cividis"])
     made.colorbar(mapped, ax=axes, label="\n".join(wrapped(plot.lines.label, 45)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.errors import DpcalcError
@@ -25,26 +25,32 @@ class Target(NamedTuple):
     def in_terminal(self) -> bool:
         return self.name == "-"
 
-    def draw(self, plot: Plot) -> str | None:
-        """The picture for stdout, if it belongs there; else the file is written, and named on stderr."""
-        for note in plot.notes:
-            print(f"warning: {note}", file=sys.stderr)
-        if self.in_terminal:
-            from shutil import get_terminal_size
+    def shown(self, plot: Plot) -> str:
+        """The plot in characters, for standard output."""
+        from shutil import get_terminal_size
 
-            from dpcalc.plot_terminal import draw
+        from dpcalc.plot_terminal import draw
 
-            return draw(plot, *get_terminal_size((80, 24)), sys.stdout.encoding or "ascii", _coloured())
-        from dpcalc.plot_figure import draw as picture
+        _say(plot.notes)
+        return draw(plot, *get_terminal_size((80, 24)), sys.stdout.encoding or "ascii", _coloured())
 
-        content = picture(plot, _suffix(self.name))
+    def write(self, plot: Plot) -> None:
+        """The file, which is named on standard error."""
+        from dpcalc.plot_figure import draw
+
+        _say(plot.notes)
+        content = draw(plot, _suffix(self.name))
         try:
             with open(self.name, "wb") as file:
                 file.write(content)
         except OSError as error:
             raise _unwritable(self.name, error.strerror or str(error)) from None
         print(f"plot: {self.name}", file=sys.stderr)
-        return None
+
+
+def _say(notes: Iterable[str]) -> None:
+    for note in notes:
+        print(f"warning: {note}", file=sys.stderr)
 
 
 def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, printed: str | None) -> Target:

@@ -78,11 +78,12 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     answer = _one(command, raw, inputs)
     _warn(answer)
     if target:
-        from dpcalc.plot import of_table
+        from dpcalc.plot import of_tables
 
-        picture = target.draw(of_table(command, raw, answer))
-        if picture is not None:
-            return Printed(picture)
+        drawing = of_tables(command, raw, [("", answer)])
+        if target.in_terminal:
+            return Printed(target.shown(drawing))
+        target.write(drawing)
     if switches["quiet"]:
         return Printed(repr(answer.value))
     from dpcalc.render import FORMATS
@@ -129,17 +130,20 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
         raise failed[0]
     for warning in dict.fromkeys(w for p in found if p.answer for w in _warnings(p.answer)):
         print(f"warning: {warning}", file=sys.stderr)
+    code = 1 if failed else 0
     if target:
         from dpcalc.plot import of_sweep
 
-        picture = target.draw(of_sweep(command, raw, found))
-        if picture is not None:
+        plot = of_sweep(command, raw, found)
+        if target.in_terminal:
             for line in unanswered(found):
                 print(f"warning: {line}", file=sys.stderr)
-            return Printed(picture, 1 if failed else 0)
-    if switches["quiet"]:
-        return Printed("\n".join(repr(p.answer.value) if p.answer else "" for p in found), 1 if failed else 0)
-    return Printed(FORMATS[raw.get("format") or "table"](found), 1 if failed else 0)
+            return Printed(target.shown(plot), code)
+    quiet = "\n".join(repr(p.answer.value) if p.answer else "" for p in found) if switches["quiet"] else None
+    text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
+    if target:
+        target.write(plot)
+    return Printed(text, code)
 
 
 def _warnings(answer: Answer) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpcalc.cli import COMMANDS
 from dpcalc.errors import DpcalcError
-from dpcalc.plot import Plot, Scale, Series, of_sweep, of_table
+from dpcalc.plot import Plot, Scale, Series, of_sweep, of_tables
 from dpcalc.plot_terminal import draw
 from dpcalc.plot_ticks import Extent, ticks
 from dpcalc.plot_words import axis_label, wrapped
@@ -37,7 +37,7 @@ def swept(line):
         raw[key] = (*raw.get(key, ()), text) if key in several else text
     found = axes(command, raw)
     if not found:
-        return SimpleNamespace(plot=of_table(command, raw, _one(command, raw, ())))
+        return SimpleNamespace(plot=of_tables(command, raw, [("", _one(command, raw, ()))]))
     answers = []
     for at in points(found):
         try:
@@ -105,7 +105,7 @@ def test_of_two_options_the_longer_one_runs_along_x():
         assert found.plot.series[0].x == (1, 2, 4, 8, 16, 32, 64)
         heads = {p.answer.parameters["steps"]: p.answer.value for p in found.points if p.answer.parameters["sigma"] == 2}
         assert found.plot.series[1].y == tuple(heads[t] for t in found.plot.series[1].x)
-    assert [s.label for s in swept("rdp --sigma 1,2 --delta 1e-5,1e-6").plot.series] == ["δ = 1e-05", "δ = 1e-06"]
+    assert [s.label for s in swept("rdp --sigma 1,2 --delta 1e-5,1e-6").plot.series] == ["δ = 1e-5", "δ = 1e-6"]
 
 
 WORDS = [
@@ -157,6 +157,12 @@ def test_the_roc_curve_is_drawn_beside_a_blind_guess():
     plot = swept("tv --sigma 1 --fpr .01,.1,.5").plot
     attack, blind = plot.series
     assert blind.x == blind.y == attack.x == (0.01, 0.1, 0.5) and all(t > f for f, t in zip(attack.x, attack.y, strict=True))
+
+
+def test_a_sweep_of_roc_curves_is_a_curve_a_value():
+    plot = swept("tv --sigma 1,1/2 --fpr .01,.1,.5").plot
+    assert [s.label for s in plot.series] == ["σ = 1", "σ = 1/2", "blind guess"] and plot.subtitle == "tv, gaussian"
+    assert plot.series[0].y == swept("tv --sigma 1 --fpr .01,.1,.5").plot.series[0].y
 
 
 # --- the picture -----------------------------------------------------------------------------------------------------
