@@ -77,7 +77,7 @@ def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
     value of the other one, for the headline bound of each point. A sweep of ROC curves is a curve a point."""
     first = next(p.answer for p in points if p.answer)
     swept = tuple(points[0].at)
-    if has_table(raw):
+    if any(table and len(table.rows) > 1 for table in (first.roc, first.table)):
         labelled = [(", ".join(_equals(command, name, p.at[name]) for name in swept), p.answer) for p in points if p.answer]
         return of_tables(command, raw, labelled, swept)
     if not first.rows:
@@ -116,7 +116,7 @@ def _equals(command: Command, name: str, at: Any) -> str:
 
 
 def _is_log(raw: Mapping[str, Any], name: str) -> bool:
-    return ":log" in str(raw[name])
+    return str(raw[name]).replace(" ", "").endswith(":log")
 
 
 def has_table(raw: Mapping[str, Any]) -> bool:

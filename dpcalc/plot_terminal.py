@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import ceil
 from typing import NamedTuple
 
@@ -122,16 +122,13 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
 
 
 def _row(grid: Grid, row: int, coloured: bool) -> str:
-    def cell(column: int) -> str:
-        char, k = grid.cells.get((column, row), (" ", 0))
-        return _paint(char, k, coloured)
-
-    return "".join(cell(column) for column in range(grid.columns)).rstrip()
+    cells = [grid.cells.get((column, row), (" ", 0)) for column in range(grid.columns)]
+    return "".join(_paint("".join(char for char, _ in run), k, coloured) for k, run in groupby(cells, lambda cell: cell[1])).rstrip()
 
 
-def _paint(char: str, k: int, coloured: bool) -> str:
+def _paint(text: str, k: int, coloured: bool) -> str:
     colour = _COLOURS[k % len(_COLOURS)]
-    return f"\x1b[{colour}m{char}\x1b[0m" if coloured and colour else char
+    return f"\x1b[{colour}m{text}\x1b[0m" if coloured and colour else text
 
 
 def _line(grid: Grid, line: Line, across: Extent, up: Extent, style: Style, k: int, solid: bool) -> None:

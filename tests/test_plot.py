@@ -200,6 +200,14 @@ def test_figure_of_many_values_has_a_colour_bar():
     assert bar.get_ylabel() == "noise σ [units of the sensitivity]" and bar.get_yscale() == "log"
 
 
+def test_no_two_lines_look_alike():
+    from dpcalc.plot_figure import figure
+
+    lines = tuple(Series(f"s{k}", (1.0, 2.0), (k, 1.0)) for k in range(20))
+    drawn = figure(Plot("t", "", Scale("x"), Scale("y"), lines)).axes[0].lines
+    assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 20
+
+
 @pytest.mark.parametrize("series", [
     Series("gaps", (1.0, 2.0, 3.0), (None, 2.0, None)), Series("none", (1.0,), (None,)), Series("empty", (), ()), Series("one", (1.0,), (1.0,))])
 @pytest.mark.parametrize("kind", ["linear", "log", "powers"])
@@ -261,7 +269,7 @@ def test_the_terminal_has_other_characters_without_utf_8():
         assert max(map(len, text.splitlines())) < 60
     assert "⠒" in draw(plot, 60, 24, "utf-8") and "\x1b" not in draw(plot, 60, 24, "utf-8")
     plain = re.sub(r"\x1b\[[\d;]*m", "", draw(plot, 60, 24, "utf-8", coloured=True))
-    assert plain == draw(plot, 60, 24, "utf-8") and "\x1b[38;5;214m○\x1b[0m" in draw(plot, 60, 24, "utf-8", coloured=True)
+    assert plain == draw(plot, 60, 24, "utf-8") and re.search(r"\x1b\[38;5;214m[\u2800-\u28ff○]+\x1b\[0m", draw(plot, 60, 24, "utf-8", coloured=True))
 
 
 def test_lines_that_coincide_take_turns_and_too_many_are_told():
