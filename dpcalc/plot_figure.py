@@ -20,7 +20,7 @@ from dpcalc.plot_words import wrapped
 # The colour-blind-safe palette of Okabe & Ito (yellow left out: too pale on white).
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more, so that the eighth line is not like the first
-_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "dpcalc", "font.family": "DejaVu Sans", "font.size": 9.0,
+_SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "dpcalc", "font.size": 9.0,
                   "axes.formatter.useoffset": False}
 _FORMATS: dict[str, tuple[Any, dict[str, Any]]] = {
     "svg": (FigureCanvasSVG, {"Date": None, "Creator": "dpcalc"}),
