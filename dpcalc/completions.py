@@ -29,7 +29,6 @@ class Tree(NamedTuple):
     commands: dict[str, tuple[str, tuple[Flag, ...]]]
 
 
-_FILES = {"--input", "--plot"}
 _HELP = Flag(("-h", "--help"), "show help", False, ())
 
 
@@ -73,7 +72,7 @@ def bash(t: Tree) -> str:
         for flag in (f for f in flags if f.takes_value):
             pattern = "|".join(f"{name},{n}" for n in flag.names)
             words = f'COMPREPLY=( $(compgen -W {_quote(" ".join(flag.choices))} -- "$cur") ); ' if flag.choices else ""
-            files = 'COMPREPLY=( $(compgen -f -- "$cur") ); ' if _FILES & {*flag.names} else ""
+            files = 'COMPREPLY=( $(compgen -f -- "$cur") ); ' if "--input" in flag.names else ""
             lines.append(f"        {pattern}) {words}{files}return;;")
     lines += ["    esac", "    case $cmd in"]
     for name, (_, flags) in t.commands.items():
@@ -109,8 +108,7 @@ def _zsh_specs(flags: tuple[Flag, ...]) -> str:
     for flag in flags:
         exclusive = f"({' '.join(flag.names)})" if len(flag.names) > 1 else ""
         repeat = "*" if flag.names[0] in ("--bound", "--input") else ""
-        value = f":value:({' '.join(flag.choices)})" if flag.choices else ":file:_files" if _FILES & {*flag.names} else ":value: "
-        value = value if flag.takes_value else ""
+        value = (f":value:({' '.join(flag.choices)})" if flag.choices else ":value: ") if flag.takes_value else ""
         for name in flag.names:
             equals = "=" if name.startswith("--") and flag.takes_value else ""
             specs.append(f"'{repeat or exclusive}{name}{equals}[{_zsh_text(flag.help)}]{value}'")
@@ -130,7 +128,7 @@ def _fish_options(flags: tuple[Flag, ...], condition: str) -> list[str]:
     lines = []
     for flag in flags:
         names = "".join(f" -l {n[2:]}" if n.startswith("--") else f" -s {n[1:]}" for n in flag.names)
-        files = " -r -F" if _FILES & {*flag.names} else " -x"
+        files = " -r -F" if "--input" in flag.names else " -x"
         value = (files + (f" -a {_quote(' '.join(flag.choices))}" if flag.choices else "")) if flag.takes_value else ""
         lines.append(f"complete -c dpcalc -n {_quote(condition)}{names} -d {_quote(flag.help)}{value}")
     return lines
