@@ -109,8 +109,8 @@ ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice
 FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "outcomes"))
 TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "tv"))
 
-PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
+PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice", choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
 DIGITS = Quantity("digits", "also evaluate the published formula with this many digits", kind="count", ge=15, le=1000)
