@@ -28,6 +28,8 @@ COMMANDS = {
     "burn-in": "Noisy SGD: when longer training costs no more privacy",
     "noise-feedback": "Affine gradients with noise feedback",
     "tv": "Total variation: what any attacker can do",
+    "bounds": "The catalogue: every bound, and which command uses it",
+    "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
@@ -152,10 +154,15 @@ def load(name: str) -> FastCommand:
 def _page(page: Page) -> FastCommand:
     words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
 
-    def call(words: Sequence[str] = ()) -> str:
-        return page.prints(tuple(words))
+    def call(words: Sequence[str] = (), **raw: Any) -> str:
+        if not page.options:
+            return page.prints(tuple(words))
+        from dpcalc.run import options_of
 
-    built = FastCommand(page.name, callback=call, params=[words], help=page.help, rich_markup_mode=None,
+        return page.prints(tuple(words), **options_of(page, _once(raw, set())))
+
+    own = [_option(o) for o in page.options] + [s for s in switches() if s.name in page.switches]
+    built = FastCommand(page.name, callback=call, params=[words, *own], help=page.help, rich_markup_mode=None,
                         context_settings={"help_option_names": ["-h", "--help"]})
     built.examples = page.examples
     return built

@@ -179,13 +179,10 @@ def as_table(answer: Answer, explain: bool) -> str:
 
 def explanation(answer: Answer) -> list[str]:
     """Statement, assumptions, source and errata of every theorem used, once each."""
-    lines: list[str] = []
+    from dpcalc.theorem import lines
+
     theorems = {t.name: t for row in answer.rows for t in row.route.theorems}
-    for t in theorems.values():
-        lines += ["", f"{t.name} [{t.status}]: {t.statement}", f"  Source: {t.source}"]
-        lines += [f"  Assumes: {a}" for a in t.assumptions]
-        lines += [f"  Erratum: {e}" for e in t.errata]
-    return lines
+    return [line for t in theorems.values() for line in ("", *lines(t))]
 
 
 def cells(answer: Answer) -> Cells:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +10,11 @@ from dpcalc import quantities as q
 from dpcalc.quantities import Quantity
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
 
-QUESTION, MECHANISM, RUN, OUTPUT = "Question", "Mechanism", "Run", "Output"
+QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run", "Output")
+ASKS = "Ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP), or give a budget and --solve."
 
 
 class Option(NamedTuple):
@@ -53,6 +54,8 @@ class Command(NamedTuple):
     examples: tuple[tuple[str, str], ...] = ()  # (arguments, headline)
     inputs: bool = False  # takes guarantees from files or standard input
     describes: bool = False  # without a question, JSON output is the description of the mechanism alone
+    theorems: Callable[[], Iterable[Route]] = tuple  # every way in which it can answer
+    asks: str = ASKS  # how a question is put, for the help
 
     def option(self, name: str) -> Option:
         return next(o for o in self.all_options() if o.name == name)
@@ -67,13 +70,19 @@ class Command(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A command that answers no question: words → text."""
+    """A command that answers no question: words, and options where it has some (as keywords), → text."""
 
     name: str
     help: str
     metavar: str
-    prints: Callable[[tuple[str, ...]], str]
+    prints: Callable[..., str]
     examples: tuple[tuple[str, str], ...] = ()
+    options: tuple[Option, ...] = ()
+    switches: tuple[str, ...] = ()
+    words: Callable[[], Iterable[str]] = tuple  # what the words can be, for completions
+
+    def all_options(self) -> tuple[Option, ...]:
+        return self.options
 
 
 COMMON = (

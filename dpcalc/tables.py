@@ -64,16 +64,22 @@ def text(table: Cells, left: frozenset[str], kept: frozenset[str]) -> str:
     return trimmed(console.file.getvalue())  # type: ignore[attr-defined]
 
 
-def paragraph(lines: Sequence[str]) -> str:
-    """Lines of words, wrapped to the terminal where there is one."""
+def paragraph(lines: Sequence[str], indent: str = "") -> str:
+    """Lines of words, wrapped to the terminal where there is one; continued with their own indent and `indent`."""
     import shutil
     import sys
-    import textwrap
 
     if not sys.stdout.isatty():
         return "\n".join(lines)
     width = max(shutil.get_terminal_size().columns, 40)
-    return "\n".join(part for line in lines for part in (textwrap.wrap(line, width) or [""]))
+    return "\n".join(part for line in lines for part in (_wrapped(line, width, indent) or [""]))
+
+
+def _wrapped(line: str, width: int, indent: str) -> list[str]:
+    import textwrap
+
+    own = line[: len(line) - len(line.lstrip(" "))]
+    return textwrap.wrap(line, width, subsequent_indent=own + indent if indent else "")
 
 
 def trimmed(text: str) -> str:

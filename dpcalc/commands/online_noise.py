@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Row
+    from dpcalc.answer import Answer, Route, Row
     from dpcalc.bounds.online.levels import Levels
     from dpcalc.last_iterate import Entry
     from dpcalc.question import Question
@@ -204,6 +204,12 @@ def _steps(text: str) -> tuple[int, ...]:
     return tuple(int(first) + (int(last - first) * k) // gaps for k in range(int(count)))
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.last_iterate import routes
+
+    return (route for endless in (False, True) for route in routes(_entries(endless), "epsilon", True))
+
+
 COMMAND = Command(
     "online-noise",
     "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
@@ -231,4 +237,5 @@ COMMAND = Command(
         ("online-noise --noise laplace --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --schedule 1:1e6:5",
          "v of steps 1, 250000, …"),
     ),
+    theorems=theorems,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
@@ -261,6 +262,15 @@ def notes(given: Given) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.sampling import amplification
+
+    yield Route(amplification.BOUND)
+    for scheme, mechanism, adjacency in product(q.SCHEME.choices, q.MECHANISM.choices, q.ADJACENCY.choices):
+        yield from routes(Given({"scheme": scheme, "mechanism": mechanism, "adjacency": adjacency}, frozenset()))
+
+
 COMMAND = Command(
     "subsample",
     "Privacy of a mechanism on random batches, step after step (DP-SGD)",
@@ -289,4 +299,5 @@ COMMAND = Command(
     ),
     inputs=True,
     describes=True,
+    theorems=theorems,
 )

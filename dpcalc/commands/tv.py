@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING
 
 from dpcalc import quantities as q
 from dpcalc.errors import DpcalcError, flag
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option
+from dpcalc.spec import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
 
-GUARANTEE, ATTACK = "Guarantee", "Attack"
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity"), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
@@ -136,6 +137,17 @@ def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, floa
                                     f"{one:.6g}; this is {human(tv / one, 4)} times that",)
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.answer import Route
+    from dpcalc.tv_sources import SOURCES
+
+    for (name, source), scheme, mechanism, often in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices, (False, True)):
+        given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "parts": (), "pairs": ()}, frozenset())
+        yield from source.routes(given, often)
+        yield from map(Route, source.profiles.values())
+
+
+_SCHEMES = ("poisson", "without-replacement")
 COMMAND = Command(
     "tv",
     "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its options, or as "
@@ -148,7 +160,7 @@ COMMAND = Command(
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.STEPS, RUN, default=1),
-        Option(q.SCHEME, RUN, default="poisson", choices=("poisson", "without-replacement")),
+        Option(q.SCHEME, RUN, default="poisson", choices=_SCHEMES),
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),
         Option(q.BATCH_SIZE, RUN),
@@ -178,4 +190,6 @@ COMMAND = Command(
         ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.62"),
     ),
     inputs=True,
+    theorems=theorems,
+    asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, --tv or --tpr (at --fpr) is the budget.",
 )
