@@ -78,7 +78,7 @@ class Page(NamedTuple):
     prints: Callable[..., str]
     examples: tuple[tuple[str, str], ...] = ()
     options: tuple[Option, ...] = ()
-    switches: tuple[str, ...] = ()
+    switches: tuple[tuple[str, str], ...] = ()  # (name, help)
     words: Callable[[], Iterable[str]] = tuple  # what the words can be, for completions
 
     def all_options(self) -> tuple[Option, ...]:

@@ -53,5 +53,5 @@ COMMAND = Page(
     (("bounds --command noise-feedback -q", "noise-feedback …"), ("bounds --status conjecture -q", "without-replacement-conjecture …"),
      ("bounds --assumes convex --json | jq -r '.[0].name'", "fixed-order")),
     (Option(q.USED_BY, FILTER), Option(q.STATUS, FILTER), Option(q.ASSUMES, FILTER), Option(q.FORMAT, OUTPUT, default="table")),
-    ("json", "quiet"),
+    (("json", "short for --format json"), ("quiet", "print the names alone")),
 )

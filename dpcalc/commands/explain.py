@@ -50,6 +50,6 @@ COMMAND = Page(
     text,
     (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven")),
     (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl")),),
-    ("json",),
+    (("json", "short for --format json"),),
     names,
 )

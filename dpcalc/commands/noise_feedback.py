@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer, Route
@@ -101,12 +101,13 @@ COMMAND = Command(
         Option(q.LEARNING_RATE._replace(safer=0), RUN),
         Option(q.STEPS._replace(safer=0, help="number of iterations"), RUN),
         Option(q.LIPSCHITZ, RUN),
-        Option(q.INDEX, QUESTION),
+        Option(q.INDEX._replace(help="step at which the record is used, 1 to T; the last one if not given"), RUN),
         Option(q.SIGMA, MECHANISM),
     ),
     answer,
     (
-        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε = "),
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε = 0.337247"),
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --lipschitz 1 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.739241"),
     ),
     theorems=theorems,
 )

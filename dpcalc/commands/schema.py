@@ -30,5 +30,5 @@ COMMAND = Page(
     "JSON Schema of a result (--json), and of the parameters of one command",
     "[COMMAND]",
     text,
-    (("schema", "{ … }"), ("schema subsample", "{ … }")),
+    (("schema | jq -r .properties.schema.const", "dpcalc/v1"), ("schema subsample | jq -r .title", "a result of dpcalc subsample")),
 )
