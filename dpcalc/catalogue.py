@@ -60,7 +60,7 @@ _ANSWERS = {
 _GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
-    "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by {rtol:g}, and never below",
+    "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by {rtol:g}; never below",
     "conversion": "ε is at most {rtol:g} of its largest term, ε(α) + log(1/δ)/(α−1), above the published formula, and never below it",
     "composition": "log δ is at most {rtol:g}·max(1, |log δ|) above the composition of what it is given, at the precision asked for",
     "point": "the value is at most {rtol:g} above the published formula, relative, and never below it",
@@ -135,7 +135,7 @@ def parameters(bound: Bound) -> list[dict[str, str]]:
             symbol, words, limits = *_MADE[name], ""
         else:
             quantity = named_quantities()[name]
-            symbol, words, limits = quantity.symbol, quantity.help, quantity.range() or "|".join(quantity.choices)
+            symbol, words, limits = quantity.symbol, quantity.help, quantity.limits() or "|".join(quantity.choices)
         rows.append({"name": name, "symbol": symbol, "meaning": words, "range": limits})
     return rows
 
@@ -153,7 +153,7 @@ def module_of(bound: Bound) -> ModuleType:
 
 
 def proofs(bound: Bound) -> list[tuple[str, str]]:
-    """(file, text) of the proofs that dpcalc itself carries: the bound's file and those it or its source refers to. None: see the source."""
+    """(file, text) of the proofs that dpcalc itself carries: the bound's file and those it or its source refers to. None: in the source."""
     found: dict[str, str] = {}
     pending = [module_of(bound)]
     while pending:

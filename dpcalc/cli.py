@@ -100,7 +100,7 @@ def _switch(name: str, decls: list[str], text: str) -> RawOption:
 
 def switches() -> list[RawOption]:
     texts = {"json": "short for --format json", "quiet": "print the headline number alone",
-             "explain": "add statement, assumptions, source and errata of the bounds used"}
+             "explain": "add statement, source, assumptions and errata of the bounds used"}
     return [_switch(name, _SWITCHES[name], text) for name, text in texts.items()]
 
 
@@ -191,8 +191,8 @@ class LazyGroup(_LightHelp, TyperGroup):
 
 def root() -> LazyGroup:
     version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy: ε, δ, RDP and total variation, the noise a budget needs, and the theorem behind "
-                      "each number.",
+    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy: ε, δ, RDP and total variation, "
+                      "the noise a budget needs, and the theorem behind each number.",
                       rich_markup_mode=None, invoke_without_command=True, callback=_root,
                       context_settings={"help_option_names": ["-h", "--help"]})
     return group

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpcalc.catalogue import Entry, answers, measured, record
-from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
+from dpcalc.help import shell_lines
+from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text, width
 from dpcalc.theorem import lines
 
 Entries = Sequence[Entry]
@@ -27,8 +28,20 @@ def cells(found: Entries) -> Cells:
 
 
 def as_table(found: Entries) -> str:
+    """A table, or a list where the terminal is too narrow for one."""
     header, rows = columns(found)
-    return text((header, rows), frozenset(header), frozenset({"bound", "status"}))
+    others = sum(max(len(row[k]) for row in (header, *rows)) + 3 for k in range(len(header) - 1))
+    if others + _SOURCE > width():
+        return "\n".join(_listed(row) for row in rows)
+    return text((header, rows), frozenset(header), frozenset(header[:-1]))
+
+
+_SOURCE = 40  # columns for the sources, at least
+
+
+def _listed(row: Sequence[str]) -> str:
+    name, status, gives, commands, source = row
+    return paragraph([f"{name} [{status}]: {gives}", f"  {commands}", f"  {source}"], "  ")
 
 
 def as_json(found: Entries) -> str:
@@ -58,8 +71,9 @@ def explained(entry: Entry) -> str:
     known = record(entry)
     said = [*lines(entry.bound), f"  Answers: {known['answers']}", *_parameters(known["parameters"]), *_proof(known),
              f"  Accuracy: {known['accuracy']}", *_measured(measured(entry.bound.name)),
-             f"  Used by: {', '.join(known['commands'])}", f"  Example: {known['example']}"]
-    return paragraph(said, "  ")
+             f"  Used by: {', '.join(known['commands'])}"]
+    example = shell_lines(f"  Example: {known['example']}", width())
+    return "\n".join([paragraph(said, "  "), *example])
 
 
 def _parameters(rows: list[dict[str, str]]) -> list[str]:
@@ -71,7 +85,15 @@ def _proof(known: dict[str, Any]) -> list[str]:
     if not known["proofs"]:
         return [f"  Proof: in the source; computed in {known['file']}"]
     return [line for proof in known["proofs"] for line in
-            (f"  Proof (with the statement), {proof['file']}:", *("    " + line if line else "" for line in proof["text"].split("\n")))]
+            (f"  Proof (with the statement), {proof['file']}:", *(f"    {line}" if line else "" for line in _flowing(proof["text"])))]
+
+
+def _flowing(text: str) -> list[str]:
+    """The paragraphs of a docstring as one line each; displayed formulas as they are."""
+    found: list[str] = []
+    for part in text.split("\n\n"):
+        found += ["", *(part.split("\n") if part.startswith(" ") else [" ".join(part.split("\n"))])]
+    return found[1:]
 
 
 def _measured(row: dict[str, Any] | None) -> list[str]:

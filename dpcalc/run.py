@@ -78,6 +78,10 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     if switches["json"]:
         _json_format(raw)
+    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
+        where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
+        raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
+                          "--explain")
     inputs: tuple[Any, ...] = ()
     if sources:
         from dpcalc.guarantee import load

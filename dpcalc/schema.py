@@ -27,7 +27,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "required": ["name", "status", "witness", "source", "assumptions", "errata"],
         "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
                        "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
-                       "errata": _TEXTS},
+                       "errata": _TEXTS, "statements": _TEXTS},
         "additionalProperties": _NUMBER,
     }
     properties = {

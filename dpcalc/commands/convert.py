@@ -343,10 +343,11 @@ COMMAND = Command(
     (
         ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = 1.70974"),
         ("convert --from gdp --mu 1 --delta 1e-5", "ε = 4.37718"),
-        ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - --delta 1e-5", "ε = 0.622243"),
+        ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - --delta 1e-5",
+         "ε = 0.622243"),
     ),
     inputs=True,
     theorems=theorems,
-    asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP) or "
-    "--to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon.",
+    asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP) "
+    "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon.",
 )

@@ -20,7 +20,9 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
     if not words:
         raise DpcalcError("missing", "name a bound: dpcalc explain rdp-optimal; dpcalc bounds lists them")
     found = [named(word) for word in dict.fromkeys(words)]
-    return {"json": as_json, "jsonl": as_jsonl, "table": lambda found: "\n\n".join(map(explained, found))}[format](found)
+    if format == "table":
+        return "\n\n".join(map(explained, found))
+    return (as_jsonl if format == "jsonl" else as_json)(found)
 
 
 def named(word: str) -> Entry:
@@ -33,7 +35,8 @@ def named(word: str) -> Entry:
     if found := known.get(word) or known.get(word.removesuffix("-basic")):
         return found
     if word in calculators():
-        raise DpcalcError("unknown-value", f"{word} is a command: dpcalc bounds --command {word} lists its bounds, dpcalc {word} --help its options")
+        raise DpcalcError("unknown-value", f"{word} is a command: dpcalc bounds --command {word} lists its bounds, "
+                          f"dpcalc {word} --help its options")
     raise DpcalcError("unknown-value", f"{word!r} is no bound{near(word, tuple(known)) or '; dpcalc bounds lists them'}")
 
 

@@ -107,7 +107,8 @@ COMMAND = Command(
     answer,
     (
         ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε = 0.337247"),
-        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --lipschitz 1 --epsilon 1 --delta 1e-5 --solve sigma", "σ = 0.739241"),
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --lipschitz 1 --epsilon 1 --delta 1e-5 --solve sigma",
+         "σ = 0.739241"),
     ),
     theorems=theorems,
 )
