@@ -1,4 +1,4 @@
-"""Fully static completion scripts from the command tree: no Python starts on a Tab.
+"""Fully static completion scripts, and the manual page, from the command tree: no Python starts on a Tab.
 
 `python -m dpcalc.completions completions` writes them; a test compares the checked-in files.
 """
@@ -169,8 +169,10 @@ FILES: dict[str, Callable[[Tree], str]] = {"dpcalc.bash": bash, "_dpcalc": zsh, 
 
 def render() -> dict[str, str]:
     """File name → text."""
+    from dpcalc.manpage import page
+
     t = tree()
-    return {name: write(t) for name, write in FILES.items()}
+    return {name: write(t) for name, write in FILES.items()} | {"dpcalc.1": page()}
 
 
 if __name__ == "__main__":
