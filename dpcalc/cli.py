@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 from typer._click import Context
-from typer._click.exceptions import ClickException, NoSuchOption, UsageError
+from typer._click.exceptions import ClickException
 from typer._coercion import TypeDescriptor
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
@@ -72,6 +72,14 @@ class FastCommand(_LightHelp, TyperCommand):
     examples: tuple[tuple[str, str], ...] = ()
     asks = ""
     words: Callable[[], Iterable[str]] = staticmethod(tuple)  # what its arguments can be
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """-delta 1e-5 would be read as -d elta."""
+        known = {name for param in self.params for name in param.opts}
+        for name in (arg.split("=")[0] for arg in args):
+            if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
+                raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
+        return super().parse_args(ctx, args)
 
     def records(self, ctx: Context) -> list[help.Record]:
         """Every option with its group."""
@@ -183,8 +191,8 @@ class LazyGroup(_LightHelp, TyperGroup):
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from dpcalc.params import near
 
-            raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}"
-                              f"{near(args[0], tuple(COMMANDS))}")
+            close = near(args[0], (*COMMANDS, "--help", "--version"))
+            raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}{close}")
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(str(name)), rest
 
@@ -226,7 +234,7 @@ def main(args: list[str]) -> int:
     except DpcalcError as error:
         return _fail(error, args)
     except ClickException as error:
-        return _fail(_translated(error), args)
+        return _fail(_translated(error, args), args)
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except BrokenPipeError:
@@ -242,16 +250,11 @@ def main(args: list[str]) -> int:
                                  "(DPCALC_DEBUG=1 shows where)"), args)
 
 
-def _translated(error: ClickException) -> DpcalcError:
-    """Typer's usage errors in our form, with the near option where there is one."""
-    if isinstance(error, NoSuchOption):
-        from dpcalc.params import near
+def _translated(error: ClickException, args: list[str]) -> DpcalcError:
+    """Typer's usage errors in our form, with the way out."""
+    from dpcalc.usage import told
 
-        known = tuple(o for p in error.ctx.command.get_params(error.ctx) for o in p.opts) if error.ctx else ()
-        return DpcalcError("unknown-option", f"no such option{near(error.option_name, known)}", error.option_name)
-    option = getattr(error, "option_name", None)
-    code = "usage" if isinstance(error, UsageError) else "error"
-    return DpcalcError(code, error.format_message().rstrip("."), option)
+    return told(error, args)
 
 
 def _fail(error: DpcalcError, args: list[str]) -> int:

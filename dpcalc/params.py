@@ -174,7 +174,7 @@ def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
 
 def near(word: str, choices: tuple[str, ...]) -> str:
     """'; did you mean …?' where a choice is close."""
-    from difflib import get_close_matches
+    from dpcalc.suggest import meant
 
-    close = get_close_matches(word, choices, 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = meant(word, choices)
+    return f"; did you mean {close}?" if close else ""

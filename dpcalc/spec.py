@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -103,7 +103,11 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
 
     always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
     for name in sorted(given.provided - needed - always):
-        raise DpcalcError("unneeded", f"not used {why}", flag(given.said_as.get(name, name)))
+        instead = " or ".join(flag(n) for n in _LEVELS if n in needed and n not in given.provided) if name in _LEVELS else ""
+        raise DpcalcError("unneeded", f"not used {why}{f'; give {instead}' if instead else ''}", flag(given.said_as.get(name, name)))
+
+
+_LEVELS = ("sigma", "scale", "probability", "c1", "sigmas", "scales")  # each says how much noise
 
 
 def check_unknown(question: Question, used: set[str], where: str) -> None:
@@ -118,8 +122,14 @@ def check_unknown(question: Question, used: set[str], where: str) -> None:
 
 def require(given: Given, names: tuple[str, ...], why: str, unknown: str | None = None) -> None:
     """All of `names` but the one to be solved for."""
+    missing([name for name in names if given[name] is None and name != unknown], why)
+
+
+def missing(names: Sequence[str], why: str) -> None:
+    """An error that tells all of these at once, if there are any."""
     from dpcalc.errors import DpcalcError, flag
 
-    for name in names:
-        if given[name] is None and name != unknown:
-            raise DpcalcError("missing", f"needed {why}", flag(name))
+    if names:
+        first, *others = map(flag, names)
+        also = f"; so {'are' if len(others) > 1 else 'is'} {', '.join(others)}" if others else ""
+        raise DpcalcError("missing", f"needed {why}{also}", first)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer, Route, Row
@@ -61,10 +61,8 @@ def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
         if unknown == "n" or given["n"] not in (None, count):
             raise DpcalcError("contradictory", f"{flag(own)} lists {count} steps already", "--n")
         given = Given({**given.values, "n": count}, given.provided, given.inputs)
-    for name in sorted(used - {"dimension"}):
-        if given[name] is None and name != unknown:
-            hint = f" (or {flag(own)})" if name in _SCHEDULE else ""
-            raise DpcalcError("missing", f"needed {where}{hint}", flag(name))
+    hint = f" (or {flag(own)} for the schedule)" if not scheduled and own not in used else ""
+    require(given, tuple(sorted(used - {"dimension"})), where + hint, unknown)
     check_place(given)
     return given, used
 
@@ -168,9 +166,7 @@ def _printed(given: Given) -> Answer:
     refuse_unneeded(given, needed, "to print a schedule")
     from dpcalc.errors import DpcalcError, flag
 
-    for name in sorted(needed - {"schedule"}):
-        if given[name] is None:
-            raise DpcalcError("missing", "needed to print a schedule", flag(name))
+    require(given, tuple(sorted(needed - {"schedule"})), "to print a schedule")
     for name in sorted(given.provided & {"epsilon", "delta", "alpha", "rdp", "solve", "bound", "digits"}):
         raise DpcalcError("unneeded", "not used to print a schedule", flag(name))
     levels, steps = _levels(given.values), _steps(given["schedule"])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer, Route, Row
@@ -58,7 +58,7 @@ def _question(given: Given) -> Question:
 
 def _check(given: Given, question: Question, partial: bool) -> set[str]:
     """The options in use; refuses the useless, the contradictory and the missing."""
-    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.errors import DpcalcError
     from dpcalc.last_iterate import check_place, level_option
 
     scheduled = given.provided & {"c1", "c2"} or (question.unknown is not None and question.unknown.name == "c1")
@@ -72,9 +72,7 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     where = "by the conjecture" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
     refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {_CONJECTURE}")
     check_unknown(question, used, where)
-    for name in sorted(levels | {"n", "lipschitz"}):
-        if given[name] is None and name != unknown:
-            raise DpcalcError("missing", f"needed {where}", flag(name))
+    require(given, tuple(sorted(levels | {"n", "lipschitz"})), where, unknown)
     if scheduled and unknown == "n":
         raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
     check_place(given)
