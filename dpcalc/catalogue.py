@@ -52,8 +52,8 @@ def entries() -> dict[str, Entry]:
 # --- in words --------------------------------------------------------------------------------------------------------
 
 _ANSWERS = {
-    "rdp": "ε(α), so ε, δ, TV by a conversion",
-    "profile": "ε, δ, TV",
+    "rdp": "ε(α); ε, δ by a conversion",
+    "profile": "ε, δ",
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
@@ -125,6 +125,26 @@ def named_quantities() -> dict[str, Quantity]:
         if isinstance(quantity, Quantity):
             found.setdefault(quantity.name, quantity)
     return found
+
+
+def option_record(name: str) -> dict[str, Any] | None:
+    """All that is known of an option: symbol, meaning, range, and the commands that have it."""
+    word = name.removeprefix("--").replace("-", "_")
+    having = [c for c, command in calculators().items() if any(o.name == word for o in command.all_options())]
+    if not having or word not in named_quantities():
+        return None
+    q = named_quantities()[word]
+    return {"name": q.option, "kind": "option", "symbol": q.symbol, "meaning": q.help, "range": q.limits() or "|".join(q.choices),
+            "commands": having}
+
+
+def command_record(name: str) -> dict[str, Any] | None:
+    """What a calculator is for, how it is asked, and the bounds it can answer by."""
+    command = calculators().get(name)
+    if command is None:
+        return None
+    return {"name": name, "kind": "command", "help": command.help, "asks": command.asks, "bounds": list(uses(command)),
+            "examples": [f"dpcalc {line}" for line, _ in command.examples]}
 
 
 def parameters(bound: Bound) -> list[dict[str, str]]:

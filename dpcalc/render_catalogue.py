@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpcalc.catalogue import Entry, answers, measured, record
+from dpcalc.catalogue import Entry, answers, entries, record
 from dpcalc.help import shell_lines
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text, width
 from dpcalc.theorem import lines
@@ -44,18 +44,18 @@ def _listed(row: Sequence[str]) -> str:
     return paragraph([f"{name} [{status}]: {gives}", f"  {commands}", f"  {source}"], "  ")
 
 
-def as_json(found: Entries) -> str:
-    return json.dumps([record(e) for e in found], indent=2, ensure_ascii=False, allow_nan=False)
+def json_of(records: Sequence[dict[str, Any]]) -> str:
+    return json.dumps(records, indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def as_jsonl(found: Entries) -> str:
-    return "\n".join(json.dumps(record(e), ensure_ascii=False, allow_nan=False) for e in found)
+def jsonl_of(records: Sequence[dict[str, Any]]) -> str:
+    return "\n".join(json.dumps(r, ensure_ascii=False, allow_nan=False) for r in records)
 
 
 FORMATS: dict[str, Callable[[Entries], str]] = {
     "table": as_table,
-    "json": as_json,
-    "jsonl": as_jsonl,
+    "json": lambda found: json_of([record(e) for e in found]),
+    "jsonl": lambda found: jsonl_of([record(e) for e in found]),
     "csv": lambda found: delimited(cells(found), ","),
     "tsv": lambda found: delimited(cells(found), "\t"),
     "markdown": lambda found: markdown(cells(found)),
@@ -63,17 +63,31 @@ FORMATS: dict[str, Callable[[Entries], str]] = {
 }
 
 
-# --- one bound -------------------------------------------------------------------------------------------------------
+# --- one name --------------------------------------------------------------------------------------------------------
 
 
-def explained(entry: Entry) -> str:
-    """Everything about a bound, for a person."""
-    known = record(entry)
-    said = [*lines(entry.bound), f"  Answers: {known['answers']}", *_parameters(known["parameters"]), *_proof(known),
-             f"  Accuracy: {known['accuracy']}", *_measured(measured(entry.bound.name)),
-             f"  Used by: {', '.join(known['commands'])}"]
-    example = shell_lines(f"  Example: {known['example']}", width())
-    return "\n".join([paragraph(said, "  "), *example])
+def explained(known: dict[str, Any]) -> str:
+    """Everything about a bound, or in short a command or an option, for a person."""
+    said, example = _LINES.get(known["kind"], _bound)(known)
+    return "\n".join([paragraph(said, "  "), *(part for line in example for part in shell_lines(f"  Example: {line}", width()))])
+
+
+def _bound(known: dict[str, Any]) -> tuple[list[str], list[str]]:
+    return ([*lines(entries()[known["name"]].bound), f"  Answers: {known['answers']}", *_parameters(known["parameters"]), *_proof(known),
+             f"  Accuracy: {known['accuracy']}", *_measured(known["measured"]), f"  Used by: {', '.join(known['commands'])}"],
+            [known["example"]])
+
+
+def _command(known: dict[str, Any]) -> tuple[list[str], list[str]]:
+    return [f"dpcalc {known['name']}: {known['help']}", f"  {known['asks']}", f"  Bounds: {', '.join(known['bounds'])}"], known["examples"]
+
+
+def _option(known: dict[str, Any]) -> tuple[list[str], list[str]]:
+    symbol, limits = f" {known['symbol']}" if known["symbol"] else "", f" [{known['range']}]" if known["range"] else ""
+    return [f"{known['name']}{symbol}: {known['meaning']}{limits}", f"  Option of: {', '.join(known['commands'])}"], []
+
+
+_LINES: dict[str, Callable[[dict[str, Any]], tuple[list[str], list[str]]]] = {"command": _command, "option": _option}
 
 
 def _parameters(rows: list[dict[str, str]]) -> list[str]:
@@ -98,4 +112,4 @@ def _flowing(text: str) -> list[str]:
 
 def _measured(row: dict[str, Any] | None) -> list[str]:
     """The measured accuracy, key by key, as its table has it."""
-    return [f"  Measured: {', '.join(f'{key} {value}' for key, value in row.items())}"] if row else []
+    return [f"  Measured: {', '.join(f'{key} {value}' for key, value in row.items() if not isinstance(value, dict))}"] if row else []

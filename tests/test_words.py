@@ -170,6 +170,14 @@ def test_explain_in_json_and_of_several(printed):
     assert printed("explain shuffled-hybrid-basic").startswith("shuffled-hybrid [proven]")
 
 
+def test_commands_and_options_are_explained_in_short(printed):
+    assert printed("explain epsilon").startswith("--epsilon ε: privacy loss [>=0]\n  Option of: rdp, convert")
+    assert printed("explain --sampling-rate") == printed("explain sampling_rate")
+    command, option = json.loads(printed("explain tv --json"))
+    assert command["bounds"] == list(uses(MODULES["tv"])) and option["symbol"] == "TV" and option["commands"] == ["tv"]
+    assert "Bounds: gaussian-exact, " in printed("explain rdp") and "Example: dpcalc rdp" in printed("explain rdp")
+
+
 def test_measured_accuracy_is_shown_where_there_is_a_table(tmp_path, monkeypatch, printed):
     from dpcalc import catalogue
 
@@ -242,7 +250,7 @@ def test_a_narrow_terminal_is_kept_to(argv):
     assert "…" not in text.replace(",…", "")
 
 
-BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain rdp", "dpcalc bounds --command rdp"), ("bounds --command tvv", "did you mean tv"),
+BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound"), ("bounds --command tvv", "did you mean tv"),
        ("bounds --status provn", "did you mean proven"), ("bounds gaussian", "dpcalc explain gaussian"), ("bounds --assumes nothing-like-it", "no bound has --assumes nothing-like-it"),
        ("bounds --json --format csv", "--json is --format json"), ("bounds --comand tv", "did you mean --command"), ("bounds --status proven --status limit", "given 2 times"),
        ("explain rdp-optimal --format csv", "table, json, jsonl")]

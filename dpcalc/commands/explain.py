@@ -1,43 +1,41 @@
-"""dpcalc explain: all about one bound."""
+"""dpcalc explain: all about a bound; about a command or an option what there is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from dpcalc import quantities as q
 from dpcalc.spec import OUTPUT, Option, Page
 
-if TYPE_CHECKING:
-    from dpcalc.catalogue import Entry
-
 
 def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
-    """What the named bounds say. Raises DpcalcError with the near name for one that is none."""
+    """What is known of the names. Raises DpcalcError with the near name for one that is none."""
     from dpcalc.errors import DpcalcError
-    from dpcalc.render_catalogue import as_json, as_jsonl, explained
+    from dpcalc.render_catalogue import explained, json_of, jsonl_of
 
     if not words:
         raise DpcalcError("missing", "name a bound: dpcalc explain rdp-optimal; dpcalc bounds lists them")
-    found = [named(word) for word in dict.fromkeys(words)]
+    found = [record for word in dict.fromkeys(words) for record in named(word)]
     if format == "table":
         return "\n\n".join(map(explained, found))
-    return (as_jsonl if format == "jsonl" else as_json)(found)
+    return (jsonl_of if format == "jsonl" else json_of)(found)
 
 
-def named(word: str) -> Entry:
-    """The entry of that name; that of one epoch for the composition of epochs."""
-    from dpcalc.catalogue import calculators, entries
+def named(word: str) -> list[dict[str, Any]]:
+    """The records of that name: of a bound (for a composition of epochs, that of one epoch), or of a command and an option."""
+    from dpcalc.catalogue import calculators, command_record, entries, named_quantities, option_record, record
     from dpcalc.errors import DpcalcError
     from dpcalc.params import near
 
     known = entries()
-    if found := known.get(word) or known.get(word.removesuffix("-basic")):
-        return found
-    if word in calculators():
-        raise DpcalcError("unknown-value", f"{word} is a command: dpcalc bounds --command {word} lists its bounds, "
-                          f"dpcalc {word} --help its options")
-    raise DpcalcError("unknown-value", f"{word!r} is no bound{near(word, tuple(known)) or '; dpcalc bounds lists them'}")
+    if bound := known.get(word) or known.get(word.removesuffix("-basic")):
+        return [record(bound)]
+    found = [r for r in (command_record(word), option_record(word)) if r]
+    if not found:
+        close = near(word, (*known, *calculators(), *named_quantities()))
+        raise DpcalcError("unknown-value", f"{word!r} is no bound, command or option{close or '; dpcalc bounds lists the bounds'}")
+    return found
 
 
 def names() -> Iterable[str]:
@@ -48,10 +46,12 @@ def names() -> Iterable[str]:
 
 COMMAND = Page(
     "explain",
-    "All about a bound: what it states and assumes, its parameters, source and proof, errata with evidence, accuracy, and an example",
+    "All about a bound: what it states and assumes, its parameters, source and proof, errata with evidence, accuracy, and an example. "
+    "Commands and options are explained in short",
     "NAME...",
     text,
-    (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven")),
+    (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven"),
+     ("explain delta", "--delta δ: failure probability; 0 asks for pure differential privacy [>=0, <1]")),
     (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl")),),
     (("json", "short for --format json"),),
     names,
