@@ -79,7 +79,7 @@ def accuracy(bound: Bound) -> str:
 
 
 def measured(name: str) -> dict[str, Any] | None:
-    """What was measured of a bound's accuracy, from accuracy.json beside this file, where there is such a table."""
+    """What was measured of a bound's accuracy (points, claimed, worst, digits, domain), from accuracy.json, if it is there."""
     return _accuracies().get(name)
 
 
@@ -90,9 +90,8 @@ def _accuracies() -> dict[str, dict[str, Any]]:
     file = Path(__file__).with_name("accuracy.json")
     if not file.exists():
         return {}
-    found = json.loads(file.read_text(encoding="utf-8"))
-    table = found.get("bounds", found) if isinstance(found, dict) else {}
-    return {name: row for name, row in table.items() if isinstance(row, dict)}
+    table: dict[str, dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+    return table
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
@@ -129,7 +128,7 @@ def named_quantities() -> dict[str, Quantity]:
 
 def option_record(name: str) -> dict[str, Any] | None:
     """All that is known of an option: symbol, meaning, range, and the commands that have it."""
-    word = name.removeprefix("--").replace("-", "_")
+    word = name.replace("-", "_")
     having = [c for c, command in calculators().items() if any(o.name == word for o in command.all_options())]
     if not having or word not in named_quantities():
         return None

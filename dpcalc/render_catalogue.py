@@ -111,5 +111,7 @@ def _flowing(text: str) -> list[str]:
 
 
 def _measured(row: dict[str, Any] | None) -> list[str]:
-    """The measured accuracy, key by key, as its table has it."""
-    return [f"  Measured: {', '.join(f'{key} {value}' for key, value in row.items() if not isinstance(value, dict))}"] if row else []
+    if not row:
+        return []
+    return [f"  Measured: at worst {row['worst']:g}, in the same units, over {row['points']} points against the formula at "
+            f"{row['digits']} digits"]

@@ -172,7 +172,7 @@ def test_explain_in_json_and_of_several(printed):
 
 def test_commands_and_options_are_explained_in_short(printed):
     assert printed("explain epsilon").startswith("--epsilon ε: privacy loss [>=0]\n  Option of: rdp, convert")
-    assert printed("explain --sampling-rate") == printed("explain sampling_rate")
+    assert printed("explain sampling-rate") == printed("explain sampling_rate")
     command, option = json.loads(printed("explain tv --json"))
     assert command["bounds"] == list(uses(MODULES["tv"])) and option["symbol"] == "TV" and option["commands"] == ["tv"]
     assert "Bounds: gaussian-exact, " in printed("explain rdp") and "Example: dpcalc rdp" in printed("explain rdp")
@@ -181,12 +181,12 @@ def test_commands_and_options_are_explained_in_short(printed):
 def test_measured_accuracy_is_shown_where_there_is_a_table(tmp_path, monkeypatch, printed):
     from dpcalc import catalogue
 
-    (tmp_path / "accuracy.json").write_text('{"gaussian-exact": {"worst": 1.5e-13, "points": 100000}}')
+    (tmp_path / "accuracy.json").write_text('{"gaussian-exact": {"points": 2000, "claimed": 2e-12, "worst": 1.5e-13, "digits": 60, "domain": {"sigma": [1, 2]}}}')
     monkeypatch.setattr(catalogue, "__file__", str(tmp_path / "catalogue.py"))
     catalogue._accuracies.cache_clear()
     try:
-        assert measured("gaussian-exact") == {"worst": 1.5e-13, "points": 100000} and measured("no-such") is None
-        assert "Measured: worst 1.5e-13, points 100000" in printed("explain gaussian-exact")
+        assert measured("gaussian-exact")["worst"] == 1.5e-13 and measured("no-such") is None
+        assert "Measured: at worst 1.5e-13, in the same units, over 2000 points against the formula at 60 digits" in printed("explain gaussian-exact")
     finally:
         catalogue._accuracies.cache_clear()
 

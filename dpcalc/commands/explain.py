@@ -51,7 +51,7 @@ COMMAND = Page(
     "NAME...",
     text,
     (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven"),
-     ("explain delta", "--delta δ: failure probability; 0 asks for pure differential privacy [>=0, <1]")),
+     ("explain delta", "--delta δ: failure probability; …")),
     (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl")),),
     (("json", "short for --format json"),),
     names,
