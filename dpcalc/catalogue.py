@@ -146,14 +146,15 @@ def command_record(name: str) -> dict[str, Any] | None:
             "examples": [f"dpcalc {line}" for line, _ in command.examples]}
 
 
-def parameters(bound: Bound) -> list[dict[str, str]]:
-    """What the bound reads: name, symbol, meaning, range."""
+def parameters(entry: Entry) -> list[dict[str, str]]:
+    """What the bound reads: name, symbol, meaning (as the first command that uses it has it), range."""
+    said = {o.name: o.quantity for c in reversed(entry.commands) for o in calculators()[c].options}
     rows = []
-    for name in bound.params:
+    for name in entry.bound.params:
         if name in _MADE:
             symbol, words, limits = *_MADE[name], ""
         else:
-            quantity = named_quantities()[name]
+            quantity = said.get(name) or named_quantities()[name]
             symbol, words, limits = quantity.symbol, quantity.help, quantity.limits() or "|".join(quantity.choices)
         rows.append({"name": name, "symbol": symbol, "meaning": words, "range": limits})
     return rows
@@ -187,6 +188,16 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
     return list(found.items())
 
 
+_NO_PROOF = {"conjecture": "none is known", "as-published": "not sound as printed, see the errata",
+             "lower": "no theorem, but the loss of a concrete run"}
+
+
+def proof(bound: Bound) -> str:
+    """Where the proof is, in words."""
+    files = [file for file, _ in proofs(bound)]
+    return f"in {', '.join(files)}" if files else _NO_PROOF.get(bound.status, "in the source")
+
+
 def _file(module: ModuleType) -> str:
     return module.__name__.replace(".", "/") + ".py"
 
@@ -206,8 +217,8 @@ def record(entry: Entry) -> dict[str, Any]:
     bound = entry.bound
     return {
         "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound), "commands": list(entry.commands),
-        "statement": bound.statement, "assumptions": list(bound.assumptions), "parameters": parameters(bound), "source": bound.source,
-        "proofs": [{"file": file, "text": text} for file, text in proofs(bound)], "errata": list(bound.errata),
+        "statement": bound.statement, "assumptions": list(bound.assumptions), "parameters": parameters(entry), "source": bound.source,
+        "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)], "errata": list(bound.errata),
         "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name), "file": _file(module_of(bound)),
         "example": f"dpcalc {entry.example}",
     }

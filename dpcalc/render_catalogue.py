@@ -91,13 +91,13 @@ _LINES: dict[str, Callable[[dict[str, Any]], tuple[list[str], list[str]]]] = {"c
 
 
 def _parameters(rows: list[dict[str, str]]) -> list[str]:
-    return [f"  Parameter: {row['name']}{' ' + row['symbol'] if row['symbol'] else ''}: {row['meaning']}"
+    return [f"  Parameter: {row['name']}{' ' + row['symbol'] if row['symbol'] not in ('', row['name']) else ''}: {row['meaning']}"
             f"{' [' + row['range'] + ']' if row['range'] else ''}" for row in rows]
 
 
 def _proof(known: dict[str, Any]) -> list[str]:
     if not known["proofs"]:
-        return [f"  Proof: in the source; computed in {known['file']}"]
+        return [f"  Proof: {known['proof']}; computed in {known['file']}"]
     return [line for proof in known["proofs"] for line in
             (f"  Proof (with the statement), {proof['file']}:", *(f"    {line}" if line else "" for line in _flowing(proof["text"])))]
 

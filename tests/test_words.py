@@ -14,7 +14,7 @@ from conftest import SCRIPT
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.examples import EXAMPLES
-from dpcalc.catalogue import answers, calculators, entries, measured, parameters, proofs, uses
+from dpcalc.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
 from dpcalc.cli import COMMANDS, EXAMPLE, main
 from dpcalc.spec import GROUPS
 
@@ -111,6 +111,8 @@ def test_the_catalogue_has_every_bound_in_every_format(printed):
     assert [row["name"] for row in json.loads(printed("bounds --json"))] == list(BOUNDS)
     assert [json.loads(line)["name"] for line in printed("bounds --format jsonl").splitlines()] == list(BOUNDS)
     assert printed("bounds -q").split() == list(BOUNDS)
+    assert [line.split()[0] for line in printed("bounds").splitlines()[2:]] == list(BOUNDS)  # in a pipe a line each, nothing cut
+    assert all(line.endswith(b.source) for line, b in zip(printed("bounds").splitlines()[2:], BOUNDS.values(), strict=True))
     for name, mark in (("csv", ","), ("tsv", "\t")):
         rows = list(csv.DictReader(io.StringIO(printed(f"bounds --format {name}")), delimiter=mark))
         assert [(row["bound"], row["status"], row["source"], float(row["rtol"])) for row in rows] == [(b.name, b.status, b.source, b.rtol) for b in BOUNDS.values()]
@@ -138,8 +140,8 @@ def test_a_point_says_which_quantities_it_gives():
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_every_parameter_is_described(name):
-    assert [row["name"] for row in parameters(BOUNDS[name])] == list(BOUNDS[name].params)
-    assert all(row["meaning"] for row in parameters(BOUNDS[name]))
+    rows = parameters(entries()[name])
+    assert [row["name"] for row in rows] == list(BOUNDS[name].params) and all(row["meaning"] for row in rows)
 
 
 # --- explain ----------------------------------------------------------------------------------------------------------
@@ -159,6 +161,8 @@ def test_proofs_are_those_in_the_files():
     assert all("Proof." in text for _, text in proofs(BOUNDS["burn-in-profile"]))
     assert proofs(BOUNDS["shuffled-hybrid"])[0][0] == "dpcalc/bounds/pnsgd/chain.py"
     assert proofs(BOUNDS["gaussian-rdp"]) == []
+    assert proof(BOUNDS["gaussian-rdp"]) == "in the source" and proof(BOUNDS["without-replacement-conjecture"]) == "none is known"
+    assert all("in the source" not in proof(b) for b in BOUNDS.values() if b.status in ("conjecture", "as-published", "lower"))
     for bound in BOUNDS.values():
         assert "proof" not in bound.source or proofs(bound), bound.name
 
