@@ -44,11 +44,12 @@ _HELP = Flag(("-h", "--help"), "show help", False, ())
 
 def tree() -> Tree:
     """The command tree, read from the commands themselves."""
-    from dpcalc.bounds import all_bounds
-    from dpcalc.catalogue import calculators
+    from dpcalc.catalogue import calculators, uses
 
-    values = {"bound": tuple(all_bounds()), "command": tuple(calculators())}
-    return Tree(_flags(root(), values), {name: _node(load(name), text, values) for name, text in COMMANDS.items()})
+    commands = calculators()
+    own = {name: {"bound": uses(command)} for name, command in commands.items()}
+    nodes = {name: _node(load(name), text, {"command": tuple(commands), **own.get(name, {})}) for name, text in COMMANDS.items()}
+    return Tree(_flags(root(), {}), nodes)
 
 
 def _node(command: Any, text: str, values: dict[str, tuple[str, ...]]) -> Node:

@@ -246,10 +246,10 @@ def in_terminal(argv, columns):
     return text.decode()
 
 
-@pytest.mark.parametrize("argv", [["bounds"], ["explain", "burn-in-profile"]], ids=" ".join)
-def test_a_narrow_terminal_is_kept_to(argv):
-    text = in_terminal(argv, 80)
-    assert max(map(len, text.splitlines())) <= 80
+@pytest.mark.parametrize("argv, columns", [(["bounds"], 60), (["bounds"], 200), (["explain", "burn-in-profile"], 60)])
+def test_a_narrow_terminal_is_kept_to(argv, columns):
+    text = in_terminal(argv, columns)
+    assert max(map(len, text.splitlines())) <= columns
     assert all(name in text for name in (BOUNDS if argv == ["bounds"] else ["burn-in-profile"]))
     assert "…" not in text.replace(",…", "")
 
