@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from dpcalc.errors import DpcalcError, flag
 from dpcalc.numbers import NotANumber, number
 from dpcalc.quantities import LARGEST_COUNT, Quantity
-from dpcalc.spec import Command, Given, Option
+from dpcalc.spec import Command, Given, Option, Page
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
-def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
+def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
     """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError naming the option."""
     from pydantic import ValidationError
 
@@ -175,7 +175,7 @@ def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
 
 def near(word: str, choices: tuple[str, ...]) -> str:
     """'; did you mean …?' where a choice is close."""
-    from difflib import get_close_matches
+    from dpcalc.suggest import meant
 
-    close = get_close_matches(word, choices, 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = meant(word, choices)
+    return f"; did you mean {close}?" if close else ""
