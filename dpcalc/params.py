@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dpcalc.errors import DpcalcError, flag
@@ -22,7 +23,7 @@ def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] =
     """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError naming the option."""
     from pydantic import ValidationError
 
-    options = {o.name: o for o in command.all_options()}
+    options, defaults = _options(command)
     said = {k: v for k, v in raw.items() if v is not None and v != ()}
     said_as: dict[str, str] = {}
     if "noise_multiplier" in said:
@@ -33,12 +34,24 @@ def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] =
             said = {**{k: v for k, v in said.items() if k != "noise_multiplier"}, "sigma": said["noise_multiplier"]}
             said_as = {"sigma": "noise_multiplier"}
     try:
-        model = model_of(command.name, [options[name] for name in said])
-        values = dict(model.model_validate(dict(said)))
+        values = dict(_model(command, tuple(said)).model_validate(said))
     except ValidationError as e:
         raise _first(e, {**options, **{name: options[as_] for name, as_ in said_as.items()}}) from None
-    defaults = {name: o.default for name, o in options.items() if o.default is not None}
     return Given({**defaults, **values}, frozenset(values), inputs, said_as)
+
+
+@lru_cache(maxsize=64)
+def _options(command: Command) -> tuple[Mapping[str, Option], Mapping[str, Any]]:
+    """The options of a command by name, and the defaults of those that have one."""
+    options = {o.name: o for o in command.all_options()}
+    return options, {name: o.default for name, o in options.items() if o.default is not None}
+
+
+@lru_cache(maxsize=256)
+def _model(command: Command, names: tuple[str, ...]) -> type[BaseModel]:
+    """The model of a call that says these options: the lines of a batch share it."""
+    options, _ = _options(command)
+    return model_of(command.name, [options[name] for name in names])
 
 
 def model_of(name: str, options: list[Option]) -> type[BaseModel]:

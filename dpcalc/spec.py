@@ -54,6 +54,9 @@ class Command(NamedTuple):
     inputs: bool = False  # takes guarantees from files or standard input
     describes: bool = False  # without a question, JSON output is the description of the mechanism alone
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def option(self, name: str) -> Option:
         return next(o for o in self.all_options() if o.name == name)
 

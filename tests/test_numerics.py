@@ -10,6 +10,7 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.elementary import log_sub
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement, ratio_for
 from dpcalc.numerics.lambert import lambert_w
+from dpcalc.numerics.normal import mills_spread
 
 mp = mpmath.mp.clone()
 mp.dps = 60
@@ -40,3 +41,26 @@ def test_lambert_w(x):
 
 def test_log_sub():
     assert log_sub(log(5), log(3)) == pytest.approx(log(2), rel=1e-14)
+
+
+def test_the_spread_of_two_mills_ratios():
+    rng = random.Random(3)
+    for _ in range(60):
+        x = 3 * 10 ** rng.uniform(0, 1)
+        h = 0.35 * x * 10 ** -rng.choice((0, rng.random(), rng.uniform(0, 10)))
+
+        def ratio(t):
+            return mp.exp(t * t / 2) * mp.erfc(t / mp.sqrt(2))
+
+        with mp.workdps(60 + int(x * x)):
+            want = mp.sqrt(mp.pi / 2) * (ratio(mp.mpf(x) - h) - ratio(mp.mpf(x) + h))
+        assert mills_spread(x, h) == pytest.approx(float(want), rel=3e-15), (x, h)
+
+
+def test_the_epsilon_of_a_gaussian_is_safe_and_tight_everywhere():
+    rng = random.Random(5)
+    for _ in range(300):
+        r, log_delta = 10 ** rng.uniform(-4, 1.5), -(10 ** rng.uniform(-2, 2.5))
+        epsilon = epsilon_for(log_delta, r)
+        assert log_theta(epsilon, r) <= log_delta
+        assert epsilon == 0 or log_theta(epsilon * (1 - 3e-13), r) > log_delta, (r, log_delta)
