@@ -15,7 +15,7 @@ from typer._coercion import TypeDescriptor
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
 
-from dpcalc.errors import DpcalcError, flag
+from dpcalc.errors import DpcalcError, fault, flag
 from dpcalc.spec import OUTPUT, Command, Option, Page
 
 COMMANDS = {
@@ -106,6 +106,7 @@ def switches() -> list[RawOption]:
     return [
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
+        _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 
@@ -207,6 +208,8 @@ def main(args: list[str]) -> int:
         result = root().main(args or ["--help"], prog_name="dpcalc", standalone_mode=False)
         if isinstance(result, int):  # of --help
             return result
+        if callable(result):  # --batch
+            return int(result())
         text, code = (result, 0) if isinstance(result, str | None) else result
         if text is not None:
             write(text)  # not inside Typer, which answers a closed pipe with exit code 1
@@ -226,8 +229,7 @@ def main(args: list[str]) -> int:
     except Exception as error:
         if "DPCALC_DEBUG" in os.environ:
             raise
-        return _fail(DpcalcError("internal", f"a fault of dpcalc, please report it: {type(error).__name__}: {error} "
-                                 "(DPCALC_DEBUG=1 shows where)"), args)
+        return _fail(fault(error), args)
 
 
 def _translated(error: ClickException) -> DpcalcError:

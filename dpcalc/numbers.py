@@ -38,6 +38,18 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "…")
 
 
+def brief(x: object) -> str:
+    """What was said, for a message of one line: its beginning, where it is long."""
+    if isinstance(x, str):
+        return _short(x)
+    if isinstance(x, int) and not isinstance(x, bool) and abs(x) >= 10**40:
+        return "a number of more than 40 digits"
+    if isinstance(x, dict | list | tuple):
+        return "an object" if isinstance(x, dict) else "a list"
+    text = repr(x)
+    return text if len(text) <= 40 else text[:37] + "…"
+
+
 class _Parser:
     """sum := product (± product)*; product := power (*,/ power)*; power := sign* atom (^ power)?"""
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dpcalc.errors import DpcalcError, flag
-from dpcalc.numbers import NotANumber, number
+from dpcalc.numbers import NotANumber, brief, number
 from dpcalc.quantities import LARGEST_COUNT, Quantity
 from dpcalc.spec import Command, Given, Option
 
@@ -34,7 +34,7 @@ def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] =
             said = {**{k: v for k, v in said.items() if k != "noise_multiplier"}, "sigma": said["noise_multiplier"]}
             said_as = {"sigma": "noise_multiplier"}
     try:
-        values = dict(_model(command, tuple(said)).model_validate(said))
+        values = dict(vars(_model(command, tuple(said)).model_validate(said)))
     except ValidationError as e:
         raise _first(e, {**options, **{name: options[as_] for name, as_ in said_as.items()}}) from None
     return Given({**defaults, **values}, frozenset(values), inputs, said_as)
@@ -148,19 +148,19 @@ def describe(q: Quantity) -> str:
 
 def _parsed(x: Any) -> Any:
     if isinstance(x, bool) or not isinstance(x, str | int | float):
-        raise NotANumber(f"{x!r} is not a number")
+        raise NotANumber(f"{brief(x)} is not a number")
     try:
         return number(x) if isinstance(x, str) else float(x)
     except OverflowError:
-        raise NotANumber(f"{x!r} is not a finite number") from None
+        raise NotANumber(f"{brief(x)} is not a finite number") from None
 
 
 def _whole(x: Any) -> int:
     value = _parsed(x)
     if LARGEST_COUNT < value < float("inf"):
-        raise NotANumber(f"{x} is above 2^53 − 1, the largest whole number that is surely held exactly")
+        raise NotANumber(f"{brief(x)} is above 2^53 − 1, the largest whole number that is surely held exactly")
     if value != value or value in (float("inf"), float("-inf")) or value != int(value):
-        raise NotANumber(f"{x!r} is not a whole number")
+        raise NotANumber(f"{brief(x)} is not a whole number")
     return int(value)
 
 
@@ -180,7 +180,9 @@ def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
         return DpcalcError("not-a-number", str(issue["ctx"]["error"]), q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices
-        return DpcalcError("unknown-value", f"{shown!r} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
+        return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
+    if q.kind == "text":
+        return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
     return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({describe(q)})", q.option)
 

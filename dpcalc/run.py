@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.spec import Command, Given
@@ -25,11 +26,9 @@ _SWITCHES = ("json", "quiet", "explain")
 def _answered(command: Command, given: Given) -> Answer:
     from dpcalc.errors import NoSolution
     from dpcalc.numerics.invert import Unreachable
-    from dpcalc.progress import waiting
 
     try:
-        with waiting(f"dpcalc {command.name}"):
-            return command.answer(given)
+        return command.answer(given)
     except (OverflowError, ZeroDivisionError, Unreachable):
         raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
     except NoSolution as error:
@@ -50,12 +49,17 @@ def _extreme(given: Given) -> str | None:
     return flag(given.said_as.get(worst, worst))
 
 
-def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed:
-    """What to print. Raises DpcalcError for everything a person can put right."""
+def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
+    """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a person can
+    put right."""
     from dpcalc.errors import DpcalcError
 
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     sources = tuple(raw.pop("input", None) or ()) + tuple(files)
+    if raw.pop("batch", False):
+        from dpcalc.batch import stream
+
+        return stream(command, raw, sources, switches)
     if sources.count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     if switches["json"] and raw.get("format") not in (None, "json"):
@@ -72,7 +76,10 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     swept = axes(command, raw)
     if swept:
         return _swept(command, raw, inputs, swept, switches)
-    answer = _one(command, raw, inputs)
+    from dpcalc.progress import waiting
+
+    with waiting(f"dpcalc {command.name}"):
+        answer = _one(command, raw, inputs)
     _warn(answer)
     if switches["quiet"]:
         return Printed(repr(answer.value))
@@ -96,17 +103,19 @@ def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answ
 def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool]) -> Printed:
     """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
     from dpcalc.errors import DpcalcError
+    from dpcalc.progress import waiting
     from dpcalc.render_sweep import FORMATS, Point
     from dpcalc.sweep import points
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
     found: list[Point] = []
-    for at in points(swept):
-        try:
-            found.append(Point(at, _one(command, {**raw, **at}, inputs)))
-        except DpcalcError as error:
-            found.append(Point(at, error=error))
+    with waiting(f"dpcalc {command.name}"):
+        for at in points(swept):
+            try:
+                found.append(Point(at, _one(command, {**raw, **at}, inputs)))
+            except DpcalcError as error:
+                found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]
     if len(failed) == len(found):
         raise failed[0]
