@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 _LONGEST = 200
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))", re.ASCII)
@@ -19,6 +20,7 @@ class NotANumber(ValueError):
     """The text is no finite number expression; the message says why."""
 
 
+@lru_cache(maxsize=256)  # the defaults of a batch are read again on every line
 def number(text: str) -> float:
     """The finite double a text denotes. Raises NotANumber, also where a non-zero number underflows to 0."""
     if len(text) > _LONGEST:
