@@ -219,6 +219,7 @@ def main(args: list[str]) -> int:
     except ClickException as error:
         return _fail(_translated(error), args)
     except (KeyboardInterrupt, typer.Abort):
+        _drop_output()
         return 130
     except BrokenPipeError:
         _drop_output()
