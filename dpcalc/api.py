@@ -116,12 +116,10 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
 
 def _plain(x: Any) -> Any:
     """A number of another library as Python's own: numpy's as they are, fractions and decimals as the text they print."""
-    if x is None or isinstance(x, str | bool | int | float):
-        return x
-    if isinstance(x, list | tuple):
-        return [_plain(item) for item in x]
     if hasattr(x, "tolist"):
         return _plain(x.tolist())
-    if hasattr(x, "as_integer_ratio"):
+    if isinstance(x, list | tuple):
+        return [_plain(item) for item in x]
+    if not isinstance(x, str | int | float) and hasattr(x, "as_integer_ratio"):
         return str(x)
     return x
