@@ -16,7 +16,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
 
 from dpcalc import help
-from dpcalc.errors import DpcalcError, flag
+from dpcalc.errors import DpcalcError, fault, flag
 from dpcalc.spec import OUTPUT, Command, Option, Page
 
 COMMANDS = {
@@ -108,11 +108,12 @@ def _switch(name: str, decls: list[str], text: str) -> RawOption:
 
 def switches() -> list[RawOption]:
     texts = {"json": "short for --format json", "quiet": "print the headline number alone",
+             "batch": "answer JSON Lines of options from standard input, a line each; other options are their defaults",
              "explain": "add statement, source, assumptions and errata of the bounds used"}
     return [_switch(name, _SWITCHES[name], text) for name, text in texts.items()]
 
 
-_SWITCHES = {"json": ["--json"], "quiet": ["-q", "--quiet"], "explain": ["--explain"]}
+_SWITCHES = {"json": ["--json"], "quiet": ["-q", "--quiet"], "batch": ["--batch"], "explain": ["--explain"]}
 
 
 def build(command: Command) -> FastCommand:
@@ -227,6 +228,8 @@ def main(args: list[str]) -> int:
         result = root().main(args or ["--help"], prog_name="dpcalc", standalone_mode=False)
         if isinstance(result, int):  # of --help
             return result
+        if callable(result):  # --batch
+            return int(result())
         text, code = (result, 0) if isinstance(result, str | None) else result
         if text is not None:
             write(text)  # not inside Typer, which answers a closed pipe with exit code 1
@@ -236,6 +239,7 @@ def main(args: list[str]) -> int:
     except ClickException as error:
         return _fail(_translated(error, args), args)
     except (KeyboardInterrupt, typer.Abort):
+        _drop_output()
         return 130
     except BrokenPipeError:
         _drop_output()
@@ -246,8 +250,7 @@ def main(args: list[str]) -> int:
     except Exception as error:
         if "DPCALC_DEBUG" in os.environ:
             raise
-        return _fail(DpcalcError("internal", f"a fault of dpcalc, please report it: {type(error).__name__}: {error} "
-                                 "(DPCALC_DEBUG=1 shows where)"), args)
+        return _fail(fault(error), args)
 
 
 def _translated(error: ClickException, args: list[str]) -> DpcalcError:

@@ -11,7 +11,7 @@ from dpcalc.spec import COMMON, GROUPS, OUTPUT, QUESTION, Option
 
 Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
-_METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME", "choice": "NAME", "file": "FILE",
+_METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME", "choice": "NAME",
              "file": "FILE"}
 _FIRST = {option.name: place for place, option in enumerate(COMMON)}
 

@@ -57,6 +57,9 @@ class Command(NamedTuple):
     theorems: Callable[[], Iterable[Route]] = tuple  # every way in which it can answer
     asks: str = ASKS  # how a question is put, for the help
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def option(self, name: str) -> Option:
         return next(o for o in self.all_options() if o.name == name)
 
