@@ -23,6 +23,7 @@ _dpcalc() {
         rdp,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp rdp-optimal rdp-improved rdp-mironov gaussian-classic laplace-exact laplace-rdp composition-optimal composition-basic laplace-profile randomized-response-exact randomized-response-rdp' -- "$cur") ); return;;
         rdp,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         rdp,--digits) return;;
+        rdp,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         convert,--from) COMPREPLY=( $(compgen -W 'rdp gdp zcdp dp outcomes' -- "$cur") ); return;;
         convert,--to) COMPREPLY=( $(compgen -W 'dp rdp gdp tv' -- "$cur") ); return;;
         convert,--alpha|convert,-a) return;;
@@ -43,6 +44,7 @@ _dpcalc() {
         convert,--bound) COMPREPLY=( $(compgen -W 'rdp-curve rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp composition-optimal composition-advanced composition-basic pure-rdp dp-tv pure-gdp outcomes-exact outcomes-rdp rdp-composition profile-composition' -- "$cur") ); return;;
         convert,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         convert,--digits) return;;
+        convert,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         convert,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         subsample,--scheme) COMPREPLY=( $(compgen -W 'poisson without-replacement weighted' -- "$cur") ); return;;
         subsample,--sampling-rate) return;;
@@ -68,6 +70,7 @@ _dpcalc() {
         subsample,--bound) COMPREPLY=( $(compgen -W 'amplification poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile composition-optimal composition-basic wor-rdp weighted-rdp' -- "$cur") ); return;;
         subsample,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         subsample,--digits) return;;
+        subsample,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         subsample,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         shuffle-pnsgd,--noise) COMPREPLY=( $(compgen -W 'gaussian laplace' -- "$cur") ); return;;
         shuffle-pnsgd,--sigma) return;;
@@ -93,6 +96,7 @@ _dpcalc() {
         shuffle-pnsgd,--bound) COMPREPLY=( $(compgen -W 'shuffled-hybrid shuffled-contraction shuffled-iteration shuffled-limit smooth-nonconvex-shuffled-exact smooth-nonconvex-shuffled rdp-optimal rdp-improved rdp-mironov smooth-nonconvex-high-noise randomly-stopped randomly-stopped-loose output-perturbation-shuffled-exact output-perturbation-shuffled fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact smooth-nonconvex output-perturbation-exact output-perturbation without-replacement-conjecture composition-basic without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower' -- "$cur") ); return;;
         shuffle-pnsgd,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         shuffle-pnsgd,--digits) return;;
+        shuffle-pnsgd,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         online-noise,--noise) COMPREPLY=( $(compgen -W 'gaussian laplace' -- "$cur") ); return;;
         online-noise,--c1) return;;
         online-noise,--c2) return;;
@@ -116,6 +120,7 @@ _dpcalc() {
         online-noise,--bound) COMPREPLY=( $(compgen -W 'online-contraction online-hybrid online-iteration online-limit' -- "$cur") ); return;;
         online-noise,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         online-noise,--digits) return;;
+        online-noise,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         burn-in,--n) return;;
         burn-in,--batch-size) return;;
         burn-in,--steps) return;;
@@ -137,6 +142,7 @@ _dpcalc() {
         burn-in,--bound) COMPREPLY=( $(compgen -W 'iteration burn-in-rdp rdp-optimal rdp-improved rdp-mironov composition burn-in-profile composition-profile lower-bound burn-in-as-published iteration-schedule' -- "$cur") ); return;;
         burn-in,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         burn-in,--digits) return;;
+        burn-in,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         noise-feedback,--curvature) return;;
         noise-feedback,--learning-rate) return;;
         noise-feedback,--steps) return;;
@@ -151,6 +157,7 @@ _dpcalc() {
         noise-feedback,--bound) COMPREPLY=( $(compgen -W 'noise-feedback without-feedback' -- "$cur") ); return;;
         noise-feedback,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         noise-feedback,--digits) return;;
+        noise-feedback,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         tv,--mechanism) COMPREPLY=( $(compgen -W 'gaussian laplace randomized-response' -- "$cur") ); return;;
         tv,--sigma) return;;
         tv,--scale) return;;
@@ -183,6 +190,7 @@ _dpcalc() {
         tv,--bound) COMPREPLY=( $(compgen -W 'tv-exact tv-pinsker gaussian-exact tv-laplace-as-published laplace-exact laplace-profile tv-product composition-optimal randomized-response-exact poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile composition-basic wor-rdp wor-profile gdp-exact tv-kl zcdp-rdp rdp-curve outcomes-exact profile-composition dp-tv rdp-composition' -- "$cur") ); return;;
         tv,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         tv,--digits) return;;
+        tv,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         tv,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         bounds,--command) COMPREPLY=( $(compgen -W 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv' -- "$cur") ); return;;
         bounds,--status) COMPREPLY=( $(compgen -W 'proven as-published conjecture limit lower' -- "$cur") ); return;;
@@ -191,15 +199,15 @@ _dpcalc() {
         explain,--format) COMPREPLY=( $(compgen -W 'table json jsonl' -- "$cur") ); return;;
     esac
     case $cmd in
-        rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
         schema) COMPREPLY=( $(compgen -W '-h --help rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv' -- "$cur") );;
-        shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        online-noise) COMPREPLY=( $(compgen -W '--noise --c1 --c2 --decay --sigmas --scales --schedule --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        burn-in) COMPREPLY=( $(compgen -W '--n --batch-size --steps --lipschitz --smoothness --strong-convexity --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        noise-feedback) COMPREPLY=( $(compgen -W '--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        tv) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --scheme --sampling-rate --n --batch-size --epochs --adjacency --epsilon -e --delta -d --tv --mu --rho --alpha -a --rdp --kl --p --q --fpr --roc --tpr --prior --precision --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        online-noise) COMPREPLY=( $(compgen -W '--noise --c1 --c2 --decay --sigmas --scales --schedule --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        burn-in) COMPREPLY=( $(compgen -W '--n --batch-size --steps --lipschitz --smoothness --strong-convexity --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        noise-feedback) COMPREPLY=( $(compgen -W '--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        tv) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --scheme --sampling-rate --n --batch-size --epochs --adjacency --epsilon -e --delta -d --tv --mu --rho --alpha -a --rdp --kl --p --q --fpr --roc --tpr --prior --precision --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
         bounds) COMPREPLY=( $(compgen -W '--command --status --assumes --format --json -q --quiet -h --help' -- "$cur") );;
         explain) COMPREPLY=( $(compgen -W '--format --json -h --help gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") );;
         '') COMPREPLY=( $(compgen -W 'rdp convert subsample schema shuffle-pnsgd online-noise burn-in noise-feedback tv bounds explain -V --version -h --help' -- "$cur") );;

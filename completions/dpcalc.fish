@@ -19,8 +19,10 @@ complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l solve -d 'find this p
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp rdp-optimal rdp-improved rdp-mironov gaussian-classic laplace-exact laplace-rdp composition-optimal composition-basic laplace-profile randomized-response-exact randomized-response-rdp'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a convert -d 'Convert between guarantees, and compose them'
@@ -45,9 +47,11 @@ complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l solve -d 'find th
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l bound -d 'use only this bound (repeatable)' -x -a 'rdp-curve rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp composition-optimal composition-advanced composition-basic pure-rdp dp-tv pure-gdp outcomes-exact outcomes-rdp rdp-composition profile-composition'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a subsample -d 'Privacy of training on random batches (DP-SGD)'
@@ -76,9 +80,11 @@ complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l solve -d 'find 
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l bound -d 'use only this bound (repeatable)' -x -a 'amplification poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile composition-optimal composition-basic wor-rdp weighted-rdp'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a schema -d 'JSON Schema of a result, and of a command'\''s parameters'
@@ -109,8 +115,10 @@ complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l solve -d 'f
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l bound -d 'use only this bound (repeatable)' -x -a 'shuffled-hybrid shuffled-contraction shuffled-iteration shuffled-limit smooth-nonconvex-shuffled-exact smooth-nonconvex-shuffled rdp-optimal rdp-improved rdp-mironov smooth-nonconvex-high-noise randomly-stopped randomly-stopped-loose output-perturbation-shuffled-exact output-perturbation-shuffled fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact smooth-nonconvex output-perturbation-exact output-perturbation without-replacement-conjecture composition-basic without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a online-noise -d 'Privacy of the last iterate of noisy SGD over a stream, with noise that decays'
@@ -137,8 +145,10 @@ complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l solve -d 'fi
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l bound -d 'use only this bound (repeatable)' -x -a 'online-contraction online-hybrid online-iteration online-limit'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a burn-in -d 'Noisy SGD: when longer training costs no more privacy'
@@ -163,8 +173,10 @@ complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l solve -d 'find th
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l bound -d 'use only this bound (repeatable)' -x -a 'iteration burn-in-rdp rdp-optimal rdp-improved rdp-mironov composition burn-in-profile composition-profile lower-bound burn-in-as-published iteration-schedule'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a noise-feedback -d 'Affine gradients with noise feedback'
@@ -182,8 +194,10 @@ complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l solve -d '
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l bound -d 'use only this bound (repeatable)' -x -a 'noise-feedback without-feedback'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a tv -d 'Total variation: what any attacker can do'
@@ -220,9 +234,11 @@ complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l solve -d 'find this pa
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l bound -d 'use only this bound (repeatable)' -x -a 'tv-exact tv-pinsker gaussian-exact tv-laplace-as-published laplace-exact laplace-profile tv-product composition-optimal randomized-response-exact poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile composition-basic wor-rdp wor-profile gdp-exact tv-kl zcdp-rdp rdp-curve outcomes-exact profile-composition dp-tv rdp-composition'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a bounds -d 'The catalogue: every bound, and which command uses it'
