@@ -1,0 +1,104 @@
+"""--run: the description of a training run, from a TOML or JSON file (or standard input), options taking precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from dpcalc.errors import DpcalcError, flag
+from dpcalc.spec import OUTPUT, Command, Given
+
+_LARGEST = 1_000_000  # bytes
+# An option takes the place of what the file says in other words.
+_INSTEAD = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
+_SAID_BY_FILE = ("run", "input", "bound")
+
+
+def merged(command: Command, given: Given) -> Given:
+    """The call with the file's parameters filled in. Raises DpcalcError that names the file and the key."""
+    from dpcalc.params import validate
+
+    source = given["run"]
+    found = _known(command, read(source), source)
+    said = {given.said_as.get(name, name): given.values[name] for name in given.provided - {"run"}}
+    for group in _INSTEAD:
+        if said.keys() & set(group):
+            found = {k: v for k, v in found.items() if k not in group or k in said}
+    if "solve" not in said:  # a question replaces the file's
+        other = {"epsilon": "delta", "delta": "epsilon"}
+        gone = {other[k] for k in said.keys() & other.keys()} | ({"solve"} if said.keys() & other.keys() else set())
+        found = {k: v for k, v in found.items() if k not in gone}
+    try:
+        both = validate(command, {**found, **said})
+    except DpcalcError as error:
+        name = (error.option or "").removeprefix("--").replace("-", "_")
+        raise DpcalcError(error.code, f"{source}: {error.message}" if name in found else error.message, error.option) from None
+    return Given(both.values, both.provided, given.inputs, both.said_as)
+
+
+def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Keys as option names, in either spelling. Raises DpcalcError for a key that is none."""
+    from dpcalc.params import near
+
+    names = tuple(o.name for o in command.all_options() if o.group != OUTPUT and o.name not in _SAID_BY_FILE)
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        name = key.replace("-", "_")
+        if name not in names:
+            raise DpcalcError("unknown-key", f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(name, names)}", "--run")
+        if name in found:
+            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise DpcalcError("not-a-number", f"{source}: {value!r} is not one number or word", flag(name))
+        found[name] = value
+    return found
+
+
+@cache
+def read(source: str) -> Mapping[str, Any]:
+    """The file's object. Read once: a sweep asks again, and standard input cannot be read twice."""
+    text = _text(source)
+    return _json(text, source) if text.lstrip().startswith("{") else _toml(text, source)
+
+
+def _json(text: str, source: str) -> Mapping[str, Any]:
+    import json
+
+    try:
+        pairs: list[tuple[str, Any]] = json.loads(text, object_pairs_hook=list)
+    except (ValueError, RecursionError) as e:
+        reason = e.msg + f" in line {e.lineno}" if isinstance(e, json.JSONDecodeError) else "nested too deep or a number too long"
+        raise DpcalcError("bad-json", f"{source} is not one JSON object: {reason}", "--run") from None
+    for name, _ in pairs:
+        if sum(1 for other, _ in pairs if other == name) > 1:
+            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
+    return dict(pairs)
+
+
+def _toml(text: str, source: str) -> Mapping[str, Any]:
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
+        raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", "--run") from None
+    if not data:
+        raise DpcalcError("bad-toml", f"{source} says nothing; parameters such as n = 60000 are expected", "--run")
+    return data
+
+
+def _text(source: str) -> str:
+    import sys
+
+    try:
+        if source == "-":
+            data = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with open(source, "rb") as file:
+                data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise DpcalcError("unreadable", f"{source}: more than {_LARGEST} bytes describe no run", "--run")
+        return data.decode("utf-8-sig")
+    except (OSError, ValueError) as e:
+        raise DpcalcError("unreadable", f"{source!r}: {getattr(e, 'strerror', None) or 'not UTF-8 text'}", "--run") from None
