@@ -34,6 +34,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], asked: Aske
     error: DpcalcError | None = None
     for reading in READINGS:
         if question.unknown and reading.adjacency != run.adjacency:
+            failed += [(0, name, _other(reading.adjacency)) for name in reading.bounds]
             continue
         bounds, why = _bounds(reading, run, question, named)
         failed += [(_met(reading, run), name, reason) for name, reason in why.items()]
@@ -45,11 +46,13 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], asked: Aske
             error = error or (answer if reading.adjacency == run.adjacency else None)
             continue
         tv = _tv(reading, run, bounds, question, asked) if with_tv and not question.unknown else {}
-        rows += [(_told(row, reading, run, question, tv), answer) for row in _best(answer)]
-    ranked = sorted(rows, key=lambda x: (x[0].said["neighbours"] != run.adjacency, _rank(x[0], question)))
+        rows += [(_told(row, reading, run, question, tv), answer) for row in _best(answer, bounds)]
+    ranked = sorted(rows, key=lambda x: (x[0].said["adjacency"] != run.adjacency, _rank(x[0], question)))
     shown = {row.route.bound.name for row, _ in ranked}
     reasons = {name: reason for _, name, reason in sorted(failed, key=lambda x: x[0]) if name not in shown}
-    own = [x for x in ranked if x[0].said["neighbours"] == run.adjacency]
+    reasons |= {} if any(row.said["adjacency"] == run.adjacency for row, _ in ranked) else {
+        row.route.bound.name: _other(row.said["adjacency"]) for row, _ in ranked}
+    own = [x for x in ranked if x[0].said["adjacency"] == run.adjacency]
     return Found(tuple(row for row, _ in ranked) if own else (), _guarantee(*own[0], question) if own else {}, reasons, error)
 
 
@@ -57,6 +60,10 @@ def headline(run: Run, question: Question, named: tuple[str, ...], asked: Asked)
     """The sharpest row for the run's own neighbours."""
     found = guarantees(run, question, named, asked, with_tv=False).rows
     return found[0] if found else None
+
+
+def _other(adjacency: str) -> str:
+    return f"is for {adjacency} neighbours (--adjacency {adjacency})"
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -113,11 +120,11 @@ def command_line(command: str, said: Mapping[str, Any]) -> str:
     return " ".join(words)
 
 
-def _best(answer: Answer) -> list[Row]:
-    """The sharpest proven row of every bound."""
+def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
+    """The sharpest proven row of each of the bounds."""
     first: dict[str, Row] = {}
     for row in answer.rows:
-        if row.route.bound.status == "proven":
+        if row.route.bound.status == "proven" and row.route.bound.name in bounds:
             first.setdefault(row.route.bound.name, row)
     return list(first.values())
 
@@ -125,7 +132,7 @@ def _best(answer: Answer) -> list[Row]:
 def _tv(reading: Reading, run: Run, bounds: tuple[str, ...], question: Question, asked: Asked) -> dict[str, float]:
     """δ at ε = 0 by every bound that gives it."""
     answer = _ask(reading, run, bounds, {"sigma": run.sigma, "epsilon": 0.0}, asked)
-    return {row.route.bound.name: row.result["delta"] for row in _best(answer)} if isinstance(answer, Answer) else {}
+    return {row.route.bound.name: row.result["delta"] for row in _best(answer, bounds)} if isinstance(answer, Answer) else {}
 
 
 def _told(row: Row, reading: Reading, run: Run, question: Question, tv: Mapping[str, float]) -> Row:
@@ -135,7 +142,7 @@ def _told(row: Row, reading: Reading, run: Run, question: Question, tv: Mapping[
     line = command_line(reading.command, {**reading.parameters(run), **_question(question, run), "bound": (name, *via)})
     if not question.unknown:
         row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
-    return row._replace(said={"neighbours": reading.adjacency, "assumes": reading.assumes(run), "command": line},
+    return row._replace(said={"adjacency": reading.adjacency, "assumes": reading.assumes(run), "command": line},
                         notes=tuple(f"{name}: {note}" for note in row.notes))
 
 

@@ -114,7 +114,7 @@ BATCHES = Quantity("batches", "how batches are formed", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
 RELEASE = Quantity("release", "what is released: every-iterate where nothing is said", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"))
-LOSS = Quantity("loss", "what is known of every record's loss: nothing (any) where nothing is said", kind="choice", choices=("any", "convex"))
+LOSS = Quantity("loss", "what is known of every record's loss: any where nothing is said", kind="choice", choices=("any", "convex"))
 CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0)
 
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")

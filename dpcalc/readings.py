@@ -43,7 +43,7 @@ class Reading(NamedTuple):
 
 def _batches(*kinds: str) -> Condition:
     names = " or ".join(kinds)
-    return Condition(lambda r: r.batches in kinds, lambda r: f"needs batches of the kind {names}; these are {r.batches}")
+    return Condition(lambda r: r.batches in kinds, lambda r: f"for --batches {names}")
 
 
 def _releases(*kinds: str) -> Condition:
@@ -56,16 +56,18 @@ def _not_expanding(run: Run) -> bool:
     return Fraction(run.learning_rate) * Fraction(run.smoothness) <= 2 * _SAID
 
 
-_LIPSCHITZ = Condition(lambda r: not r.clipped, lambda r: "needs losses whose gradients need no clipping (--lipschitz): a clipped gradient of a "
+_LIPSCHITZ = Condition(lambda r: not r.clipped, lambda r: "needs gradients that need no clipping (--lipschitz): a clipped gradient of a "
                        "convex loss is in general not the gradient of one")
 _CONVEX = Condition(lambda r: r.strong_convexity is not None, lambda r: "needs convex losses (--loss convex)")
 _SMOOTH = Condition(lambda r: r.smoothness is not None, lambda r: "needs smooth losses (--smoothness)")
 _STEP = Condition(lambda r: r.learning_rate is not None, lambda r: "needs --learning-rate")
 _DIAMETER = Condition(lambda r: r.diameter is not None, lambda r: "needs a constraint set (--diameter)")
 _NO_SET = Condition(lambda r: r.diameter is None, lambda r: "asked with the others about the set of diameter D")
-_STABLE = Condition(_not_expanding, lambda r: f"needs η <= 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}; here η = {plain(r.learning_rate or 0.0)}")
+_STABLE = Condition(_not_expanding, lambda r: f"needs η <= 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}; here η = "
+                    f"{plain(r.learning_rate or 0.0)}")
 _WHOLE = Condition(lambda r: r.steps % r.in_pass == 0, lambda r: f"needs whole passes: T = {r.steps} is no multiple of n/b = {r.in_pass}")
-_PLACE = Condition(lambda r: r.index is not None, lambda r: "needs --index: without it the record is one of the last batch, which no noise follows")
+_PLACE = Condition(lambda r: r.record is not None,
+                   lambda r: "needs --index: without it the record is one of the last batch, which no later noise hides")
 _SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
 _ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _SETTING),
                    lambda r: "never better than shuffled-iteration, which applies, and slow over several passes")
@@ -159,7 +161,8 @@ def _of_pass(run: Run) -> str:
 
 
 def _shuffled_set(run: Run) -> str:
-    return f"{_loss(run)}{'; ' + _set(run) if run.diameter is not None else ''}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
+    inside = f"; {_set(run)}" if run.diameter is not None else ""
+    return f"{_loss(run)}{inside}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
 
 
 def _smooth(run: Run) -> str:
@@ -202,5 +205,6 @@ READINGS: tuple[Reading, ...] = (
     Reading(("smooth-nonconvex-exact",), REPLACE_ONE,
             (_batches(FIXED, STREAM), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _WHOLE, _PLACE), "shuffle-pnsgd",
             lambda r: {**_one_record(r), "index": r.position},
-            lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}", _epochs_slow("smooth-nonconvex-exact")),
+            lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}",
+            _epochs_slow("smooth-nonconvex-exact")),
 )

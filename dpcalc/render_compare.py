@@ -13,7 +13,7 @@ def columns(answer: Answer) -> Cells:
     asked = answer.asked
     tv, digits = "tv" in answer.headline.result and not answer.question.unknown, any(row.digits for row in answer.rows)
     header = ("bound", "neighbours", symbol(asked), *(("TV",) if tv else ()), *(("published formula",) if digits else ()), "assumes")
-    rows = [(row_label(row), row.said["neighbours"], shown(answer, asked, row), *((human(row.result["tv"]),) if tv else ()),
+    rows = [(row_label(row), row.said["adjacency"], shown(answer, asked, row), *((human(row.result["tv"]),) if tv else ()),
              *((next(iter(row.digits.values()), ""),) if digits else ()), row.said["assumes"]) for row in answer.rows]
     return header, rows
 
@@ -24,10 +24,10 @@ def below(answer: Answer) -> list[str]:
     more, asked = answer.more(), answer.asked
     lines = ["", "Each row by itself:", *(f"  {row_label(row)}: {row.said['command']}" for row in answer.rows)]
     if more["what_if"]:
-        lines += ["", f"With one more assumption the headline would be, instead of {symbol(asked)} = {shown(answer, asked, answer.headline)}:"]
+        lines += ["", f"What more assumptions would give, instead of {symbol(asked)} = {shown(answer, asked, answer.headline)}:"]
         lines += [f"  {symbol(asked)} = {human(w[asked])} ({w['bound']}) if {w['assumption']}" for w in more["what_if"]]
     if more["no_gain"]:
-        lines += [("" if more["what_if"] else "\n") + f"Alone no gain: if {'; if '.join(more['no_gain'])}"]
+        lines += ([] if more["what_if"] else [""]) + [f"None of these alone lowers it: {'; '.join(more['no_gain'])}."]
     reasons: dict[str, list[str]] = {}
     for item in more["not_applicable"]:
         reasons.setdefault(item["reason"], []).append(item["name"])

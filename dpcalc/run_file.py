@@ -20,7 +20,8 @@ def merged(command: Command, given: Given) -> Given:
     from dpcalc.params import validate
 
     source = given["run"]
-    found = _known(command, read(source), source)
+    where = "standard input" if source == "-" else source
+    found = _known(command, read(source), where)
     said = {given.said_as.get(name, name): given.values[name] for name in given.provided - {"run"}}
     for group in _INSTEAD:
         if said.keys() & set(group):
@@ -33,7 +34,7 @@ def merged(command: Command, given: Given) -> Given:
         both = validate(command, {**found, **said})
     except DpcalcError as error:
         name = (error.option or "").removeprefix("--").replace("-", "_")
-        raise DpcalcError(error.code, f"{source}: {error.message}" if name in found else error.message, error.option) from None
+        raise DpcalcError(error.code, f"{where}: {error.message}" if name in found and name not in said else error.message, error.option) from None
     return Given(both.values, both.provided, given.inputs, both.said_as)
 
 
@@ -58,8 +59,8 @@ def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, 
 @cache
 def read(source: str) -> Mapping[str, Any]:
     """The file's object. Read once: a sweep asks again, and standard input cannot be read twice."""
-    text = _text(source)
-    return _json(text, source) if text.lstrip().startswith("{") else _toml(text, source)
+    text, where = _text(source), "standard input" if source == "-" else source
+    return _json(text, where) if text.lstrip().startswith("{") else _toml(text, where)
 
 
 def _json(text: str, source: str) -> Mapping[str, Any]:

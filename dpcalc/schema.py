@@ -24,7 +24,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     row = {
         "type": "object",
         "required": ["name", "status", "witness", "source", "assumptions", "errata"],
-        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
+        "properties": {"name": _TEXT, "adjacency": _TEXT, "assumes": _TEXT, "command": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
                        "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
                        "errata": _TEXTS},
         "additionalProperties": _NUMBER,
@@ -45,8 +45,12 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "notes": _TEXTS,
     }
     roc = {"roc": {"type": "array", "items": _NUMBERS}}  # tv with --fpr or --roc: {fpr, tpr} a point
+    reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
+    gain = {"type": "object", "required": ["assumption", "options", "bound", "command"], "additionalProperties": _NUMBER,
+            "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
+    compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS, "not_applicable": {"type": "array", "items": reason}}
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
-            "properties": properties | roc, "$defs": definitions}
+            "properties": properties | roc | compared, "$defs": definitions}
 
 
 def of_command(command: Command) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Run(NamedTuple):
     smoothness: float | None
     strong_convexity: float | None
     diameter: float | None
-    index: int | None
+    record: int | None  # its place in a pass, where it is told
 
     @property
     def in_pass(self) -> int:
@@ -55,7 +55,7 @@ class Run(NamedTuple):
     @property
     def position(self) -> int | None:
         """The batch of a pass that holds the record of --index."""
-        return None if self.index is None else -(-self.index // self.batch_size)
+        return None if self.record is None else -(-self.record // self.batch_size)
 
     @property
     def push(self) -> float:
@@ -139,16 +139,18 @@ def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
     lipschitz, clip = values.get("lipschitz"), values.get("clipping_norm")
     if lipschitz is None and clip is None:
         raise DpcalcError("missing", "needed: a bound on every record's gradient, by --lipschitz or --clipping-norm", "--lipschitz")
-    if clip is None or (lipschitz is not None and lipschitz <= clip):
-        return float(lipschitz), False
-    return float(clip), True
+    if clip is not None and (lipschitz is None or lipschitz > clip):
+        return float(clip), True
+    assert lipschitz is not None
+    return float(lipschitz), False
 
 
 def _convexity(values: Mapping[str, Any]) -> float | None:
     """ρ; 0 for convex losses; None where nothing is said."""
     rho, loss = values.get("strong_convexity"), values.get("loss")
     if rho is not None and loss == ANY:
-        raise DpcalcError("contradictory", f"{rho:g} says that the losses are convex, --loss any that they need not be", "--strong-convexity")
+        raise DpcalcError("contradictory", f"{rho:g} says that the losses are convex, --loss any that they need not be",
+                          "--strong-convexity")
     return rho if rho is not None else 0.0 if loss == CONVEX else None
 
 
@@ -156,9 +158,10 @@ def _check(run: Run) -> None:
     rho, beta = run.strong_convexity, run.smoothness
     if rho and beta is not None and rho > beta:
         raise DpcalcError("out-of-range", f"{rho:g} > β = {beta:g}: a loss cannot be more convex than smooth", "--strong-convexity")
-    if run.index is not None and run.batches not in (FIXED, STREAM):
+    if run.record is not None and run.batches not in (FIXED, STREAM):
         raise DpcalcError("unneeded", f"a record has a place only with --batches {FIXED} or {STREAM}", "--index")
-    if run.index is not None and run.index > run.n:
-        raise DpcalcError("out-of-range", f"{run.index} > n = {run.n}: there is no such record", "--index")
+    if run.record is not None and run.record > run.n:
+        raise DpcalcError("out-of-range", f"{run.record} > n = {run.n}: there is no such record", "--index")
     if run.position is not None and run.position > run.in_pass:
-        raise DpcalcError("out-of-range", f"record {run.index} is never used: a pass is {run.in_pass} batches of {run.batch_size}", "--index")
+        raise DpcalcError("out-of-range", f"record {run.record} is never used: a pass is {run.in_pass} batches of {run.batch_size}",
+                          "--index")

@@ -1,8 +1,8 @@
 """What one more assumption would buy: options that a run does not have, as weak as they can be and still say something.
 
 Where an assumption needs a number that is not known, it is the weakest with an effect: β = 2/η, the least smooth loss that the last-iterate
-theorems allow; ρ = 10/(ηT) (at most β), which forgets within a tenth of the run (of a pass, over shuffled records); a D with the
-horizon Dn/(Lη) a tenth of the run.
+theorems allow; ρ = 10/(ηT) (at most β and 2L/D), which forgets within a tenth of the run (of a pass, over shuffled records); a D with
+the horizon Dn/(Lη) a tenth of the run (over shuffled records, D = ηL√N/b, N batches in a pass).
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dpcalc.answer import Row
 from dpcalc.comparing import Asked, command_line, headline
 from dpcalc.numbers import human, plain
 from dpcalc.question import Question
-from dpcalc.training_run import CONVEX, FIXED, LAST, SHUFFLED, STREAM, WITHOUT, Run, describe
+from dpcalc.training_run import CONVEX, FIXED, LAST, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run, describe
 
 _GAIN = 1 - 1e-3  # less is not worth an assumption
-_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "lipschitz", "clipping_norm", "smoothness",
-         "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")
+_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "lipschitz", "clipping_norm",
+         "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")
 
 
 class Assumption(NamedTuple):
@@ -63,20 +63,23 @@ def _smooth(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
 def _curved(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     if run.strong_convexity or run.learning_rate is None or run.smoothness == 0:
         return None
-    span = run.in_pass if run.batches == SHUFFLED else run.steps
-    rho = 10 / (run.learning_rate * span)
-    return {"loss": CONVEX, "strong_convexity": _short(rho if run.smoothness is None else min(rho, run.smoothness))}
+    most = [10 / (run.learning_rate * (run.in_pass if run.batches == SHUFFLED else run.steps))]
+    most += [run.smoothness] if run.smoothness else []
+    most += [2 * run.lipschitz / run.diameter] if run.diameter else []  # gradients that differ by ρD are not both below L
+    return {"loss": CONVEX, "strong_convexity": _short(min(most))}
 
 
 def _held(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     if run.diameter is not None or run.learning_rate is None:
         return None
     reach = run.learning_rate * run.lipschitz
-    return {"diameter": _short(reach * sqrt(run.in_pass) / run.batch_size if run.batches == SHUFFLED else reach * run.steps / 10 / run.n)}
+    most = [reach * sqrt(run.in_pass) / run.batch_size if run.batches == SHUFFLED else reach * run.steps / 10 / run.n]
+    most += [2 * run.lipschitz / run.strong_convexity] if run.strong_convexity else []
+    return {"diameter": _short(min(most))}
 
 
 def _drawn(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    other = {STREAM: SHUFFLED, FIXED: SHUFFLED, SHUFFLED: WITHOUT}.get(run.batches)
+    other = _BETTER.get((run.batches, run.adjacency))
     return None if other is None else {"batches": other, **({} if values.keys() & {"steps", "epochs"} else {"epochs": 1}), "index": None}
 
 
@@ -85,7 +88,10 @@ def _short(x: float) -> float:
     return float(human(x, 3, upward=False))
 
 
-_ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass", WITHOUT: "every batch is drawn afresh, uniformly without replacement"}
+_BETTER = {(STREAM, REPLACE_ONE): SHUFFLED, (FIXED, REPLACE_ONE): SHUFFLED, (SHUFFLED, REPLACE_ONE): WITHOUT,
+           (POISSON, REPLACE_ONE): WITHOUT}
+_ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
+           WITHOUT: "every batch is drawn afresh, uniformly without replacement"}
 STRUCTURE = (
     Assumption(_released, lambda o: "only the last iterate is released"),
     Assumption(_convex, lambda o: "every loss is convex"),
@@ -100,7 +106,8 @@ STRENGTH = (
 SAMPLING = Assumption(_drawn, lambda o: _ORDERS[o["batches"]])
 
 
-def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...], base: float, asked: Asked) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
+def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...], base: float,
+            asked: Asked) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
     """The assumptions that lower the headline `base`, and those that, alone, do not. With all that the last-iterate theorems need
     the two that make them strong are tried on top."""
     run = describe(values)
@@ -125,14 +132,16 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
     for assumption in STRENGTH:
         if extra := assumption.options(fuller, values):
             text = assumption.says(extra)
-            if not attempt({**package, **extra}, f"{together}; {text}" if together else text, best) and not together:
+            others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
+            if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(text)
     if other := SAMPLING.options(run, values):
         attempt(other, SAMPLING.says(other), base)
     return tuple(found), tuple(idle)
 
 
-def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question, named: tuple[str, ...], asked: Asked, text: str) -> WhatIf | None:
+def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question, named: tuple[str, ...], asked: Asked,
+         text: str) -> WhatIf | None:
     changed = {k: v for k, v in {**values, **options}.items() if v is not None}
     row = headline(describe(changed), question, named, asked)
     if row is None:

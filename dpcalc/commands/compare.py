@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
     from dpcalc.training_run import Run
 
-_NOISE = ("σ is the standard deviation of the noise on a batch's gradient, which is the sum over the batch divided by b (the expected size, of "
-          "a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
+_NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided by b (the expected "
+          "size, of a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
+_NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
 _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate of every pass", "last-iterate": "last iterate"}
 
 
@@ -39,15 +40,16 @@ def answer(given: Given) -> Answer:
     if values["sigma"] is None:
         del values["sigma"]
     _require_noise(values, question)
-    run, named, seen = describe(values), tuple(given["bound"] or ()), {}
+    run, named = describe(values), tuple(given["bound"] or ())
+    seen: Asked = {}
     found = guarantees(run, question, named, seen)
     if not found.rows:
         raise _nothing(run, found)
     head = found.rows[0]
     sigma = head.result["sigma"] if question.unknown else values["sigma"]
     extra = {"steps": run.steps, "noise_multiplier": sigma / run.removal, **_solved_tv(run, question, found, seen)}
-    shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in ("format", "bound", "digits", "solve")}
-    return Answer("compare", question, shown, found.rows, found.guarantee, run.adjacency, _RELEASED[run.release], _notes(run, found), extra,
+    shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in _NOT_OF_RUN}
+    return Answer("compare", question, shown, found.rows, found.guarantee, run.adjacency, _RELEASED[run.release], _notes(run, found, extra["noise_multiplier"]), extra,
                   more=_more(values, question, named, found, seen))
 
 
@@ -58,10 +60,16 @@ def _refuse(given: Given) -> None:
 
     for name in sorted(given.provided & {"alpha", "rdp"}):
         raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget", flag(name))
+    if (given["solve"] or "").removeprefix("--").replace("_", "-") == "noise-multiplier":
+        raise DpcalcError("unknown-value", "solve for sigma; the noise multiplier Z = bσ/L that it means is told beside it", "--solve")
+    if given["epsilon"] is None and given["delta"] is None:
+        raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and --solve sigma")
+    if given["solve"] is not None and (given["epsilon"] is None or given["delta"] is None):
+        raise DpcalcError("missing", "needs a budget: --epsilon and --delta", "--solve")
     for name in given["bound"] or ():
         if name not in known():
-            raise DpcalcError("unknown-value", f"{name!r} is not a bound for a training run; it can be {', '.join(known())}{near(name, known())}",
-                              "--bound")
+            raise DpcalcError("unknown-value", f"{name!r} is not a bound for a training run; it can be {', '.join(known())}"
+                              f"{near(name, known())}", "--bound")
 
 
 def _require_noise(values: Mapping[str, Any], question: Question) -> None:
@@ -99,16 +107,18 @@ def _solved_tv(run: Run, question: Question, found: Found, seen: Asked) -> dict[
     return {"tv": at.rows[0].result["tv"]} if at.rows else {}
 
 
-def _notes(run: Run, found: Found) -> tuple[str, ...]:
-    notes = [_NOISE]
+def _notes(run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
+    from dpcalc.numbers import human
+
+    notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{'C' if run.clipped else 'L'} = {human(multiplier)}"]
     if run.batches in ("shuffled", "fixed-order", "stream"):
         rest = run.n - run.in_pass * run.batch_size
-        left = f"; the other {rest} are not used in it" if rest else ""
-        notes.append(f"a pass is {run.in_pass} batches of {run.batch_size} records{left}")
+        left = f"; the other {rest} records are not used in it" if rest else ""
+        notes.append(f"a pass is {run.in_pass} batches of {run.batch_size}{left}")
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
         notes.append("clipping does not make a gradient less smooth: it brings no two gradients further apart")
-    if any(row.said["neighbours"] != run.adjacency for row in found.rows):
-        other = next(row.said["neighbours"] for row in found.rows if row.said["neighbours"] != run.adjacency)
+    if any(row.said["adjacency"] != run.adjacency for row in found.rows):
+        other = next(row.said["adjacency"] for row in found.rows if row.said["adjacency"] != run.adjacency)
         notes.append(f"rows for {other} neighbours are not comparable with the headline, which is for {run.adjacency}")
     return tuple(notes)
 
@@ -140,8 +150,8 @@ def _plain(quantity: Quantity, **changes: Any) -> Quantity:
 
 COMMAND = Command(
     "compare",
-    "Every guarantee that applies to a training run, sharpest first, and what one more assumption would buy. The run is described by options "
-    "or by a file (--run), in one convention: σ is the noise on the mean gradient of a batch",
+    "Every guarantee that applies to a training run, sharpest first, and what one more assumption would buy. The run is described by "
+    "options or by a file (--run), in one convention: σ is the noise on the mean gradient of a batch",
     (
         Option(q.RUN, RUN),
         Option(_plain(q.N), RUN),
@@ -164,8 +174,9 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma .1 --lipschitz 1 --loss convex --smoothness 1 "
-         "--learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = "),
-        ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 --delta 1e-5", "ε = "),
+        ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma .1 --lipschitz 1 --loss convex "
+         "--smoothness 1 --learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = 3.21727"),
+        ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 --delta 1e-5",
+         "ε = 1.13391"),
     ),
 )
