@@ -34,7 +34,8 @@ def merged(command: Command, given: Given) -> Given:
         both = validate(command, {**found, **said})
     except DpcalcError as error:
         name = (error.option or "").removeprefix("--").replace("-", "_")
-        raise DpcalcError(error.code, f"{where}: {error.message}" if name in found and name not in said else error.message, error.option) from None
+        prefix = f"{where}: " if name in found and name not in said else ""
+        raise DpcalcError(error.code, prefix + error.message, error.option) from None
     return Given(both.values, both.provided, given.inputs, both.said_as)
 
 

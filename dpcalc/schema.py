@@ -24,9 +24,9 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     row = {
         "type": "object",
         "required": ["name", "status", "witness", "source", "assumptions", "errata"],
-        "properties": {"name": _TEXT, "adjacency": _TEXT, "assumes": _TEXT, "command": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
+        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
                        "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
-                       "errata": _TEXTS},
+                       "errata": _TEXTS, **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
         "additionalProperties": _NUMBER,
     }
     properties = {

@@ -49,8 +49,8 @@ def answer(given: Given) -> Answer:
     sigma = head.result["sigma"] if question.unknown else values["sigma"]
     extra = {"steps": run.steps, "noise_multiplier": sigma / run.removal, **_solved_tv(run, question, found, seen)}
     shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in _NOT_OF_RUN}
-    return Answer("compare", question, shown, found.rows, found.guarantee, run.adjacency, _RELEASED[run.release], _notes(run, found, extra["noise_multiplier"]), extra,
-                  more=_more(values, question, named, found, seen))
+    return Answer("compare", question, shown, found.rows, found.guarantee, run.adjacency, _RELEASED[run.release],
+                  _notes(run, found, extra["noise_multiplier"]), extra, more=_more(values, question, named, found, seen))
 
 
 def _refuse(given: Given) -> None:
@@ -110,7 +110,8 @@ def _solved_tv(run: Run, question: Question, found: Found, seen: Asked) -> dict[
 def _notes(run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
     from dpcalc.numbers import human
 
-    notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{'C' if run.clipped else 'L'} = {human(multiplier)}"]
+    norm = "C" if run.clipped else "L"
+    notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = {human(multiplier)}"]
     if run.batches in ("shuffled", "fixed-order", "stream"):
         rest = run.n - run.in_pass * run.batch_size
         left = f"; the other {rest} records are not used in it" if rest else ""
