@@ -33,10 +33,9 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], asked: Aske
     failed: list[tuple[int, str, str]] = []
     error: DpcalcError | None = None
     for reading in READINGS:
-        if question.unknown and reading.adjacency != run.adjacency:
-            failed += [(0, name, _other(reading.adjacency)) for name in reading.bounds]
-            continue
         bounds, why = _bounds(reading, run, question, named)
+        if bounds and question.unknown and reading.adjacency != run.adjacency:
+            why, bounds = dict.fromkeys(bounds, _other(reading.adjacency)), ()
         failed += [(_met(reading, run), name, reason) for name, reason in why.items()]
         if not bounds:
             continue
@@ -76,7 +75,8 @@ def _bounds(reading: Reading, run: Run, question: Question, named: tuple[str, ..
     if reason:
         return (), dict.fromkeys(mine, reason)
     slow = reading.slow(run) if question.unknown and not named else ()
-    return tuple(n for n in mine if n not in slow), {n: f"takes long to solve for; --bound {n} does" for n in mine if n in slow}
+    long = {n: f"takes long to solve, and may need less noise: --bound {n}" for n in mine if n in slow}
+    return tuple(n for n in mine if n not in slow), long
 
 
 def _met(reading: Reading, run: Run) -> int:

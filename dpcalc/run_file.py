@@ -12,6 +12,7 @@ from dpcalc.spec import OUTPUT, Command, Given
 _LARGEST = 1_000_000  # bytes
 # An option takes the place of what the file says in other words.
 _INSTEAD = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
+_ASKED = {"epsilon", "delta"}
 _SAID_BY_FILE = ("run", "input", "bound")
 
 
@@ -26,10 +27,8 @@ def merged(command: Command, given: Given) -> Given:
     for group in _INSTEAD:
         if said.keys() & set(group):
             found = {k: v for k, v in found.items() if k not in group or k in said}
-    if "solve" not in said:  # a question replaces the file's
-        other = {"epsilon": "delta", "delta": "epsilon"}
-        gone = {other[k] for k in said.keys() & other.keys()} | ({"solve"} if said.keys() & other.keys() else set())
-        found = {k: v for k, v in found.items() if k not in gone}
+    if "solve" not in found.keys() | said.keys() and len(said.keys() & _ASKED) == 1:  # ε and δ together need --solve
+        found = {k: v for k, v in found.items() if k not in _ASKED}
     try:
         both = validate(command, {**found, **said})
     except DpcalcError as error:
@@ -57,11 +56,16 @@ def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, 
     return found
 
 
-@cache
 def read(source: str) -> Mapping[str, Any]:
-    """The file's object. Read once: a sweep asks again, and standard input cannot be read twice."""
-    text, where = _text(source), "standard input" if source == "-" else source
+    """The file's object."""
+    text, where = _standard_input() if source == "-" else _text(source), "standard input" if source == "-" else source
     return _json(text, where) if text.lstrip().startswith("{") else _toml(text, where)
+
+
+@cache
+def _standard_input() -> str:
+    """Read once: a sweep asks again."""
+    return _text("-")
 
 
 def _json(text: str, source: str) -> Mapping[str, Any]:

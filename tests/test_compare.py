@@ -309,6 +309,10 @@ def test_options_override_the_file(tmp_path):
     assert by_file(epochs="3").value == compare(**base, steps="3", sigma=".02").value
     assert by_file(noise_multiplier="9").value == compare(**base, steps="500", noise_multiplier="9").value
     assert by_file(epsilon="2").value == compare(**base, steps="500", sigma=".02", epsilon="2").value
+    path.write_text(TOML.replace('sigma = "1/50"', 'solve = "sigma"\nepsilon = 2'))
+    assert by_file(delta="1e-7").value == compare(**base, steps="500", epsilon="2", delta="1e-7", solve="sigma").value
+    assert by_file(sigma=".5", delta="1e-7").value == compare(**base, steps="500", sigma=".5", delta="1e-7").value
+    path.write_text(TOML)
     assert by_file(epsilon="2", solve="sigma").value == compare(**base, steps="500", epsilon="2", delta="1e-5", solve="sigma").value
 
 
