@@ -135,7 +135,8 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
             others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(text)
-    if other := SAMPLING.options(run, values):
+    other = SAMPLING.options(run, values)
+    if other and question.unknown is None:  # a profile to solve for from scratch takes too long
         attempt(other, SAMPLING.says(other), base)
     return tuple(found), tuple(idle)
 
