@@ -44,6 +44,7 @@ class Row(NamedTuple):
     params: Params = MappingProxyType({})  # what the bounds read
     digits: Mapping[str, str] = MappingProxyType({})
     notes: tuple[str, ...] = ()
+    said: Mapping[str, str] = MappingProxyType({})  # of a comparison: the row's neighbours, what it assumes, the command that gives it
 
 
 class Table(NamedTuple):
@@ -68,6 +69,7 @@ class Answer(NamedTuple):
     warnings: tuple[str, ...] = ()  # for stderr
     table: Table | None = None  # what is printed instead of rows
     roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
+    more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
 
     @property
     def headline(self) -> Row:

@@ -29,6 +29,7 @@ COMMANDS = {
     "burn-in": "Noisy SGD: when longer training costs no more privacy",
     "noise-feedback": "Affine gradients with noise feedback",
     "tv": "Total variation: what any attacker can do",
+    "compare": "Every guarantee that applies to a training run, and what more assumptions would buy",
     "bounds": "The catalogue: every bound, and which command uses it",
     "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
 }
