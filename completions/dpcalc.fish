@@ -21,7 +21,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l format -d 'output for
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l digits -d 'also evaluate the published formula with this many digits' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a convert -d 'Convert between guarantees, and compose them'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -F
@@ -48,7 +48,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l digits -d 'also e
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a subsample -d 'Privacy of training on random batches (DP-SGD)'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -F
@@ -79,7 +79,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l digits -d 'also
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a schema -d 'JSON Schema of a result, and of a command'\''s parameters'
 complete -c dpcalc -n '__fish_seen_subcommand_from schema' -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv'
@@ -111,7 +111,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l format -d '
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l digits -d 'also evaluate the published formula with this many digits' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a online-noise -d 'Privacy of the last iterate of noisy SGD over a stream, with noise that decays'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l noise -d 'law of the noise added to every gradient' -x -a 'gaussian laplace'
@@ -139,7 +139,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l format -d 'o
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l digits -d 'also evaluate the published formula with this many digits' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a burn-in -d 'Noisy SGD: when longer training costs no more privacy'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l n -d 'number of records' -x
@@ -165,7 +165,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l format -d 'output
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l digits -d 'also evaluate the published formula with this many digits' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a noise-feedback -d 'Affine gradients with noise feedback'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l curvature -d 'curvature of the affine gradient aθ + β' -x
@@ -184,7 +184,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l format -d 
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l digits -d 'also evaluate the published formula with this many digits' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a tv -d 'Total variation: what any attacker can do'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -F
@@ -223,7 +223,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l digits -d 'also evalua
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s q -l quiet -d 'print the headline number alone'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a bounds -d 'The catalogue: every bound, and which command uses it'
 complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l command -d 'only bounds that this command can answer by' -x -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv'
