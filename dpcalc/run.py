@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.spec import Command, Given, Page
+from dpcalc.spec import Command, Given
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
@@ -50,24 +50,6 @@ def _extreme(given: Given) -> str | None:
     return flag(given.said_as.get(worst, worst))
 
 
-def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
-    """The options of a page, validated, with the defaults filled in; its switches beside them."""
-    from dpcalc.params import validate
-
-    switches = {name: raw.pop(name) for name in _SWITCHES if name in raw}
-    if switches.get("json"):
-        _json_format(raw)
-    return validate(page, raw).values | switches
-
-
-def _json_format(raw: dict[str, Any]) -> None:
-    from dpcalc.errors import DpcalcError
-
-    if raw.get("format") not in (None, "json"):
-        raise DpcalcError("contradictory", "--json is --format json", "--format")
-    raw["format"] = "json"
-
-
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
     """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a person can
     put right."""
@@ -81,8 +63,10 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         return stream(command, raw, sources, switches)
     if sources.count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
+    if switches["json"] and raw.get("format") not in (None, "json"):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
     if switches["json"]:
-        _json_format(raw)
+        raw["format"] = "json"
     if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
         where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
         raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
