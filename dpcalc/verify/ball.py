@@ -1,0 +1,298 @@
+"""Ball arithmetic behind the names of an mpmath context, so that the published formulas of `dpcalc.bounds` run in it unchanged.
+
+Every number is a ball that surely holds the exact one (python-flint, Arb). A comparison that the balls do not decide goes both
+ways, one run after the other, and the answer is the hull of both: `enclosure`. Integrals are rigorous (acb.integral).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from math import inf, log2, nextafter
+from typing import Any
+
+_MOST_PATHS = 64
+_GOAL = 2.0**-70  # relative, of an integral
+
+
+class Undecided(ArithmeticError):
+    """A comparison that ball arithmetic leaves open, or a result that is no finite ball."""
+
+
+class Ball:
+    """A real number known up to a radius, or a complex one inside an integral."""
+
+    __slots__ = ("context", "x")
+
+    def __init__(self, context: Context, x: Any) -> None:
+        self.context, self.x = context, x
+
+    def _new(self, x: Any) -> Ball:
+        return Ball(self.context, x)
+
+    def __add__(self, y: Any) -> Ball:
+        return self._new(self.x + self.context.raw(y))
+
+    def __sub__(self, y: Any) -> Ball:
+        return self._new(self.x - self.context.raw(y))
+
+    def __rsub__(self, y: Any) -> Ball:
+        return self._new(self.context.raw(y) - self.x)
+
+    def __mul__(self, y: Any) -> Ball:
+        return self._new(self.x * self.context.raw(y))
+
+    def __truediv__(self, y: Any) -> Ball:
+        return self._new(self.x / self.context.raw(y))
+
+    def __rtruediv__(self, y: Any) -> Ball:
+        return self._new(self.context.raw(y) / self.x)
+
+    def __pow__(self, y: Any) -> Ball:
+        return self.context.power(self, y)
+
+    def __rpow__(self, y: Any) -> Ball:
+        return self.context.power(self.context.mpf(y), self)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> Ball:
+        return self._new(-self.x)
+
+    def __abs__(self) -> Ball:
+        return self._new(abs(self.real.x))
+
+    def __lt__(self, y: Any) -> bool:
+        return self.context.less(self, y)
+
+    def __ge__(self, y: Any) -> bool:
+        return not self.context.less(self, y)
+
+    def __gt__(self, y: Any) -> bool:
+        return self.context.less(self.context.mpf(y), self)
+
+    def __le__(self, y: Any) -> bool:
+        return not self.context.less(self.context.mpf(y), self)
+
+    def __eq__(self, y: Any) -> bool:
+        return self.context.same(self, y)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        return not self.context.same(self, 0)
+
+    def __int__(self) -> int:
+        """Of the middle: for working precisions only."""
+        return int(float(self))
+
+    def __float__(self) -> float:
+        return float(self.real.x.mid())
+
+    @property
+    def real(self) -> Ball:
+        x = self.x
+        if isinstance(x, self.context.flint.acb):
+            if not (x.imag == 0):
+                raise Undecided("a comparison of complex numbers")
+            x = x.real
+        return self._new(x)
+
+    def ends(self) -> tuple[float, float]:
+        """Doubles below and above. Raises Undecided for no finite ball."""
+        x = self.real.x
+        if not x.is_finite():
+            raise Undecided("no finite value in ball arithmetic")
+        return _double(x.lower(), -1), _double(x.upper(), +1)
+
+
+def fraction(x: Any) -> Fraction:
+    """An exact ball as a fraction."""
+    mantissa, exponent = (int(v) for v in x.man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent
+
+
+def _double(x: Any, side: int) -> float:
+    """The double next to an exact ball, on that side."""
+    size = abs(x)
+    if size == 0:
+        return 0.0
+    if size > 1e308:
+        return float("inf") * (1 if x > 0 else -1)
+    if size < 1e-300:
+        return (5e-324 if side > 0 else 0.0) if x > 0 else (0.0 if side > 0 else -1e-300)
+    near = float(x)
+    exact = fraction(x)
+    while (Fraction(near) - exact) * side < 0:
+        near = nextafter(near, inf * side)
+    return near
+
+
+class Context:
+    """The names of an mpmath context that the formulas use."""
+
+    def __init__(self, bits: int = 128) -> None:
+        import flint
+
+        self.flint = flint
+        self.prec = bits
+        self.analytic = False
+        self.path: list[bool] = []
+        self.position = 0
+
+    # --- numbers -----------------------------------------------------------------------------------------------------
+
+    def raw(self, x: Any) -> Any:
+        if isinstance(x, Ball):
+            return x.x
+        if isinstance(x, Fraction):
+            return self.flint.arb(x.numerator) / self.flint.arb(x.denominator)
+        return self.flint.arb(x)
+
+    def mpf(self, x: Any) -> Ball:
+        return x if isinstance(x, Ball) else Ball(self, self.raw(x))
+
+    @property
+    def prec(self) -> int:
+        return int(self.flint.ctx.prec)
+
+    @prec.setter
+    def prec(self, bits: int) -> None:
+        self.flint.ctx.prec = bits
+
+    @property
+    def dps(self) -> int:
+        return int(self.prec / log2(10))
+
+    @contextmanager
+    def workdps(self, digits: int) -> Iterator[None]:
+        before = self.prec
+        self.prec = max(before, int(digits * log2(10)) + 1)
+        try:
+            yield
+        finally:
+            self.prec = before
+
+    @property
+    def pi(self) -> Ball:
+        return Ball(self, self.flint.arb.pi())
+
+    def between(self, low: Any, high: Any) -> Ball:
+        """The hull of two numbers."""
+        return Ball(self, self.raw(low).union(self.raw(high)))
+
+    # --- functions ---------------------------------------------------------------------------------------------------
+
+    def _cut(self, name: str, x: Any) -> Ball:
+        """A function with a branch cut: inside an integral it must not be met."""
+        x = self.raw(x)
+        return Ball(self, getattr(x, name)(analytic=True) if self.analytic and isinstance(x, self.flint.acb) else getattr(x, name)())
+
+    def exp(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).exp())
+
+    def expm1(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).expm1())
+
+    def log(self, x: Any) -> Ball:
+        return self._cut("log", x)
+
+    def log1p(self, x: Any) -> Ball:
+        """log(1 + x), whose cut is met where that of the logarithm of 1 + x is."""
+        raw = self.raw(x)
+        if self.analytic and isinstance(raw, self.flint.acb):
+            whole = (1 + raw).log(analytic=True)
+            if not whole.is_finite():
+                return Ball(self, whole)
+        return Ball(self, raw.log1p())
+
+    def log10(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).log() / self.flint.arb(10).log())
+
+    def sqrt(self, x: Any) -> Ball:
+        return self._cut("sqrt", x)
+
+    def tanh(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).tanh())
+
+    def erf(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).erf())
+
+    def erfc(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).erfc())
+
+    def npdf(self, x: Any) -> Ball:
+        x = self.raw(x)
+        return Ball(self, (-x * x / 2).exp() / (2 * self.flint.arb.pi()).sqrt())
+
+    def lambertw(self, x: Any) -> Ball:
+        return Ball(self, self.raw(x).lambertw())
+
+    def binomial(self, n: Any, k: int) -> Ball:
+        return Ball(self, self.raw(n).bin(k))
+
+    def power(self, x: Ball, y: Any) -> Ball:
+        raw, exponent = x.x, self.raw(y)
+        if isinstance(y, int) and not isinstance(raw, self.flint.acb):
+            return Ball(self, raw ** self.flint.fmpz(y))
+        if isinstance(raw, self.flint.acb) and not isinstance(y, int):
+            return Ball(self, raw.pow(self.flint.acb(exponent), analytic=self.analytic))
+        return Ball(self, raw**exponent)
+
+    def fsum(self, terms: Iterable[Any]) -> Ball:
+        total = self.flint.arb(0)
+        for term in terms:
+            total = total + self.raw(term)
+        return Ball(self, total)
+
+    def quad(self, f: Callable[[Any], Any], points: Sequence[Any]) -> Ball:
+        """∫ f between the first and the last of the points, which are exact or the formula would not say where it ends."""
+        from itertools import pairwise
+
+        acb, total = self.flint.acb, self.flint.acb(0)
+
+        def at(x: Any, analytic: bool) -> Any:
+            self.analytic = bool(analytic)
+            try:
+                return self.flint.acb(self.raw(f(Ball(self, x))))
+            finally:
+                self.analytic = False
+
+        for a, b in pairwise(points):
+            total += acb.integral(at, acb(self.raw(a)), acb(self.raw(b)), rel_tol=self.flint.arb(_GOAL), abs_tol=self.flint.arb(2) ** -100_000)
+        return Ball(self, total.real)
+
+    # --- comparisons -------------------------------------------------------------------------------------------------
+
+    def less(self, x: Any, y: Any) -> bool:
+        a, b = self.mpf(x).real.x, self.mpf(y).real.x
+        return True if a < b else False if a >= b else self._either(a, b)
+
+    def same(self, x: Any, y: Any) -> bool:
+        a, b = self.mpf(x).real.x, self.mpf(y).real.x
+        return True if a == b else False if a != b else self._either(a, b)
+
+    def _either(self, a: Any, b: Any) -> bool:
+        if not (a.is_finite() and b.is_finite()):
+            raise Undecided("no finite value in ball arithmetic")
+        if self.position == len(self.path):
+            self.path.append(True)
+        self.position += 1
+        return self.path[self.position - 1]
+
+
+def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
+    """A ball that holds the value of the formula: over all ways its comparisons may turn out. Raises Undecided beyond 64 of them."""
+    found: Ball | None = None
+    context.path = []
+    for _ in range(_MOST_PATHS):
+        context.position = 0
+        value = context.mpf(formula()).real
+        found = value if found is None else context.between(found, value)
+        while context.path and not context.path[-1]:
+            context.path.pop()
+        if not context.path:
+            return found
+        context.path[-1] = False
+    raise Undecided("too many comparisons that balls do not decide")
