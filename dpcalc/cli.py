@@ -28,6 +28,7 @@ COMMANDS = {
     "burn-in": "Noisy SGD: when longer training costs no more privacy",
     "noise-feedback": "Affine gradients with noise feedback",
     "tv": "Total variation: what any attacker can do",
+    "verify": "Recheck a result from the formulas as published",
 }
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
@@ -152,10 +153,11 @@ def load(name: str) -> FastCommand:
 def _page(page: Page) -> FastCommand:
     words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
 
-    def call(words: Sequence[str] = ()) -> str:
-        return page.prints(tuple(words))
+    def call(words: Sequence[str] = (), **said: bool) -> Any:
+        return page.prints((*words, *(flag(name) for name, on in said.items() if on)))
 
-    built = FastCommand(page.name, callback=call, params=[words], help=page.help, rich_markup_mode=None,
+    short = [s for s in switches() if s.name in ("json", "quiet")] if page.switches else []
+    built = FastCommand(page.name, callback=call, params=[words, *short], help=page.help, rich_markup_mode=None,
                         context_settings={"help_option_names": ["-h", "--help"]})
     built.examples = page.examples
     return built

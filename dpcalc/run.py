@@ -85,12 +85,22 @@ def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answ
     from dpcalc.params import validate
 
     given = validate(command, raw, inputs)
-    answer = _answered(command, given)
+    answer = told(_answered(command, given), given)
     if given["digits"]:
         from dpcalc.digits import with_digits
 
         answer = with_digits(answer, given["digits"])
     return answer
+
+
+_HOW_PRINTED = ("format", "digits", "input")
+
+
+def told(answer: Answer, given: Given) -> Answer:
+    """The answer with what it takes to ask again: the options as given, and the guarantees that were read."""
+    said = {name: given[name] for name in sorted(given.provided) if name not in _HOW_PRINTED}
+    return answer._replace(options={**said, **answer.options},
+                           inputs=tuple(g.model_dump(mode="json", exclude_none=False) for g in given.inputs))
 
 
 def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool]) -> Printed:

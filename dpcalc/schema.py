@@ -34,6 +34,8 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "version": _TEXT,
         "command": {"enum": list(commands)},
         "parameters": {"type": "object"},
+        "options": {"type": "object"},
+        "inputs": {"type": "array", "items": {"type": "object"}},
         "result": _NUMBERS,
         "status": {"enum": [*STATUS, None]},
         "bound": {"type": ["string", "null"]},
@@ -44,9 +46,10 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "released": _TEXT,
         "notes": _TEXTS,
     }
+    certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of what the theorem gives
     roc = {"roc": {"type": "array", "items": _NUMBERS}}  # tv with --fpr or --roc: {fpr, tpr} a point
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
-            "properties": properties | roc, "$defs": definitions}
+            "properties": properties | certified | roc, "$defs": definitions}
 
 
 def of_command(command: Command) -> dict[str, Any]:

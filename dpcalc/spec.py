@@ -72,8 +72,9 @@ class Page(NamedTuple):
     name: str
     help: str
     metavar: str
-    prints: Callable[[tuple[str, ...]], str]
+    prints: Callable[[tuple[str, ...]], Any]
     examples: tuple[tuple[str, str], ...] = ()
+    switches: bool = False  # takes --json and -q, which join the words
 
 
 COMMON = (

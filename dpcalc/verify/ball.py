@@ -13,7 +13,7 @@ from math import inf, log2, nextafter
 from typing import Any
 
 _MOST_PATHS = 64
-_GOAL = 2.0**-70  # relative, of an integral
+_GOAL = 2.0**-60  # relative, of an integral
 
 
 class Undecided(ArithmeticError):
@@ -74,6 +74,9 @@ class Ball:
 
     def __le__(self, y: Any) -> bool:
         return not self.context.less(self.context.mpf(y), self)
+
+    def surely_at_least(self, y: Any) -> bool:
+        return bool(self.real.x >= self.context.raw(y))
 
     def __eq__(self, y: Any) -> bool:
         return self.context.same(self, y)
@@ -182,6 +185,10 @@ class Context:
         """The hull of two numbers."""
         return Ball(self, self.raw(low).union(self.raw(high)))
 
+    def middle(self, x: Any) -> Ball:
+        """The exact number in the middle of a ball."""
+        return Ball(self, self.raw(x).mid())
+
     # --- functions ---------------------------------------------------------------------------------------------------
 
     def _cut(self, name: str, x: Any) -> Ball:
@@ -247,10 +254,11 @@ class Context:
         return Ball(self, total)
 
     def quad(self, f: Callable[[Any], Any], points: Sequence[Any]) -> Ball:
-        """∫ f between the first and the last of the points, which are exact or the formula would not say where it ends."""
+        """∫ f between the first and the last of the points, the heaviest stretches first: the others need no digits of their own."""
         from itertools import pairwise
 
-        acb, total = self.flint.acb, self.flint.acb(0)
+        arb, acb = self.flint.arb, self.flint.acb
+        total, least = acb(0), arb(2) ** -100_000
 
         def at(x: Any, analytic: bool) -> Any:
             self.analytic = bool(analytic)
@@ -259,8 +267,11 @@ class Context:
             finally:
                 self.analytic = False
 
-        for a, b in pairwise(points):
-            total += acb.integral(at, acb(self.raw(a)), acb(self.raw(b)), rel_tol=self.flint.arb(_GOAL), abs_tol=self.flint.arb(2) ** -100_000)
+        ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
+        heights = [abs(at(acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
+        for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
+            tolerance = abs(total.real).mid() * _GOAL
+            total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), rel_tol=arb(_GOAL), abs_tol=tolerance if tolerance > 0 else least)
         return Ball(self, total.real)
 
     # --- comparisons -------------------------------------------------------------------------------------------------
