@@ -24,7 +24,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     row = {
         "type": "object",
         "required": ["name", "status", "witness", "source", "assumptions", "errata"],
-        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
+        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": {"type": "object"},
                        "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
                        "errata": _TEXTS},
         "additionalProperties": _NUMBER,

@@ -28,26 +28,23 @@ class Ball:
     def __init__(self, context: Context, x: Any) -> None:
         self.context, self.x = context, x
 
-    def _new(self, x: Any) -> Ball:
-        return Ball(self.context, x)
-
     def __add__(self, y: Any) -> Ball:
-        return self._new(self.x + self.context.raw(y))
+        return Ball(self.context, self.x + (y.x if type(y) is Ball else self.context.raw(y)))
 
     def __sub__(self, y: Any) -> Ball:
-        return self._new(self.x - self.context.raw(y))
+        return Ball(self.context, self.x - (y.x if type(y) is Ball else self.context.raw(y)))
 
     def __rsub__(self, y: Any) -> Ball:
-        return self._new(self.context.raw(y) - self.x)
+        return Ball(self.context, self.context.raw(y) - self.x)
 
     def __mul__(self, y: Any) -> Ball:
-        return self._new(self.x * self.context.raw(y))
+        return Ball(self.context, self.x * (y.x if type(y) is Ball else self.context.raw(y)))
 
     def __truediv__(self, y: Any) -> Ball:
-        return self._new(self.x / self.context.raw(y))
+        return Ball(self.context, self.x / (y.x if type(y) is Ball else self.context.raw(y)))
 
     def __rtruediv__(self, y: Any) -> Ball:
-        return self._new(self.context.raw(y) / self.x)
+        return Ball(self.context, self.context.raw(y) / self.x)
 
     def __pow__(self, y: Any) -> Ball:
         return self.context.power(self, y)
@@ -58,10 +55,10 @@ class Ball:
     __radd__, __rmul__ = __add__, __mul__
 
     def __neg__(self) -> Ball:
-        return self._new(-self.x)
+        return Ball(self.context, -self.x)
 
     def __abs__(self) -> Ball:
-        return self._new(abs(self.real.x))
+        return Ball(self.context, abs(self.real.x))
 
     def __lt__(self, y: Any) -> bool:
         return self.context.less(self, y)
@@ -88,6 +85,8 @@ class Ball:
 
     def __int__(self) -> int:
         """Of the middle: for working precisions only."""
+        if not self.x.is_finite():
+            raise Undecided("no finite value in ball arithmetic")
         return int(float(self))
 
     def __float__(self) -> float:
@@ -95,12 +94,11 @@ class Ball:
 
     @property
     def real(self) -> Ball:
-        x = self.x
-        if isinstance(x, self.context.flint.acb):
-            if not (x.imag == 0):
-                raise Undecided("a comparison of complex numbers")
-            x = x.real
-        return self._new(x)
+        if type(self.x) is self.context.arb:
+            return self
+        if not (self.x.imag == 0):
+            raise Undecided("a comparison of complex numbers")
+        return Ball(self.context, self.x.real)
 
     def ends(self) -> tuple[float, float]:
         """Doubles below and above. Raises Undecided for no finite ball."""
@@ -138,20 +136,16 @@ class Context:
     def __init__(self, bits: int = 128) -> None:
         import flint
 
-        self.flint = flint
+        self.flint, self.arb, self.acb = flint, flint.arb, flint.acb
         self.prec = bits
         self.analytic = False
-        self.path: list[bool] = []
+        self.path: list[bool] | None = None  # inside `enclosure`: how open comparisons went
         self.position = 0
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def raw(self, x: Any) -> Any:
-        if isinstance(x, Ball):
-            return x.x
-        if isinstance(x, Fraction):
-            return self.flint.arb(x.numerator) / self.flint.arb(x.denominator)
-        return self.flint.arb(x)
+        return x.x if type(x) is Ball else x if type(x) in (self.arb, self.acb) else self.arb(x)
 
     def mpf(self, x: Any) -> Ball:
         return x if isinstance(x, Ball) else Ball(self, self.raw(x))
@@ -179,7 +173,7 @@ class Context:
 
     @property
     def pi(self) -> Ball:
-        return Ball(self, self.flint.arb.pi())
+        return Ball(self, self.arb.pi())
 
     def between(self, low: Any, high: Any) -> Ball:
         """The hull of two numbers."""
@@ -194,7 +188,7 @@ class Context:
     def _cut(self, name: str, x: Any) -> Ball:
         """A function with a branch cut: inside an integral it must not be met."""
         x = self.raw(x)
-        return Ball(self, getattr(x, name)(analytic=True) if self.analytic and isinstance(x, self.flint.acb) else getattr(x, name)())
+        return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb else getattr(x, name)())
 
     def exp(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).exp())
@@ -208,14 +202,14 @@ class Context:
     def log1p(self, x: Any) -> Ball:
         """log(1 + x), whose cut is met where that of the logarithm of 1 + x is."""
         raw = self.raw(x)
-        if self.analytic and isinstance(raw, self.flint.acb):
+        if self.analytic and type(raw) is self.acb:
             whole = (1 + raw).log(analytic=True)
             if not whole.is_finite():
                 return Ball(self, whole)
         return Ball(self, raw.log1p())
 
     def log10(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).log() / self.flint.arb(10).log())
+        return Ball(self, self.raw(x).log() / self.arb(10).log())
 
     def sqrt(self, x: Any) -> Ball:
         return self._cut("sqrt", x)
@@ -231,7 +225,7 @@ class Context:
 
     def npdf(self, x: Any) -> Ball:
         x = self.raw(x)
-        return Ball(self, (-x * x / 2).exp() / (2 * self.flint.arb.pi()).sqrt())
+        return Ball(self, (-x * x / 2).exp() / (2 * self.arb.pi()).sqrt())
 
     def lambertw(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).lambertw())
@@ -241,14 +235,17 @@ class Context:
 
     def power(self, x: Ball, y: Any) -> Ball:
         raw, exponent = x.x, self.raw(y)
-        if isinstance(y, int) and not isinstance(raw, self.flint.acb):
+        if isinstance(y, int) and not type(raw) is self.acb:
             return Ball(self, raw ** self.flint.fmpz(y))
-        if isinstance(raw, self.flint.acb) and not isinstance(y, int):
-            return Ball(self, raw.pow(self.flint.acb(exponent), analytic=self.analytic))
+        if type(raw) is self.acb and not isinstance(y, int):
+            return Ball(self, raw.pow(self.acb(exponent), analytic=self.analytic))
         return Ball(self, raw**exponent)
 
+    def polynomial(self, coefficients: Sequence[int], x: Any) -> Ball:
+        return Ball(self, self.flint.arb_poly(list(coefficients))(self.raw(x)))
+
     def fsum(self, terms: Iterable[Any]) -> Ball:
-        total = self.flint.arb(0)
+        total = self.arb(0)
         for term in terms:
             total = total + self.raw(term)
         return Ball(self, total)
@@ -257,13 +254,13 @@ class Context:
         """∫ f between the first and the last of the points, the heaviest stretches first: the others need no digits of their own."""
         from itertools import pairwise
 
-        arb, acb = self.flint.arb, self.flint.acb
+        arb, acb = self.arb, self.acb
         total, least = acb(0), arb(2) ** -100_000
 
         def at(x: Any, analytic: bool) -> Any:
             self.analytic = bool(analytic)
             try:
-                return self.flint.acb(self.raw(f(Ball(self, x))))
+                return self.acb(self.raw(f(Ball(self, x))))
             finally:
                 self.analytic = False
 
@@ -287,6 +284,8 @@ class Context:
     def _either(self, a: Any, b: Any) -> bool:
         if not (a.is_finite() and b.is_finite()):
             raise Undecided("no finite value in ball arithmetic")
+        if self.path is None:
+            raise Undecided("a comparison that balls do not decide")
         if self.position == len(self.path):
             self.path.append(True)
         self.position += 1
@@ -296,14 +295,17 @@ class Context:
 def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
     """A ball that holds the value of the formula: over all ways its comparisons may turn out. Raises Undecided beyond 64 of them."""
     found: Ball | None = None
-    context.path = []
+    path: list[bool] = []
     for _ in range(_MOST_PATHS):
-        context.position = 0
-        value = context.mpf(formula()).real
+        context.path, context.position = path, 0
+        try:
+            value = context.mpf(formula()).real
+        finally:
+            context.path = None
         found = value if found is None else context.between(found, value)
-        while context.path and not context.path[-1]:
-            context.path.pop()
-        if not context.path:
+        while path and not path[-1]:
+            path.pop()
+        if not path:
             return found
-        context.path[-1] = False
+        path[-1] = False
     raise Undecided("too many comparisons that balls do not decide")

@@ -7,21 +7,19 @@ exact; nothing here uses `Bound.value`, with which the claim was found.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import inf
+from math import inf, log
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Row, is_composed
+from dpcalc.answer import Answer, Row, is_composed
 from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
 from dpcalc.errors import OutOfScope
 from dpcalc.orders import own_params
 from dpcalc.question import Question
+from dpcalc.verify import parts
+from dpcalc.verify.parts import Unchecked
 
 Formula = Callable[[Any], Any]  # of a context
-
-
-class Unchecked(Exception):
-    """Why a claim cannot be checked here."""
 
 
 class Claim(NamedTuple):
@@ -44,8 +42,9 @@ def _probability(quantity: str, claimed: float, exact: Formula) -> Claim:
     return Claim(quantity, claimed, (lambda mp: mp.mpf(0)) if claimed >= 1 else (lambda mp: mp.mpf(claimed) - exact(mp)), exact, quantity)
 
 
-def of(row: Row, question: Question) -> tuple[Claim, ...]:
+def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Everything a row claims. Raises Unchecked."""
+    question = answer.question
     if row.route.bound.status == "limit":
         raise Unchecked("a limit is no claim about a finite n")
     if "n" in row.params and row.params["n"] == inf:
@@ -53,7 +52,7 @@ def of(row: Row, question: Question) -> tuple[Claim, ...]:
     how = _HOW.get((row.route.bound.kind, question.asks))
     if how is None:
         raise Unchecked(f"nothing is known here about a {row.route.bound.kind} bound that answers {question.asks}")
-    found = how(row, question)
+    found = how(row, question) if not _composed(row) or question.asks == "rdp" else _composition(row, answer)
     lower = row.route.bound.status == "lower"
     return tuple(_reversed(c) for c in found) if lower else found
 
@@ -196,15 +195,11 @@ def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     epsilon, delta = row.result["epsilon"], question.delta or 0.0
     if question.delta == 0:
         return (_above("epsilon", epsilon, _pure(row)),)
-    if _composed(row):
-        return _composition(row, question)
     exact = delta_at(row)
     return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp, epsilon), lambda mp: exact(mp, epsilon), "δ"),)
 
 
 def _profile_delta(row: Row, question: Question) -> tuple[Claim, ...]:
-    if _composed(row):
-        return _composition(row, question)
     exact = delta_at(row)
     if question.asks == "tv":
         return (_probability("tv", row.result["tv"], lambda mp: exact(mp, 0.0)),)
@@ -229,8 +224,25 @@ def _composed(row: Row) -> bool:
     return is_composed(bound, row.params) or bound.kind == "composition" or epochs
 
 
-def _composition(row: Row, question: Question) -> tuple[Claim, ...]:
-    raise Unchecked("a numerical composition")
+def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
+    """Of a composed profile: at the grid of its witness, with distribution functions in closed form and exact convolutions."""
+    question, uses = answer.question, parts.of(row, answer)
+    if question.asks == "tpr":
+        u = float(row.witness["epsilon"])
+        grid = parts.witness(row, question, abs(u))
+        return (_rate(row, question, lambda mp: parts.delta(mp, uses, grid, abs(u), -inf)),)
+    grid = parts.witness(row, question)
+    if question.asks == "epsilon":
+        _same(row, "delta", question.delta)
+        epsilon, delta = row.result["epsilon"], question.delta or 0.0
+        exact = _once(lambda mp: parts.delta(mp, uses, grid, epsilon, log(delta)))
+        return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ"),)
+    epsilon = 0.0 if question.asks == "tv" else question.epsilon or 0.0
+    if question.asks == "tv":
+        tv = row.result["tv"]
+        return (_probability("tv", tv, _once(lambda mp: parts.delta(mp, uses, grid, 0.0, log(tv) if tv else -inf))),)
+    _same(row, "epsilon", question.epsilon)
+    return _deltas(row.result, _once(lambda mp: parts.delta(mp, uses, grid, epsilon, row.result["log_delta"])))
 
 
 def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -325,15 +337,18 @@ def _pure_gdp(row: Row) -> Claim:
 
 def _tpr(row: Row, question: Question) -> tuple[Claim, ...]:
     """δ(ε) + e^ε f, or 1 − e^{−|ε|}(1 − δ(|ε|) − f) where the witness ε is negative."""
+    return (_rate(row, question, _inner(row, abs(float(row.witness["epsilon"])))),)
+
+
+def _rate(row: Row, question: Question, inner: Formula) -> Claim:
     _same(row, "fpr", question.fpr)
     u, fpr = float(row.witness["epsilon"]), question.fpr or 0.0
-    inner = _inner(row, abs(u))
 
     def exact(mp: Any) -> Any:
         grown, f = mp.exp(mp.mpf(u)), mp.mpf(fpr)
         return inner(mp) + grown * f if u >= 0 else 1 - grown * (1 - inner(mp) - f)
 
-    return (_probability("tpr", row.result["tpr"], exact),)
+    return _probability("tpr", row.result["tpr"], exact)
 
 
 def _inner(row: Row, epsilon: float) -> Formula:
@@ -344,14 +359,8 @@ def _inner(row: Row, epsilon: float) -> Formula:
         return lambda mp: bound.exact(mp, **own)["tv"]
     if bound.kind == "rdp":
         raise Unchecked("the orders of an RDP curve behind a true-positive rate are not in the record")
-    if _composed(row):
-        return _composed_delta(row, epsilon)
     exact = delta_at(row)
     return lambda mp: exact(mp, epsilon)
-
-
-def _composed_delta(row: Row, epsilon: float) -> Formula:
-    raise Unchecked("a numerical composition behind a true-positive rate")
 
 
 _HOW: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] = {

@@ -63,7 +63,7 @@ def judged(answer: Answer, record: Record) -> Verdict:
 def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
     name = row_label(row)
     try:
-        claims = of(row, answer.question)
+        claims = of(row, answer)
         return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims)
     except (Unchecked, DpcalcError) as reason:
         return (Finding(OPEN, name, f"{symbol(answer.question.asks)} of {name}, because of this: {reason}"),)
