@@ -107,6 +107,7 @@ def switches() -> list[RawOption]:
     return [
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
+        _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install 'dpcalc[certify]')"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 

@@ -19,7 +19,7 @@ class Printed(NamedTuple):
     code: int = 0
 
 
-_SWITCHES = ("json", "quiet", "explain")
+_SWITCHES = ("json", "quiet", "explain", "certify")
 
 
 def _answered(command: Command, given: Given) -> Answer:
@@ -72,7 +72,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     swept = axes(command, raw)
     if swept:
         return _swept(command, raw, inputs, swept, switches)
-    answer = _one(command, raw, inputs)
+    answer = _one(command, raw, inputs, switches["certify"])
     _warn(answer)
     if switches["quiet"]:
         return Printed(repr(answer.value))
@@ -81,11 +81,15 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
 
 
-def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answer:
+def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
     from dpcalc.params import validate
 
     given = validate(command, raw, inputs)
     answer = told(_answered(command, given), given)
+    if certify:
+        from dpcalc.verify.certify import certified
+
+        answer = certified(answer)
     if given["digits"]:
         from dpcalc.digits import with_digits
 
@@ -114,7 +118,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     found: list[Point] = []
     for at in points(swept):
         try:
-            found.append(Point(at, _one(command, {**raw, **at}, inputs)))
+            found.append(Point(at, _one(command, {**raw, **at}, inputs, switches["certify"])))
         except DpcalcError as error:
             found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]
