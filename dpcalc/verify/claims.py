@@ -34,11 +34,13 @@ class Claim(NamedTuple):
 
 
 def _above(quantity: str, claimed: float, exact: Formula) -> Claim:
+    exact = _once(exact)
     return Claim(quantity, claimed, lambda mp: mp.mpf(claimed) - exact(mp), exact, quantity)
 
 
 def _probability(quantity: str, claimed: float, exact: Formula) -> Claim:
     """Of a probability, which is at most 1 whatever the formula says."""
+    exact = _once(exact)
     return Claim(quantity, claimed, (lambda mp: mp.mpf(0)) if claimed >= 1 else (lambda mp: mp.mpf(claimed) - exact(mp)), exact, quantity)
 
 
@@ -195,8 +197,9 @@ def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     epsilon, delta = row.result["epsilon"], question.delta or 0.0
     if question.delta == 0:
         return (_above("epsilon", epsilon, _pure(row)),)
-    exact = delta_at(row)
-    return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp, epsilon), lambda mp: exact(mp, epsilon), "δ"),)
+    at = delta_at(row)
+    exact = _once(lambda mp: at(mp, epsilon))
+    return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ"),)
 
 
 def _profile_delta(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -209,7 +212,7 @@ def _profile_delta(row: Row, question: Question) -> tuple[Claim, ...]:
 
 
 def _deltas(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:
-    log_delta = result["log_delta"]
+    log_delta, exact = result["log_delta"], _once(exact)
     if log_delta == -inf:
         return (_above("delta", result["delta"], exact),)
     by_log = (lambda mp: mp.mpf(0)) if log_delta >= 0 else (lambda mp: mp.exp(mp.mpf(log_delta)) - exact(mp))

@@ -73,9 +73,11 @@ def plan(witness: Any) -> Plan:
     return Plan(tilt, step, grids, int(witness["block"]), coarse, tuple(float(x) for x in witness["offsets"]))
 
 
-def mirrored(p: Plan) -> Plan:
-    """The grids of the other direction."""
-    return p._replace(grids=tuple(g.mirror for g in p.grids), block=0)
+def mirrored(p: Plan, coarser: int = 1) -> Plan:
+    """The grids of the other direction; for a rough look with fewer points."""
+    grids = (g.mirror for g in p.grids)
+    return p._replace(grids=tuple(g._replace(first=g.first // coarser - 1, points=g.points // coarser + 3) for g in grids),
+                      step=p.step * coarser, block=0)
 
 
 def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:

@@ -13,6 +13,7 @@ from dpcalc.verify import composition, laws
 from dpcalc.verify.laws import Base, Use
 
 Parts = tuple[tuple[Use, int], ...]
+_ROUGH = 8  # points of the grid in one of a Chernoff bound's
 
 
 class Unchecked(Exception):
@@ -137,8 +138,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     if all(use.symmetric for use, _ in parts):
         return found
     other = tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
-    back = composition.mirrored(plan)
     claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(found)
-    if composition.settled(mp, other, back, epsilon, claimed):
+    if composition.settled(mp, other, composition.mirrored(plan, _ROUGH), epsilon, claimed):
         return found
-    return max(found, composition.delta(mp, other, back, epsilon))
+    return max(found, composition.delta(mp, other, composition.mirrored(plan), epsilon))

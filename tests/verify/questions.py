@@ -73,7 +73,7 @@ def subsample(rng):
     if kind == "rdp":
         return f"subsample --sampling-rate {rate} --sigma {sigma} --steps {rng.randint(1, 2000)} --bound {rng.choice(('poisson-rdp', 'rdp-optimal'))} --delta 1e-6"
     if kind == "wor-rdp":
-        return f"subsample --scheme without-replacement --sampling-rate {rate} --sigma {sigma} --steps {rng.randint(1, 900)} --bound wor-rdp {_asks(rng).replace('alpha', 'delta 1e-5 --bound wor-rdp --orders 2,3,8,')if False else '--delta 1e-6'}"
+        return f"subsample --scheme without-replacement --sampling-rate {rate} --sigma {sigma} --steps {rng.randint(1, 900)} --bound wor-rdp --delta 1e-6"
     if kind == "weighted":
         return f"subsample --scheme weighted --max-weight {rate} --sigma {sigma} --steps {rng.randint(1, 900)} --epsilon {log_uniform(rng, 1, 5)}"
     if kind == "poisson":
@@ -155,7 +155,7 @@ def tv(rng):
         return f"tv --kl {log_uniform(rng, .01, 1)} --steps {rng.randint(1, 4)}"
     if kind == "zcdp":
         return f"tv --rho {log_uniform(rng, .01, 1)}"
-    return f"tv --sigma 1 --fpr {rng.choice((.01, .1))} --tpr {rng.choice((.2, .3))} --solve sigma"
+    return f"tv --fpr {rng.choice((.01, .1))} --tpr {rng.choice((.2, .3))} --solve sigma"
 
 
 def feedback(rng):
