@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dpcalc.verify.ball import Context, Undecided, enclosure
 from dpcalc.verify.claims import Claim
 
-BITS = (128, 256, 512, 1024)
+BITS = (128, 256, 512, 1024, 2048)
 DIGITS, MARGIN = 50, 1e-20
 BETWEEN = "50-digit arithmetic, margin 1e-20, not certified"
 

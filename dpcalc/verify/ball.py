@@ -231,7 +231,10 @@ class Context:
         return Ball(self, self.raw(x).lambertw())
 
     def binomial(self, n: Any, k: int) -> Ball:
-        return Ball(self, self.raw(n).bin(k))
+        n = self.raw(n)
+        if k < 40:
+            return Ball(self, n.bin(k))
+        return Ball(self, ((n + 1).lgamma() - self.arb(k + 1).lgamma() - (n - k + 1).lgamma()).exp())
 
     def power(self, x: Ball, y: Any) -> Ball:
         raw, exponent = x.x, self.raw(y)

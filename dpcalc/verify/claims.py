@@ -47,6 +47,8 @@ def _probability(quantity: str, claimed: float, exact: Formula) -> Claim:
 def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Everything a row claims. Raises Unchecked."""
     question = answer.question
+    if row.route.bound.name == "lower-bound":
+        raise Unchecked("a lower value, from the numerical law of concrete runs")
     if row.route.bound.status == "limit":
         raise Unchecked("a limit is no claim about a finite n")
     if "n" in row.params and row.params["n"] == inf:
@@ -66,6 +68,7 @@ def _reversed(claim: Claim) -> Claim:
 # --- the published formulas ------------------------------------------------------------------------------------------
 
 _LONGEST = 200_000  # terms of a sum
+_LARGEST_ORDER = 20_000
 
 
 def _own(row: Row) -> dict[str, Any]:
@@ -91,6 +94,8 @@ def rdp_total(row: Row, alpha: float) -> Formula:
     """ε(α) of all steps."""
     bound, own, steps = row.route.bound, _own(row), row.params.get("steps", 1)
     _check_length(row)
+    if bound.integer_orders and alpha > _LARGEST_ORDER:
+        raise Unchecked(f"its published sum has {alpha:g} terms")
     return _once(lambda mp: steps * bound.exact(mp, alpha, **own))
 
 

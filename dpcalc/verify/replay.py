@@ -38,7 +38,7 @@ def replay(record: Record) -> Answer:
     for option in record["options"]:
         if option not in known:
             raise DpcalcError("bad-json", f"{option!r} is no option of dpcalc {name}")
-    given = validate(command, record["options"], tuple(_guarantee(g) for g in record["inputs"]))
+    given = validate(command, {**record["options"], "format": "json"}, tuple(_guarantee(g) for g in record["inputs"]))
     with recorded(record):
         return command.answer(given)._replace(options=record["options"], inputs=tuple(record["inputs"]))
 

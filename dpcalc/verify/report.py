@@ -57,7 +57,19 @@ def judged(answer: Answer, record: Record) -> Verdict:
     rows = [_row(row, answer) for row in answer.rows]
     head = rows[0] if rows else ()
     others = tuple(f for row in rows[1:] for f in row)
-    return Verdict(head + _budget(answer), others, _whole(answer, record))
+    return Verdict(head + _budget(answer), others, _whole(answer, record) + _certified(head, record))
+
+
+def _certified(head: tuple[Finding, ...], record: Record) -> tuple[Finding, ...]:
+    """What --certify said: its upper end must not be below what the theorem surely gives."""
+    said = record.get("certified")
+    if said is None or not head or head[0].claim is None or head[0].decision is None:
+        return ()
+    claim, ends = head[0].claim, head[0].decision.ends
+    least = ends[0] if claim.gives == claim.quantity and not isnan(ends[0]) else claim.claimed
+    if isinstance(said, dict) and is_number(said.get("upper")) and number(said["upper"]) >= least:
+        return ()
+    return (Finding(REFUTED, "", f"the record says certified.upper = {_text(said)}, which is below what the theorem gives"),)
 
 
 def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
