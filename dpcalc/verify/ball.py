@@ -75,6 +75,9 @@ class Ball:
     def surely_at_least(self, y: Any) -> bool:
         return bool(self.real.x >= self.context.raw(y))
 
+    def surely_positive(self) -> bool:
+        return bool(self.real.x > 0)
+
     def __eq__(self, y: Any) -> bool:
         return self.context.same(self, y)
 

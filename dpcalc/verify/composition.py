@@ -21,6 +21,7 @@ from dpcalc.verify.laws import Use
 Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
 _BACK = 1e-12  # of the loss above which all are infinite: an atom that the fast path found next to it is one of them
+_BEYOND = 1e-6  # of δ, that losses above a grid may have
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
 
 
@@ -73,11 +74,17 @@ def plan(witness: Any) -> Plan:
     return Plan(tilt, step, grids, int(witness["block"]), coarse, tuple(float(x) for x in witness["offsets"]))
 
 
-def mirrored(p: Plan, coarser: int = 1) -> Plan:
-    """The grids of the other direction; for a rough look with fewer points."""
-    grids = (g.mirror for g in p.grids)
-    return p._replace(grids=tuple(g._replace(first=g.first // coarser - 1, points=g.points // coarser + 3) for g in grids),
-                      step=p.step * coarser, block=0)
+def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Plan:
+    """The grids of the other direction, up to where next to nothing of δ is left above; for a rough look with fewer points."""
+    grids, step = [], p.step * coarser
+    steps = sum(count for _, count in parts)
+    for (use, _), grid in zip(parts, p.grids, strict=True):
+        first, points = grid.mirror.first // coarser - 1, grid.points // coarser + 3
+        offset, more = -mp.mpf(grid.offset), 1
+        while points < _MOST_CELLS and not steps * laws.above(use, mp, offset + (first + points - 1) * mp.mpf(step))[0] < delta * _BEYOND:
+            points, more = points + more, 2 * more
+        grids.append(Grid(-grid.offset, first, points, inf))
+    return p._replace(grids=tuple(grids), step=step, block=0)
 
 
 def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:

@@ -139,6 +139,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
         return found
     other = tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
     claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(found)
-    if composition.settled(mp, other, composition.mirrored(plan, _ROUGH), epsilon, claimed):
+    rough = composition.mirrored(mp, other, plan, mp.exp(claimed), _ROUGH)
+    if composition.settled(mp, other, rough, epsilon, claimed):
         return found
-    return max(found, composition.delta(mp, other, composition.mirrored(plan), epsilon))
+    return max(found, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon))

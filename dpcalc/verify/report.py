@@ -39,9 +39,9 @@ class Verdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Everything checked holds, and the headline was checked."""
+        """Everything checked holds, and the number in the headline (the first finding) was checked."""
         every = (*self.head, *self.others, *self.record)
-        return all(f.verdict == VERIFIED for f in self.head) and all(f.verdict != REFUTED for f in every)
+        return all(f.verdict == VERIFIED for f in self.head[:1]) and all(f.verdict != REFUTED for f in every)
 
 
 def verify(record: Record) -> Verdict:

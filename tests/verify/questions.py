@@ -68,7 +68,7 @@ def convert(rng):
 
 def subsample(rng):
     rate = log_uniform(rng, 0.002, 0.2)
-    kind = rng.choice(("rdp", "rdp", "wor-rdp", "weighted", "poisson", "wor", "one", "point", "solve"))
+    kind = rng.choice(("rdp", "rdp", "wor-rdp", "wor-rdp", "weighted", "weighted", "poisson", "wor", "one", "one", "point", "solve"))
     sigma = log_uniform(rng, 0.8, 4)
     if kind == "rdp":
         return f"subsample --sampling-rate {rate} --sigma {sigma} --steps {rng.randint(1, 2000)} --bound {rng.choice(('poisson-rdp', 'rdp-optimal'))} --delta 1e-6"
@@ -77,7 +77,7 @@ def subsample(rng):
     if kind == "weighted":
         return f"subsample --scheme weighted --max-weight {rate} --sigma {sigma} --steps {rng.randint(1, 900)} --epsilon {log_uniform(rng, 1, 5)}"
     if kind == "poisson":
-        return f"subsample --n 10000 --batch-size {rng.randint(50, 500)} --epochs {rng.randint(1, 5)} --sigma {sigma} {rng.choice(('--delta 1e-5', '--epsilon 1'))}"
+        return f"subsample --n 10000 --batch-size {rng.randint(50, 500)} --epochs {rng.randint(1, 3)} --sigma {sigma + 1:.4f} {rng.choice(('--delta 1e-5', '--epsilon 0.1'))}"
     if kind == "wor":
         return f"subsample --scheme without-replacement --sampling-rate {rate} --sigma {sigma} --steps {rng.randint(2, 300)} --delta 1e-6"
     if kind == "one":
@@ -119,7 +119,7 @@ def online(rng):
         return f"{run} --{option} {','.join(str(log_uniform(rng, 0.5, 5)) for _ in range(8))} --index {rng.randint(1, 8)} {rng.choice(('--epsilon .5', '--delta .01'))}"
     n = rng.randint(200, 900)
     if rng.random() < 0.3:
-        return f"{run} --c2 50 --decay 1.5 --index 10 --n {n} --epsilon 1 --delta 1e-3 --solve c1"
+        return f"{run} --c2 2 --decay 1.5 --index 10 --n {n} --epsilon 1 --delta 1e-3 --solve c1"
     return f"{run} --c1 50 --c2 50 --decay {rng.uniform(1.1, 2):.3f} --index {rng.randint(1, 150)} --n {n} {rng.choice(('--epsilon 1', '--delta 1e-4'))}"
 
 
