@@ -32,6 +32,7 @@ COMMANDS = {
     "compare": "Every guarantee that applies to a training run, and what more assumptions would buy",
     "bounds": "The catalogue: every bound, and which command uses it",
     "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
+    "verify": "Recheck a result from the formulas as published",
 }
 EXAMPLE = ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718")
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
@@ -112,6 +113,7 @@ def switches() -> list[RawOption]:
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
         _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
+        _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install 'dpcalc[certify]')"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 
@@ -158,7 +160,7 @@ def load(name: str) -> FastCommand:
 def _page(page: Page) -> FastCommand:
     words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
 
-    def call(words: Sequence[str] = (), **raw: Any) -> str:
+    def call(words: Sequence[str] = (), **raw: Any) -> Any:
         if not raw:
             return page.prints(tuple(words))
         from dpcalc.paging import options_of

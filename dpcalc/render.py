@@ -30,6 +30,8 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "version": __version__,
         "command": answer.command,
         "parameters": {k: list(v) if isinstance(v, tuple) else strict(v) for k, v in answer.parameters.items()},
+        "options": {k: _listed(v) for k, v in answer.options.items()},
+        "inputs": list(answer.inputs),
         "result": {k: strict(v) for k, v in {**answer.extra, **(head.result if head else {})}.items()},
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
@@ -39,9 +41,14 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
+        **({"certified": {k: strict(v) for k, v in answer.certified.items()}} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
         **(answer.more() if answer.more else {}),
     }
+
+
+def _listed(x: Any) -> Any:
+    return list(x) if isinstance(x, tuple) else strict(x)
 
 
 def _row_record(row: Row) -> dict[str, Any]:

@@ -21,7 +21,7 @@ class Printed(NamedTuple):
     code: int = 0
 
 
-_SWITCHES = ("json", "quiet", "explain")
+_SWITCHES = ("json", "quiet", "explain", "certify")
 
 
 def _answered(command: Command, given: Given) -> Answer:
@@ -86,7 +86,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     from dpcalc.progress import waiting
 
     with waiting(f"dpcalc {command.name}"):
-        answer = _one(command, raw, inputs)
+        answer = _one(command, raw, inputs, switches["certify"])
     _warn(answer)
     if target:
         from dpcalc.plot import of_tables
@@ -102,16 +102,30 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
 
 
-def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answer:
+def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
     from dpcalc.params import validate
 
     given = validate(command, raw, inputs)
-    answer = _answered(command, given)
+    answer = told(_answered(command, given), given)
+    if certify:
+        from dpcalc.verify.certify import certified
+
+        answer = certified(answer)
     if given["digits"]:
         from dpcalc.digits import with_digits
 
         answer = with_digits(answer, given["digits"])
     return answer
+
+
+_HOW_PRINTED = ("format", "digits", "input")
+
+
+def told(answer: Answer, given: Given) -> Answer:
+    """The answer with what it takes to ask again: the options as given, and the guarantees that were read."""
+    said = {name: given[name] for name in sorted(given.provided) if name not in _HOW_PRINTED}
+    return answer._replace(options={**said, **answer.options},
+                           inputs=tuple(g.model_dump(mode="json", exclude_none=False) for g in given.inputs))
 
 
 def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:
@@ -135,7 +149,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     with waiting(f"dpcalc {command.name}"):
         for at in points(swept):
             try:
-                found.append(Point(at, _one(command, {**raw, **at}, inputs)))
+                found.append(Point(at, _one(command, {**raw, **at}, inputs, switches["certify"])))
             except DpcalcError as error:
                 found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]

@@ -127,7 +127,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     if values.get("c1") is not None:
         limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
         extra["delta_limit"] = exp(max(limit, -745.0))
-        if values["n"] < inf:
+        if values["n"] < inf and limit > -inf:
             now = online_contraction.value(epsilon, **{k: params[k] for k in online_contraction.BOUND.params})
             extra["limit_factor"] = exp(min(now - limit, 700.0))
             notes.append(f"δ* = {extra['delta_limit']:.6g} is the limit as n → ∞, not a guarantee: at this n online-contraction gives "
