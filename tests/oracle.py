@@ -11,6 +11,8 @@ from dpcalc.profiles import compose
 # Digits of the oracle where 60 take minutes: a root of a minimum, or an integral.
 DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-as-published": 20}
 
+MANY = 500  # where 60 leave a doubt
+
 
 @cache
 def context(dps):
@@ -65,21 +67,28 @@ class Deviation(NamedTuple):
 
 def claimed(bound):
     """The largest error that a bound allows itself: rtol, but an absolute width of log δ for a composition on a grid."""
-    return compose.PRECISION if bound.kind == "composition" else bound.rtol
+    return 2 * compose.PRECISION if bound.kind == "composition" else bound.rtol
 
 
 def deviations(bound, p, least=0.0):
     """One for each number at p; an error is refined (by the slope of a profile) only where it is above `least`."""
-    return [_deviation(bound, p, got, want, least) for got, want in pairs(bound, p, DIGITS.get(bound.name, 60))]
+    dps = DIGITS.get(bound.name, 60)
+    found = [_deviation(bound, p, got, want, least, dps) for got, want in pairs(bound, p, dps)]
+    if bound.name not in DIGITS and any(d.below or d.error > claimed(bound) for d in found):
+        # The printed form itself may have lost its digits: 1 − (1 − 1e-300)^T.
+        return [_deviation(bound, p, got, want, least, MANY) for got, want in pairs(bound, p, MANY)]
+    return found
 
 
-def _deviation(bound, p, got, want, least):
+def _deviation(bound, p, got, want, least, dps):
     if not -inf < got < inf:  # also a value that is no number
         return Deviation(inf, True)
     if bound.status == "lower":  # the other side is the safe one, and how near it is not promised
         return Deviation(abs(float(want - got)) / max(1.0, abs(float(want))), bool(got > want))
     if bound.kind == "composition":  # a δ of 0 is not reached by rounding
         return Deviation(float(got - want) if want else 0.0, bool(want and got < want - mpmath.mpf("1e-12")))
+    if got == 0 and abs(want) < mpmath.mpf(10) ** (15 - dps):
+        return Deviation(0.0, False)  # nothing but the rounding of the oracle
     scale = abs(want) if bound.kind != "profile" else max(abs(want), 1)
     if bound.kind == "conversion":
         scale += p["rdp"] - log(p["delta"]) / (p["alpha"] - 1)

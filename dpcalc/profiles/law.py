@@ -302,5 +302,7 @@ def _best_shift(place: Array, merged: Array, tilt: float, step: float) -> float:
     """The shift that keeps most: a cell placed below it falls by one step."""
     order = np.argsort(place)
     fallen = np.concatenate(([0.0], np.cumsum(merged[order])[:-1]))  # weight strictly before each candidate
-    gain = tilt * place[order] + np.log1p(fallen / merged.sum() * np.expm1(-tilt * step))
+    lost = np.maximum(fallen / merged.sum() * np.expm1(-tilt * step), -1.0)
+    with np.errstate(divide="ignore"):  # where everything falls and a step weighs all, nothing is gained: −∞
+        gain = tilt * place[order] + np.log1p(lost)
     return float(place[order][int(np.argmax(gain))])
