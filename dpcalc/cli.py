@@ -204,7 +204,7 @@ def main(args: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        result = root().main(args or ["--help"], prog_name="dpcalc", standalone_mode=False)
+        result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
         if isinstance(result, int):  # of --help
             return result
         text, code = (result, 0) if isinstance(result, str | None) else result

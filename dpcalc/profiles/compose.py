@@ -107,6 +107,8 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     """One direction. Where ε is near 0, or δ is not small, the bracket can be wider than the change of log M says: it is
     computed on a finer grid then, as long as there is a lower value at all; atoms alone always get it."""
+    if any(pair.log_infinite == 0 for pair, _ in parts):
+        return Bracket(*((inf, inf) if question.epsilon is None else (0.0, 0.0)), {"tilt": 1.0, "step": 0.0})
     if question.epsilon is not None and question.epsilon >= _largest_loss(parts):
         infinite = _log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
         return Bracket(min(0.0, infinite + _ROUNDING), infinite - _ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
