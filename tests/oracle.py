@@ -81,6 +81,8 @@ def deviations(bound, p, least=0.0):
 
 
 def _deviation(bound, p, got, want, least, dps):
+    if got == -inf and dps == MANY and want < -2.3 * (MANY - 15):
+        return Deviation(0.0, False)  # a δ of 0, and the rounding of the oracle
     if not -inf < got < inf:  # also a value that is no number
         return Deviation(inf, True)
     if bound.status == "lower":  # the other side is the safe one, and how near it is not promised
