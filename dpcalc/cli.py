@@ -94,7 +94,7 @@ def _option(option: Option) -> RawOption:
 
 
 _METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
-             "choice": "NAME"}
+             "choice": "NAME", "file": "FILE"}
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 

@@ -126,7 +126,8 @@ def _text(option: Option, limits: Any) -> Any:
 
 
 _KINDS: dict[str, Callable[[Option, Any], Any]] = {
-    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice, "text": _text}
+    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice, "text": _text,
+    "file": _text}
 
 
 def describe(q: Quantity) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
-    numbers (a list) | series (a list, or @FILE) | choice | text."""
+    numbers (a list) | series (a list, or @FILE) | choice | text | file. `unit` is for the axes of a plot."""
 
     name: str
     help: str
@@ -49,9 +49,9 @@ RDP = Quantity("rdp", "Rényi divergence at the order", "ε(α)", ge=0)
 ALPHAS = Quantity("alpha", "Rényi order, or a list of orders", "α", kind="numbers", gt=1, le=1e10)
 RDPS = Quantity("rdp", "Rényi divergence at each order", "ε(α)", kind="numbers", ge=0)
 ORDERS = Quantity("orders", "restrict the search over orders to this list", "α", kind="numbers", gt=1, le=1e10)
-SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1)
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1, unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise over sensitivity: short for --sigma Z --sensitivity 1", "σ/s", gt=0, safer=+1)
-SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1)
+SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1, unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
                        "ℓ1 for Laplace", "s", gt=0, safer=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1, search=(0.5, 0.9999999999999999))
@@ -110,6 +110,7 @@ FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp",
 TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "tv"))
 
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
+PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice", choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
 DIGITS = Quantity("digits", "also evaluate the published formula with this many digits", kind="count", ge=15, le=1000)

@@ -9,6 +9,7 @@ from dpcalc.spec import Command, Given
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
+    from dpcalc.plot_target import Target
     from dpcalc.sweep import Axis
 
 
@@ -69,11 +70,20 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         inputs = tuple(load(source) for source in sources)
     from dpcalc.sweep import axes
 
+    plot = raw.pop("plot", None)
     swept = axes(command, raw)
+    target = _target(command, raw, plot, bool(swept), switches) if plot is not None else None
     if swept:
-        return _swept(command, raw, inputs, swept, switches)
+        return _swept(command, raw, inputs, swept, switches, target)
     answer = _one(command, raw, inputs)
     _warn(answer)
+    if target:
+        from dpcalc.plot import of_tables
+
+        drawing = of_tables(command, raw, [("", answer)])
+        if target.in_terminal:
+            return Printed(target.shown(drawing))
+        target.write(drawing)
     if switches["quiet"]:
         return Printed(repr(answer.value))
     from dpcalc.render import FORMATS
@@ -93,10 +103,18 @@ def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answ
     return answer
 
 
-def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool]) -> Printed:
+def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:
+    from dpcalc.plot_target import checked
+
+    said = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"], "--explain": switches["explain"]}
+    return checked(command, raw, name, swept, next((option for option, value in said.items() if value), None))
+
+
+def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool],
+           target: Target | None) -> Printed:
     """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
     from dpcalc.errors import DpcalcError
-    from dpcalc.render_sweep import FORMATS, Point
+    from dpcalc.render_sweep import FORMATS, Point, unanswered
     from dpcalc.sweep import points
 
     if switches["explain"]:
@@ -112,9 +130,20 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
         raise failed[0]
     for warning in dict.fromkeys(w for p in found if p.answer for w in _warnings(p.answer)):
         print(f"warning: {warning}", file=sys.stderr)
-    if switches["quiet"]:
-        return Printed("\n".join(repr(p.answer.value) if p.answer else "" for p in found), 1 if failed else 0)
-    return Printed(FORMATS[raw.get("format") or "table"](found), 1 if failed else 0)
+    code = 1 if failed else 0
+    if target:
+        from dpcalc.plot import of_sweep
+
+        plot = of_sweep(command, raw, found)
+        if target.in_terminal:
+            for line in unanswered(found):
+                print(f"warning: {line}", file=sys.stderr)
+            return Printed(target.shown(plot), code)
+    quiet = "\n".join(repr(p.answer.value) if p.answer else "" for p in found) if switches["quiet"] else None
+    text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
+    if target:
+        target.write(plot)
+    return Printed(text, code)
 
 
 def _warnings(answer: Answer) -> tuple[str, ...]:

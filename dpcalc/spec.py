@@ -85,6 +85,7 @@ COMMON = (
     Option(q.BOUND, QUESTION, multiple=True),
     Option(q.FORMAT, OUTPUT, default="table"),
     Option(q.DIGITS, OUTPUT),
+    Option(q.PLOT, OUTPUT),
 )
 
 

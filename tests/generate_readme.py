@@ -13,7 +13,7 @@ README = Path(__file__).parents[1] / "README.md"
 
 def console(block):
     """Each `$ command` of a block with what it prints now."""
-    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    env = {**os.environ, "COLUMNS": "80", "LINES": "24", "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     lines = []
     for command in re.findall(r"^\$ (.*)$", block.group(1), re.M):
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=env)

@@ -35,6 +35,8 @@ CASES = [
     ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
     ("rdp --epsilon 1 --delta 1e-5 --solve sigma --json", {"numpy", "rich"}),
     ("rdp --mechanism laplace --scale 2 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("rdp --sigma 1,2 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("rdp --sigma 1,2 --delta 1e-5 --plot -", {"numpy", "rich"}),
     ("tv --help", {"pydantic", "numpy", "rich"}),
     ("tv --sigma 1 --fpr .1 --json", {"numpy", "rich"}),
     ("tv --mechanism laplace --tv .01 --solve scale --json", {"numpy", "rich"}),

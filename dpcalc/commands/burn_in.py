@@ -111,6 +111,7 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, iteration_schedule, lower_bound
     from dpcalc.routes import converted
 
@@ -121,9 +122,10 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND))
     full = (Route(iteration.BOUND),) if given["n"] is not None and given["n"] == given["batch_size"] else ()
     by_rdp = (*full, *converted(burn_in_rdp.BOUND), *converted(composition.BOUND))
-    solving = question.unknown is not None  # a composed profile takes a second each time: dozens only if asked for
-    profiles = (Route(burn_in_profile.BOUND, on_request=solving), Route(burn_in_profile.COMPOSITION, on_request=solving))
-    return (*by_rdp, *profiles, *printed) if solving else (*by_rdp, *profiles, Route(lower_bound.BOUND), *printed)
+    profiles = (Route(burn_in_profile.BOUND, guide=(burn_in_rdp.BOUND, rdp_improved.BOUND)),
+                Route(burn_in_profile.COMPOSITION, guide=(composition.BOUND, rdp_improved.BOUND)))
+    lower = () if question.unknown else (Route(lower_bound.BOUND),)
+    return (*by_rdp, *profiles, *lower, *printed)
 
 
 def _burn_in(values: Mapping[str, Any], row: Row) -> int:
