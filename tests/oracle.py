@@ -89,7 +89,7 @@ def _deviation(bound, p, got, want, least, dps):
         return Deviation(abs(float(want - got)) / max(1.0, abs(float(want))), bool(got > want))
     if bound.kind == "composition":  # a δ of 0 is not reached by rounding
         return Deviation(float(got - want) if want else 0.0, bool(want and got < want - mpmath.mpf("1e-12")))
-    if got == 0 and abs(want) < mpmath.mpf(10) ** (15 - dps):
+    if got == 0 and abs(want) < mpmath.mpf(10) ** (25 - dps):
         return Deviation(0.0, False)  # nothing but the rounding of the oracle
     scale = abs(want) if bound.kind != "profile" else max(abs(want), 1)
     if bound.kind == "conversion":
