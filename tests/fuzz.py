@@ -278,7 +278,7 @@ def memory():
 
 
 def _odd_output(args, text):
-    if "nan" in text.replace("\t", " ").replace(",", " ").replace("|", " ").lower().split():
+    if not any("nan" in a.lower() for a in args) and "nan" in text.replace("\t", " ").replace(",", " ").replace("|", " ").lower().split():
         return ["a NaN"]
     formats = [b for a, b in itertools.pairwise(args) if a == "--format"] + ["json"] * ("--json" in args)
     kind = formats[-1] if formats and args[0] != "schema" and not {"-h", "--help", "--version"} & set(args) else ""

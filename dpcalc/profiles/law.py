@@ -232,7 +232,8 @@ def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) ->
     mass = weight * np.exp(-tilt * above)
     total = np.bincount(index, mass, size)
     with np.errstate(invalid="ignore", divide="ignore"):
-        place = -np.log1p(np.bincount(index, mass * np.expm1(-above), size) / total)
+        # A cell so wide that e^{−loss} vanishes in it is placed lower than it is: a better law still.
+        place = -np.log1p(np.maximum(np.bincount(index, mass * np.expm1(-above), size) / total, -1 + 2.0**-53))
     return total, np.where(total > 0, place, 0.0)
 
 
