@@ -37,6 +37,7 @@ class Bound(NamedTuple):
     rtol: float
     status: str = "proven"  # proven | as-published | conjecture | limit | lower
     errata: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()  # point: the quantities of its value
     pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
     inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
     pair: Callable[..., Any] | None = None  # profile: (*params) → the dominating pair of one use

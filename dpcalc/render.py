@@ -22,8 +22,8 @@ _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def record(answer: Answer) -> dict[str, Any]:
-    """The JSON envelope, schema dpcalc/v1."""
+def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
+    """The JSON envelope, schema dpcalc/v1; `explain` adds what the theorems of each row state."""
     head = answer.headline if answer.rows else None
     return {
         "schema": "dpcalc/v1",
@@ -35,7 +35,7 @@ def record(answer: Answer) -> dict[str, Any]:
         "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
         "guarantee": answer.guarantee,
-        "bounds": [_row_record(row) for row in answer.rows],
+        "bounds": [_row_record(row) | (_statements(row) if explain else {}) for row in answer.rows],
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
@@ -60,17 +60,21 @@ def _row_record(row: Row) -> dict[str, Any]:
     }
 
 
+def _statements(row: Row) -> dict[str, Any]:
+    return {"statements": [t.statement for t in row.route.theorems]}
+
+
 def strict(x: float) -> float | str:
     """JSON knows no infinity."""
     return x if not isinstance(x, float) or not isinf(x) else ("inf" if x > 0 else "-inf")
 
 
 def as_json(answer: Answer, explain: bool) -> str:
-    return json.dumps(record(answer), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(record(answer, explain), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def as_jsonl(answer: Answer, explain: bool) -> str:
-    return json.dumps(record(answer), ensure_ascii=False, allow_nan=False)
+    return json.dumps(record(answer, explain), ensure_ascii=False, allow_nan=False)
 
 
 # --- numbers for people ----------------------------------------------------------------------------------------------
@@ -174,18 +178,16 @@ def as_table(answer: Answer, explain: bool) -> str:
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in answer.all_notes)]
     roc = "\n" + text(_numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
-    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + roc + paragraph(below + (explanation(answer) if explain else []))
+    after = "\n" + paragraph(explanation(answer), "  ") if explain else ""
+    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + roc + paragraph(below) + after
 
 
 def explanation(answer: Answer) -> list[str]:
     """Statement, assumptions, source and errata of every theorem used, once each."""
-    lines: list[str] = []
+    from dpcalc.theorem import lines
+
     theorems = {t.name: t for row in answer.rows for t in row.route.theorems}
-    for t in theorems.values():
-        lines += ["", f"{t.name} [{t.status}]: {t.statement}", f"  Source: {t.source}"]
-        lines += [f"  Assumes: {a}" for a in t.assumptions]
-        lines += [f"  Erratum: {e}" for e in t.errata]
-    return lines
+    return [line for t in theorems.values() for line in ("", *lines(t))]
 
 
 def cells(answer: Answer) -> Cells:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.spec import Command, Given
+from dpcalc.spec import Command, Given, Page
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
@@ -26,11 +27,9 @@ _SWITCHES = ("json", "quiet", "explain")
 def _answered(command: Command, given: Given) -> Answer:
     from dpcalc.errors import NoSolution
     from dpcalc.numerics.invert import Unreachable
-    from dpcalc.progress import waiting
 
     try:
-        with waiting(f"dpcalc {command.name}"):
-            return command.answer(given)
+        return command.answer(given)
     except (OverflowError, ZeroDivisionError, Unreachable):
         raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
     except NoSolution as error:
@@ -51,18 +50,43 @@ def _extreme(given: Given) -> str | None:
     return flag(given.said_as.get(worst, worst))
 
 
-def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed:
-    """What to print. Raises DpcalcError for everything a person can put right."""
+def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
+    """The options of a page, validated, with the defaults filled in; its switches beside them."""
+    from dpcalc.params import validate
+
+    switches = {name: raw.pop(name) for name in _SWITCHES if name in raw}
+    if switches.get("json"):
+        _json_format(raw)
+    return validate(page, raw).values | switches
+
+
+def _json_format(raw: dict[str, Any]) -> None:
+    from dpcalc.errors import DpcalcError
+
+    if raw.get("format") not in (None, "json"):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    raw["format"] = "json"
+
+
+def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
+    """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a person can
+    put right."""
     from dpcalc.errors import DpcalcError
 
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     sources = tuple(raw.pop("input", None) or ()) + tuple(files)
+    if raw.pop("batch", False):
+        from dpcalc.batch import stream
+
+        return stream(command, raw, sources, switches)
     if sources.count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
-    if switches["json"] and raw.get("format") not in (None, "json"):
-        raise DpcalcError("contradictory", "--json is --format json", "--format")
     if switches["json"]:
-        raw["format"] = "json"
+        _json_format(raw)
+    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
+        where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
+        raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
+                          "--explain")
     inputs: tuple[Any, ...] = ()
     if sources:
         from dpcalc.guarantee import load
@@ -75,7 +99,10 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     target = _target(command, raw, plot, bool(swept), switches) if plot is not None else None
     if swept:
         return _swept(command, raw, inputs, swept, switches, target)
-    answer = _one(command, raw, inputs)
+    from dpcalc.progress import waiting
+
+    with waiting(f"dpcalc {command.name}"):
+        answer = _one(command, raw, inputs)
     _warn(answer)
     if target:
         from dpcalc.plot import of_tables
@@ -114,17 +141,19 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
            target: Target | None) -> Printed:
     """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
     from dpcalc.errors import DpcalcError
+    from dpcalc.progress import waiting
     from dpcalc.render_sweep import FORMATS, Point, unanswered
     from dpcalc.sweep import points
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
     found: list[Point] = []
-    for at in points(swept):
-        try:
-            found.append(Point(at, _one(command, {**raw, **at}, inputs)))
-        except DpcalcError as error:
-            found.append(Point(at, error=error))
+    with waiting(f"dpcalc {command.name}"):
+        for at in points(swept):
+            try:
+                found.append(Point(at, _one(command, {**raw, **at}, inputs)))
+            except DpcalcError as error:
+                found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]
     if len(failed) == len(found):
         raise failed[0]

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 from dpcalc.bounds import all_bounds
+from dpcalc.catalogue import entries
+from dpcalc.render_catalogue import cells
+from dpcalc.tables import markdown
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -23,9 +26,9 @@ def console(block):
 
 
 def bounds():
-    rows = ["| bound | kind | status | rtol | source |", "| --- | --- | --- | --- | --- |"]
-    rows += [f"| `{b.name}` | {b.kind} | {b.status} | {b.rtol:g} | {b.source} |" for b in all_bounds().values()]
-    return "\n".join(rows)
+    """The catalogue, as `dpcalc bounds --format markdown` prints it."""
+    header, rows = cells(list(entries().values()))
+    return markdown((header, [(f"`{name}`", *rest) for name, *rest in rows]))
 
 
 def errata():

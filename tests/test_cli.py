@@ -40,7 +40,7 @@ def test_version_and_help(cli):
 
 def test_python_m(cli):
     done = subprocess.run([sys.executable, "-m", "dpcalc", *RDP, "-q"], capture_output=True, text=True)
-    assert done.stdout == cli(*RDP, "-q").stdout == "4.377178095681441\n"
+    assert done.stdout == cli(*RDP, "-q").stdout and 0 <= float(done.stdout) / 4.3771780956812246 - 1 < 1e-13
 
 
 @pytest.mark.parametrize("argv", [RDP, (*RUN, "--sigma", "1.1", "--delta", "1e-5"), ("convert", "--from", "gdp", "--mu", "1", "--to", "tv"),

@@ -68,3 +68,12 @@ def test_lambert_w(x):
 
 def test_log_sub():
     assert log_sub(log(5), log(3)) == pytest.approx(log(2), rel=1e-14)
+
+
+def test_the_epsilon_of_a_gaussian_is_safe_and_tight_everywhere():
+    rng = random.Random(5)
+    for _ in range(300):
+        r, log_delta = 10 ** rng.uniform(-4, 1.5), -(10 ** rng.uniform(-2, 2.5))
+        epsilon = epsilon_for(log_delta, r)
+        assert log_theta(epsilon, r) <= log_delta
+        assert epsilon == 0 or log_theta(epsilon * (1 - 3e-13), r) > log_delta, (r, log_delta)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
@@ -200,6 +201,14 @@ _SHORT = {
     "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
 }
 
+
+def theorems() -> Iterator[Route]:
+    from dpcalc.question import Question
+
+    for schedule, order, n in product((None, "steps.json"), q.ORDER.choices, (1, 2)):
+        yield from _routes(Given({"schedule": schedule, "order": order, "n": n, "batch_size": 1}, frozenset()), Question("epsilon"))
+
+
 COMMAND = Command(
     "burn-in",
     "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps",
@@ -221,6 +230,9 @@ COMMAND = Command(
     answer,
     (
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 "
-         "--delta 1e-5", "ε = "),
+         "--delta 1e-5", "ε = 1.36538"),
+        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --epsilon 1 "
+         "--delta 1e-5 --solve sigma", "σ = 0.141078"),
     ),
+    theorems=theorems,
 )
