@@ -20,7 +20,8 @@ _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is ab
 def profile(route: Route, params: Params) -> Delta:
     """ε >= 0 → δ, rounded up; each ε computed once. A bound on TV alone gives the same δ at every ε."""
     known: dict[float, float] = {}
-    how = _constant if route.bound.kind == "point" else _composed if composed(route, params) else _closed
+    orders: list[float] = []  # the best so far of an RDP curve: the next search starts there
+    how = _constant if route.bound.kind == "point" else _composed if composed(route, params) else _closed(orders)
 
     def delta(epsilon: float) -> float:
         if epsilon not in known:
@@ -42,8 +43,14 @@ def _constant(route: Route, params: Params, epsilon: float) -> float:
     return evaluate(route, params, Question("tv")).result["tv"]
 
 
-def _closed(route: Route, params: Params, epsilon: float) -> float:
-    return evaluate(route, params, Question("delta", epsilon=epsilon)).result["delta"]
+def _closed(orders: list[float]) -> Callable[[Route, Params, float], float]:
+    def delta(route: Route, params: Params, epsilon: float) -> float:
+        row = evaluate(route, params, Question("delta", epsilon=epsilon), orders[-1] if orders else None)
+        if route.bound.kind == "rdp":
+            orders.append(row.witness["alpha"])
+        return row.result["delta"]
+
+    return delta
 
 
 def _composed(route: Route, params: Params, epsilon: float) -> float:

@@ -228,7 +228,7 @@ def main(args: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     try:
-        result = root().main(args or ["--help"], prog_name="dpcalc", standalone_mode=False)
+        result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
         if isinstance(result, int):  # of --help
             return result
         if callable(result):  # --batch

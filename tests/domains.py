@@ -321,6 +321,14 @@ DRAW = {
 }
 
 
-def points(name, count, seed=0):
-    rng = random.Random(f"{name}{seed}")
+class Corners(random.Random):
+    """Draws of which one in four is an end of its range."""
+
+    def uniform(self, a, b):
+        pick = self.random()
+        return a if pick < 0.125 else b if pick > 0.875 else super().uniform(a, b)
+
+
+def points(name, count, seed=0, source=random.Random):
+    rng = source(f"{name}{seed}")
     return [DRAW[name](rng) for _ in range(count)]

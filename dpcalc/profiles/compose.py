@@ -24,6 +24,7 @@ _ENOUGH_CELLS = 150_000
 _CUTS = 2
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _STEEP = 60.0  # of tilt times lattice step
+_ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
 _CUT = 14.0  # how far below log δ the log of what is cut off is
 
 
@@ -106,12 +107,18 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
 
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     """One direction. Where ε is near 0, or δ is not small, the bracket can be wider than the change of log M says: it is
-    computed on a finer grid then, as long as there is a lower value at all."""
+    computed on a finer grid then, as long as there is a lower value at all; atoms alone always get it."""
+    if any(pair.log_infinite == 0 for pair, _ in parts):
+        return Bracket(*((inf, inf) if question.epsilon is None else (0.0, 0.0)), {"tilt": 1.0, "step": 0.0})
+    if question.epsilon is not None and question.epsilon >= _largest_loss(parts):
+        infinite = _log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
+        return Bracket(min(0.0, infinite + _ROUNDING), infinite - _ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
     answer = _answer_once(parts, question, bracket)
     for finer in _FINER if bracket else ():
         width = answer.upper - answer.lower
         allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
-        if width <= allowed or not (answer.lower > 0 if question.epsilon is None else width < 1):
+        some = answer.lower > 0 if question.epsilon is None else width < 1
+        if width <= allowed or not (some or all(not pair.pieces for pair, _ in parts)):
             break
         other = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
         # Both are valid: the better ends of the two.
@@ -164,6 +171,14 @@ def _witness(parts: Parts, c: Cumulants, rounded: _Rounded) -> dict[str, Any]:
     if rounded.block:
         found |= {"block": rounded.block, "coarse": rounded.step, "offsets": [g.offset for g, _ in rounded.upper]}
     return found
+
+
+def _largest_loss(parts: Parts) -> float:
+    """No finite loss of the composition is above it; inf where a pair has more than atoms."""
+    if any(pair.pieces for pair, _ in parts):
+        return inf
+    each = ((max([loss for loss, _ in pair.atoms] + ([] if pair.rest is None else [pair.rest]), default=0.0), n) for pair, n in parts)
+    return sum(n * (loss + _ROUNDING) for loss, n in each)
 
 
 def _log_infinite(parts: Parts) -> float:

@@ -232,7 +232,8 @@ def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) ->
     mass = weight * np.exp(-tilt * above)
     total = np.bincount(index, mass, size)
     with np.errstate(invalid="ignore", divide="ignore"):
-        place = -np.log1p(np.bincount(index, mass * np.expm1(-above), size) / total)
+        # A cell so wide that e^{−loss} vanishes in it is placed lower than it is: a better law still.
+        place = -np.log1p(np.maximum(np.bincount(index, mass * np.expm1(-above), size) / total, -1 + 2.0**-53))
     return total, np.where(total > 0, place, 0.0)
 
 
@@ -302,6 +303,7 @@ def _best_shift(place: Array, merged: Array, tilt: float, step: float) -> float:
     """The shift that keeps most: a cell placed below it falls by one step."""
     order = np.argsort(place)
     fallen = np.concatenate(([0.0], np.cumsum(merged[order])[:-1]))  # weight strictly before each candidate
-    with np.errstate(divide="ignore"):  # −∞ where all would fall far
-        gain = tilt * place[order] + np.log1p(fallen / merged.sum() * np.expm1(-tilt * step))
+    lost = np.maximum(fallen / merged.sum() * np.expm1(-tilt * step), -1.0)
+    with np.errstate(divide="ignore"):  # where everything falls and a step weighs all, nothing is gained: −∞
+        gain = tilt * place[order] + np.log1p(lost)
     return float(place[order][int(np.argmax(gain))])

@@ -44,6 +44,8 @@ def laplace(ratio: float) -> Pair:
 
 def binary(epsilon: float, log_delta: float = -inf) -> Pair:
     """Every (ε, δ)-DP guarantee (Kairouz, Oh & Viswanath 2015, Theorem 3.1); δ = 0 is randomised response."""
+    if log_delta >= 0:
+        return Pair(log_infinite=0.0)
     left = log1p(-exp(log_delta))
     kept = left - log1p(exp(-epsilon))
     return Pair((), ((epsilon, kept), (-epsilon, kept - epsilon)) if epsilon > 0 else ((0.0, left),), log_delta)

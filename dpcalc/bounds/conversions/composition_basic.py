@@ -19,12 +19,18 @@ def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) ->
     """log(Tδ) from ε = T·ε₀ on; below it the theorem says nothing (log 1)."""
     if epsilon < ratio_up((steps, step_epsilon)):
         return 0.0
-    return min(0.0, up(log(step_delta) + log(steps), 1e-15)) if step_delta > 0 else -inf
+    return min(0.0, up(_log_total(step_delta, steps), 1e-15)) if step_delta > 0 else -inf
+
+
+def _log_total(step_delta: float, steps: int) -> float:
+    """log(Tδ): of the product, since the sum of the logarithms cancels where it is near 1."""
+    total = ratio_up((steps, step_delta))
+    return log(total) if total > 1e-300 else log(step_delta) + log(steps)
 
 
 def inverse(log_delta: float, step_epsilon: float, step_delta: float, steps: int) -> float:
     """Tε, where Tδ <= the total δ asked for."""
-    if step_delta > 0 and up(log(step_delta) + log(steps), 1e-15) > log_delta + 4e-15 * abs(log_delta):
+    if step_delta > 0 and _log_total(step_delta, steps) > log_delta + 4e-15 * abs(log_delta):
         raise OutOfScope("no-solution", f"{steps:g} steps add up to δ = {steps * step_delta:g} already", "--target-delta")
     return ratio_up((steps, step_epsilon))
 

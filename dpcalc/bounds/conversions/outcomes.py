@@ -9,6 +9,7 @@ from dpcalc.numerics.elementary import expm1mx, x_minus_log1p
 from dpcalc.numerics.rounding import up
 
 Vector = tuple[float, ...]
+_ROUNDING = 6e-16
 
 
 def pure(p: Vector, q: Vector) -> float:
@@ -30,9 +31,18 @@ def _hockey_stick(epsilon: float, p: Vector, q: Vector) -> float:
     for a, b in zip(p, q, strict=True):
         if a > 0 and b == 0:
             terms.append(a)
-        elif a > 0 and (gap := epsilon + log(b) - log(a)) < 0:
-            terms.append(-a * expm1(gap))
+        elif a > 0:
+            loss = _log_ratio(a, b)
+            gap = epsilon - loss - _ROUNDING * (epsilon + abs(loss))  # down: where it cancels, its rounding decides
+            terms.append(-a * expm1(min(gap, 0.0)))
     return fsum(terms)
+
+
+def _log_ratio(a: float, b: float) -> float:
+    """log(a/b), with a small relative error near a = b too."""
+    if 0.5 <= a / b <= 2:
+        return log1p((a - b) / b)  # the difference is exact
+    return log(a / b) if 1e-300 < a / b < 1e300 else log(a) - log(b)
 
 
 def _renyi(alpha: float, p: Vector, q: Vector) -> float:

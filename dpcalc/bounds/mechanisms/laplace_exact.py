@@ -1,6 +1,6 @@
 """The exact privacy profile of the Laplace mechanism (one release)."""
 
-from math import inf
+from math import inf, nextafter
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -16,7 +16,8 @@ def pure(scale: float, sensitivity: float) -> float:
 def value(epsilon: float, scale: float, sensitivity: float) -> float:
     """log δ(ε) = log(1 − e^{(ε − s/v)/2})₊; −inf from ε = s/v on."""
     gap = epsilon - pure(scale, sensitivity)
-    return up(log1mexp(gap / 2), 4e-16) if gap < 0 else -inf
+    # Near δ = 1 the rounding of the difference is all of log δ = −e^{gap/2}: it goes down.
+    return up(log1mexp(nextafter(gap, -inf) / 2), 4e-16) if gap < 0 else -inf
 
 
 def inverse(log_delta: float, scale: float, sensitivity: float) -> float:

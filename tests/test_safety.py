@@ -1,0 +1,166 @@
+"""What dpcalc never does: evaluate text, unpickle, open connections, start programs, write files."""
+
+import ast
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, SCRIPT
+
+from dpcalc.numbers import NotANumber, number
+
+SOURCES = sorted((ROOT / "dpcalc").rglob("*.py"))
+FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
+FORBIDDEN_ATTRIBUTES = {("os", name) for name in ("system", "popen", "fork", "execv", "execve", "spawnv", "remove", "unlink", "rename", "replace",
+                                                  "mkdir", "makedirs", "rmdir")}
+FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "joblib", "socket", "ssl", "http", "urllib", "ftplib", "smtplib",
+                     "requests", "httpx", "aiohttp", "asyncio", "subprocess", "multiprocessing", "ctypes", "tempfile", "code", "runpy",
+                     "xmlrpc", "webbrowser"}
+FROM_SHUTIL = {"get_terminal_size"}
+# Where files are written: the folder that completions are generated into, and the picture that --plot names (drawn in memory).
+WRITERS = {"completions.py", "plot_target.py", "plot_figure.py"}
+
+
+def calls(tree):
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_code_from_data_no_network_no_programs(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            assert not {a.name.split(".")[0] for a in node.names} & FORBIDDEN_MODULES
+        if isinstance(node, ast.ImportFrom):
+            module = (node.module or "").split(".")[0]
+            assert module not in FORBIDDEN_MODULES
+            assert module != "shutil" or {a.name for a in node.names} <= FROM_SHUTIL
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            assert (node.value.id, node.attr) not in FORBIDDEN_ATTRIBUTES
+            assert node.value.id != "shutil" or node.attr in FROM_SHUTIL
+    for call in calls(tree):
+        if isinstance(call.func, ast.Name):
+            assert call.func.id not in FORBIDDEN_CALLS
+        if isinstance(call.func, ast.Attribute) and call.func.attr in {"load", "loads"}:  # json only: numpy.load unpickles
+            assert isinstance(call.func.value, ast.Name) and call.func.value.id in {"json", "tomllib"}
+
+
+@pytest.mark.parametrize("path", [p for p in SOURCES if p.name not in WRITERS], ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_are_opened_for_reading_only(path):
+    for call in calls(ast.parse(path.read_text(encoding="utf-8"))):
+        name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
+        assert name not in {"write_text", "write_bytes", "savefig", "touch", "tofile", "savez", "mkdir"}
+        if name == "open" and isinstance(call.func, ast.Name):
+            mode = next((k.value for k in call.keywords if k.arg == "mode"), call.args[1] if len(call.args) > 1 else ast.Constant("r"))
+            assert isinstance(mode, ast.Constant) and mode.value in {"r", "rb"}
+
+
+def test_only_declared_packages_are_imported():
+    """A supply chain is as long as its imports."""
+    declared = {"typer", "rich", "numpy", "scipy", "mpmath", "pydantic", "matplotlib", "flint"}
+    found = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {a.name.split(".")[0] for a in node.names}
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                found.add((node.module or "").split(".")[0])
+    assert found - set(sys.stdlib_module_names) - {"dpcalc"} <= declared
+
+
+COMMANDS = (
+    ("rdp", "--sigma", "1", "--delta", "1e-5"),
+    ("rdp", "--sigma", "1", "--delta", "1e-5", "--json"),
+    ("rdp", "--sigma", "1,2", "--delta", "1e-5", "--format", "csv"),
+    ("subsample", "--sampling-rate", "0.01", "--sigma", "1", "--steps", "10", "--delta", "1e-5"),
+    ("burn-in", "--help"),
+    ("tv", "--sigma", "50", "--explain"),
+    ("rdp", "--sigma", "1", "--alpha", "2", "--digits", "20"),
+    ("schema", "rdp"),
+)
+
+
+def test_nothing_is_written(tmp_path):
+    """Home and working folder stay as they were; both are read-only where the user is not root."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    for folder in (home, here):
+        folder.mkdir()
+        folder.chmod(0o500)
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "TMPDIR": str(home), "XDG_CACHE_HOME": str(home), "XDG_CONFIG_HOME": str(home),
+                   "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        for args in COMMANDS:
+            done = subprocess.run([SCRIPT, *args], cwd=here, env=environment, capture_output=True, text=True, timeout=60)
+            assert done.returncode == 0 and done.stderr == "", done.stderr
+        assert not [*home.iterdir(), *here.iterdir()]
+    finally:
+        for folder in (home, here):
+            folder.chmod(0o700)
+
+
+def opened(args):
+    """What a call opens for writing or connects to, as Python's audit hook reports it."""
+    program = (
+        "import sys, os\n"
+        "seen = []\n"
+        "def hook(event, args):\n"
+        "    if event == 'open' and (set('wax+') & set(args[1] or '') or (args[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):\n"
+        "        seen.append((event, str(args[0])))\n"
+        "    elif event.split('.')[0] in ('socket', 'subprocess', 'ctypes', 'pickle', 'urllib') or event in ('os.system', 'os.exec', 'os.fork',\n"
+        "                                 'os.posix_spawn', 'os.remove', 'os.rename', 'os.mkdir'):\n"
+        "        seen.append((event, str(args)[:80]))\n"
+        "from dpcalc.cli import main\n"
+        "import dpcalc.run, dpcalc.params, numpy, pydantic, mpmath\n"
+        "sys.addaudithook(hook)\n"
+        f"main({args!r})\n"
+        "print('SEEN', seen)\n"
+    )
+    done = subprocess.run([sys.executable, "-B", "-c", program], capture_output=True, text=True, timeout=60)
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize("args", COMMANDS[:4])
+def test_the_interpreter_reports_no_writing_and_no_connection(args):
+    seen = opened(list(args))
+    assert not [event for event in ast.literal_eval(seen.removeprefix("SEEN ")) if event[0] != "ctypes.dlsym"], seen
+
+
+@pytest.mark.parametrize("text", [
+    "2^2^2^2^9", "9^9^9^9", "10^400", "1e400", "1e999999999", "exp(1000)", "sqrt(" * 1000 + "4" + ")" * 1000, "(" * 10_000, "-" * 10_000 + "1",
+    "9" * 100_000, "0." + "0" * 100_000 + "1", "1+" * 50_000 + "1", "2^" * 90 + "2", "(" * 99 + "1" + ")" * 99 + "^9e9", "__import__('os')", "os.system(1)",
+    "1 if 1 else 2", "[1]", "lambda: 1", "1;1", "１２", "1_000", "0x10", "1j", "sqrt", "sqrt()", "sqrt(1,2)", "", " ", "nan", "inf", "-inf", "1e-400", "0/0"])
+def test_a_number_is_small_text_in_a_small_grammar(text):
+    start = time.process_time()
+    with pytest.raises(NotANumber) as refused:
+        number(text)
+    assert len(str(refused.value)) < 200 and "\n" not in str(refused.value)
+    assert time.process_time() - start < 0.5
+
+
+def test_numbers_of_any_allowed_length_are_read():
+    assert number("0." + "0" * 90 + "1" + "0" * 100) == 1e-91
+    assert number("(" * 60 + "1/3" + ")" * 60) == 1 / 3
+    assert number("sqrt(" * 30 + "1" + ")" * 30) == 1.0
+    assert number("2^-20") == 2**-20 and number("-2^2") == -4 and number("2^3^2") == 512
+
+
+def test_every_dependency_is_pinned_by_a_range():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for requirement in project["dependencies"]:
+        assert ">=" in requirement and ",<" in requirement, requirement
+
+
+def test_the_versions_at_both_ends_are_tested():
+    ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert ".ci/lowest.txt" in ci and ".ci/newest.py" in ci
+    printed = subprocess.run([sys.executable, ROOT / ".ci" / "newest.py"], capture_output=True, text=True, check=True).stdout
+    assert {line.split()[0] for line in printed.splitlines()} >= {"typer", "rich", "numpy", "scipy", "mpmath", "pydantic"}
+
+
+def test_the_record_of_accuracy_travels_with_the_package():
+    assert (Path(ROOT) / "dpcalc" / "accuracy.json").exists()
