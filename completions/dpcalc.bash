@@ -4,7 +4,7 @@ _dpcalc() {
     if [[ $cur == '=' ]]; then cur=; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
-        case ${COMP_WORDS[i]} in rdp|convert|subsample|schema|shuffle-pnsgd|online-noise|burn-in|noise-feedback|tv) cmd=${COMP_WORDS[i]}; break;; esac
+        case ${COMP_WORDS[i]} in rdp|convert|subsample|schema|shuffle-pnsgd|online-noise|burn-in|noise-feedback|tv|compare|bounds|explain) cmd=${COMP_WORDS[i]}; break;; esac
     done
     case $cmd,$prev in
         rdp,--mechanism) COMPREPLY=( $(compgen -W 'gaussian laplace randomized-response' -- "$cur") ); return;;
@@ -20,9 +20,10 @@ _dpcalc() {
         rdp,--alpha|rdp,-a) return;;
         rdp,--rdp) return;;
         rdp,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity steps' -- "$cur") ); return;;
-        rdp,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        rdp,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp rdp-optimal rdp-improved rdp-mironov gaussian-classic laplace-exact laplace-rdp composition-optimal composition-basic laplace-profile randomized-response-exact randomized-response-rdp' -- "$cur") ); return;;
         rdp,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         rdp,--digits) return;;
+        rdp,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         convert,--from) COMPREPLY=( $(compgen -W 'rdp gdp zcdp dp outcomes' -- "$cur") ); return;;
         convert,--to) COMPREPLY=( $(compgen -W 'dp rdp gdp tv' -- "$cur") ); return;;
         convert,--alpha|convert,-a) return;;
@@ -40,9 +41,10 @@ _dpcalc() {
         convert,--epsilon|convert,-e) return;;
         convert,--delta|convert,-d) return;;
         convert,--solve) COMPREPLY=( $(compgen -W 'mu rho steps' -- "$cur") ); return;;
-        convert,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        convert,--bound) COMPREPLY=( $(compgen -W 'rdp-curve rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp composition-optimal composition-advanced composition-basic pure-rdp dp-tv pure-gdp outcomes-exact outcomes-rdp rdp-composition profile-composition' -- "$cur") ); return;;
         convert,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         convert,--digits) return;;
+        convert,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         convert,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         subsample,--scheme) COMPREPLY=( $(compgen -W 'poisson without-replacement weighted' -- "$cur") ); return;;
         subsample,--sampling-rate) return;;
@@ -65,9 +67,10 @@ _dpcalc() {
         subsample,--alpha|subsample,-a) return;;
         subsample,--rdp) return;;
         subsample,--solve) COMPREPLY=( $(compgen -W 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity' -- "$cur") ); return;;
-        subsample,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        subsample,--bound) COMPREPLY=( $(compgen -W 'amplification poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile composition-optimal composition-basic wor-rdp weighted-rdp' -- "$cur") ); return;;
         subsample,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         subsample,--digits) return;;
+        subsample,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         subsample,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         shuffle-pnsgd,--noise) COMPREPLY=( $(compgen -W 'gaussian laplace' -- "$cur") ); return;;
         shuffle-pnsgd,--sigma) return;;
@@ -90,15 +93,16 @@ _dpcalc() {
         shuffle-pnsgd,--alpha|shuffle-pnsgd,-a) return;;
         shuffle-pnsgd,--rdp) return;;
         shuffle-pnsgd,--solve) COMPREPLY=( $(compgen -W 'sigma scale c1 learning-rate n epochs' -- "$cur") ); return;;
-        shuffle-pnsgd,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        shuffle-pnsgd,--bound) COMPREPLY=( $(compgen -W 'shuffled-hybrid shuffled-contraction shuffled-iteration shuffled-limit smooth-nonconvex-shuffled-exact smooth-nonconvex-shuffled rdp-optimal rdp-improved rdp-mironov smooth-nonconvex-high-noise randomly-stopped randomly-stopped-loose output-perturbation-shuffled-exact output-perturbation-shuffled fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact smooth-nonconvex output-perturbation-exact output-perturbation without-replacement-conjecture composition-basic without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower' -- "$cur") ); return;;
         shuffle-pnsgd,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         shuffle-pnsgd,--digits) return;;
+        shuffle-pnsgd,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         online-noise,--noise) COMPREPLY=( $(compgen -W 'gaussian laplace' -- "$cur") ); return;;
         online-noise,--c1) return;;
         online-noise,--c2) return;;
         online-noise,--decay) return;;
-        online-noise,--sigmas) return;;
-        online-noise,--scales) return;;
+        online-noise,--sigmas) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
+        online-noise,--scales) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         online-noise,--schedule) return;;
         online-noise,--lipschitz) return;;
         online-noise,--smoothness) return;;
@@ -113,9 +117,10 @@ _dpcalc() {
         online-noise,--alpha|online-noise,-a) return;;
         online-noise,--rdp) return;;
         online-noise,--solve) COMPREPLY=( $(compgen -W 'c1 learning-rate n' -- "$cur") ); return;;
-        online-noise,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        online-noise,--bound) COMPREPLY=( $(compgen -W 'online-contraction online-hybrid online-iteration online-limit' -- "$cur") ); return;;
         online-noise,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         online-noise,--digits) return;;
+        online-noise,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         burn-in,--n) return;;
         burn-in,--batch-size) return;;
         burn-in,--steps) return;;
@@ -127,16 +132,17 @@ _dpcalc() {
         burn-in,--order) COMPREPLY=( $(compgen -W 'random fixed' -- "$cur") ); return;;
         burn-in,--index) return;;
         burn-in,--sigma) return;;
-        burn-in,--schedule) return;;
+        burn-in,--schedule) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         burn-in,--orders) return;;
         burn-in,--epsilon|burn-in,-e) return;;
         burn-in,--delta|burn-in,-d) return;;
         burn-in,--alpha|burn-in,-a) return;;
         burn-in,--rdp) return;;
         burn-in,--solve) COMPREPLY=( $(compgen -W 'n batch-size steps learning-rate diameter sigma' -- "$cur") ); return;;
-        burn-in,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        burn-in,--bound) COMPREPLY=( $(compgen -W 'iteration burn-in-rdp rdp-optimal rdp-improved rdp-mironov composition burn-in-profile composition-profile lower-bound burn-in-as-published iteration-schedule' -- "$cur") ); return;;
         burn-in,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         burn-in,--digits) return;;
+        burn-in,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         noise-feedback,--curvature) return;;
         noise-feedback,--learning-rate) return;;
         noise-feedback,--steps) return;;
@@ -148,9 +154,10 @@ _dpcalc() {
         noise-feedback,--alpha|noise-feedback,-a) return;;
         noise-feedback,--rdp) return;;
         noise-feedback,--solve) COMPREPLY=( $(compgen -W 'sigma' -- "$cur") ); return;;
-        noise-feedback,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        noise-feedback,--bound) COMPREPLY=( $(compgen -W 'noise-feedback without-feedback' -- "$cur") ); return;;
         noise-feedback,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         noise-feedback,--digits) return;;
+        noise-feedback,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         tv,--mechanism) COMPREPLY=( $(compgen -W 'gaussian laplace randomized-response' -- "$cur") ); return;;
         tv,--sigma) return;;
         tv,--scale) return;;
@@ -164,6 +171,8 @@ _dpcalc() {
         tv,--batch-size) return;;
         tv,--epochs) return;;
         tv,--adjacency) COMPREPLY=( $(compgen -W 'add-remove replace-one' -- "$cur") ); return;;
+        tv,--epsilon|tv,-e) return;;
+        tv,--delta|tv,-d) return;;
         tv,--tv) return;;
         tv,--mu) return;;
         tv,--rho) return;;
@@ -177,25 +186,59 @@ _dpcalc() {
         tv,--tpr) return;;
         tv,--prior) return;;
         tv,--precision) return;;
-        tv,--epsilon|tv,-e) return;;
-        tv,--delta|tv,-d) return;;
         tv,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity steps sampling-rate n batch-size epochs mu rho kl' -- "$cur") ); return;;
-        tv,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") ); return;;
+        tv,--bound) COMPREPLY=( $(compgen -W 'tv-exact tv-pinsker gaussian-exact tv-laplace-as-published laplace-exact laplace-profile tv-product composition-optimal randomized-response-exact poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile composition-basic wor-rdp wor-profile gdp-exact tv-kl zcdp-rdp rdp-curve outcomes-exact profile-composition dp-tv rdp-composition' -- "$cur") ); return;;
         tv,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         tv,--digits) return;;
+        tv,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         tv,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
+        compare,--run) return;;
+        compare,--n) return;;
+        compare,--batches) COMPREPLY=( $(compgen -W 'poisson without-replacement shuffled fixed-order full stream' -- "$cur") ); return;;
+        compare,--batch-size) return;;
+        compare,--steps) return;;
+        compare,--epochs) return;;
+        compare,--release) COMPREPLY=( $(compgen -W 'every-iterate every-epoch last-iterate' -- "$cur") ); return;;
+        compare,--index) return;;
+        compare,--adjacency) COMPREPLY=( $(compgen -W 'add-remove replace-one' -- "$cur") ); return;;
+        compare,--loss) COMPREPLY=( $(compgen -W 'any convex' -- "$cur") ); return;;
+        compare,--lipschitz) return;;
+        compare,--smoothness) return;;
+        compare,--strong-convexity) return;;
+        compare,--learning-rate) return;;
+        compare,--diameter) return;;
+        compare,--sigma) return;;
+        compare,--noise-multiplier) return;;
+        compare,--clipping-norm) return;;
+        compare,--epsilon|compare,-e) return;;
+        compare,--delta|compare,-d) return;;
+        compare,--alpha|compare,-a) return;;
+        compare,--rdp) return;;
+        compare,--solve) COMPREPLY=( $(compgen -W 'sigma' -- "$cur") ); return;;
+        compare,--bound) return;;
+        compare,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
+        compare,--digits) return;;
+        compare,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
+        bounds,--command) COMPREPLY=( $(compgen -W 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare' -- "$cur") ); return;;
+        bounds,--status) COMPREPLY=( $(compgen -W 'proven as-published conjecture limit lower' -- "$cur") ); return;;
+        bounds,--assumes) return;;
+        bounds,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
+        explain,--format) COMPREPLY=( $(compgen -W 'table json jsonl' -- "$cur") ); return;;
     esac
     case $cmd in
-        rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        schema) COMPREPLY=( $(compgen -W '-h --help' -- "$cur") );;
-        shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        online-noise) COMPREPLY=( $(compgen -W '--noise --c1 --c2 --decay --sigmas --scales --schedule --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        burn-in) COMPREPLY=( $(compgen -W '--n --batch-size --steps --lipschitz --smoothness --strong-convexity --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        noise-feedback) COMPREPLY=( $(compgen -W '--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --json -q --quiet --explain -h --help' -- "$cur") );;
-        tv) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --scheme --sampling-rate --n --batch-size --epochs --adjacency --tv --mu --rho --alpha -a --rdp --kl --p --q --fpr --roc --tpr --prior --precision --epsilon -e --delta -d --solve --bound --format --digits --input --json -q --quiet --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        '') COMPREPLY=( $(compgen -W 'rdp convert subsample schema shuffle-pnsgd online-noise burn-in noise-feedback tv -V --version -h --help' -- "$cur") );;
+        rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        schema) COMPREPLY=( $(compgen -W '-h --help rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare' -- "$cur") );;
+        shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        online-noise) COMPREPLY=( $(compgen -W '--noise --c1 --c2 --decay --sigmas --scales --schedule --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        burn-in) COMPREPLY=( $(compgen -W '--n --batch-size --steps --lipschitz --smoothness --strong-convexity --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        noise-feedback) COMPREPLY=( $(compgen -W '--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        tv) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --scheme --sampling-rate --n --batch-size --epochs --adjacency --epsilon -e --delta -d --tv --mu --rho --alpha -a --rdp --kl --p --q --fpr --roc --tpr --prior --precision --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        compare) COMPREPLY=( $(compgen -W '--run --n --batches --batch-size --steps --epochs --release --index --adjacency --loss --lipschitz --smoothness --strong-convexity --learning-rate --diameter --sigma --noise-multiplier --clipping-norm --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
+        bounds) COMPREPLY=( $(compgen -W '--command --status --assumes --format --json -q --quiet -h --help' -- "$cur") );;
+        explain) COMPREPLY=( $(compgen -W '--format --json -h --help gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") );;
+        '') COMPREPLY=( $(compgen -W 'rdp convert subsample schema shuffle-pnsgd online-noise burn-in noise-feedback tv compare bounds explain -V --version -h --help' -- "$cur") );;
     esac
 }
 complete -F _dpcalc dpcalc

@@ -3,221 +3,287 @@ complete -c dpcalc -f
 complete -c dpcalc -n '__fish_use_subcommand' -s V -l version -d 'print the version'
 complete -c dpcalc -n '__fish_use_subcommand' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a rdp -d 'Privacy of one mechanism, once or many times'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l mechanism -d 'what adds the noise [default' -x -a 'gaussian laplace randomized-response'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l scale -d 'scale of the Laplace noise v [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l probability -d 'probability of the true answer p [> 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l mechanism -d 'what adds the noise' -x -a 'gaussian laplace randomized-response'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l scale -d 'scale of the Laplace noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l probability -d 'probability of the true answer' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l sensitivity -d 'change of the query between neighbouring data sets' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l noise-multiplier -d 'noise over sensitivity' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l steps -d 'number of compositions (iterations) T [>= 1, <= 9.0072e+15] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l orders -d 'restrict the search over orders to this list α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l steps -d 'number of compositions (iterations)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l orders -d 'restrict the search over orders to this list' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l rdp -d 'Rényi divergence at the order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity steps'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp rdp-optimal rdp-improved rdp-mironov gaussian-classic laplace-exact laplace-rdp composition-optimal composition-basic laplace-profile randomized-response-exact randomized-response-rdp'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a convert -d 'Convert between guarantees, and compose them'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -F
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l from -d 'the guarantee you have' -x -a 'rdp gdp zcdp dp outcomes'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l to -d 'the guarantee you want' -x -a 'dp rdp gdp tv'
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l alpha -s a -d 'Rényi order, or a list of orders α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l rdp -d 'Rényi divergence at each order ε(α) [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l mu -d 'parameter of Gaussian differential privacy μ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l rho -d 'parameter of zero-concentrated differential privacy (RDP ρα) ρ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l p -d 'outcome probabilities on one data set p [>= 0, <= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l q -d 'outcome probabilities on the neighbouring data set q [>= 0, <= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l steps -d 'number of compositions (iterations) T [>= 1, <= 9.0072e+15] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l slack -d 'δ′ that advanced composition adds δ′ [> 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l target-epsilon -d 'total ε after composition ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l target-delta -d 'total δ after composition δ [>= 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l orders -d 'restrict the search over orders to this list α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l precision -d 'relative width wanted of the bracket of a composed profile [>= 1e-05, <= 0.1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l alpha -s a -d 'Rényi order, or a list of orders' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l rdp -d 'Rényi divergence at each order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l mu -d 'parameter of Gaussian differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l rho -d 'parameter of zero-concentrated differential privacy (RDP ρα)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l p -d 'outcome probabilities on one data set' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l q -d 'outcome probabilities on the neighbouring data set' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l steps -d 'number of compositions (iterations)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l slack -d 'what advanced composition adds to the sum of the δ' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l target-epsilon -d 'total ε after composition' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l target-delta -d 'total δ after composition' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l orders -d 'restrict the search over orders to this list' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l precision -d 'relative width wanted of the bracket of a composed profile' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l solve -d 'find this parameter so that the budget is just met' -x -a 'mu rho steps'
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l bound -d 'use only this bound (repeatable)' -x -a 'rdp-curve rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp composition-optimal composition-advanced composition-basic pure-rdp dp-tv pure-gdp outcomes-exact outcomes-rdp rdp-composition profile-composition'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a subsample -d 'Privacy of training on random batches (DP-SGD)'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l scheme -d 'how batches are drawn [default' -x -a 'poisson without-replacement weighted'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sampling-rate -d 'probability that a record is in a batch q [> 0, <= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l n -d 'number of records n [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l batch-size -d '(expected) records in a batch b [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l steps -d 'number of compositions (iterations) T [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epochs -d 'passes over the data E [> 0, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l max-weight -d 'largest sampling weight of a record c [> 0, <= 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -F
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l scheme -d 'how batches are drawn' -x -a 'poisson without-replacement weighted'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sampling-rate -d 'probability that a record is in a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l n -d 'number of records' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l batch-size -d '(expected) records in a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l steps -d 'number of compositions (iterations)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epochs -d 'passes over the data' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l max-weight -d 'largest sampling weight of a record' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l adjacency -d 'which data sets are neighbours' -x -a 'add-remove replace-one'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l mechanism -d 'what adds the noise [default' -x -a 'gaussian laplace randomized-response'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l scale -d 'scale of the Laplace noise v [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l probability -d 'probability of the true answer p [> 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l mechanism -d 'what adds the noise' -x -a 'gaussian laplace randomized-response'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l scale -d 'scale of the Laplace noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l probability -d 'probability of the true answer' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sensitivity -d 'change of the query between neighbouring data sets' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l noise-multiplier -d 'noise over sensitivity' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l orders -d 'restrict the search over orders to this list α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l precision -d 'relative width wanted of the bracket of a composed profile [>= 1e-05, <= 0.1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l orders -d 'restrict the search over orders to this list' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l precision -d 'relative width wanted of the bracket of a composed profile' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l rdp -d 'Rényi divergence at the order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l bound -d 'use only this bound (repeatable)' -x -a 'amplification poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile composition-optimal composition-basic wor-rdp weighted-rdp'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a schema -d 'JSON Schema of a result, and of a command'\''s parameters'
+complete -c dpcalc -n '__fish_seen_subcommand_from schema' -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare'
 complete -c dpcalc -n '__fish_seen_subcommand_from schema' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a shuffle-pnsgd -d 'Privacy of the last iterate of noisy SGD over shuffled records'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l noise -d 'law of the noise added to every gradient [default' -x -a 'gaussian laplace'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l scale -d 'scale of the Laplace noise v [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l noise -d 'law of the noise added to every gradient' -x -a 'gaussian laplace'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l scale -d 'scale of the Laplace noise' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l c1 -d 'scale of the noise schedule' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l c2 -d 'offset of the noise schedule, which limits the noise at small n C2 [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses β [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l strong-convexity -d 'strong convexity of every record'\''s loss ρ [>= 0] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l learning-rate -d 'step size η [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b]) D [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l dimension -d 'dimension of the model; Laplace noise needs 1 d [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l n -d 'number of records n [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l index -d 'position of the record in a fixed order, 1 to n i [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epochs -d 'passes over the data E [>= 1, <= 9.0072e+15] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l tau -d 'fraction of the records that every pass processes τ [> 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l constant -d 'constant of the conjecture C [>= 16] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l c2 -d 'offset of the noise schedule, which limits the noise at small n' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l strong-convexity -d 'strong convexity of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l learning-rate -d 'step size' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b])' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l dimension -d 'dimension of the model; Laplace noise needs 1' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l n -d 'number of records' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l index -d 'position of the record in a fixed order, 1 to n' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epochs -d 'passes over the data' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l tau -d 'fraction of the records that every pass processes' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l constant -d 'constant of the conjecture' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l rdp -d 'Rényi divergence at the order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale c1 learning-rate n epochs'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l bound -d 'use only this bound (repeatable)' -x -a 'shuffled-hybrid shuffled-contraction shuffled-iteration shuffled-limit smooth-nonconvex-shuffled-exact smooth-nonconvex-shuffled rdp-optimal rdp-improved rdp-mironov smooth-nonconvex-high-noise randomly-stopped randomly-stopped-loose output-perturbation-shuffled-exact output-perturbation-shuffled fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact smooth-nonconvex output-perturbation-exact output-perturbation without-replacement-conjecture composition-basic without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a online-noise -d 'Privacy of the last iterate of noisy SGD over a stream, with noise that decays'
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l noise -d 'law of the noise added to every gradient [default' -x -a 'gaussian laplace'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l noise -d 'law of the noise added to every gradient' -x -a 'gaussian laplace'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l c1 -d 'scale of the noise schedule' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l c2 -d 'offset of the noise schedule, which limits the noise at small n C2 [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l decay -d 'exponent of the decay of the noise over the steps a [> 1, <= 1000]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l sigmas -d 'standard deviation of the Gaussian noise of each step; @FILE reads them σ_1,… [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l scales -d 'scale of the Laplace noise of each step; @FILE reads them v_1,… [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l schedule -d 'print the noise level of steps FIRST' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses β [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l strong-convexity -d 'strong convexity of every record'\''s loss ρ [>= 0] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l learning-rate -d 'step size η [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b]) D [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l dimension -d 'dimension of the model; Laplace noise needs 1 d [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l n -d 'number of records; inf for the limit n [>= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l index -d 'position of the record in a fixed order, 1 to n i [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l c2 -d 'offset of the noise schedule, which limits the noise at small n' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l decay -d 'exponent of the decay of the noise over the steps' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l sigmas -d 'standard deviation of the Gaussian noise of each step; @FILE reads them' -r -F
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l scales -d 'scale of the Laplace noise of each step; @FILE reads them' -r -F
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l schedule -d 'print the noise level of steps FIRST to LAST, or COUNT of them' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l strong-convexity -d 'strong convexity of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l learning-rate -d 'step size' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b])' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l dimension -d 'dimension of the model; Laplace noise needs 1' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l n -d 'number of records; inf for the limit' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l index -d 'position of the record in a fixed order, 1 to n' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l rdp -d 'Rényi divergence at the order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l solve -d 'find this parameter so that the budget is just met' -x -a 'c1 learning-rate n'
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l bound -d 'use only this bound (repeatable)' -x -a 'online-contraction online-hybrid online-iteration online-limit'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a burn-in -d 'Noisy SGD: when longer training costs no more privacy'
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l n -d 'number of records n [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l batch-size -d 'records in a batch, whose mean gradient is used b [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l steps -d 'number of iterations T [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses β [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l strong-convexity -d 'strong convexity of every record'\''s loss ρ [>= 0] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l learning-rate -d 'step size η [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b]) D [> 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l n -d 'number of records' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l batch-size -d 'records in a batch, whose mean gradient is used' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l steps -d 'number of iterations' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l strong-convexity -d 'strong convexity of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l learning-rate -d 'step size' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b])' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l order -d 'how batches are drawn' -x -a 'random fixed'
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l index -d 'position in a pass of the record'\''s batch (--order fixed) i [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l schedule -d 'JSON file (or -) with lists sigma, learning_rate, uses' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l orders -d 'restrict the search over orders to this list α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l index -d 'position in a pass of the record'\''s batch (--order fixed)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l schedule -d 'JSON file (or -) with lists sigma, learning_rate, uses' -r -F
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l orders -d 'restrict the search over orders to this list' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l rdp -d 'Rényi divergence at the order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l solve -d 'find this parameter so that the budget is just met' -x -a 'n batch-size steps learning-rate diameter sigma'
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l bound -d 'use only this bound (repeatable)' -x -a 'iteration burn-in-rdp rdp-optimal rdp-improved rdp-mironov composition burn-in-profile composition-profile lower-bound burn-in-as-published iteration-schedule'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a noise-feedback -d 'Affine gradients with noise feedback'
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l curvature -d 'curvature of the affine gradient aθ + β a [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l learning-rate -d 'step size η [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l steps -d 'number of iterations T [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l lipschitz -d 'Lipschitz constant of every record'\''s loss L [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l index -d 'position of the record in a fixed order, 1 to n i [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l alpha -s a -d 'Rényi order α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l rdp -d 'Rényi divergence at the order ε(α) [>= 0]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l curvature -d 'curvature of the affine gradient aθ + β' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l learning-rate -d 'step size' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l steps -d 'number of iterations' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l index -d 'step at which the record is used, 1 to T; the last one if not given' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l rdp -d 'Rényi divergence at the order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma'
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l bound -d 'use only this bound (repeatable)' -x -a 'noise-feedback without-feedback'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a tv -d 'Total variation: what any attacker can do'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l mechanism -d 'what adds the noise [default' -x -a 'gaussian laplace randomized-response'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sigma -d 'standard deviation of the Gaussian noise σ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l scale -d 'scale of the Laplace noise v [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l probability -d 'probability of the true answer p [> 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -F
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l mechanism -d 'what adds the noise' -x -a 'gaussian laplace randomized-response'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l scale -d 'scale of the Laplace noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l probability -d 'probability of the true answer' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sensitivity -d 'change of the query between neighbouring data sets' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l noise-multiplier -d 'noise over sensitivity' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l steps -d 'number of compositions (iterations) T [>= 1, <= 9.0072e+15] [default' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l scheme -d 'how batches are drawn [default' -x -a 'poisson without-replacement'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sampling-rate -d 'probability that a record is in a batch q [> 0, <= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l n -d 'number of records n [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l batch-size -d '(expected) records in a batch b [>= 1, <= 9.0072e+15]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l epochs -d 'passes over the data E [> 0, <= 9.0072e+15]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l steps -d 'number of compositions (iterations)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l scheme -d 'how batches are drawn' -x -a 'poisson without-replacement'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sampling-rate -d 'probability that a record is in a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l n -d 'number of records' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l batch-size -d '(expected) records in a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l epochs -d 'passes over the data' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l adjacency -d 'which data sets are neighbours' -x -a 'add-remove replace-one'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l tv -d 'total variation distance TV [>= 0, <= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l mu -d 'parameter of Gaussian differential privacy μ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l rho -d 'parameter of zero-concentrated differential privacy (RDP ρα) ρ [> 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l alpha -s a -d 'Rényi order, or a list of orders α [> 1, <= 1e+10]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l rdp -d 'Rényi divergence at each order ε(α) [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l kl -d 'Kullback–Leibler divergence of each release KL [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l p -d 'outcome probabilities on one data set p [>= 0, <= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l q -d 'outcome probabilities on the neighbouring data set q [>= 0, <= 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l tv -d 'total variation distance' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l mu -d 'parameter of Gaussian differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l rho -d 'parameter of zero-concentrated differential privacy (RDP ρα)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l alpha -s a -d 'Rényi order, or a list of orders' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l rdp -d 'Rényi divergence at each order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l kl -d 'Kullback–Leibler divergence of each release' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l p -d 'outcome probabilities on one data set' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l q -d 'outcome probabilities on the neighbouring data set' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l fpr -d 'false-positive rate of a test, or a list' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l roc -d 'print the ROC curve at this many false-positive rates [>= 2, <= 10000]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l tpr -d 'budget on the true-positive rate at --fpr TPR [> 0, <= 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l prior -d 'probability of one of the two data sets before the output is seen π [> 0, < 1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l precision -d 'relative width wanted of the bracket of a composed profile [>= 1e-05, <= 0.1]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l epsilon -s e -d 'privacy loss ε [>= 0]' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy δ [>= 0, < 1]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l roc -d 'print the ROC curve at this many false-positive rates' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l tpr -d 'budget on the true-positive rate at --fpr' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l prior -d 'probability of one of the two data sets before the output is seen' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l precision -d 'relative width wanted of the bracket of a composed profile' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity steps sampling-rate n batch-size epochs mu rho kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l format -d 'output format [default' -x -a 'table json jsonl csv tsv markdown latex'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l digits -d 'also evaluate the published formula with this many digits [>= 15, <= 1000]' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l bound -d 'use only this bound (repeatable)' -x -a 'tv-exact tv-pinsker gaussian-exact tv-laplace-as-published laplace-exact laplace-profile tv-product composition-optimal randomized-response-exact poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile composition-basic wor-rdp wor-profile gdp-exact tv-kl zcdp-rdp rdp-curve outcomes-exact profile-composition dp-tv rdp-composition'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l input -d 'read a guarantee (JSON) from a file, - for standard input' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a compare -d 'Every guarantee that applies to a training run, and what more assumptions would buy'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l run -d 'read the description of a run from a TOML or JSON file, - for standard input; options override it' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l n -d 'number of records' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batches -d 'how batches are formed' -x -a 'poisson without-replacement shuffled fixed-order full stream'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batch-size -d '(expected) records in a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l steps -d 'number of iterations' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l epochs -d 'passes over the data' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l release -d 'what is released' -x -a 'every-iterate every-epoch last-iterate'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l index -d 'position of the record in a pass, with --batches fixed-order or stream' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l adjacency -d 'which data sets are neighbours' -x -a 'add-remove replace-one'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l loss -d 'what is known of every record'\''s loss' -x -a 'any convex'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l strong-convexity -d 'strong convexity of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l learning-rate -d 'step size' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l diameter -d 'diameter of the convex set that the iterates are projected on' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l sigma -d 'standard deviation of the noise on the mean gradient of a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l noise-multiplier -d 'noise on the sum of a batch over the clipping norm' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l clipping-norm -d 'norm that every record'\''s gradient is clipped to' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l rdp -d 'Rényi divergence at the order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l bound -d 'use only this bound (repeatable)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a bounds -d 'The catalogue: every bound, and which command uses it'
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l command -d 'only bounds that this command can answer by' -x -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare'
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l status -d 'only bounds of this status' -x -a 'proven as-published conjecture limit lower'
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l assumes -d 'only bounds with this text among their assumptions, capitals or not' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -s q -l quiet -d 'print the names alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a explain -d 'A bound'\''s statement, assumptions, source, proof, errata, accuracy'
+complete -c dpcalc -n '__fish_seen_subcommand_from explain' -a 'gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl'
+complete -c dpcalc -n '__fish_seen_subcommand_from explain' -l format -d 'output format' -x -a 'table json jsonl'
+complete -c dpcalc -n '__fish_seen_subcommand_from explain' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from explain' -s h -l help -d 'show help'

@@ -1,3 +1,48 @@
-"""A calculator for differential privacy: every number is a theorem with its name on it."""
+"""A calculator for differential privacy: every number is a theorem with its name on it.
+
+    from dpcalc import answer, solve
+
+    answer("subsample", sampling_rate=0.01, sigma=1, steps=10_000, delta=1e-6).value
+    solve("rdp", "sigma", epsilon=1, delta=1e-5).value
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # typing itself is not imported for --version
+if TYPE_CHECKING:
+    from typing import Any
+
+    from dpcalc.api import answer, solve
+    from dpcalc.batch import answer_lines
+    from dpcalc.errors import DpcalcError, NoSolution
+    from dpcalc.result import Result
 
 __version__ = "0.1.0"
+__all__ = ["DpcalcError", "NoSolution", "Result", "answer", "answer_lines", "solve"]
+_WHERE = {"answer": "api", "solve": "api", "answer_lines": "batch", "DpcalcError": "errors", "NoSolution": "errors", "Result": "result"}
+
+
+def __getattr__(name: str) -> Any:
+    """The API is imported when it is used: `import dpcalc` alone imports nothing."""
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+class _Package(type(sys)):  # type: ignore[misc]
+    """`dpcalc.answer` is the function; the import system would put the module of that name in its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "answer" or not isinstance(value, type(sys)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

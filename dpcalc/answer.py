@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.numbers import human
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -43,6 +44,7 @@ class Row(NamedTuple):
     params: Params = MappingProxyType({})  # what the bounds read
     digits: Mapping[str, str] = MappingProxyType({})
     notes: tuple[str, ...] = ()
+    said: Mapping[str, str] = MappingProxyType({})  # of a comparison: the row's neighbours, what it assumes, the command that gives it
 
 
 class Table(NamedTuple):
@@ -67,6 +69,7 @@ class Answer(NamedTuple):
     warnings: tuple[str, ...] = ()  # for stderr
     table: Table | None = None  # what is printed instead of rows
     roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
+    more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
 
     @property
     def headline(self) -> Row:
@@ -109,7 +112,19 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question)))
-    return (ranked[0]._replace(notes=ranked[0].notes + skipped), *ranked[1:])
+    return (ranked[0]._replace(notes=ranked[0].notes + skipped + _at_the_end(ranked[0], question)), *ranked[1:])
+
+
+def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
+    """Said where the best value of the unknown is only the end of the range that was looked through."""
+    unknown = question.unknown
+    if unknown is None:
+        return ()
+    low, high = unknown.search
+    end = low if unknown.safer > 0 else high
+    if (unknown.kind == "count" and end == 1) or abs(head.result[unknown.name] - end) > 1e-4 * abs(end):
+        return ()
+    return (f"every {unknown.option} from {human(low)} to {human(high, upward=False)}, the range looked through, meets the budget",)
 
 
 def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
@@ -131,7 +146,7 @@ def _solved_by_composition(route: Route, given: Params, question: Question) -> b
     if question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta):
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown and question.unknown.name not in ("steps", "epochs")
-    return route.bound.kind == "composition" or (route.bound.pair is not None and not one)
+    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.rough or route.guide) is not None)
 
 
 def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:

@@ -37,15 +37,17 @@ class Bound(NamedTuple):
     rtol: float
     status: str = "proven"  # proven | as-published | conjecture | limit | lower
     errata: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()  # point: the quantities of its value
     pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
     inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
     pair: Callable[..., Any] | None = None  # profile: (*params) → the dominating pair of one use
     rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α) of one use, exact or by its integral
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
     default: bool = False  # conversion: the one that ends a curve named alone
-    rough: Bound | None = None  # conversion: a cheaper one, whose best order is near
+    rough: Bound | None = None  # a cheaper one: a conversion with nearly the same best order, a composition with nearly the same solution
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     exact_n: float = inf  # with --digits: most records for which the printed formula can be summed
+    blocks: Callable[..., float] | None = None  # profile, a sum in blocks: (epsilon, fine, *params) → log δ with blocks of at most 1/fine
     margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
     condition: Callable[..., Any] | None = None  # conversion: what is >= 0 where (ε, δ) follows, if `exact` is its root
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only

@@ -5,17 +5,18 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import typer
 from typer._click import Context
-from typer._click.exceptions import ClickException, NoSuchOption, UsageError
+from typer._click.exceptions import ClickException
 from typer._coercion import TypeDescriptor
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
 
-from dpcalc.errors import DpcalcError, flag
+from dpcalc import help
+from dpcalc.errors import DpcalcError, fault, flag
 from dpcalc.spec import OUTPUT, Command, Option, Page
 
 COMMANDS = {
@@ -28,7 +29,11 @@ COMMANDS = {
     "burn-in": "Noisy SGD: when longer training costs no more privacy",
     "noise-feedback": "Affine gradients with noise feedback",
     "tv": "Total variation: what any attacker can do",
+    "compare": "Every guarantee that applies to a training run, and what more assumptions would buy",
+    "bounds": "The catalogue: every bound, and which command uses it",
+    "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
 }
+EXAMPLE = ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718")
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
 _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
 
@@ -38,6 +43,7 @@ class RawOption(TyperOption):
 
     group = OUTPUT
     choices: tuple[str, ...] = ()
+    brief = ""  # the help without symbol, range and default
 
     def process_value(self, ctx: Context, value: Any) -> Any:
         return value
@@ -46,6 +52,9 @@ class RawOption(TyperOption):
 class RawArgument(TyperArgument):
     def process_value(self, ctx: Context, value: Any) -> Any:
         return value or ()
+
+    def get_usage_pieces(self, ctx: Context) -> list[str]:
+        return [self.metavar] if self.metavar else []
 
 
 class _LightHelp:
@@ -62,39 +71,35 @@ class FastCommand(_LightHelp, TyperCommand):
     """Options in groups, examples below."""
 
     examples: tuple[tuple[str, str], ...] = ()
+    asks = ""
+    words: Callable[[], Iterable[str]] = staticmethod(tuple)  # what its arguments can be
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """-delta 1e-5 would be read as -d elta."""
+        known = {name for param in self.params for name in param.opts}
+        for name in (arg.split("=")[0] for arg in args):
+            if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
+                raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
+        return super().parse_args(ctx, args)
+
+    def records(self, ctx: Context) -> list[help.Record]:
+        """Every option with its group."""
+        rows = ((param, param.get_help_record(ctx)) for param in self.get_params(ctx) if param.param_type_name == "option")
+        return [(getattr(param, "group", OUTPUT), param.name or "", *row) for param, row in rows if row is not None]
 
     def format_options(self, ctx: Context, formatter: Any) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            record = param.get_help_record(ctx)
-            if record is not None and isinstance(param, RawOption):
-                groups.setdefault(param.group, []).append(record)
-            elif record is not None and param.param_type_name == "option":
-                groups.setdefault(OUTPUT, []).append(record)
-        for name, rows in groups.items():
-            with formatter.section(name):
-                formatter.write_dl(rows)
-        if self.examples:
-            with formatter.section("Examples"):
-                formatter.write_dl([(f"dpcalc {line}", f"→ {result}") for line, result in self.examples])
+        help.write(formatter, self.records(ctx), self.asks, self.examples)
 
 
 def _option(option: Option) -> RawOption:
     q = option.quantity
     choices = option.choices or q.choices
-    limits = q.range()
-    text = f"{q.help}{f' {q.symbol}' if q.symbol else ''}{f' [{limits}]' if limits else ''}"
-    if option.default is not None:
-        text += f" [default: {option.default}]"
-    metavar = "|".join(choices) if choices else _METAVARS[q.kind]
-    raw = RawOption(param_decls=[q.name, q.option, *_SHORT.get(q.name, ())], type_descriptor=_TEXT, help=text,
-                    metavar=metavar, multiple=True)
-    raw.group, raw.choices = option.group, choices
+    raw = RawOption(param_decls=[q.name, q.option, *_SHORT.get(q.name, ())], type_descriptor=_TEXT, help=help.describe(option),
+                    metavar=help.metavar(q, choices), multiple=True)
+    raw.group, raw.choices, raw.brief = option.group, choices, q.help
     return raw
 
 
-_METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
-             "choice": "NAME"}
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 
@@ -106,6 +111,7 @@ def switches() -> list[RawOption]:
     return [
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
+        _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 
@@ -129,7 +135,7 @@ def build(command: Command) -> FastCommand:
 
     built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches()], help=command.help,
                         rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
-    built.examples = command.examples
+    built.examples, built.asks = command.examples, command.asks
     return built
 
 
@@ -152,12 +158,18 @@ def load(name: str) -> FastCommand:
 def _page(page: Page) -> FastCommand:
     words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
 
-    def call(words: Sequence[str] = ()) -> str:
-        return page.prints(tuple(words))
+    def call(words: Sequence[str] = (), **raw: Any) -> str:
+        if not raw:
+            return page.prints(tuple(words))
+        from dpcalc.paging import options_of
 
-    built = FastCommand(page.name, callback=call, params=[words], help=page.help, rich_markup_mode=None,
+        return page.prints(tuple(words), **options_of(page, _once(raw, set())))
+
+    decls = {switch.name: switch.opts for switch in switches()}
+    own = [_option(o) for o in page.options] + [_switch(name, decls[name], text) for name, text in page.switches]
+    built = FastCommand(page.name, callback=call, params=[words, *own], help=page.help, rich_markup_mode=None,
                         context_settings={"help_option_names": ["-h", "--help"]})
-    built.examples = page.examples
+    built.examples, built.words = page.examples, page.words
     return built
 
 
@@ -168,19 +180,29 @@ class LazyGroup(_LightHelp, TyperGroup):
         super().__init__(**settings)
         self.commands = {n: FastCommand(n, help=h, rich_markup_mode=None) for n, h in COMMANDS.items()}
 
+    def format_commands(self, ctx: Context, formatter: Any) -> None:
+        """Every help in full, and how to go on."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("Examples"):
+            formatter.write(f"  dpcalc {EXAMPLE[0]}\n      → {EXAMPLE[1]}\n")
+        formatter.write_paragraph()
+        formatter.write_text("dpcalc COMMAND --help shows the options and examples of a command; dpcalc explain NAME what a bound states.")
+
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from dpcalc.params import near
 
-            raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}"
-                              f"{near(args[0], tuple(COMMANDS))}")
+            close = near(args[0], (*COMMANDS, "--help", "--version"))
+            raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}{close}")
         name, _, rest = super().resolve_command(ctx, args)
         return name, load(str(name)), rest
 
 
 def root() -> LazyGroup:
     version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy.",
+    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy: ε, δ, RDP and total variation, "
+                      "the noise a budget needs, and the theorem behind each number.",
                       rich_markup_mode=None, invoke_without_command=True, callback=_root,
                       context_settings={"help_option_names": ["-h", "--help"]})
     return group
@@ -207,6 +229,8 @@ def main(args: list[str]) -> int:
         result = root().main(args or ["--help"], prog_name="dpcalc", standalone_mode=False)
         if isinstance(result, int):  # of --help
             return result
+        if callable(result):  # --batch
+            return int(result())
         text, code = (result, 0) if isinstance(result, str | None) else result
         if text is not None:
             write(text)  # not inside Typer, which answers a closed pipe with exit code 1
@@ -214,8 +238,9 @@ def main(args: list[str]) -> int:
     except DpcalcError as error:
         return _fail(error, args)
     except ClickException as error:
-        return _fail(_translated(error), args)
+        return _fail(_translated(error, args), args)
     except (KeyboardInterrupt, typer.Abort):
+        _drop_output()
         return 130
     except BrokenPipeError:
         _drop_output()
@@ -226,20 +251,14 @@ def main(args: list[str]) -> int:
     except Exception as error:
         if "DPCALC_DEBUG" in os.environ:
             raise
-        return _fail(DpcalcError("internal", f"a fault of dpcalc, please report it: {type(error).__name__}: {error} "
-                                 "(DPCALC_DEBUG=1 shows where)"), args)
+        return _fail(fault(error), args)
 
 
-def _translated(error: ClickException) -> DpcalcError:
-    """Typer's usage errors in our form, with the near option where there is one."""
-    if isinstance(error, NoSuchOption):
-        from dpcalc.params import near
+def _translated(error: ClickException, args: list[str]) -> DpcalcError:
+    """Typer's usage errors in our form, with the way out."""
+    from dpcalc.usage import told
 
-        known = tuple(o for p in error.ctx.command.get_params(error.ctx) for o in p.opts) if error.ctx else ()
-        return DpcalcError("unknown-option", f"no such option{near(error.option_name, known)}", error.option_name)
-    option = getattr(error, "option_name", None)
-    code = "usage" if isinstance(error, UsageError) else "error"
-    return DpcalcError(code, error.format_message().rstrip("."), option)
+    return told(error, args)
 
 
 def _fail(error: DpcalcError, args: list[str]) -> int:

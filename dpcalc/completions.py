@@ -1,4 +1,4 @@
-"""Fully static completion scripts from the command tree: no Python starts on a Tab.
+"""Fully static completion scripts, and the manual page, from the command tree: no Python starts on a Tab.
 
 `python -m dpcalc.completions completions` writes them; a test compares the checked-in files.
 """
@@ -20,13 +20,23 @@ class Flag(NamedTuple):
     help: str
     takes_value: bool
     choices: tuple[str, ...]
+    files: bool = False
+
+
+class Node(NamedTuple):
+    """A command: its one-line help, its options, what its arguments can be."""
+
+    help: str
+    flags: tuple[Flag, ...]
+    words: tuple[str, ...] = ()
+    files: bool = False
 
 
 class Tree(NamedTuple):
-    """The options of the program, and of each command with its one-line help."""
+    """The options of the program, and its commands."""
 
     top: tuple[Flag, ...]
-    commands: dict[str, tuple[str, tuple[Flag, ...]]]
+    commands: dict[str, Node]
 
 
 _HELP = Flag(("-h", "--help"), "show help", False, ())
@@ -34,16 +44,23 @@ _HELP = Flag(("-h", "--help"), "show help", False, ())
 
 def tree() -> Tree:
     """The command tree, read from the commands themselves."""
-    from dpcalc.bounds import all_bounds
+    from dpcalc.catalogue import calculators, uses
 
-    values = {"bound": tuple(all_bounds())}
-    commands = {name: (text, _flags(load(name), values)) for name, text in COMMANDS.items()}
-    return Tree(_flags(root(), values), commands)
+    commands = calculators()
+    own = {name: {"bound": uses(command)} for name, command in commands.items()}
+    nodes = {name: _node(load(name), text, {"command": tuple(commands), **own.get(name, {})}) for name, text in COMMANDS.items()}
+    return Tree(_flags(root(), {}), nodes)
+
+
+def _node(command: Any, text: str, values: dict[str, tuple[str, ...]]) -> Node:
+    flags = _flags(command, values)
+    return Node(text, flags, tuple(command.words()), any("--input" in flag.names for flag in flags))
 
 
 def _flags(command: Any, values: dict[str, tuple[str, ...]]) -> tuple[Flag, ...]:
     options = [p for p in command.params if isinstance(p, RawOption)]
-    flags = (Flag(tuple(p.opts), _one_line(p.help or ""), not p.is_flag, p.choices or values.get(p.name, ())) for p in options)
+    flags = (Flag(tuple(p.opts), _one_line(p.brief or p.help or ""), not p.is_flag, p.choices or values.get(p.name, ()),
+                  "FILE" in (p.metavar or "")) for p in options)
     return (*flags, _HELP)
 
 
@@ -68,16 +85,16 @@ def bash(t: Tree) -> str:
         "    done",
         "    case $cmd,$prev in",
     ]
-    for name, (_, flags) in t.commands.items():
-        for flag in (f for f in flags if f.takes_value):
+    for name, node in t.commands.items():
+        for flag in (f for f in node.flags if f.takes_value):
             pattern = "|".join(f"{name},{n}" for n in flag.names)
             words = f'COMPREPLY=( $(compgen -W {_quote(" ".join(flag.choices))} -- "$cur") ); ' if flag.choices else ""
-            files = 'COMPREPLY=( $(compgen -f -- "$cur") ); ' if "--input" in flag.names else ""
+            files = 'COMPREPLY=( $(compgen -f -- "$cur") ); ' if flag.files else ""
             lines.append(f"        {pattern}) {words}{files}return;;")
     lines += ["    esac", "    case $cmd in"]
-    for name, (_, flags) in t.commands.items():
-        words = " ".join(n for f in flags for n in f.names)
-        files = '; [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") )' if any("--input" in f.names for f in flags) else ""
+    for name, node in t.commands.items():
+        words = " ".join([*(n for f in node.flags for n in f.names), *node.words])
+        files = '; [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") )' if node.files else ""
         lines.append(f'        {name}) COMPREPLY=( $(compgen -W {_quote(words)} -- "$cur") ){files};;')
     top = " ".join([*t.commands, *(n for f in t.top for n in f.names)])
     return "\n".join([*lines, f"        '') COMPREPLY=( $(compgen -W {_quote(top)} -- \"$cur\") );;", "    esac", "}",
@@ -90,11 +107,16 @@ def zsh(t: Tree) -> str:
              "  local curcontext=$curcontext state line ret=1", "  typeset -A opt_args",
              f"  _arguments -C {_zsh_specs(t.top)} '1:command:->command' '*::argument:->rest' && ret=0",
              "  case $state in", "  command) local -a names=("]
-    lines += [f"    '{name}:{_zsh_text(text)}'" for name, (text, _) in t.commands.items()]
+    lines += [f"    '{name}:{_zsh_text(node.help)}'" for name, node in t.commands.items()]
     lines += ["    ); _describe -t commands command names && ret=0;;", "  rest) case $line[1] in"]
-    lines += [f"    {name}) _arguments {_zsh_specs(flags)} '*:file:_files' && ret=0;;" for name, (_, flags) in t.commands.items()]
+    lines += [f"    {name}) _arguments {_zsh_specs(node.flags)}{_zsh_rest(node)} && ret=0;;" for name, node in t.commands.items()]
     return "\n".join([*lines, "    esac;;", "  esac", "  return ret", "}",
                       'if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _dpcalc "$@"; else compdef _dpcalc dpcalc; fi', ""])
+
+
+def _zsh_rest(node: Node) -> str:
+    """What the arguments that are no options can be."""
+    return f" '*:name:({' '.join(node.words)})'" if node.words else " '*:file:_files'" if node.files else ""
 
 
 def _zsh_text(text: str) -> str:
@@ -108,19 +130,28 @@ def _zsh_specs(flags: tuple[Flag, ...]) -> str:
     for flag in flags:
         exclusive = f"({' '.join(flag.names)})" if len(flag.names) > 1 else ""
         repeat = "*" if flag.names[0] in ("--bound", "--input") else ""
-        value = (f":value:({' '.join(flag.choices)})" if flag.choices else ":value: ") if flag.takes_value else ""
+        value = _zsh_value(flag) if flag.takes_value else ""
         for name in flag.names:
             equals = "=" if name.startswith("--") and flag.takes_value else ""
             specs.append(f"'{repeat or exclusive}{name}{equals}[{_zsh_text(flag.help)}]{value}'")
     return " ".join(specs)
 
 
+def _zsh_value(flag: Flag) -> str:
+    return f":value:({' '.join(flag.choices)})" if flag.choices else ":file:_files" if flag.files else ":value: "
+
+
 def fish(t: Tree) -> str:
     lines = ["# fish completion for dpcalc: generated by python -m dpcalc.completions, do not edit", "complete -c dpcalc -f"]
     lines += _fish_options(t.top, "__fish_use_subcommand")
-    for name, (text, flags) in t.commands.items():
-        lines.append(f"complete -c dpcalc -n __fish_use_subcommand -a {name} -d {_quote(text)}")
-        lines += _fish_options(flags, f"__fish_seen_subcommand_from {name}")
+    for name, node in t.commands.items():
+        lines.append(f"complete -c dpcalc -n __fish_use_subcommand -a {name} -d {_quote(node.help)}")
+        chosen = f"__fish_seen_subcommand_from {name}"
+        if node.words:
+            lines.append(f"complete -c dpcalc -n {_quote(chosen)} -a {_quote(' '.join(node.words))}")
+        if node.files:
+            lines.append(f"complete -c dpcalc -n {_quote(chosen)} -F")
+        lines += _fish_options(node.flags, chosen)
     return "\n".join(lines) + "\n"
 
 
@@ -128,7 +159,7 @@ def _fish_options(flags: tuple[Flag, ...], condition: str) -> list[str]:
     lines = []
     for flag in flags:
         names = "".join(f" -l {n[2:]}" if n.startswith("--") else f" -s {n[1:]}" for n in flag.names)
-        files = " -r -F" if "--input" in flag.names else " -x"
+        files = " -r -F" if flag.files else " -x"
         value = (files + (f" -a {_quote(' '.join(flag.choices))}" if flag.choices else "")) if flag.takes_value else ""
         lines.append(f"complete -c dpcalc -n {_quote(condition)}{names} -d {_quote(flag.help)}{value}")
     return lines
@@ -139,8 +170,10 @@ FILES: dict[str, Callable[[Tree], str]] = {"dpcalc.bash": bash, "_dpcalc": zsh, 
 
 def render() -> dict[str, str]:
     """File name → text."""
+    from dpcalc.manpage import page
+
     t = tree()
-    return {name: write(t) for name, write in FILES.items()}
+    return {name: write(t) for name, write in FILES.items()} | {"dpcalc.1": page()}
 
 
 if __name__ == "__main__":

@@ -9,8 +9,11 @@ class DpcalcError(Exception):
     exit_code = 2
 
     def __init__(self, code: str, message: str, option: str | None = None) -> None:
-        super().__init__(message)
+        super().__init__(code, message, option)  # as they came, so that an error survives pickling
         self.code, self.message, self.option = code, message, option
+
+    def __str__(self) -> str:
+        return self.line()
 
     def line(self) -> str:
         return f"{self.option}: {self.message}" if self.option else self.message
@@ -33,3 +36,8 @@ class OutOfScope(DpcalcError):
 def flag(name: str) -> str:
     """The option of a parameter: sampling_rate → --sampling-rate."""
     return "--" + name.replace("_", "-")
+
+
+def fault(error: Exception) -> DpcalcError:
+    """What is nobody's input: an error of dpcalc itself."""
+    return DpcalcError("internal", f"a fault of dpcalc, please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 shows where)")

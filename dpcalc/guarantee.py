@@ -15,8 +15,10 @@ from dpcalc.bounds.conversions import gdp_rdp, pure_rdp, rdp_curve
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
 from dpcalc.errors import DpcalcError
+from dpcalc.numbers import brief
 from dpcalc.numerics.rounding import up
 from dpcalc.routes import MECHANISMS
+from dpcalc.strict_json import BadJson, OutOfRange, loads
 
 _LARGEST = 50_000_000  # bytes
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
@@ -144,15 +146,17 @@ def parse(text: str, where: str) -> Guarantee:
     if not text.strip():
         raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected", "--input")
     try:
-        data = json.loads(text, parse_constant=_no_constant)
-    except DpcalcError as e:
-        raise DpcalcError(e.code, f"{where}: {e.message}", e.option) from None
-    except (ValueError, RecursionError) as e:
-        reason = e.msg if isinstance(e, json.JSONDecodeError) else "nested too deep or a number too long"
-        raise DpcalcError("bad-json", f"{where} is not one JSON object: {reason}", "--input") from None
+        data = loads(text)
+    except BadJson as e:
+        raise DpcalcError("bad-json", f"{where}: {e}" if e.at_fault else f"{where} is not one JSON object: {e}", "--input") from None
+    return read(data, where)
+
+
+def read(data: Any, where: str) -> Guarantee:
+    """The guarantee in a JSON value: itself, or that of a whole result."""
     if isinstance(data, dict) and "schema" in data:
         if data["schema"] != "dpcalc/v1":
-            raise DpcalcError("bad-json", f"{where}: schema {data['schema']!r} is not dpcalc/v1", "--input")
+            raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
         data = data.get("guarantee")
     if not isinstance(data, dict) or "kind" not in data:
         raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among mechanisms, rdp, profile, dp, gdp, tv",
@@ -163,14 +167,12 @@ def parse(text: str, where: str) -> Guarantee:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
 
 
-def _no_constant(name: str) -> float:
-    raise DpcalcError("bad-json", f"{name} is no JSON number", "--input")
-
-
 def _complaint(issue: Any) -> str:
     """What is wrong, in our words: key, value, what is allowed."""
     path = [str(x) for x in issue["loc"][1:]]
     key = ".".join(p for p in path if p not in ("gaussian", "laplace", "randomized-response")) or "kind"
+    if isinstance(issue["input"], OutOfRange):
+        return f"{key}: {issue['input'][:40]} is not a finite number, or below the least positive double"
     limits = issue.get("ctx", {})
     value = json.dumps(limits.get("tag", issue["input"]), default=str, ensure_ascii=False)
     value = value if len(value) <= 60 else value[:57] + "…"

@@ -11,7 +11,7 @@ from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, OutOfScope, flag
 from dpcalc.question import Question
 from dpcalc.routes import converted
-from dpcalc.spec import Given
+from dpcalc.spec import Given, missing
 
 Params = Mapping[str, Any]
 BOTH, GAUSSIAN = ("gaussian", "laplace"), ("gaussian",)
@@ -61,8 +61,7 @@ def _missing(entry: Entry, given: Params, unknown: str | None) -> list[str]:
 
 
 def _require(entry: Entry, given: Params, unknown: str | None) -> None:
-    for name in _missing(entry, given, unknown):
-        raise DpcalcError("missing", f"needed by {entry.bound.name}", flag(name))
+    missing(_missing(entry, given, unknown), f"by {entry.bound.name}")
 
 
 def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False, solving: bool = False) -> tuple[Route, ...]:
@@ -113,7 +112,7 @@ def level_option(given: Given, scheduled: bool, names: Mapping[str, str], extra:
     own = names[noise]
     for other in names.values():
         if other != own and given.has(other):
-            raise DpcalcError("unneeded", f"not used with --noise {noise}", flag(other))
+            raise DpcalcError("unneeded", f"not used with --noise {noise}; give {flag(own)}", flag(other))
     if scheduled and given.has(own):
         raise DpcalcError("contradictory", f"--c1 and --c2{extra} already say the noise", flag(own))
     return own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 
 _LONGEST = 200
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))", re.ASCII)
@@ -19,6 +20,7 @@ class NotANumber(ValueError):
     """The text is no finite number expression; the message says why."""
 
 
+@lru_cache(maxsize=256)  # the defaults of a batch are read again on every line
 def number(text: str) -> float:
     """The finite double a text denotes. Raises NotANumber, also where a non-zero number underflows to 0."""
     if len(text) > _LONGEST:
@@ -36,6 +38,18 @@ def number(text: str) -> float:
 
 def _short(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "…")
+
+
+def brief(x: object) -> str:
+    """What was said, for a message of one line: its beginning, where it is long."""
+    if isinstance(x, str):
+        return _short(x)
+    if isinstance(x, int) and not isinstance(x, bool) and abs(x) >= 10**40:
+        return "a number of more than 40 digits"
+    if isinstance(x, dict | list | tuple):
+        return "an object" if isinstance(x, dict) else "a list"
+    text = repr(x)
+    return text if len(text) <= 40 else text[:37] + "…"
 
 
 class _Parser:

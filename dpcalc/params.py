@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from dpcalc.errors import DpcalcError, flag
-from dpcalc.numbers import NotANumber, number
+from dpcalc.numbers import NotANumber, brief, number
 from dpcalc.quantities import LARGEST_COUNT, Quantity
-from dpcalc.spec import Command, Given, Option
+from dpcalc.spec import Command, Given, Option, Page
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
-def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
+def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
     """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError naming the option."""
     from pydantic import ValidationError
 
-    options = {o.name: o for o in command.all_options()}
+    options, defaults = _options(command)
     said = {k: v for k, v in raw.items() if v is not None and v != ()}
     said_as: dict[str, str] = {}
     if "noise_multiplier" in said:
@@ -33,12 +34,24 @@ def validate(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] =
             said = {**{k: v for k, v in said.items() if k != "noise_multiplier"}, "sigma": said["noise_multiplier"]}
             said_as = {"sigma": "noise_multiplier"}
     try:
-        model = model_of(command.name, [options[name] for name in said])
-        values = dict(model.model_validate(dict(said)))
+        values = dict(vars(_model(command, tuple(said)).model_validate(said)))
     except ValidationError as e:
         raise _first(e, {**options, **{name: options[as_] for name, as_ in said_as.items()}}) from None
-    defaults = {name: o.default for name, o in options.items() if o.default is not None}
     return Given({**defaults, **values}, frozenset(values), inputs, said_as)
+
+
+@lru_cache(maxsize=64)
+def _options(command: Command) -> tuple[Mapping[str, Option], Mapping[str, Any]]:
+    """The options of a command by name, and the defaults of those that have one."""
+    options = {o.name: o for o in command.all_options()}
+    return options, {name: o.default for name, o in options.items() if o.default is not None}
+
+
+@lru_cache(maxsize=256)
+def _model(command: Command, names: tuple[str, ...]) -> type[BaseModel]:
+    """The model of a call that says these options: the lines of a batch share it."""
+    options, _ = _options(command)
+    return model_of(command.name, [options[name] for name in names])
 
 
 def model_of(name: str, options: list[Option]) -> type[BaseModel]:
@@ -126,7 +139,8 @@ def _text(option: Option, limits: Any) -> Any:
 
 
 _KINDS: dict[str, Callable[[Option, Any], Any]] = {
-    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice, "text": _text}
+    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice, "text": _text,
+    "file": _text}
 
 
 def describe(q: Quantity) -> str:
@@ -135,19 +149,19 @@ def describe(q: Quantity) -> str:
 
 def _parsed(x: Any) -> Any:
     if isinstance(x, bool) or not isinstance(x, str | int | float):
-        raise NotANumber(f"{x!r} is not a number")
+        raise NotANumber(f"{brief(x)} is not a number")
     try:
         return number(x) if isinstance(x, str) else float(x)
     except OverflowError:
-        raise NotANumber(f"{x!r} is not a finite number") from None
+        raise NotANumber(f"{brief(x)} is not a finite number") from None
 
 
 def _whole(x: Any) -> int:
     value = _parsed(x)
     if LARGEST_COUNT < value < float("inf"):
-        raise NotANumber(f"{x} is above 2^53 − 1, the largest whole number that is surely held exactly")
+        raise NotANumber(f"{brief(x)} is above 2^53 − 1, the largest whole number that is surely held exactly")
     if value != value or value in (float("inf"), float("-inf")) or value != int(value):
-        raise NotANumber(f"{x!r} is not a whole number")
+        raise NotANumber(f"{brief(x)} is not a whole number")
     return int(value)
 
 
@@ -167,14 +181,16 @@ def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
         return DpcalcError("not-a-number", str(issue["ctx"]["error"]), q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices
-        return DpcalcError("unknown-value", f"{shown!r} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
+        return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
+    if q.kind == "text":
+        return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
     return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({describe(q)})", q.option)
 
 
 def near(word: str, choices: tuple[str, ...]) -> str:
     """'; did you mean …?' where a choice is close."""
-    from difflib import get_close_matches
+    from dpcalc.suggest import meant
 
-    close = get_close_matches(word, choices, 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    close = meant(word, choices)
+    return f"; did you mean {close}?" if close else ""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 class Quantity(NamedTuple):
     """A parameter. `kind` is number | count (a whole number, 1e6 is one) | horizon (a count or inf) |
-    numbers (a list) | series (a list, or @FILE) | choice | text."""
+    numbers (a list) | series (a list, or @FILE) | choice | text | file. `unit` is for the axes of a plot."""
 
     name: str
     help: str
@@ -24,6 +24,7 @@ class Quantity(NamedTuple):
     choices: tuple[str, ...] = ()
     safer: int = 0  # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
+    metavar: str = ""  # what the help writes for a value, where the kind does not say it
 
     @property
     def option(self) -> str:
@@ -33,6 +34,10 @@ class Quantity(NamedTuple):
         """'> 0, <= 1'."""
         limits = ((">", self.gt), (">=", self.ge), ("<", self.lt), ("<=", self.le))
         return ", ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
+
+    def limits(self) -> str:
+        """'>0, <=1': the range for help, without the limit that all whole numbers have."""
+        return self.range().replace(f", <= {LARGEST_COUNT:g}", "").replace("= ", "=").replace("> ", ">").replace("< ", "<")
 
     def admits(self, x: float) -> bool:
         return ((self.gt is None or x > self.gt) and (self.ge is None or x >= self.ge)
@@ -49,9 +54,9 @@ RDP = Quantity("rdp", "Rényi divergence at the order", "ε(α)", ge=0)
 ALPHAS = Quantity("alpha", "Rényi order, or a list of orders", "α", kind="numbers", gt=1, le=1e10)
 RDPS = Quantity("rdp", "Rényi divergence at each order", "ε(α)", kind="numbers", ge=0)
 ORDERS = Quantity("orders", "restrict the search over orders to this list", "α", kind="numbers", gt=1, le=1e10)
-SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1)
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1, unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise over sensitivity: short for --sigma Z --sensitivity 1", "σ/s", gt=0, safer=+1)
-SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1)
+SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1, unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
                        "ℓ1 for Laplace", "s", gt=0, safer=-1)
 PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1, search=(0.5, 0.9999999999999999))
@@ -71,7 +76,7 @@ PRIOR = Quantity("prior", "probability of one of the two data sets before the ou
 ROC = Quantity("roc", "print the ROC curve at this many false-positive rates", kind="count", ge=2, le=10_000)
 P = Quantity("p", "outcome probabilities on one data set", "p", kind="numbers", ge=0, le=1)
 Q = Quantity("q", "outcome probabilities on the neighbouring data set", "q", kind="numbers", ge=0, le=1)
-SLACK = Quantity("slack", "δ′ that advanced composition adds", "δ′", gt=0, lt=1)
+SLACK = Quantity("slack", "what advanced composition adds to the sum of the δ", "δ′", gt=0, lt=1)
 TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition", "ε", ge=0)
 TARGET_DELTA = Quantity("target_delta", "total δ after composition", "δ", ge=0, lt=1)
 PRECISION = Quantity("precision", "relative width wanted of the bracket of a composed profile", kind="number", ge=1e-5, le=0.1)
@@ -94,12 +99,13 @@ CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT), safer=+1)
 SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise of each step; @FILE reads them", "σ_1,…", kind="series", gt=0)
 SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0)
-SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST:LAST, COUNT of them", "FIRST:LAST[:COUNT]", kind="text")
+SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or COUNT of them", kind="text", metavar="FIRST:LAST[:COUNT]")
 
 CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
 ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass", kind="choice",
                  choices=("random", "fixed"))
-NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step", kind="text")
+NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step", kind="text",
+                          metavar="FILE|-")
 
 NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
@@ -109,8 +115,20 @@ ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice
 FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "outcomes"))
 TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "tv"))
 
+RUN = Quantity("run", "read the description of a run from a TOML or JSON file, - for standard input; options override it", kind="text")
+BATCHES = Quantity("batches", "how batches are formed", kind="choice",
+                   choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
+RELEASE = Quantity("release", "what is released: every-iterate where nothing is said", kind="choice",
+                   choices=("every-iterate", "every-epoch", "last-iterate"))
+LOSS = Quantity("loss", "what is known of every record's loss: any where nothing is said", kind="choice", choices=("any", "convex"))
+CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0)
+
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
+PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice", choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
 DIGITS = Quantity("digits", "also evaluate the published formula with this many digits", kind="count", ge=15, le=1000)
-INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text")
+STATUS = Quantity("status", "only bounds of this status", kind="choice", choices=("proven", "as-published", "conjecture", "limit", "lower"))
+USED_BY = Quantity("command", "only bounds that this command can answer by", kind="text")
+ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions, capitals or not", kind="text", metavar="TEXT")
+INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text", metavar="FILE|-")

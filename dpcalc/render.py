@@ -22,8 +22,8 @@ _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
 
-def record(answer: Answer) -> dict[str, Any]:
-    """The JSON envelope, schema dpcalc/v1."""
+def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
+    """The JSON envelope, schema dpcalc/v1; `explain` adds what the theorems of each row state."""
     head = answer.headline if answer.rows else None
     return {
         "schema": "dpcalc/v1",
@@ -35,11 +35,12 @@ def record(answer: Answer) -> dict[str, Any]:
         "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
         "guarantee": answer.guarantee,
-        "bounds": [_row_record(row) for row in answer.rows],
+        "bounds": [_row_record(row) | (_statements(row) if explain else {}) for row in answer.rows],
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
+        **(answer.more() if answer.more else {}),
     }
 
 
@@ -54,10 +55,15 @@ def _row_record(row: Row) -> dict[str, Any]:
         **{k: strict(v) for k, v in row.result.items()},
         "witness": {k: strict(v) for k, v in row.witness.items()},
         **digits,
+        **row.said,
         "source": "; ".join(t.source for t in row.route.theorems),
         "assumptions": [a for t in row.route.theorems for a in t.assumptions],
         "errata": [e for t in row.route.theorems for e in t.errata],
     }
+
+
+def _statements(row: Row) -> dict[str, Any]:
+    return {"statements": [t.statement for t in row.route.theorems]}
 
 
 def strict(x: float) -> float | str:
@@ -66,11 +72,11 @@ def strict(x: float) -> float | str:
 
 
 def as_json(answer: Answer, explain: bool) -> str:
-    return json.dumps(record(answer), indent=2, ensure_ascii=False, allow_nan=False)
+    return json.dumps(record(answer, explain), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def as_jsonl(answer: Answer, explain: bool) -> str:
-    return json.dumps(record(answer), ensure_ascii=False, allow_nan=False)
+    return json.dumps(record(answer, explain), ensure_ascii=False, allow_nan=False)
 
 
 # --- numbers for people ----------------------------------------------------------------------------------------------
@@ -140,6 +146,10 @@ def columns(answer: Answer) -> Cells:
     """Header and rows of the table of bounds, numbers rounded for people."""
     if answer.table:
         return _numbers(answer.table)
+    if answer.more:
+        from dpcalc.render_compare import columns as compared
+
+        return compared(answer)
     asked = answer.asked
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
@@ -166,26 +176,28 @@ def row_label(row: Row) -> str:
     return f"{row.route.label} ({via.name})" if via and not row.route.by_conversion else row.route.label
 
 
-_LEFT, _KEPT = frozenset({"bound", "status", "source"}), frozenset({"bound"})
+_LEFT, _KEPT = frozenset({"bound", "status", "source", "neighbours", "assumes"}), frozenset({"bound"})
 
 
 def as_table(answer: Answer, explain: bool) -> str:
     """The headline, the table, and what it assumes; plain text, fitted to the terminal only when there is one."""
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in answer.all_notes)]
+    if answer.more:
+        from dpcalc.render_compare import below as compared
+
+        below += compared(answer)
     roc = "\n" + text(_numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
-    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + roc + paragraph(below + (explanation(answer) if explain else []))
+    after = "\n" + paragraph(explanation(answer), "  ") if explain else ""
+    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + roc + paragraph(below) + after
 
 
 def explanation(answer: Answer) -> list[str]:
     """Statement, assumptions, source and errata of every theorem used, once each."""
-    lines: list[str] = []
+    from dpcalc.theorem import lines
+
     theorems = {t.name: t for row in answer.rows for t in row.route.theorems}
-    for t in theorems.values():
-        lines += ["", f"{t.name} [{t.status}]: {t.statement}", f"  Source: {t.source}"]
-        lines += [f"  Assumes: {a}" for a in t.assumptions]
-        lines += [f"  Erratum: {e}" for e in t.errata]
-    return lines
+    return [line for t in theorems.values() for line in ("", *lines(t))]
 
 
 def cells(answer: Answer) -> Cells:
@@ -194,13 +206,15 @@ def cells(answer: Answer) -> Cells:
     if table:
         return table.header, [tuple(repr(x) for x in row) for row in table.rows]
     keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
-    header = ("bound", "conversion", "status", *keys, "order", "source")
+    said = tuple(dict.fromkeys(k for row in answer.rows for k in row.said))
+    header = ("bound", "conversion", "status", *keys, "order", *said, "source")
     body = []
     for row in answer.rows:
         values = (repr(row.result[k]) if k in row.result else "" for k in keys)
         order = repr(row.witness["alpha"]) if "alpha" in row.witness else ""
         via = row.route.conversion.name if row.route.conversion else ""
-        body.append((row.route.label, via, row.route.bound.status, *values, order, row.route.bound.source))
+        body.append((row.route.label, via, row.route.bound.status, *values, order, *(row.said.get(k, "") for k in said),
+                     row.route.bound.source))
     return header, body
 
 

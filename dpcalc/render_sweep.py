@@ -34,7 +34,7 @@ def as_jsonl(points: Points) -> str:
 
 def _record(point: Point) -> dict[str, Any]:
     if point.answer:
-        return record(point.answer)
+        return record(point.answer._replace(more=None))  # what is computed on printing is for one run
     assert point.error is not None
     return {**point.error.record(), "parameters": point.at}
 
@@ -73,12 +73,14 @@ def _long(points: Points) -> Cells:
 
 def as_table(points: Points) -> str:
     first = next(p.answer for p in points if p.answer)
-    below = [f"Neighbours: {first.adjacency}. Released: {first.released}."]
-    for point in points:
-        if point.error:
-            where = ", ".join(f"{symbol(name)} = {_value(value)}" for name, value in point.at.items())
-            below.append(f"No answer at {where}: {point.error.message}.")
+    below = [f"Neighbours: {first.adjacency}. Released: {first.released}.", *(f"{line}." for line in unanswered(points))]
     return text(_wide(points), frozenset(), frozenset()) + "\n" + paragraph(below)
+
+
+def unanswered(points: Points) -> list[str]:
+    """'No answer at σ = 0: …', for each point that failed."""
+    return [f"No answer at {', '.join(f'{symbol(name)} = {_value(value)}' for name, value in point.at.items())}: {point.error.message}"
+            for point in points if point.error]
 
 
 FORMATS: dict[str, Callable[[Points], str]] = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.spec import Command, Given
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
+    from dpcalc.plot_target import Target
     from dpcalc.sweep import Axis
 
 
@@ -25,11 +27,9 @@ _SWITCHES = ("json", "quiet", "explain")
 def _answered(command: Command, given: Given) -> Answer:
     from dpcalc.errors import NoSolution
     from dpcalc.numerics.invert import Unreachable
-    from dpcalc.progress import waiting
 
     try:
-        with waiting(f"dpcalc {command.name}"):
-            return command.answer(given)
+        return command.answer(given)
     except (OverflowError, ZeroDivisionError, Unreachable):
         raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
     except NoSolution as error:
@@ -50,18 +50,27 @@ def _extreme(given: Given) -> str | None:
     return flag(given.said_as.get(worst, worst))
 
 
-def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed:
-    """What to print. Raises DpcalcError for everything a person can put right."""
+def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
+    """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a person can
+    put right."""
     from dpcalc.errors import DpcalcError
 
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     sources = tuple(raw.pop("input", None) or ()) + tuple(files)
+    if raw.pop("batch", False):
+        from dpcalc.batch import stream
+
+        return stream(command, raw, sources, switches)
     if sources.count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     if switches["json"] and raw.get("format") not in (None, "json"):
         raise DpcalcError("contradictory", "--json is --format json", "--format")
     if switches["json"]:
         raw["format"] = "json"
+    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
+        where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
+        raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
+                          "--explain")
     inputs: tuple[Any, ...] = ()
     if sources:
         from dpcalc.guarantee import load
@@ -69,11 +78,23 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         inputs = tuple(load(source) for source in sources)
     from dpcalc.sweep import axes
 
+    plot = raw.pop("plot", None)
     swept = axes(command, raw)
+    target = _target(command, raw, plot, bool(swept), switches) if plot is not None else None
     if swept:
-        return _swept(command, raw, inputs, swept, switches)
-    answer = _one(command, raw, inputs)
+        return _swept(command, raw, inputs, swept, switches, target)
+    from dpcalc.progress import waiting
+
+    with waiting(f"dpcalc {command.name}"):
+        answer = _one(command, raw, inputs)
     _warn(answer)
+    if target:
+        from dpcalc.plot import of_tables
+
+        drawing = of_tables(command, raw, [("", answer)])
+        if target.in_terminal:
+            return Printed(target.shown(drawing))
+        target.write(drawing)
     if switches["quiet"]:
         return Printed(repr(answer.value))
     from dpcalc.render import FORMATS
@@ -93,28 +114,49 @@ def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answ
     return answer
 
 
-def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool]) -> Printed:
+def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:
+    from dpcalc.plot_target import checked
+
+    said = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"], "--explain": switches["explain"]}
+    return checked(command, raw, name, swept, next((option for option, value in said.items() if value), None))
+
+
+def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool],
+           target: Target | None) -> Printed:
     """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
     from dpcalc.errors import DpcalcError
-    from dpcalc.render_sweep import FORMATS, Point
+    from dpcalc.progress import waiting
+    from dpcalc.render_sweep import FORMATS, Point, unanswered
     from dpcalc.sweep import points
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
     found: list[Point] = []
-    for at in points(swept):
-        try:
-            found.append(Point(at, _one(command, {**raw, **at}, inputs)))
-        except DpcalcError as error:
-            found.append(Point(at, error=error))
+    with waiting(f"dpcalc {command.name}"):
+        for at in points(swept):
+            try:
+                found.append(Point(at, _one(command, {**raw, **at}, inputs)))
+            except DpcalcError as error:
+                found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]
     if len(failed) == len(found):
         raise failed[0]
     for warning in dict.fromkeys(w for p in found if p.answer for w in _warnings(p.answer)):
         print(f"warning: {warning}", file=sys.stderr)
-    if switches["quiet"]:
-        return Printed("\n".join(repr(p.answer.value) if p.answer else "" for p in found), 1 if failed else 0)
-    return Printed(FORMATS[raw.get("format") or "table"](found), 1 if failed else 0)
+    code = 1 if failed else 0
+    if target:
+        from dpcalc.plot import of_sweep
+
+        plot = of_sweep(command, raw, found)
+        if target.in_terminal:
+            for line in unanswered(found):
+                print(f"warning: {line}", file=sys.stderr)
+            return Printed(target.shown(plot), code)
+    quiet = "\n".join(repr(p.answer.value) if p.answer else "" for p in found) if switches["quiet"] else None
+    text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
+    if target:
+        target.write(plot)
+    return Printed(text, code)
 
 
 def _warnings(answer: Answer) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpcalc import quantities
 from dpcalc.params import model_of
 from dpcalc.spec import OUTPUT, Command
 
-STATUS = ("proven", "as-published", "conjecture", "limit", "lower")
+STATUS = quantities.STATUS.choices
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT, _TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
 _NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}  # JSON knows no infinity
@@ -26,7 +27,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "required": ["name", "status", "witness", "source", "assumptions", "errata"],
         "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
                        "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
-                       "errata": _TEXTS},
+                       "errata": _TEXTS, "statements": _TEXTS, **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
         "additionalProperties": _NUMBER,
     }
     properties = {
@@ -45,8 +46,12 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "notes": _TEXTS,
     }
     roc = {"roc": {"type": "array", "items": _NUMBERS}}  # tv with --fpr or --roc: {fpr, tpr} a point
+    reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
+    gain = {"type": "object", "required": ["assumption", "options", "bound", "command"], "additionalProperties": _NUMBER,
+            "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
+    compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS, "not_applicable": {"type": "array", "items": reason}}
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
-            "properties": properties | roc, "$defs": definitions}
+            "properties": properties | roc | compared, "$defs": definitions}
 
 
 def of_command(command: Command) -> dict[str, Any]:

@@ -44,13 +44,16 @@ def _guided(route: Route, given: Params, derive: Callable[[Params], Params], que
 
     unknown = question.unknown
     assert unknown is not None
+    low, high = unknown.search
+    middle = 1.0 if low < 1.0 < high else (low * high) ** 0.5
+    if route.bound.rough:
+        return _Search(Route(route.bound.rough), given, derive, question).boundary(middle)
     if route.guide:
         try:
             return solve_rdp(Route(*route.guide), given, derive, question).result[unknown.name]
         except (DpcalcError, OverflowError, Unreachable):
             pass  # a guess only: the search below starts in the middle
-    low, high = unknown.search
-    return 1.0 if low < 1.0 < high else (low * high) ** 0.5
+    return middle
 
 
 def _to_tpr(route: Route, params: Params, question: Question, bracket: bool) -> Row:
@@ -73,7 +76,8 @@ class _Search:
 
     def forward(self, x: float, bracket: bool) -> Row:
         params = self.derive({**self.given, self.unknown.name: x})
-        if params.get("steps", 1) == 1 and self.route.bound.pair is not None:
+        bound = self.route.bound
+        if bound.kind == "profile" and (bound.pair is None or params.get("steps", 1) == 1):
             return evaluate(self.route, params, self.question)
         return _COMPOSED[self.question.asks](self.route, params, self.question, bracket)._replace(params=params)
 

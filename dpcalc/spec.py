@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +10,11 @@ from dpcalc import quantities as q
 from dpcalc.quantities import Quantity
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
 
-QUESTION, MECHANISM, RUN, OUTPUT = "Question", "Mechanism", "Run", "Output"
+QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run", "Output")
+ASKS = "Ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP), or give a budget and --solve."
 
 
 class Option(NamedTuple):
@@ -53,6 +54,11 @@ class Command(NamedTuple):
     examples: tuple[tuple[str, str], ...] = ()  # (arguments, headline)
     inputs: bool = False  # takes guarantees from files or standard input
     describes: bool = False  # without a question, JSON output is the description of the mechanism alone
+    theorems: Callable[[], Iterable[Route]] = tuple  # every way in which it can answer
+    asks: str = ASKS  # how a question is put, for the help
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
     def option(self, name: str) -> Option:
         return next(o for o in self.all_options() if o.name == name)
@@ -67,13 +73,19 @@ class Command(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A command that answers no question: words → text."""
+    """A command that answers no question: words, and options where it has some (as keywords), → text."""
 
     name: str
     help: str
     metavar: str
-    prints: Callable[[tuple[str, ...]], str]
+    prints: Callable[..., str]
     examples: tuple[tuple[str, str], ...] = ()
+    options: tuple[Option, ...] = ()
+    switches: tuple[tuple[str, str], ...] = ()  # (name, help)
+    words: Callable[[], Iterable[str]] = tuple  # what the words can be, for completions
+
+    def all_options(self) -> tuple[Option, ...]:
+        return self.options
 
 
 COMMON = (
@@ -85,6 +97,7 @@ COMMON = (
     Option(q.BOUND, QUESTION, multiple=True),
     Option(q.FORMAT, OUTPUT, default="table"),
     Option(q.DIGITS, OUTPUT),
+    Option(q.PLOT, OUTPUT),
 )
 
 
@@ -94,7 +107,11 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
 
     always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
     for name in sorted(given.provided - needed - always):
-        raise DpcalcError("unneeded", f"not used {why}", flag(given.said_as.get(name, name)))
+        instead = " or ".join(flag(n) for n in _LEVELS if n in needed and n not in given.provided) if name in _LEVELS else ""
+        raise DpcalcError("unneeded", f"not used {why}{f'; give {instead}' if instead else ''}", flag(given.said_as.get(name, name)))
+
+
+_LEVELS = ("sigma", "scale", "probability", "c1", "sigmas", "scales")  # each says how much noise
 
 
 def check_unknown(question: Question, used: set[str], where: str) -> None:
@@ -109,8 +126,14 @@ def check_unknown(question: Question, used: set[str], where: str) -> None:
 
 def require(given: Given, names: tuple[str, ...], why: str, unknown: str | None = None) -> None:
     """All of `names` but the one to be solved for."""
+    missing([name for name in names if given[name] is None and name != unknown], why)
+
+
+def missing(names: Sequence[str], why: str) -> None:
+    """An error that tells all of these at once, if there are any."""
     from dpcalc.errors import DpcalcError, flag
 
-    for name in names:
-        if given[name] is None and name != unknown:
-            raise DpcalcError("missing", f"needed {why}", flag(name))
+    if names:
+        first, *others = map(flag, names)
+        also = f"; so {'are' if len(others) > 1 else 'is'} {', '.join(others)}" if others else ""
+        raise DpcalcError("missing", f"needed {why}{also}", first)

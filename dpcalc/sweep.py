@@ -50,10 +50,13 @@ def _is_sweep(quantity: Quantity, text: Any) -> bool:
 
 def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     if ":" not in text:
-        return tuple(part.strip() for part in text.split(","))
+        parts = tuple(part.strip() for part in text.split(","))
+        if "" in parts:
+            raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
+        return parts
     from dpcalc.numbers import NotANumber, number
 
-    parts = text.split(":")
+    parts = tuple(text.split(":"))
     try:
         if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3].strip() != "log"):
             raise NotANumber(f"{text!r} is not start:stop:count or start:stop:count:log")

@@ -41,39 +41,49 @@ def latex(table: Cells) -> str:
                       *(line(r) for r in body), r"\hline", r"\end{tabular}"])
 
 
-def text(table: Cells, left: frozenset[str], kept: frozenset[str]) -> str:
-    """Aligned columns, those in `left` to the left, as wide as the terminal where there is one; numbers and the columns in
-    `kept` are never cut or wrapped."""
+NO_LIMIT = 10_000  # columns
+
+
+def width() -> int:
+    """Columns of the terminal; where there is none, nothing is cut or wrapped."""
     import shutil
     import sys
 
+    return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else NO_LIMIT
+
+
+def text(table: Cells, left: frozenset[str], kept: frozenset[str]) -> str:
+    """Aligned columns, those in `left` to the left, as wide as the terminal where there is one; numbers and the columns in
+    `kept` are never cut or wrapped."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     header, body = table
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 400
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in header:
         drawn.add_column(name, justify="left" if name in left else "right", no_wrap=name not in left or name in kept, overflow="fold")
     for line in body:
         drawn.add_row(*line)
-    console = Console(file=io.StringIO(), width=max(width, 40), no_color=True, highlight=False, markup=False, emoji=False,
+    console = Console(file=io.StringIO(), width=width(), no_color=True, highlight=False, markup=False, emoji=False,
                       force_terminal=False, legacy_windows=False)
     console.print(drawn)
     return trimmed(console.file.getvalue())  # type: ignore[attr-defined]
 
 
-def paragraph(lines: Sequence[str]) -> str:
-    """Lines of words, wrapped to the terminal where there is one."""
-    import shutil
-    import sys
+def paragraph(lines: Sequence[str], indent: str = "") -> str:
+    """Lines of words, wrapped to the terminal where there is one; continued with their own indent and `indent`."""
+    columns = width()
+    return "\n".join(part for line in lines for part in (_wrapped(line, columns, indent) or [""]))
+
+
+def _wrapped(line: str, width: int, indent: str) -> list[str]:
     import textwrap
 
-    if not sys.stdout.isatty():
-        return "\n".join(lines)
-    width = max(shutil.get_terminal_size().columns, 40)
-    return "\n".join(part for line in lines for part in (textwrap.wrap(line, width) or [""]))
+    if width == NO_LIMIT:
+        return [line]
+    own = line[: len(line) - len(line.lstrip(" "))]
+    return textwrap.wrap(line, width, subsequent_indent=own + indent if indent else "", break_on_hyphens=False)
 
 
 def trimmed(text: str) -> str:

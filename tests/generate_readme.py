@@ -7,13 +7,16 @@ import sys
 from pathlib import Path
 
 from dpcalc.bounds import all_bounds
+from dpcalc.catalogue import entries
+from dpcalc.render_catalogue import cells
+from dpcalc.tables import markdown
 
 README = Path(__file__).parents[1] / "README.md"
 
 
 def console(block):
     """Each `$ command` of a block with what it prints now."""
-    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    env = {**os.environ, "COLUMNS": "80", "LINES": "24", "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     lines = []
     for command in re.findall(r"^\$ (.*)$", block.group(1), re.M):
         done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=env)
@@ -23,9 +26,9 @@ def console(block):
 
 
 def bounds():
-    rows = ["| bound | kind | status | rtol | source |", "| --- | --- | --- | --- | --- |"]
-    rows += [f"| `{b.name}` | {b.kind} | {b.status} | {b.rtol:g} | {b.source} |" for b in all_bounds().values()]
-    return "\n".join(rows)
+    """The catalogue, as `dpcalc bounds --format markdown` prints it."""
+    header, rows = cells(list(entries().values()))
+    return markdown((header, [(f"`{name}`", *rest) for name, *rest in rows]))
 
 
 def errata():

@@ -13,6 +13,7 @@ from dpcalc.bounds.online.levels import schedule
 from dpcalc.bounds.pnsgd import epochs
 from dpcalc.bounds.pnsgd.iteration import ratios
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, log_gaussian
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE
 from dpcalc.bounds.pnsgd.schedules import level
 
 BOUNDS = all_bounds()
@@ -249,6 +250,25 @@ def test_epochs_on_the_command_line():
     budget = names["shuffled-contraction"] * (1 + 1e-9)
     solved, _ = answer(f"{line} --epsilon {budget!r} --solve epochs")
     assert solved["result"]["epochs"] == 5
+
+
+@pytest.mark.parametrize("said", ["--n 1000 --epochs 10 --delta 1e-5", "--n 1e5 --epochs 3 --delta 1e-7"])
+def test_solving_through_epochs_meets_the_budget_and_is_tight(said):
+    line = f"shuffle-pnsgd --lipschitz 1 --diameter 1 --learning-rate .25 --smoothness .5 {said}"
+    sigma = answer(f"{line} --epsilon 1 --solve sigma")[0]["result"]["sigma"]
+    back = answer(f"{line} --sigma {sigma!r}")[0]["result"]["epsilon"]
+    assert back <= 1 < answer(f"{line} --sigma {sigma * (1 - 1e-3)!r}")[0]["result"]["epsilon"]
+
+
+@pytest.mark.parametrize("name", ["shuffled-iteration", "smooth-nonconvex-shuffled-exact", "shuffled-hybrid"])
+def test_the_samples_of_an_epoch_are_never_below_its_profile(name):
+    bound = BOUNDS[name]
+    p = {"level": 0.7, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.1, "diameter": 2.0, "n": 30_000}
+    p = {k: p[k] for k in bound.params}
+    for epsilon in (0.0, 1e-3, 0.1, 1.0, 3.0, 10.0, 40.0):
+        close, true = bound.blocks(epsilon, FINE, **p), bound.value(epsilon, **p)
+        assert true <= close <= true + 1e-8 * max(1, -true)
+        assert true <= bound.blocks(epsilon, COARSE, **p) <= close + 0.3
 
 
 # --- the command lines -----------------------------------------------------------------------------------------------

@@ -4,12 +4,15 @@ import random
 from math import log
 
 import mpmath
+import numpy as np
 import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.numerics import hockey_stick_many as many
 from dpcalc.numerics.elementary import log_sub
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement, ratio_for
 from dpcalc.numerics.lambert import lambert_w
+from dpcalc.numerics.normal import mills
 
 mp = mpmath.mp.clone()
 mp.dps = 60
@@ -23,6 +26,31 @@ def test_theta_and_its_complement():
         want = theta(mp, e, r)
         assert log_theta(e, r) == pytest.approx(float(mp.log(want)), rel=1e-12, abs=1e-300), (e, r)
         assert log_theta_complement(e, r) == pytest.approx(float(mp.log1p(-want)), rel=1e-12, abs=1e-300), (e, r)
+
+
+def test_theta_near_and_beyond_the_middle():
+    """a = ε/r − r/2 from −1 on, where θ is a difference of Mills ratios: a series, a quadrature or their difference."""
+    rng = random.Random(2)
+    for _ in range(400):
+        r = 10 ** rng.uniform(-6, 2)
+        a = rng.choice([rng.uniform(-1, 3), 10 ** rng.uniform(-1, 2.5)])
+        if a + r / 2 >= 0:
+            e = (a + r / 2) * r
+            assert log_theta(e, r) == pytest.approx(float(mp.log(theta(mp, e, r))), rel=1e-14), (e, r)
+
+
+def test_theta_of_arrays_is_never_below_and_close():
+    rng = np.random.default_rng(1)
+    r = 10 ** rng.uniform(-9, 2.5, 20000)
+    e = np.maximum(0.0, r * (r / 2 + np.where(rng.random(20000) < 0.5, rng.uniform(-12, 4, 20000), 10 ** rng.uniform(-2, 3, 20000))))
+    got = many.log_theta(e, r)
+    true = np.array([log_theta(x, y) for x, y in zip(e.tolist(), r.tolist(), strict=True)])
+    assert (got >= true).all()
+    assert ((got - true) <= 1e-6 * np.maximum(1, -true)).all()
+    assert many.log_theta(np.array([0.0, 1.0]), np.array([0.0, 0.0])).tolist() == [-np.inf, -np.inf]
+    assert many.log_theta(np.array([0.0, 1e9]), np.array([1e-300, 1e-3])).max() < -690
+    x = np.concatenate([np.linspace(-1, 20, 20001), 10 ** np.linspace(1, 8, 10001)])
+    assert abs(many.mills_many(x) / np.array([mills(y) for y in x.tolist()]) - 1).max() < 1e-13
 
 
 def test_inverses_of_theta_are_safe_and_tight():
@@ -40,3 +68,12 @@ def test_lambert_w(x):
 
 def test_log_sub():
     assert log_sub(log(5), log(3)) == pytest.approx(log(2), rel=1e-14)
+
+
+def test_the_epsilon_of_a_gaussian_is_safe_and_tight_everywhere():
+    rng = random.Random(5)
+    for _ in range(300):
+        r, log_delta = 10 ** rng.uniform(-4, 1.5), -(10 ** rng.uniform(-2, 2.5))
+        epsilon = epsilon_for(log_delta, r)
+        assert log_theta(epsilon, r) <= log_delta
+        assert epsilon == 0 or log_theta(epsilon * (1 - 3e-13), r) > log_delta, (r, log_delta)

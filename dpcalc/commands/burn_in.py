@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
@@ -111,6 +112,7 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, iteration_schedule, lower_bound
     from dpcalc.routes import converted
 
@@ -121,9 +123,10 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND))
     full = (Route(iteration.BOUND),) if given["n"] is not None and given["n"] == given["batch_size"] else ()
     by_rdp = (*full, *converted(burn_in_rdp.BOUND), *converted(composition.BOUND))
-    solving = question.unknown is not None  # a composed profile takes a second each time: dozens only if asked for
-    profiles = (Route(burn_in_profile.BOUND, on_request=solving), Route(burn_in_profile.COMPOSITION, on_request=solving))
-    return (*by_rdp, *profiles, *printed) if solving else (*by_rdp, *profiles, Route(lower_bound.BOUND), *printed)
+    profiles = (Route(burn_in_profile.BOUND, guide=(burn_in_rdp.BOUND, rdp_improved.BOUND)),
+                Route(burn_in_profile.COMPOSITION, guide=(composition.BOUND, rdp_improved.BOUND)))
+    lower = () if question.unknown else (Route(lower_bound.BOUND),)
+    return (*by_rdp, *profiles, *lower, *printed)
 
 
 def _burn_in(values: Mapping[str, Any], row: Row) -> int:
@@ -198,6 +201,14 @@ _SHORT = {
     "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
 }
 
+
+def theorems() -> Iterator[Route]:
+    from dpcalc.question import Question
+
+    for schedule, order, n in product((None, "steps.json"), q.ORDER.choices, (1, 2)):
+        yield from _routes(Given({"schedule": schedule, "order": order, "n": n, "batch_size": 1}, frozenset()), Question("epsilon"))
+
+
 COMMAND = Command(
     "burn-in",
     "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps",
@@ -219,6 +230,9 @@ COMMAND = Command(
     answer,
     (
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 "
-         "--delta 1e-5", "ε = "),
+         "--delta 1e-5", "ε = 1.36538"),
+        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --epsilon 1 "
+         "--delta 1e-5 --solve sigma", "σ = 0.141078"),
     ),
+    theorems=theorems,
 )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
 from dpcalc.errors import DpcalcError
-from dpcalc.spec import QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+from dpcalc.spec import GUARANTEE, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
-
-GUARANTEE = "Guarantee"
 
 
 class _Source(NamedTuple):
@@ -310,6 +309,17 @@ _SOURCES: dict[str, _Source] = {
     "parts": _Source((), ("steps", "orders", "precision"), part_routes, part_params, _plain_question),
 }
 
+
+
+def theorems() -> Iterator[Route]:
+    from dpcalc.question import Question
+
+    for name, source in _SOURCES.items():
+        for asks, steps, slack, delta in product(_ASKED_BY, (1, 2), (None, 0.5), (0.0, 0.5)):
+            given = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": ()}
+            yield from source.routes(Given(given, frozenset()), Question(asks))
+
+
 COMMAND = Command(
     "convert",
     "Convert between guarantees (RDP, GDP, zCDP, (ε, δ), TV, outcomes) and compose them",
@@ -331,8 +341,13 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = "),
+        ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = 1.70974"),
         ("convert --from gdp --mu 1 --delta 1e-5", "ε = 4.37718"),
+        ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - --delta 1e-5",
+         "ε = 0.622243"),
     ),
     inputs=True,
+    theorems=theorems,
+    asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP) "
+    "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon.",
 )

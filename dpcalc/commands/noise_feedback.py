@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
 
 _RUN = ("curvature", "learning_rate", "steps", "lipschitz")
@@ -21,7 +21,7 @@ _NOTES = (
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would lose."""
-    from dpcalc.answer import Answer, Route, rows
+    from dpcalc.answer import Answer, rows
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
     from dpcalc.question import asked
 
@@ -31,14 +31,20 @@ def answer(given: Given) -> Answer:
     refuse_unneeded(given, used, "by this question")
     check_unknown(question, used, "of noise feedback")
     require(given, (*_RUN, "sigma"), "by noise feedback", unknown)
-    routes = (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True))
-    found = rows(routes, given.values, _derive, question, given["bound"] or ())
+    found = rows(theorems(), given.values, _derive, question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     params = _derive(values)
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     mu = (without_feedback if found[0].route.bound is without_feedback.BOUND else with_feedback).mu(**params)
     return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu}, "replace-one", "last iterate",
                   (*_NOTES, _record(values), _comparison(params)), {**_companions(params), "mu": mu, **_compared(params, question)})
+
+
+def theorems() -> tuple[Route, ...]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+
+    return (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True))
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,11 +101,14 @@ COMMAND = Command(
         Option(q.LEARNING_RATE._replace(safer=0), RUN),
         Option(q.STEPS._replace(safer=0, help="number of iterations"), RUN),
         Option(q.LIPSCHITZ, RUN),
-        Option(q.INDEX, QUESTION),
+        Option(q.INDEX._replace(help="step at which the record is used, 1 to T; the last one if not given"), RUN),
         Option(q.SIGMA, MECHANISM),
     ),
     answer,
     (
-        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε = "),
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε = 0.337247"),
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --lipschitz 1 --epsilon 1 --delta 1e-5 --solve sigma",
+         "σ = 0.739241"),
     ),
+    theorems=theorems,
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Row
+    from dpcalc.answer import Answer, Route, Row
     from dpcalc.bounds.online.levels import Levels
     from dpcalc.last_iterate import Entry
     from dpcalc.question import Question
@@ -61,10 +61,8 @@ def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
         if unknown == "n" or given["n"] not in (None, count):
             raise DpcalcError("contradictory", f"{flag(own)} lists {count} steps already", "--n")
         given = Given({**given.values, "n": count}, given.provided, given.inputs)
-    for name in sorted(used - {"dimension"}):
-        if given[name] is None and name != unknown:
-            hint = f" (or {flag(own)})" if name in _SCHEDULE else ""
-            raise DpcalcError("missing", f"needed {where}{hint}", flag(name))
+    hint = f" (or {flag(own)} for the schedule)" if not scheduled and own not in used else ""
+    require(given, tuple(sorted(used - {"dimension"})), where + hint, unknown)
     check_place(given)
     return given, used
 
@@ -168,9 +166,7 @@ def _printed(given: Given) -> Answer:
     refuse_unneeded(given, needed, "to print a schedule")
     from dpcalc.errors import DpcalcError, flag
 
-    for name in sorted(needed - {"schedule"}):
-        if given[name] is None:
-            raise DpcalcError("missing", "needed to print a schedule", flag(name))
+    require(given, tuple(sorted(needed - {"schedule"})), "to print a schedule")
     for name in sorted(given.provided & {"epsilon", "delta", "alpha", "rdp", "solve", "bound", "digits"}):
         raise DpcalcError("unneeded", "not used to print a schedule", flag(name))
     levels, steps = _levels(given.values), _steps(given["schedule"])
@@ -204,6 +200,12 @@ def _steps(text: str) -> tuple[int, ...]:
     return tuple(int(first) + (int(last - first) * k) // gaps for k in range(int(count)))
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.last_iterate import routes
+
+    return (route for endless in (False, True) for route in routes(_entries(endless), "epsilon", True))
+
+
 COMMAND = Command(
     "online-noise",
     "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
@@ -228,7 +230,11 @@ COMMAND = Command(
     (
         ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
          "--index 100 --n 1e6 --epsilon 1", "δ = 2.15134e-08"),
-        ("online-noise --noise laplace --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --schedule 1:1e6:5",
-         "v of steps 1, 250000, …"),
+        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c2 100 "
+         "--index 100 --n 1e6 --epsilon 1 --delta 1e-7 --solve c1", "C1 = 87.4929"),
+        ("online-noise --noise laplace --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
+         "--schedule 1:1e6:5 --format csv | tail -n 1", "1000000,3.10210…"),
     ),
+    theorems=theorems,
+    asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve; --schedule prints the noise of the steps.",
 )

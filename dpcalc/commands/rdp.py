@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.answer import Answer, Route
 
 
 def answer(given: Given) -> Answer:
@@ -34,6 +35,12 @@ def answer(given: Given) -> Answer:
                   "every output", (mechanism.noise,), {"steps": values["steps"]})
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.routes import MECHANISMS
+
+    return (route for m in MECHANISMS.values() for route in (*m.once, *m.often))
+
+
 COMMAND = Command(
     "rdp",
     "Privacy of a mechanism: Gaussian, Laplace, randomised response",
@@ -53,4 +60,5 @@ COMMAND = Command(
         ("rdp --epsilon 1 --delta 1e-5 --solve sigma", "σ = 3.73064"),
     ),
     describes=True,
+    theorems=theorems,
 )

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dpcalc.spec import Page
 
 
 def text(words: tuple[str, ...]) -> str:
     """The JSON Schema of a result; with the name of a command, of its results and of their parameters."""
     import json
-    from importlib import import_module
 
-    from dpcalc.cli import COMMANDS
+    from dpcalc.catalogue import calculators
     from dpcalc.errors import DpcalcError
     from dpcalc.params import near
     from dpcalc.schema import of_command, of_result
 
-    modules = {name: import_module("dpcalc.commands." + name.replace("-", "_")) for name in COMMANDS}
-    commands = {name: m.COMMAND for name, m in modules.items() if not isinstance(m.COMMAND, Page)}
+    commands = calculators()
     if len(words) > 1:
         raise DpcalcError("usage", f"one command at a time, not {' '.join(words)}")
     if words and words[0] not in commands:
@@ -25,10 +25,17 @@ def text(words: tuple[str, ...]) -> str:
     return json.dumps(found, indent=2, ensure_ascii=False)
 
 
+def names() -> Iterable[str]:
+    from dpcalc.catalogue import calculators
+
+    return calculators()
+
+
 COMMAND = Page(
     "schema",
     "JSON Schema of a result (--json), and of the parameters of one command",
     "[COMMAND]",
     text,
-    (("schema", "{ … }"), ("schema subsample", "{ … }")),
+    (("schema | jq -r .properties.schema.const", "dpcalc/v1"), ("schema subsample | jq -r .title", "a result of dpcalc subsample")),
+    words=names,
 )

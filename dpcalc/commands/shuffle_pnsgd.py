@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Row
+    from dpcalc.answer import Answer, Route, Row
+    from dpcalc.bound import Bound
     from dpcalc.last_iterate import Entry
     from dpcalc.question import Question
 
@@ -57,7 +58,7 @@ def _question(given: Given) -> Question:
 
 def _check(given: Given, question: Question, partial: bool) -> set[str]:
     """The options in use; refuses the useless, the contradictory and the missing."""
-    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.errors import DpcalcError
     from dpcalc.last_iterate import check_place, level_option
 
     scheduled = given.provided & {"c1", "c2"} or (question.unknown is not None and question.unknown.name == "c1")
@@ -71,9 +72,7 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     where = "by the conjecture" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
     refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {_CONJECTURE}")
     check_unknown(question, used, where)
-    for name in sorted(levels | {"n", "lipschitz"}):
-        if given[name] is None and name != unknown:
-            raise DpcalcError("missing", f"needed {where}", flag(name))
+    require(given, tuple(sorted(levels | {"n", "lipschitz"})), where, unknown)
     if scheduled and unknown == "n":
         raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
     check_place(given)
@@ -143,16 +142,21 @@ def _partial() -> tuple[Entry, ...]:
 def _companions(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[Row, ...]:
     """What stands beside the conjecture: the sum it bounds, the proven bound without amplification, and a lower bound."""
     from dpcalc.answer import Route, rows
-    from dpcalc.bounds import pnsgd as b
     from dpcalc.bounds.conversions import rdp_improved
 
     if question.unknown:
         question = question._replace(unknown=None, target=None)
         given = Given({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}}, given.provided)
-    bounds = (b.without_replacement_sum.BOUND, b.without_replacement_unamplified.BOUND, b.without_replacement_lower.BOUND)
+    bounds = _beside()
     if question.asks == "rdp":
         return rows(tuple(Route(x) for x in bounds), given.values, _derive, question, ())
     return rows(tuple(Route(x, rdp_improved.BOUND) for x in bounds[:2]), given.values, _derive, question, ())
+
+
+def _beside() -> tuple[Bound, ...]:
+    from dpcalc.bounds import pnsgd as b
+
+    return (b.without_replacement_sum.BOUND, b.without_replacement_unamplified.BOUND, b.without_replacement_lower.BOUND)
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -249,6 +253,17 @@ def _refuted(row: Row, params: Mapping[str, Any]) -> str:
     return f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {least:.6g}, it says {claimed:.6g}"
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.conversions import composition_basic
+    from dpcalc.last_iterate import routes
+
+    for entries in (*(_entries(Given({"index": index}, frozenset())) for index in (None, 1)), _partial()):
+        yield from routes(entries, "epsilon", True)
+    yield Route(composition_basic.BOUND)  # of epochs
+    yield from map(Route, _beside())
+
+
 COMMAND = Command(
     "shuffle-pnsgd",
     "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order",
@@ -276,4 +291,5 @@ COMMAND = Command(
         ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 --n 1e6 --epsilon 1",
          "δ = 7.19504e-06"),
     ),
+    theorems=theorems,
 )

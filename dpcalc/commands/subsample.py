@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
@@ -261,6 +262,15 @@ def notes(given: Given) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.answer import Route
+    from dpcalc.bounds.sampling import amplification
+
+    yield Route(amplification.BOUND)
+    for scheme, mechanism, adjacency in product(q.SCHEME.choices, q.MECHANISM.choices, q.ADJACENCY.choices):
+        yield from routes(Given({"scheme": scheme, "mechanism": mechanism, "adjacency": adjacency}, frozenset()))
+
+
 COMMAND = Command(
     "subsample",
     "Privacy of a mechanism on random batches, step after step (DP-SGD)",
@@ -284,9 +294,10 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "ε = "),
-        ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma", "σ = "),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "ε = 1.13391"),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma", "σ = 0.838897"),
     ),
     inputs=True,
     describes=True,
+    theorems=theorems,
 )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING
 
 from dpcalc import quantities as q
 from dpcalc.errors import DpcalcError, flag
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option
+from dpcalc.spec import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
 
-GUARANTEE, ATTACK = "Guarantee", "Attack"
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity"), "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
@@ -136,6 +137,17 @@ def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, floa
                                     f"{one:.6g}; this is {human(tv / one, 4)} times that",)
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.answer import Route
+    from dpcalc.tv_sources import SOURCES
+
+    for (name, source), scheme, mechanism, often in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices, (False, True)):
+        given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "parts": (), "pairs": ()}, frozenset())
+        yield from source.routes(given, often)
+        yield from map(Route, source.profiles.values())
+
+
+_SCHEMES = ("poisson", "without-replacement")
 COMMAND = Command(
     "tv",
     "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its options, or as "
@@ -148,12 +160,14 @@ COMMAND = Command(
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.STEPS, RUN, default=1),
-        Option(q.SCHEME, RUN, default="poisson", choices=("poisson", "without-replacement")),
+        Option(q.SCHEME, RUN, default="poisson", choices=_SCHEMES),
         Option(q.SAMPLING_RATE, RUN),
         Option(q.N, RUN),
         Option(q.BATCH_SIZE, RUN),
         Option(q.EPOCHS, RUN),
         Option(q.ADJACENCY, RUN),
+        Option(q.EPSILON, GUARANTEE),
+        Option(q.DELTA, GUARANTEE),
         Option(q.TV, GUARANTEE),
         Option(q.MU, GUARANTEE),
         Option(q.RHO, GUARANTEE),
@@ -172,10 +186,12 @@ COMMAND = Command(
     (
         ("tv --mechanism gaussian --sigma 50", "TV = 0.00797872"),
         ("tv --mechanism laplace --tv 0.01 --solve scale", "v = 49.7496"),
-        ("tv --sigma 1 --fpr 0.1 --tpr 0.2 --solve sigma", "σ = "),
-        ("tv --sampling-rate 0.01 --sigma 1 --steps 1000 --fpr 0.001,0.01,0.1", "TV = 0.161"),
-        ("tv --epsilon 0.5 --delta 0 --tv 0.05 --steps 50", "TV = 0.5656"),
-        ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.62"),
+        ("tv --fpr 0.1 --tpr 0.2 --solve sigma", "σ = 2.27309"),
+        ("tv --sampling-rate 0.01 --sigma 1 --steps 1000 --fpr 0.001,0.01,0.1", "TV = 0.161033"),
+        ("tv --epsilon 0.5 --delta 0 --tv 0.05 --steps 50", "TV = 0.565636"),
+        ("tv --epsilon 0.5 --delta 0 --tv 0.05 --json | dpcalc convert - --steps 50 --delta 1e-6", "ε = 8.61952"),
     ),
     inputs=True,
+    theorems=theorems,
+    asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, --tv or --tpr (at --fpr) is the budget.",
 )

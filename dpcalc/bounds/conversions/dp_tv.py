@@ -21,6 +21,7 @@ def exact(mp: Any, step_epsilon: float, step_delta: float) -> Any:
 BOUND = Bound(
     name="dp-tv",
     kind="point",
+    gives=("tv",),
     statement="(ε, δ)-DP has total variation at most (e^ε − 1 + 2δ)/(e^ε + 1)",
     source="Kairouz, Oh & Viswanath 2015, Remark 2.2 and Theorem 2.1, arXiv:1311.0776v4",
     assumptions=(),

@@ -54,8 +54,9 @@ def _large(mp: Any, e: Any) -> Any:
 BOUND = Bound(
     name="pure-gdp",
     kind="point",
+    gives=("mu",),
     statement="T releases that are ε-DP each are μ-GDP together with μ = −2Φ⁻¹(1/(1+e^ε))·√T",
-    source="proof in this file, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and Dong, Roth & Su 2022",
+    source="proof in dpcalc/bounds/conversions/pure_gdp.py, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and Dong, Roth & Su 2022",
     assumptions=("pure differential privacy (δ = 0)",),
     params=("step_epsilon", "steps"),
     value=value,

@@ -43,7 +43,8 @@ BOUND = Bound(
     name="rdp-curve",
     kind="rdp",
     statement="the given ε(α); between given orders the chord of (α−1)ε(α), which is convex",
-    source="van Erven & Harremoës 2014, Theorem 11 and Corollary 2 (convexity), arXiv:1206.2459v2; proof in this file",
+    source="van Erven & Harremoës 2014, Theorem 11 and Corollary 2 (convexity), arXiv:1206.2459v2; "
+    "proof in dpcalc/bounds/conversions/rdp_curve.py",
     assumptions=("the curve holds at every order it lists",),
     params=("alphas", "rdps"),
     value=value,

@@ -23,6 +23,7 @@ from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
+_NOTHING = 6.5  # standard deviations
 LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
 
 
@@ -82,7 +83,10 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
             p = min(bisect_right(nodes, nodes[j] - block) - 1, j - 1)
             span = nodes[j] - nodes[p]
             times = span // block
-            factor = log_gaussian(levels[p], path.kappa(p, j, span // times))
+            kappa = path.kappa(p, j, span // times)
+            if levels[p] < kappa * (kappa / 2 - _NOTHING):
+                continue  # θ is 1 to ten digits
+            factor = log_gaussian(levels[p], kappa)
             candidate = factor if factor == -inf else max(up(logs[p] + times * factor, 4e-16), LOWEST)
             if candidate < best:
                 best, link, exponent = candidate, Link(p, span // times, times), e
@@ -95,10 +99,10 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
 def _lengths(last: int, top: int, j: int, stuck: bool) -> list[int]:
     """Exponents of the block lengths to try: those around the last best one; the longest where d did not fall (it starts to
     where blocks become long enough); now and then all."""
-    if j % 16 == 0:
+    if j % 8 == 0:
         return list(range(top + 1))
-    near = [e for e in (last, last - 1, last + 1) if 0 <= e <= top]
-    return [*near, top] if stuck and top > last + 1 else near
+    near = list(range(max(0, last - 2), min(top, last + 2) + 1))
+    return [*near, top] if stuck and top > last + 2 else near
 
 
 def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any], mu: Callable[[int], Any],

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import exp, floor, inf, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -19,14 +20,28 @@ from dpcalc.numerics.rounding import up
 if TYPE_CHECKING:
     from dpcalc.profiles.pair import Pair
 
-_FALL = 0.3  # of log δ between samples: the hull is at most about 1 % above the profile
+_FALL = .2  # of log δ between samples: the hull is at most about .5 % above the profile
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
-def composed(bound: Bound) -> Bound:
-    """The bound for `steps` epochs, by the composition of its profile."""
+class _Sampling(NamedTuple):
+    """How closely a profile is followed."""
 
+    fine: int  # blocks of its sums
+    fall: float  # of log δ between samples
+
+
+_CLOSE = _Sampling(FINE, 0.2)  # the hull is at most about .5 % above the profile
+_LOOSE = _Sampling(COARSE, 1.0)  # to see where a solution lies
+
+
+def composed(bound: Bound) -> Bound:
+    """The bound for `steps` epochs, by the composition of its profile; `rough` is the same, faster and a little larger."""
+    return _composed(bound, _CLOSE)._replace(rough=_composed(bound, _LOOSE))
+
+
+def _composed(bound: Bound, sampling: _Sampling) -> Bound:
     def value(epsilon: float, steps: int, **p: Any) -> float:
         one = float(bound.value(epsilon, **p))
         if steps == 1 or one == -inf:
@@ -35,14 +50,15 @@ def composed(bound: Bound) -> Bound:
             return 0.0
         from dpcalc.profiles import compose
 
-        return compose.log_delta_at(((_pair(bound, _floor(one, steps), tuple(p.items())), steps),), epsilon, bracket=False).upper
+        return compose.log_delta_at(((_pair(bound, sampling, _floor(one, steps), tuple(p.items())), steps),), epsilon, bracket=False).upper
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         if steps == 1:
             return _one_epoch(bound, log_delta, p)
         from dpcalc.profiles import compose
 
-        return compose.epsilon_at(((_pair(bound, _floor(log_delta, steps), tuple(p.items())), steps),), log_delta, bracket=False).upper
+        pair = _pair(bound, sampling, _floor(log_delta, steps), tuple(p.items()))
+        return compose.epsilon_at(((pair, steps),), log_delta, bracket=False).upper
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound), margin=3e-4,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
@@ -108,18 +124,34 @@ def _floor(log_delta: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _pair(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> Pair:
+def _pair(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...]) -> Pair:
     """The dominating pair of one epoch, its profile followed down to log δ = lowest."""
     from dpcalc.profiles import pairs
 
     p = dict(params)
-    last = _reach(bound, lowest, p, 1e-2)
-    epsilons, logs = [0.0], [float(bound.value(0.0, **p))]
+    last = _extent(bound, lowest, p)
+    epsilons, logs = [0.0], [_value(bound, 0.0, sampling.fine, p)]
     step = last / 64
     while epsilons[-1] < last:
         epsilon = min(last, epsilons[-1] + step)
-        logs.append(float(bound.value(epsilon, **p)))
+        logs.append(_value(bound, epsilon, sampling.fine, p))
         epsilons.append(epsilon)
         fall = (logs[-2] - logs[-1]) / (epsilons[-1] - epsilons[-2])
-        step = min(max(_FALL / fall if fall > 0 else inf, last / 400), last / 24, 2 * step)
+        step = min(max(sampling.fall / fall if fall > 0 else inf, last / 400), last / 24, 2 * step)
     return pairs.sampled(epsilons, logs)
+
+
+def _value(bound: Bound, epsilon: float, fine: int, p: dict[str, Any]) -> float:
+    return float(bound.blocks(epsilon, fine, **p) if bound.blocks else bound.value(epsilon, **p))
+
+
+def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
+    """An ε, to 1 %, with log δ <= lowest."""
+
+    def gap(epsilon: float) -> float:
+        return _value(bound, epsilon, COARSE, p) - lowest
+
+    try:
+        return boundary_log(gap, *bracket(gap, 1.0, +1, 1e-300, 1e300), 1e-2)
+    except Unreachable:
+        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None

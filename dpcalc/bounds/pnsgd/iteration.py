@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
@@ -16,6 +16,7 @@ CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexi
 FELDMAN = "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, arXiv:2403.00278"
 
 
+@lru_cache(maxsize=8)
 def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Callable[[int], float]:
     """m → μ_m, with c = 1 − ηρ."""
     check_step_size(learning_rate, smoothness, strong_convexity)
@@ -47,15 +48,19 @@ def nodes(n: int, fine: int = FINE) -> list[int]:
     return found if found[-1] == n - 1 else [*found, n - 1]
 
 
+@lru_cache(maxsize=8)
 def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
          strong_convexity: float, fine: int = FINE) -> Path:
     """The path of a record that n − 1 later steps follow."""
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
     kappa = reach(level, diameter, learning_rate, strong_convexity)
     at = nodes(n, fine)
-    return Path(at, lambda j: mu(at[j]), lambda p, j, block: kappa(block))
+    return Path(at, cache(lambda j: mu(at[j])), _of_block(kappa))
 
 
+def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:
+    kappa = cache(kappa)
+    return lambda p, j, block: kappa(block)
 
 
 def walk_exact(mp: Any, epsilon: float, links: list[Link], at: list[int], level: float, lipschitz: float, diameter: float,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import exp, expm1, log, log1p
 from typing import Any
 
@@ -22,6 +23,7 @@ def log_spread(learning_rate: float, smoothness: float) -> float:
     return up(log1p(learning_rate * smoothness), 4e-16)
 
 
+@lru_cache(maxsize=8)
 def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Callable[[int], float]:
     """m → μ_m, μ_m² = (4L²/σ²)(1 − C^{−2})/(1 − C^{−2(m+1)})."""
     first, log_c = move_ratio(level, lipschitz), log_spread(learning_rate, smoothness)

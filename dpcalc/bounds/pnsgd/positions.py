@@ -7,6 +7,7 @@ shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/�
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import pairwise
 from math import exp, expm1, fsum, inf, log
 from typing import Any
@@ -52,6 +53,7 @@ def share_exact(mp: Any, c: Any, m: int) -> Any:
     return c ** (2 * m) * (1 - c**2) / (1 - c ** (2 * (m + 1)))
 
 
+@lru_cache(maxsize=8)
 def starts(n: int, fine: int = FINE) -> list[int]:
     """First position of every block of 0..n−1; blocks are single up to 64 and at most 1/64 of their start from there."""
     found, m = [], 0

@@ -56,6 +56,11 @@ def inverse(log_delta: float, n: int, **p: float) -> float:
     return invert(lambda epsilon, fine: _value(epsilon, fine, n, **p), log_delta)
 
 
+def blocks(epsilon: float, fine: int, n: int, **p: float) -> float:
+    """`value` in blocks of at most 1/fine, from above."""
+    return _value(epsilon, fine, n, **p)
+
+
 def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
     average, links, nodes = _blocks(epsilon, n, **p)
     if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average:
@@ -77,6 +82,7 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-9,
     inverse=inverse,
+    blocks=blocks,
     exact_n=100_000,
     margin=3e-10,
 )

@@ -17,6 +17,14 @@ def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: flo
     return invert_average(log_delta, ratios(level, lipschitz, learning_rate, smoothness), n)
 
 
+def blocks(epsilon: float, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+         n: int) -> float:
+    """`value` in blocks of at most 1/fine, from above."""
+    from dpcalc.bounds.pnsgd.averages import average_theta as average
+
+    return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness), n, fine)
+
+
 def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> Any:
     mu = ratios_exact(mp, level, lipschitz, learning_rate, smoothness)
     return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n)
@@ -34,6 +42,7 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-11,
     inverse=inverse,
+    blocks=blocks,
     exact_n=100_000,
     margin=3e-10,
 )

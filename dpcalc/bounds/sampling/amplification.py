@@ -25,6 +25,7 @@ def exact(mp: Any, step_epsilon: float, step_delta: float, sampling_rate: float)
 BOUND = Bound(
     name="amplification",
     kind="point",
+    gives=("epsilon", "delta"),
     statement="an (ε, δ)-DP mechanism on a sample at rate q is (log(1 + q(e^ε − 1)), qδ)-DP",
     source="Balle, Barthe & Gaboardi 2018, Theorems 8 and 9, arXiv:1807.01647v2",
     assumptions=("Poisson sampling with add/remove neighbours, or without replacement with replace-one neighbours; "

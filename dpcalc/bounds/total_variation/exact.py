@@ -52,6 +52,7 @@ def exact(mp: Any, mechanism: str, ratio: float, steps: int) -> Any:
 BOUND = Bound(
     name="tv-exact",
     kind="point",
+    gives=("tv",),
     statement="TV = erf(s√T/(2√2σ)) for T Gaussian releases; 1 − e^(−s/(2v)) for Laplace noise in any dimension; |2p − 1| for a "
     "randomised bit",
     source="δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong 2021, eq. 5; "

@@ -21,6 +21,7 @@ def exact(mp: Any, step_tv: float, steps: int) -> Any:
 BOUND = Bound(
     name="tv-product",
     kind="point",
+    gives=("tv",),
     statement="TV of T releases is at most 1 − (1 − TV)^T, which some mechanism reaches; never above the sum T·TV",
     source="the composition of (0, TV)-DP: Kairouz, Oh & Viswanath 2015, Theorem 3.3 at ε = 0, arXiv:1311.0776v4 "
     "(Berthier 2019, Theorem 2.2, has the sum)",

@@ -1,0 +1,75 @@
+"""What somebody may have meant: the near name, and the words that other tools and papers use for ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+# Our name: the words that stand for it elsewhere. Options, values and commands share one table; where a word stands twice, the
+# first name that exists where it is said is meant.
+_WORDS = {
+    "epsilon": "eps privacy-budget target-eps",
+    "target-epsilon": "target-eps",
+    "alpha": "order",
+    "mechanism": "noise",
+    "sigma": "std stddev noise-std variance noise noise-scale",
+    "noise-multiplier": "z",
+    "batch-size": "b batch minibatch lot-size",
+    "scale": "b noise-scale lambda",
+    "clipping-norm": "clip clipping clip-norm max-grad-norm l2-norm-clip",
+    "sensitivity": "clip clipping clip-norm clipping-norm max-grad-norm l2-norm-clip",
+    "sampling-rate": "q sample-rate sampling-probability rate",
+    "scheme": "sampling",
+    "steps": "iterations iters num-steps t compositions times",
+    "epochs": "passes",
+    "n": "records samples examples dataset-size num-examples",
+    "learning-rate": "lr eta gamma step-size rate",
+    "lipschitz": "l",
+    "smoothness": "beta",
+    "strong-convexity": "convexity",
+    "diameter": "radius d",
+    "adjacency": "neighbours neighbors neighboring relation",
+    "bound": "theorem",
+    "format": "output output-format o",
+    "explain": "verbose",
+    "input": "file",
+    "gaussian": "normal",
+    "randomized-response": "rr randomised-response",
+    "without-replacement": "wor uniform fixed-size",
+    "poisson": "bernoulli",
+    "replace-one": "replace substitution",
+    "add-remove": "add add-or-remove",
+    "dp": "pure approx approximate approx-dp eps-delta epsilon",
+    "zcdp": "cdp",
+    "rdp": "renyi gaussian laplace mechanism",
+    "gdp": "f-dp",
+    "json": "yaml",
+    "markdown": "md",
+    "latex": "tex",
+    "table": "text",
+    "subsample": "dpsgd dp-sgd sgd poisson",
+    "shuffle-pnsgd": "shuffle",
+    "convert": "compose composition",
+    "tv": "attack",
+    "online-noise": "online stream",
+    "bounds": "list catalogue theorems",
+    "--help": "help",
+    "--version": "version v",
+}
+
+
+def meant(word: str, choices: Sequence[str]) -> str | None:
+    """The choice that a word probably stands for. A long option is not taken for a short one."""
+    known = {c.lstrip("-"): c for c in choices if c.startswith("--") or not (c.startswith("-") or word.startswith("--"))}
+    said = word.lstrip("-").lower().replace("_", "-")
+    if said in known:
+        return known[said]
+    for name, words in _WORDS.items():
+        if said in words.split() and name.lstrip("-") in known:
+            return known[name.lstrip("-")]
+    longer = [name for name in known if name.startswith(said)]
+    if len(said) >= 3 and len(longer) == 1:
+        return known[longer[0]]
+    from difflib import get_close_matches
+
+    close = get_close_matches(said, known, 1)
+    return known[close[0]] if close else None

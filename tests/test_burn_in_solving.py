@@ -1,0 +1,51 @@
+"""burn-in --solve."""
+
+import pytest
+from test_burn_in import LINE, answer
+
+from dpcalc.commands.burn_in import COMMAND
+
+
+@pytest.mark.parametrize("name", ["sigma", "steps", "learning-rate", "batch-size", "n", "diameter"])
+def test_solved_parameter_meets_the_budget_and_is_tight(name):
+    key = name.replace("-", "_")
+    said = {k: v for k, v in LINE.items() if k != key} | ({} if name == "sigma" else {"sigma": "0.1"})
+    budget = "8" if name == "batch-size" else "3"
+    got = answer(**said, delta="1e-5", epsilon=budget, solve=name, bound=("burn-in-rdp",))
+    x, worse = got.value, COMMAND.option(key).quantity.safer
+
+    def epsilon(value):
+        return answer(**{**said, key: repr(value)}, delta="1e-5", bound=("burn-in-rdp",)).value
+
+    assert epsilon(x) <= float(budget)
+    beyond = x - worse if isinstance(x, int) else x * (1 - worse * 1e-6)
+    assert epsilon(beyond) > float(budget)
+
+
+def test_solved_by_rdp_budget_and_flat_in_steps():
+    assert answer(**{k: v for k, v in LINE.items() if k != "sigma"}, alpha="4", rdp="1", solve="sigma").value > 0.1
+    assert answer(**{k: v for k, v in LINE.items() if k != "steps"}, alpha="4", rdp="5", solve="steps").value == 2**53 - 1
+
+
+PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1", "learning_rate": "0.05", "diameter": "2", "delta": "1e-5"}
+
+
+@pytest.mark.parametrize(("said", "budget", "solve", "worse"), [
+    ({"steps": "1e6"}, 1.0, "sigma", 0.998),
+    ({"sigma": ".1"}, 2.0, "steps", 1.01),
+])
+def test_the_profile_is_solved_too(said, budget, solve, worse):
+    solved = answer(**PROFILE, **said, epsilon=repr(budget), solve=solve)
+    assert solved.headline.route.bound.name == "burn-in-profile"
+    assert solved.headline.result["epsilon"] <= budget
+
+    def back(x):
+        return answer(**PROFILE, **said, **{solve: repr(x)}, bound=("burn-in-profile",)).value
+
+    assert back(solved.value) <= budget < back(type(solved.value)(solved.value * worse))
+
+
+def test_a_budget_that_any_number_of_steps_meets():
+    got = answer(**PROFILE, sigma=".2", epsilon="5", solve="steps", bound=("burn-in-rdp",))
+    assert "every --steps from 1 to 9.00719e+15, the range looked through, meets the budget" in got.all_notes
+    assert not any("every --" in note for note in answer(**PROFILE, sigma=".1", epsilon="2", solve="steps", bound=("burn-in-rdp",)).all_notes)

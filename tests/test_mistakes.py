@@ -1,0 +1,60 @@
+"""Typical mistakes: one line that says what to do instead."""
+
+import pytest
+
+from dpcalc.cli import main
+from dpcalc.suggest import meant
+
+MISTAKES = [
+    ("rdp --sigma 1 -delta 1e-5", "-delta: one dash too few; did you mean --delta?"),
+    ("rdp --sigma 1 -epsilon=1", "-epsilon: one dash too few; did you mean --epsilon?"),
+    ("rdp --sigma 1 --delta 1e-5,", "'1e-5,' has an empty place"),
+    ("rdp --sigma 1 --eps 1", "did you mean --epsilon?"),
+    ("rdp --std 1 --delta 1e-5", "did you mean --sigma?"),
+    ("rdp --noise laplace --delta 1e-5", "did you mean --mechanism?"),
+    ("rdp --lipschitz 1 --delta 1e-5", "--lipschitz: no such option; it belongs to shuffle-pnsgd, online-noise, burn-in, noise-feedback"),
+    ("rdp --frobnicate", "dpcalc rdp --help lists the options"),
+    ("rdp --version", "did you mean dpcalc --version?"),
+    ("rdp sigma=1 delta=1e-5", "'sigma=1' is no option; did you mean --sigma 1?"),
+    ("rdp help", "did you mean --help?"),
+    ("rdp --sigma 1 --delta 1e-5 x", "unexpected 'x'"),
+    ("rdp --mechanism Gaussian --sigma 1 --delta 1e-5", "did you mean gaussian?"),
+    ("rdp --mechanism laplace --sigma 1 --delta 1e-5", "--sigma: not used by the laplace mechanism; give --scale"),
+    ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean sigma?"),
+    ("rdp --epsilon 1 --delta 1e-5 --solve", "--solve: needs a value: sigma, scale, probability, sensitivity, steps"),
+    ("rdp --sigma", "--sigma: needs a value: standard deviation of the Gaussian noise"),
+    ("rdp --json=yes", "--json: takes no value"),
+    ("rdp --sigma 1 --delta 1e-5 -o json", "did you mean --format?"),
+    ("rdp --sigma 1 --delta 1e-5 --format yaml", "did you mean json?"),
+    ("subsample --q 0.01 --sigma 1 --delta 1e-5", "did you mean --sampling-rate?"),
+    ("subsample --sampling-rate 0.01 --sigma 1 --iterations 9 --delta 1e-5", "did you mean --steps?"),
+    ("subsample --sigma 1 --delta 1e-5 --batchsize 256 --n 60000", "did you mean --batch-size?"),
+    ("subsample --sigma 1 --delta 1e-5", "--sampling-rate, or --n and --batch-size"),
+    ("convert --from renyi --delta 1e-5", "did you mean rdp?"),
+    ("convert --from rdp --delta 1e-5", "--alpha: needed with --from rdp; so is --rdp"),
+    ("burn-in --sigma 1 --delta 1e-5", "--n: needed by burn-in; so are --batch-size, --steps, --lipschitz, --smoothness, --learning-rate, --diameter"),
+    ("burn-in --lr 0.1", "did you mean --learning-rate?"),
+    ("shuffle-pnsgd --noise laplace --sigma 1 --delta 1e-5", "give --scale"),
+    ("shuffle-pnsgd --sigma 1 --delta 1e-5", "--lipschitz: needed with --noise gaussian; so is --n"),
+    ("online-noise --delta 1e-5 --n 9", "(or --sigmas for the schedule); so are --c2, --decay"),
+    ("rdp --sigma 1 --delta 1e-5 --explain -q", "--explain: explains in a table or in JSON, not with --quiet"),
+    ("rdp --sigma 1 --delta 1e-5 --explain --format csv", "not with --format csv"),
+    ("dpsgd --sigma 1", "did you mean subsample?"),
+    ("burnin", "did you mean burn-in?"),
+    ("help", "did you mean --help?"),
+    ("-v", "did you mean --version?"),
+]
+
+
+@pytest.mark.parametrize("line, says", MISTAKES, ids=[x[0] for x in MISTAKES])
+def test_the_way_out(line, says, capsys):
+    assert main(line.split()) == 2
+    text = capsys.readouterr()
+    assert text.out == "" and text.err.count("\n") == 1 and says in text.err
+
+
+def test_what_was_meant():
+    assert meant("--q", ("-q", "--sampling-rate")) == "--sampling-rate"
+    assert meant("--clip", ("--help", "--sensitivity")) == "--sensitivity" and meant("--clip", ("--clipping-norm", "--sensitivity")) == "--clipping-norm"
+    assert meant("--SIGMA", ("--sigma",)) == "--sigma" and meant("batch_size", ("batch-size",)) == "batch-size"
+    assert meant("--mech", ("--mechanism", "--steps")) == "--mechanism" and meant("zzz", ("--sigma", "--steps")) is None

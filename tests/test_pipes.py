@@ -1,0 +1,107 @@
+"""Pipelines of real processes, a narrow terminal, and the same stream under engines that others made."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import SCRIPT
+
+from dpcalc import answer, answer_lines
+
+needs_jq = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+ENV = {**os.environ, "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def shell(line, stdin="", code=0):
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], input=stdin, capture_output=True, text=True, env=ENV, timeout=120)
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+@needs_jq
+def test_dpcalc_dpcalc_jq():
+    out = shell("dpcalc rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | "
+                "dpcalc convert - --delta 1e-5 --bound rdp-improved --json | jq -r '[.result.epsilon, .bound, .status] | @tsv'")
+    epsilon, bound, status = out.rstrip("\n").split("\t")
+    assert float(epsilon) == pytest.approx(answer("subsample", sigma=2, sampling_rate=0.01, steps=1000, delta=1e-5, bound="poisson-rdp").value, rel=1e-9)
+    assert (bound, status) == ("rdp-improved", "proven")
+
+
+@needs_jq
+def test_jq_makes_the_questions_and_reads_the_answers():
+    out = shell("jq -nc 'range(1; 5) | {sigma: ., id: \"run \\(.)\"}' | dpcalc rdp --alpha 2 --batch | jq -c '[.id, .result.rdp]'")
+    assert [json.loads(line) for line in out.splitlines()] == [[f"run {k}", pytest.approx(1 / k**2)] for k in range(1, 5)]
+
+
+@needs_jq
+@pytest.mark.parametrize("line", [
+    "rdp --sigma 1", "rdp --sigma 1 --delta 1e-5", "convert --from gdp --mu 1 --delta 1e-5", "convert --from gdp --mu 1 --to tv",
+    "subsample --sampling-rate .01 --sigma 1 --steps 10 --delta 1e-5 --bound poisson-rdp", "tv --sigma 1",
+    "shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5 --n 1000 --delta 1e-5",
+    "burn-in --n 600 --batch-size 6 --steps 100 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma 1 --delta 1e-5 --bound burn-in-rdp",
+    "online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 100 --index 2 --epsilon 1",
+    "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5"])
+def test_what_any_command_writes_convert_and_tv_read(line):
+    """One process writes, one reads; the guarantee that is handed on is never better than the one that was computed."""
+    text = shell(f"dpcalc {line} --json | tee >(dpcalc tv - --json | jq -c .result >&2) | dpcalc convert - --to tv --json | jq -c .result")
+    assert 0 < json.loads(text)["tv"] <= 1
+
+
+def terminal(line, columns):
+    """What a command prints on a terminal of so many columns."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    env = {k: v for k, v in ENV.items() if k not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    process = subprocess.Popen([SCRIPT, *line.split()], stdin=subprocess.DEVNULL, stdout=child, stderr=subprocess.DEVNULL, env=env)
+    os.close(child)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(parent, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        text += chunk
+    assert process.wait(30) == 0
+    os.close(parent)
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_sixty_columns_and_a_pipe_hold_all_digits():
+    line = "convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15"
+    digits = [row.split()[2] for row in shell(f"dpcalc {line}").splitlines()[4:7]]
+    narrow = terminal(line, 60)
+    assert digits == ["0.0253927", "0.741845", "1"] and all(f" {x} " in narrow for x in digits)
+    assert max(map(len, narrow.splitlines())) <= 60 and "…" not in shell(f"dpcalc {line}")
+    swept = "rdp --sigma 1,2 --delta 1e-5"
+    assert all(x in terminal(swept, 60) for x in ("4.37718", "4.72839", "1.9931"))
+    assert max(map(len, shell(f"dpcalc {line}").splitlines())) > 60  # a pipe is as wide as the text
+
+
+QUESTIONS = [json.dumps({"scale": 1 + k / 7, "id": k}) for k in range(200)]
+
+
+@pytest.mark.skipif(shutil.which("parallel") is None, reason="GNU parallel is not installed")
+def test_gnu_parallel_gives_the_same_stream():
+    stdin = "\n".join(QUESTIONS) + "\n"
+    line = "dpcalc rdp --mechanism laplace --delta 0 --batch"
+    assert shell(f"parallel --will-cite -j 2 -k --pipe -N 120 '{line}'", stdin) == shell(line, stdin)
+
+
+def test_a_dask_bag_gives_the_same_stream(tmp_path):
+    bag = pytest.importorskip("dask.bag")
+    (tmp_path / "questions.jsonl").write_text("\n".join(QUESTIONS) + "\n")
+    answers = bag.read_text(tmp_path / "questions.jsonl", blocksize=2000).map_partitions(answer_lines, "rdp", mechanism="laplace", delta=0)
+    files = answers.to_textfiles(str(tmp_path / "answers-*.jsonl"), scheduler="processes", num_workers=2)
+    assert len(files) > 2
+    written = [line for file in files for line in Path(file).read_text(encoding="utf-8").splitlines()]
+    assert written == list(answer_lines(QUESTIONS, "rdp", mechanism="laplace", delta=0))

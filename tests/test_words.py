@@ -1,0 +1,269 @@
+"""The words of dpcalc: the catalogue, explain, the help and its examples. What they say is run and compared."""
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+from importlib import import_module
+
+import pytest
+from conftest import SCRIPT
+
+from dpcalc.bounds import all_bounds
+from dpcalc.bounds.examples import EXAMPLES
+from dpcalc.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
+from dpcalc.cli import COMMANDS, EXAMPLE, main
+from dpcalc.spec import GROUPS
+
+BOUNDS = all_bounds()
+PATH = f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"
+MODULES = {name: import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND for name in COMMANDS}
+SHOWN = {line: result for command in MODULES.values() for line, result in command.examples} | dict([EXAMPLE])
+
+
+@pytest.fixture
+def printed(capsys, tmp_path, monkeypatch):
+    """What a line prints, without a new process unless it is a pipe."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steps.json").write_text('{"sigma": [1, 2, 1], "learning_rate": [0.1, 0.1, 0.2]}')
+
+    def run(line):
+        if "|" in line:
+            done = subprocess.run(["bash", "-o", "pipefail", "-c", f"dpcalc {line}"], capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": PATH})
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+        code = main(line.split())
+        text = capsys.readouterr()
+        assert code == 0, text.err
+        return text.out
+
+    return run
+
+
+# --- examples ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_two_examples(name):
+    lines = [line for line, _ in MODULES[name].examples]
+    assert len(lines) >= 2 and all(re.search(rf"(^|dpcalc ){name}( |$)", line) for line in lines)
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_the_headline_in_the_help_is_what_is_printed(line, printed):
+    first, shown = printed(line).splitlines()[0], SHOWN[line]
+    if shown.endswith("…"):
+        assert first.startswith(shown.removesuffix("…").rstrip()) and len(shown) > 3
+    else:
+        assert first == shown or first.startswith(f"{shown} ")
+
+
+def theorems(answer):
+    """The names of the bounds that an answer rests on; a composition of epochs rests on that of one epoch."""
+    names = {row.get(key) for row in answer["bounds"] for key in ("name", "curve", "conversion")} - {None}
+    return {name if name in BOUNDS else name.removesuffix("-basic") for name in names}
+
+
+def asked_of(line):
+    return line.rsplit("dpcalc ", 1)[-1].split()[0]
+
+
+ASKED = {}
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_every_bound_has_an_example_that_shows_it(name, printed):
+    line = EXAMPLES[name]
+    if line not in ASKED:
+        ASKED[line] = theorems(json.loads(printed(f"{line} --json")))
+    assert name in ASKED[line]
+    assert ASKED[line] <= set(uses(calculators()[asked_of(line)]))
+
+
+def test_no_example_is_of_nothing():
+    assert set(EXAMPLES) == set(BOUNDS)
+
+
+MORE = ["rdp --sigma 1 --delta 1e-5 --bound rdp-mironov", "subsample --mechanism laplace --scale 9 --sampling-rate .1 --steps 9 --delta 1e-5",
+        "subsample --adjacency replace-one --sampling-rate .1 --sigma 3 --delta 1e-5", "tv --sampling-rate .1 --sigma 3", "tv --epsilon 1 --delta 0 --steps 9",
+        "tv --mechanism laplace --scale 9 --steps 9", "tv --rho .1", "tv --p .5,.5 --q .4,.6", "rdp --mechanism laplace --scale 9 --steps 9 --delta 1e-5",
+        "convert --from dp --epsilon .1 --delta 0 --steps 9 --target-delta 1e-5", "burn-in --n 9 --batch-size 9 --steps 99 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 --delta 1e-5",
+        "shuffle-pnsgd --sigma 9 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 99 --epochs 3 --delta 1e-5", "tv --scheme without-replacement --sampling-rate .1 --sigma 3 --steps 9"]
+
+
+@pytest.mark.parametrize("line", MORE)
+def test_an_answer_uses_no_bound_that_its_command_does_not_name(line, printed):
+    assert theorems(json.loads(printed(f"{line} --json"))) <= set(uses(MODULES[asked_of(line)]))
+
+
+def test_every_bound_is_used_and_every_calculator_uses_some():
+    assert all(entry.commands for entry in entries().values())
+    assert all(uses(command) for command in calculators().values())
+
+
+# --- the catalogue ----------------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_has_every_bound_in_every_format(printed):
+    assert [row["name"] for row in json.loads(printed("bounds --json"))] == list(BOUNDS)
+    assert [json.loads(line)["name"] for line in printed("bounds --format jsonl").splitlines()] == list(BOUNDS)
+    assert printed("bounds -q").split() == list(BOUNDS)
+    assert [line.split()[0] for line in printed("bounds").splitlines()[2:]] == list(BOUNDS)  # in a pipe a line each, nothing cut
+    assert all(line.endswith(b.source) for line, b in zip(printed("bounds").splitlines()[2:], BOUNDS.values(), strict=True))
+    for name, mark in (("csv", ","), ("tsv", "\t")):
+        rows = list(csv.DictReader(io.StringIO(printed(f"bounds --format {name}")), delimiter=mark))
+        assert [(row["bound"], row["status"], row["source"], float(row["rtol"])) for row in rows] == [(b.name, b.status, b.source, b.rtol) for b in BOUNDS.values()]
+    assert printed("bounds --format markdown").count("\n| ") == len(BOUNDS) + 1
+    assert printed("bounds --format latex").count(r"\\") == len(BOUNDS) + 1
+
+
+def test_filters(printed):
+    of = lambda line: printed(f"bounds {line} -q").split()  # noqa: E731
+    assert of("--command noise-feedback") == ["noise-feedback", "without-feedback"]
+    assert of("--status limit") == ["shuffled-limit", "online-limit"]
+    convex = of("--assumes CONVEX")
+    assert convex and convex == [b.name for b in BOUNDS.values() if "convex" in " ".join(b.assumptions).lower()]
+    assert of("--assumes convex --command burn-in --status proven") == [n for n in convex if n in uses(MODULES["burn-in"]) and BOUNDS[n].status == "proven"]
+
+
+def test_a_point_says_which_quantities_it_gives():
+    assert all(bool(b.gives) == (b.kind == "point") for b in BOUNDS.values())
+    assert answers(BOUNDS["amplification"]) == "ε, δ" and answers(BOUNDS["pure-gdp"]) == "μ"
+    assert set(BOUNDS["dp-tv"].value(1.0, 1e-6)) == set(BOUNDS["dp-tv"].gives)
+    assert set(BOUNDS["pure-gdp"].value(1.0, 2)) == set(BOUNDS["pure-gdp"].gives)
+    assert set(BOUNDS["amplification"].value(1.0, 1e-6, 0.1)) == set(BOUNDS["amplification"].gives)
+    assert set(BOUNDS["tv-kl"].value(0.1, 2)) == set(BOUNDS["tv-kl"].gives)
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_every_parameter_is_described(name):
+    rows = parameters(entries()[name])
+    assert [row["name"] for row in rows] == list(BOUNDS[name].params) and all(row["meaning"] for row in rows)
+
+
+# --- explain ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_explain_says_all_that_is_known(name, printed):
+    text, bound = printed(f"explain {name}"), BOUNDS[name]
+    assert text.startswith(f"{name} [{bound.status}]: {bound.statement}\n")
+    for said in (bound.source, *bound.assumptions, *bound.errata, *entries()[name].commands, f"Example: dpcalc {EXAMPLES[name]}", "Accuracy: ", "Proof"):
+        assert said in text
+
+
+def test_proofs_are_those_in_the_files():
+    files = [file for file, _ in proofs(BOUNDS["burn-in-profile"])]
+    assert files[0] == "dpcalc/bounds/noisy_sgd/burn_in_profile.py" and "dpcalc/bounds/noisy_sgd/burn_in_rdp.py" in files
+    assert all("Proof." in text for _, text in proofs(BOUNDS["burn-in-profile"]))
+    assert proofs(BOUNDS["shuffled-hybrid"])[0][0] == "dpcalc/bounds/pnsgd/chain.py"
+    assert proofs(BOUNDS["gaussian-rdp"]) == []
+    assert proof(BOUNDS["gaussian-rdp"]) == "in the source" and proof(BOUNDS["without-replacement-conjecture"]) == "none is known"
+    assert all("in the source" not in proof(b) for b in BOUNDS.values() if b.status in ("conjecture", "as-published", "lower"))
+    for bound in BOUNDS.values():
+        assert "proof" not in bound.source or proofs(bound), bound.name
+
+
+def test_explain_in_json_and_of_several(printed):
+    one, two = json.loads(printed("explain rdp-optimal tv-laplace-as-published rdp-optimal --json"))
+    assert (one["name"], two["status"]) == ("rdp-optimal", "as-published")
+    assert two["errata"] == list(BOUNDS["tv-laplace-as-published"].errata) and "dpcalc tv" in two["example"]
+    assert printed("explain shuffled-hybrid-basic").startswith("shuffled-hybrid [proven]")
+
+
+def test_commands_and_options_are_explained_in_short(printed):
+    assert printed("explain epsilon").startswith("--epsilon ε: privacy loss [>=0]\n  Option of: rdp, convert")
+    assert printed("explain sampling-rate") == printed("explain sampling_rate")
+    command, option = json.loads(printed("explain tv --json"))
+    assert command["bounds"] == list(uses(MODULES["tv"])) and option["symbol"] == "TV" and option["commands"] == ["tv"]
+    assert "Bounds: gaussian-exact, " in printed("explain rdp") and "Example: dpcalc rdp" in printed("explain rdp")
+
+
+def test_measured_accuracy_is_shown_where_there_is_a_table(tmp_path, monkeypatch, printed):
+    from dpcalc import catalogue
+
+    (tmp_path / "accuracy.json").write_text('{"gaussian-exact": {"points": 2000, "claimed": 2e-12, "worst": 1.5e-13, "digits": 60, "domain": {"sigma": [1, 2]}}}')
+    monkeypatch.setattr(catalogue, "__file__", str(tmp_path / "catalogue.py"))
+    catalogue._accuracies.cache_clear()
+    try:
+        assert measured("gaussian-exact")["worst"] == 1.5e-13 and measured("no-such") is None
+        assert "Measured: at worst 1.5e-13, in the same units, over 2000 points against the formula at 60 digits" in printed("explain gaussian-exact")
+    finally:
+        catalogue._accuracies.cache_clear()
+
+
+def test_explain_of_a_calculator_is_what_explain_says(printed):
+    """Statement, source, assumptions and errata, in the same words."""
+    text, alone = printed("rdp --sigma 20 --delta 1e-5 --explain"), printed("explain gaussian-classic")
+    theorem = alone[: alone.index("  Answers:")]
+    assert theorem in text and "Erratum: " in theorem and "Assumes: " in theorem
+
+
+# --- the help ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help_fits_the_terminal(name, width, printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = printed(f"{name} --help")
+    assert max(map(len, text.splitlines())) <= width and "..." not in text.replace("]...", "").replace("NAME...", "").replace("[ARGS]...", "")
+
+
+@pytest.mark.parametrize("name", calculators())
+def test_options_are_in_groups_in_one_order(name, printed):
+    text = printed(f"{name} --help")
+    headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+:", line)]
+    assert headings == [*(g for g in GROUPS if g in headings), "Examples"] and {"Question", "Output"} <= set(headings)
+    assert "9.0072e+15" not in text and all(option.group in GROUPS for option in calculators()[name].all_options())
+
+
+def test_a_broken_example_can_be_pasted(printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = printed("burn-in --help")
+    example = text[text.index("  dpcalc burn-in --n") : text.index("      →")]
+    assert "\\\n" in example
+    done = subprocess.run(["bash", "-c", example], capture_output=True, text=True, env={**os.environ, "PATH": PATH})
+    assert done.stdout.startswith(MODULES["burn-in"].examples[0][1])
+
+
+def in_terminal(argv, columns):
+    parent, child = pty.openpty()
+    process = subprocess.Popen([SCRIPT, *argv], stdout=child, stderr=child, env={**os.environ, "COLUMNS": str(columns), "LINES": "24"})
+    os.close(child)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(parent, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        text += chunk
+    process.wait(30)
+    os.close(parent)
+    return text.decode()
+
+
+@pytest.mark.parametrize("argv, columns", [(["bounds"], 60), (["bounds"], 200), (["explain", "burn-in-profile"], 60)])
+def test_a_narrow_terminal_is_kept_to(argv, columns):
+    text = in_terminal(argv, columns)
+    assert max(map(len, text.splitlines())) <= columns
+    assert all(name in text for name in (BOUNDS if argv == ["bounds"] else ["burn-in-profile"]))
+    assert "…" not in text.replace(",…", "")
+
+
+BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound"), ("bounds --command tvv", "did you mean tv"),
+       ("bounds --status provn", "did you mean proven"), ("bounds gaussian", "dpcalc explain gaussian"), ("bounds --assumes nothing-like-it", "no bound has --assumes nothing-like-it"),
+       ("bounds --json --format csv", "--json is --format json"), ("bounds --comand tv", "did you mean --command"), ("bounds --status proven --status limit", "given 2 times"),
+       ("explain rdp-optimal --format csv", "table, json, jsonl")]
+
+
+@pytest.mark.parametrize("line, says", BAD, ids=[x[0] for x in BAD])
+def test_bad_input_is_told_the_way_out(line, says, capsys):
+    assert main(line.split()) == 2
+    text = capsys.readouterr()
+    assert text.out == "" and text.err.count("\n") == 1 and says in text.err
