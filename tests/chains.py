@@ -1,5 +1,7 @@
 """One-dimensional chains solved here, apart from the package: exact laws on a fine grid, to about ten digits."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.special import ndtr
 
@@ -11,7 +13,8 @@ class Line:
 
     def __init__(self, low, high, scale, knots=()):
         marks = sorted({low, high, *(k for k in knots if low < k < high)})
-        edges = np.concatenate([np.linspace(a, b, max(1, int(np.ceil((b - a) / (WIDTH * scale)))) + 1)[:-1] for a, b in zip(marks, marks[1:], strict=False)] + [[high]])
+        counts = [max(1, int(np.ceil((b - a) / (WIDTH * scale)))) for a, b in pairwise(marks)]
+        edges = np.concatenate([np.linspace(a, b, k + 1)[:-1] for (a, b), k in zip(pairwise(marks), counts, strict=True)] + [[high]])
         t, w = np.polynomial.legendre.leggauss(NODES)
         half = np.diff(edges)[:, None] / 2
         self.low, self.high, self.edges = low, high, edges

@@ -106,6 +106,9 @@ def cut(pair: Pair, log_tail: float) -> Pair:
     if kept == 0 or kept == len(order):
         return pair
     top = float(loss[order[kept]])
+    if not pair.pieces:  # the atom at the top stays: it may be nearly all there is
+        cut_off = float(np.logaddexp(float(beyond[kept - 1]) + 1e-12, pair.log_infinite))
+        return pair._replace(atoms=tuple(a for a in pair.atoms if a[0] <= top), log_infinite=cut_off)
     # With the loss at the top itself, which may be an atom, and what the law leaves out.
     infinite = float(np.logaddexp.reduce([float(beyond[kept]) + 1e-3, log_tail - 40, pair.log_infinite]))
     return pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces),

@@ -2,12 +2,13 @@
 
 from math import exp, inf, log, log1p
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from dpcalc.bounds.conversions import composition_optimal
+from dpcalc.bounds.conversions import composition_optimal, profile_composition
 from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.profiles import compose, law, moments, pairs
@@ -154,6 +155,18 @@ def test_a_cut_is_worse_and_costs_what_it_says():
     assert log(0.5e-6) < near.log_infinite <= log(1e-6) * (1 - 1e-9) + 0.2
     for epsilon in (0.0, 2.0, 4.0):
         assert delta_of(pair, epsilon) <= delta_of(near, epsilon) * (1 + 1e-9) <= delta_of(pair, epsilon) + 2e-6
+
+
+def test_a_rare_atom_is_cut_without_its_neighbour():
+    """Atoms 4e-6 and 1 - 4e-6 beside an ordinary pair: what is cut off is the rare one only. Against all sequences of atoms."""
+    common = pairs.outcomes([0.8411504601953017, 0.15884953980469824], [0.6979361352821649, 0.30206386471783503])
+    rare = pairs.outcomes([4.126446576804815e-06, 0.9999958735534231], [4.975578242539104e-06, 0.9999950244217575])
+    parts = ((common, 2), (rare, 1))
+    for epsilon in (0.0, 0.05, 0.2, 0.9):
+        true = log(profile_composition.exact(mpmath.mp, epsilon, parts))
+        found = compose.log_delta_at(parts, epsilon)
+        assert found.lower <= true + 1e-12 and true - 1e-12 <= found.upper <= true + 2e-3
+    assert law.cut(rare.twin, -12.0).log_infinite == pytest.approx(log(4.975578242539104e-06), rel=1e-9)
 
 
 @pytest.mark.parametrize("rate,sigma,alpha", [(0.01, 1.0, 1.5), (0.01, 1.0, 8.0), (1e-5, 2.0, 2.0), (0.5, 0.5, 3.3), (0.01, 5.0, 32.0)])
