@@ -79,3 +79,16 @@ def test_rates_at_a_tiny_sampling_rate_take_seconds():
     tpr = json.loads(done.out)["result"]["tpr"]
     assert 0.01 <= tpr <= 0.010001
     assert time.process_time() - start < 15
+
+
+@pytest.mark.parametrize("line", [
+    "online-noise --noise laplace --lipschitz 10 --diameter 1.99e12 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 --c1 100 --c2 100 --index 100 "
+    "--n 1e4 --epsilon 1",
+    "shuffle-pnsgd --noise laplace --c1 1e12 --c2 2 --lipschitz 10 --diameter 1e12 --learning-rate 0.1 --smoothness 0.5 --n 100 --epsilon 100",
+])
+def test_the_limit_of_a_delta_of_0_is_0(line):
+    """It was said to be nan times 5e-324, and broke JSON."""
+    done = answered([*line.split(), "--json"])
+    result = json.loads(done.out)["result"]
+    assert result["delta"] == 0
+    assert result["delta_limit"] == 0 or result["limit_factor"] == 0

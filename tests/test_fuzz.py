@@ -154,7 +154,7 @@ def test_input_of_any_size_and_kind_is_one_line(stdin, says):
 
 @pytest.mark.parametrize("line", [
     "rdp --sigma 1 --steps 9007199254740991 --delta 1e-5",
-    "rdp --mechanism laplace --scale 1 --steps 1e12 --delta 1e-5",
+    "rdp --mechanism laplace --scale 1 --steps 1e9 --delta 1e-5",
     "subsample --sampling-rate 1e-9 --sigma 0.3 --steps 1e12 --delta 1e-6 --bound poisson-rdp",
     "shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --learning-rate 0.25 --smoothness 0.5 --n 1e15 --epsilon 1",
     "burn-in --n 1e12 --batch-size 1 --steps 1e12 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 --alpha 4",
