@@ -4,7 +4,7 @@ _dpcalc() {
     if [[ $cur == '=' ]]; then cur=; elif [[ $prev == '=' ]]; then prev=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
-        case ${COMP_WORDS[i]} in rdp|convert|subsample|schema|shuffle-pnsgd|online-noise|burn-in|noise-feedback|tv|bounds|explain) cmd=${COMP_WORDS[i]}; break;; esac
+        case ${COMP_WORDS[i]} in rdp|convert|subsample|schema|shuffle-pnsgd|online-noise|burn-in|noise-feedback|tv|compare|bounds|explain) cmd=${COMP_WORDS[i]}; break;; esac
     done
     case $cmd,$prev in
         rdp,--mechanism) COMPREPLY=( $(compgen -W 'gaussian laplace randomized-response' -- "$cur") ); return;;
@@ -192,7 +192,34 @@ _dpcalc() {
         tv,--digits) return;;
         tv,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         tv,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
-        bounds,--command) COMPREPLY=( $(compgen -W 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv' -- "$cur") ); return;;
+        compare,--run) return;;
+        compare,--n) return;;
+        compare,--batches) COMPREPLY=( $(compgen -W 'poisson without-replacement shuffled fixed-order full stream' -- "$cur") ); return;;
+        compare,--batch-size) return;;
+        compare,--steps) return;;
+        compare,--epochs) return;;
+        compare,--release) COMPREPLY=( $(compgen -W 'every-iterate every-epoch last-iterate' -- "$cur") ); return;;
+        compare,--index) return;;
+        compare,--adjacency) COMPREPLY=( $(compgen -W 'add-remove replace-one' -- "$cur") ); return;;
+        compare,--loss) COMPREPLY=( $(compgen -W 'any convex' -- "$cur") ); return;;
+        compare,--lipschitz) return;;
+        compare,--smoothness) return;;
+        compare,--strong-convexity) return;;
+        compare,--learning-rate) return;;
+        compare,--diameter) return;;
+        compare,--sigma) return;;
+        compare,--noise-multiplier) return;;
+        compare,--clipping-norm) return;;
+        compare,--epsilon|compare,-e) return;;
+        compare,--delta|compare,-d) return;;
+        compare,--alpha|compare,-a) return;;
+        compare,--rdp) return;;
+        compare,--solve) COMPREPLY=( $(compgen -W 'sigma' -- "$cur") ); return;;
+        compare,--bound) return;;
+        compare,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
+        compare,--digits) return;;
+        compare,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
+        bounds,--command) COMPREPLY=( $(compgen -W 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare' -- "$cur") ); return;;
         bounds,--status) COMPREPLY=( $(compgen -W 'proven as-published conjecture limit lower' -- "$cur") ); return;;
         bounds,--assumes) return;;
         bounds,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
@@ -202,15 +229,16 @@ _dpcalc() {
         rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
         convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
         subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        schema) COMPREPLY=( $(compgen -W '-h --help rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv' -- "$cur") );;
+        schema) COMPREPLY=( $(compgen -W '-h --help rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare' -- "$cur") );;
         shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
         online-noise) COMPREPLY=( $(compgen -W '--noise --c1 --c2 --decay --sigmas --scales --schedule --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
         burn-in) COMPREPLY=( $(compgen -W '--n --batch-size --steps --lipschitz --smoothness --strong-convexity --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
         noise-feedback) COMPREPLY=( $(compgen -W '--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
         tv) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --scheme --sampling-rate --n --batch-size --epochs --adjacency --epsilon -e --delta -d --tv --mu --rho --alpha -a --rdp --kl --p --q --fpr --roc --tpr --prior --precision --solve --bound --format --digits --plot --input --json -q --quiet --batch --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        compare) COMPREPLY=( $(compgen -W '--run --n --batches --batch-size --steps --epochs --release --index --adjacency --loss --lipschitz --smoothness --strong-convexity --learning-rate --diameter --sigma --noise-multiplier --clipping-norm --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --explain -h --help' -- "$cur") );;
         bounds) COMPREPLY=( $(compgen -W '--command --status --assumes --format --json -q --quiet -h --help' -- "$cur") );;
         explain) COMPREPLY=( $(compgen -W '--format --json -h --help gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") );;
-        '') COMPREPLY=( $(compgen -W 'rdp convert subsample schema shuffle-pnsgd online-noise burn-in noise-feedback tv bounds explain -V --version -h --help' -- "$cur") );;
+        '') COMPREPLY=( $(compgen -W 'rdp convert subsample schema shuffle-pnsgd online-noise burn-in noise-feedback tv compare bounds explain -V --version -h --help' -- "$cur") );;
     esac
 }
 complete -F _dpcalc dpcalc

@@ -23,7 +23,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l plot -d 'draw a sweep
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a convert -d 'Convert between guarantees, and compose them'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -F
@@ -52,7 +52,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l input -d 'read a 
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a subsample -d 'Privacy of training on random batches (DP-SGD)'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -F
@@ -85,10 +85,10 @@ complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l input -d 'read 
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a schema -d 'JSON Schema of a result, and of a command'\''s parameters'
-complete -c dpcalc -n '__fish_seen_subcommand_from schema' -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv'
+complete -c dpcalc -n '__fish_seen_subcommand_from schema' -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare'
 complete -c dpcalc -n '__fish_seen_subcommand_from schema' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a shuffle-pnsgd -d 'Privacy of the last iterate of noisy SGD over shuffled records'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l noise -d 'law of the noise added to every gradient' -x -a 'gaussian laplace'
@@ -119,7 +119,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l plot -d 'dr
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a online-noise -d 'Privacy of the last iterate of noisy SGD over a stream, with noise that decays'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l noise -d 'law of the noise added to every gradient' -x -a 'gaussian laplace'
@@ -149,7 +149,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l plot -d 'dra
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a burn-in -d 'Noisy SGD: when longer training costs no more privacy'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l n -d 'number of records' -x
@@ -177,7 +177,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l plot -d 'draw a s
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a noise-feedback -d 'Affine gradients with noise feedback'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l curvature -d 'curvature of the affine gradient aθ + β' -x
@@ -198,7 +198,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l plot -d 'd
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a tv -d 'Total variation: what any attacker can do'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -F
@@ -239,10 +239,43 @@ complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l input -d 'read a guara
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s q -l quiet -d 'print the headline number alone'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l explain -d 'add statement, source, assumptions and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s h -l help -d 'show help'
+complete -c dpcalc -n __fish_use_subcommand -a compare -d 'Every guarantee that applies to a training run, and what more assumptions would buy'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l run -d 'read the description of a run from a TOML or JSON file, - for standard input; options override it' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l n -d 'number of records' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batches -d 'how batches are formed' -x -a 'poisson without-replacement shuffled fixed-order full stream'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batch-size -d '(expected) records in a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l steps -d 'number of iterations' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l epochs -d 'passes over the data' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l release -d 'what is released' -x -a 'every-iterate every-epoch last-iterate'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l index -d 'position of the record in a pass, with --batches fixed-order or stream' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l adjacency -d 'which data sets are neighbours' -x -a 'add-remove replace-one'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l loss -d 'what is known of every record'\''s loss' -x -a 'any convex'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l smoothness -d 'smoothness of every record'\''s loss; 0 for linear losses' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l strong-convexity -d 'strong convexity of every record'\''s loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l learning-rate -d 'step size' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l diameter -d 'diameter of the convex set that the iterates are projected on' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l sigma -d 'standard deviation of the noise on the mean gradient of a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l noise-multiplier -d 'noise on the sum of a batch over the clipping norm' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l clipping-norm -d 'norm that every record'\''s gradient is clipped to' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l epsilon -s e -d 'privacy loss' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l alpha -s a -d 'Rényi order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l rdp -d 'Rényi divergence at the order' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l bound -d 'use only this bound (repeatable)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l digits -d 'also evaluate the published formula with this many digits' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l json -d 'short for --format json'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -s q -l quiet -d 'print the headline number alone'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batch -d 'answer JSON Lines of options from standard input, a line each; other options are their defaults'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a bounds -d 'The catalogue: every bound, and which command uses it'
-complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l command -d 'only bounds that this command can answer by' -x -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv'
+complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l command -d 'only bounds that this command can answer by' -x -a 'rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare'
 complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l status -d 'only bounds of this status' -x -a 'proven as-published conjecture limit lower'
 complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l assumes -d 'only bounds with this text among their assumptions, capitals or not' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from bounds' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'

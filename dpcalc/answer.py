@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -44,6 +45,7 @@ class Row(NamedTuple):
     params: Params = MappingProxyType({})  # what the bounds read
     digits: Mapping[str, str] = MappingProxyType({})
     notes: tuple[str, ...] = ()
+    said: Mapping[str, str] = MappingProxyType({})  # of a comparison: the row's neighbours, what it assumes, the command that gives it
 
 
 class Table(NamedTuple):
@@ -68,6 +70,10 @@ class Answer(NamedTuple):
     warnings: tuple[str, ...] = ()  # for stderr
     table: Table | None = None  # what is printed instead of rows
     roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
+    more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
+    options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, all it takes to ask again
+    inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
+    certified: Mapping[str, float] | None = None  # bits, and ends of what the theorem gives for the headline
 
     @property
     def headline(self) -> Row:
@@ -89,11 +95,18 @@ class Answer(NamedTuple):
         return self.headline.result[self.asked]
 
 
+# Who has the rows already: a record that is verified (dpcalc.verify.replay).
+RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)
+
+
 def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,
          named: tuple[str, ...]) -> tuple[Row, ...]:
     """The rows of every route that applies, sharpest first, proven before others. Named routes must apply."""
     if question.asks == "guarantee":
         return ()
+    recorded = RECORDED.get()
+    if recorded is not None and (known := recorded(routes := tuple(routes), given, derive, question)):
+        return known
     found: list[Row] = []
     reasons: list[DpcalcError] = []
     for route in _distinct(select(tuple(routes), named), question):

@@ -29,8 +29,10 @@ COMMANDS = {
     "burn-in": "Noisy SGD: when longer training costs no more privacy",
     "noise-feedback": "Affine gradients with noise feedback",
     "tv": "Total variation: what any attacker can do",
+    "compare": "Every guarantee that applies to a training run, and what more assumptions would buy",
     "bounds": "The catalogue: every bound, and which command uses it",
     "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
+    "verify": "Recheck a result from the formulas as published",
 }
 EXAMPLE = ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718")
 _TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
@@ -107,13 +109,13 @@ def _switch(name: str, decls: list[str], text: str) -> RawOption:
 
 
 def switches() -> list[RawOption]:
-    texts = {"json": "short for --format json", "quiet": "print the headline number alone",
-             "batch": "answer JSON Lines of options from standard input, a line each; other options are their defaults",
-             "explain": "add statement, source, assumptions and errata of the bounds used"}
-    return [_switch(name, _SWITCHES[name], text) for name, text in texts.items()]
-
-
-_SWITCHES = {"json": ["--json"], "quiet": ["-q", "--quiet"], "batch": ["--batch"], "explain": ["--explain"]}
+    return [
+        _switch("json", ["--json"], "short for --format json"),
+        _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
+        _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
+        _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install 'dpcalc[certify]')"),
+        _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
+    ]
 
 
 def build(command: Command) -> FastCommand:
@@ -158,14 +160,15 @@ def load(name: str) -> FastCommand:
 def _page(page: Page) -> FastCommand:
     words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
 
-    def call(words: Sequence[str] = (), **raw: Any) -> str:
-        if not page.options:
+    def call(words: Sequence[str] = (), **raw: Any) -> Any:
+        if not raw:
             return page.prints(tuple(words))
-        from dpcalc.run import options_of
+        from dpcalc.paging import options_of
 
         return page.prints(tuple(words), **options_of(page, _once(raw, set())))
 
-    own = [_option(o) for o in page.options] + [_switch(name, _SWITCHES[name], text) for name, text in page.switches]
+    decls = {switch.name: switch.opts for switch in switches()}
+    own = [_option(o) for o in page.options] + [_switch(name, decls[name], text) for name, text in page.switches]
     built = FastCommand(page.name, callback=call, params=[words, *own], help=page.help, rich_markup_mode=None,
                         context_settings={"help_option_names": ["-h", "--help"]})
     built.examples, built.words = page.examples, page.words

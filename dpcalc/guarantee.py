@@ -18,7 +18,7 @@ from dpcalc.errors import DpcalcError
 from dpcalc.numbers import brief
 from dpcalc.numerics.rounding import up
 from dpcalc.routes import MECHANISMS
-from dpcalc.strict_json import BadJson, loads
+from dpcalc.strict_json import BadJson, OutOfRange, loads
 
 _LARGEST = 50_000_000  # bytes
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
@@ -171,6 +171,8 @@ def _complaint(issue: Any) -> str:
     """What is wrong, in our words: key, value, what is allowed."""
     path = [str(x) for x in issue["loc"][1:]]
     key = ".".join(p for p in path if p not in ("gaussian", "laplace", "randomized-response")) or "kind"
+    if isinstance(issue["input"], OutOfRange):
+        return f"{key}: {issue['input'][:40]} is not a finite number, or below the least positive double"
     limits = issue.get("ctx", {})
     value = json.dumps(limits.get("tag", issue["input"]), default=str, ensure_ascii=False)
     value = value if len(value) <= 60 else value[:57] + "…"

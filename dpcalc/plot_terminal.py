@@ -105,7 +105,7 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
     if not ys:
         return ["(no point has a place on these axes)"]
     up = extent(ys, height * style.dots[1])
-    levels = {height - 1 - up.dot(at) // style.dots[1]: text for at, text in ticks(up, plot.y.kind, max(2, height // 3))}
+    levels = {height - 1 - up.dot(at) // style.dots[1]: text for at, text in ticks(up, plot.y.kind, max(3, height // 3))}
     gutter = max(map(len, levels.values()), default=0) + 1
     across = extent(xs, (width - gutter - 1) * style.dots[0])
     grid = Grid({}, width - gutter - 1, height)

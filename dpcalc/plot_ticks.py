@@ -51,10 +51,16 @@ def ticks(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
 
 
 def _round(low: float, high: float, most: int) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten."""
+    """Multiples of 1, 2 or 5 times a power of ten: at most `most`, but three where more do not fit."""
     raw = (high - low) / max(1, most)
     size = 10.0 ** floor(log10(raw))
-    step = next(m * size for m in (1, 2, 5, 10) if m * size >= raw * (1 - 1e-9))
+    steps = [m * size for m in (10, 5, 2, 1, 0.5, 0.2)]
+    fitting = min(step for step in steps if step >= raw * (1 - 1e-9))
+    finer = [_multiples(step, low, high) for step in steps if step <= fitting]
+    return next((found for found in finer if len(found) >= 3), finer[-1])
+
+
+def _multiples(step: float, low: float, high: float) -> list[float]:
     return [k * step for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 

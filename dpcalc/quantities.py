@@ -115,6 +115,14 @@ ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice
 FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "outcomes"))
 TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "tv"))
 
+RUN = Quantity("run", "read the description of a run from a TOML or JSON file, - for standard input; options override it", kind="text")
+BATCHES = Quantity("batches", "how batches are formed", kind="choice",
+                   choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
+RELEASE = Quantity("release", "what is released: every-iterate where nothing is said", kind="choice",
+                   choices=("every-iterate", "every-epoch", "last-iterate"))
+LOSS = Quantity("loss", "what is known of every record's loss: any where nothing is said", kind="choice", choices=("any", "convex"))
+CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0)
+
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
 PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")

@@ -30,6 +30,8 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "version": __version__,
         "command": answer.command,
         "parameters": {k: list(v) if isinstance(v, tuple) else strict(v) for k, v in answer.parameters.items()},
+        "options": {k: _listed(v) for k, v in answer.options.items()},
+        "inputs": list(answer.inputs),
         "result": {k: strict(v) for k, v in {**answer.extra, **(head.result if head else {})}.items()},
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
@@ -39,8 +41,14 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
+        **({"certified": {k: strict(v) for k, v in answer.certified.items()}} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
+        **(answer.more() if answer.more else {}),
     }
+
+
+def _listed(x: Any) -> Any:
+    return list(x) if isinstance(x, tuple) else strict(x)
 
 
 def _row_record(row: Row) -> dict[str, Any]:
@@ -54,6 +62,7 @@ def _row_record(row: Row) -> dict[str, Any]:
         **{k: strict(v) for k, v in row.result.items()},
         "witness": {k: strict(v) for k, v in row.witness.items()},
         **digits,
+        **row.said,
         "source": "; ".join(t.source for t in row.route.theorems),
         "assumptions": [a for t in row.route.theorems for a in t.assumptions],
         "errata": [e for t in row.route.theorems for e in t.errata],
@@ -144,6 +153,10 @@ def columns(answer: Answer) -> Cells:
     """Header and rows of the table of bounds, numbers rounded for people."""
     if answer.table:
         return _numbers(answer.table)
+    if answer.more:
+        from dpcalc.render_compare import columns as compared
+
+        return compared(answer)
     asked = answer.asked
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
@@ -170,13 +183,17 @@ def row_label(row: Row) -> str:
     return f"{row.route.label} ({via.name})" if via and not row.route.by_conversion else row.route.label
 
 
-_LEFT, _KEPT = frozenset({"bound", "status", "source"}), frozenset({"bound"})
+_LEFT, _KEPT = frozenset({"bound", "status", "source", "neighbours", "assumes"}), frozenset({"bound"})
 
 
 def as_table(answer: Answer, explain: bool) -> str:
     """The headline, the table, and what it assumes; plain text, fitted to the terminal only when there is one."""
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in answer.all_notes)]
+    if answer.more:
+        from dpcalc.render_compare import below as compared
+
+        below += compared(answer)
     roc = "\n" + text(_numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
     after = "\n" + paragraph(explanation(answer), "  ") if explain else ""
     return head + text(columns(answer), _LEFT, _KEPT) + "\n" + roc + paragraph(below) + after
@@ -196,13 +213,15 @@ def cells(answer: Answer) -> Cells:
     if table:
         return table.header, [tuple(repr(x) for x in row) for row in table.rows]
     keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
-    header = ("bound", "conversion", "status", *keys, "order", "source")
+    said = tuple(dict.fromkeys(k for row in answer.rows for k in row.said))
+    header = ("bound", "conversion", "status", *keys, "order", *said, "source")
     body = []
     for row in answer.rows:
         values = (repr(row.result[k]) if k in row.result else "" for k in keys)
         order = repr(row.witness["alpha"]) if "alpha" in row.witness else ""
         via = row.route.conversion.name if row.route.conversion else ""
-        body.append((row.route.label, via, row.route.bound.status, *values, order, row.route.bound.source))
+        body.append((row.route.label, via, row.route.bound.status, *values, order, *(row.said.get(k, "") for k in said),
+                     row.route.bound.source))
     return header, body
 
 

@@ -34,7 +34,7 @@ def as_jsonl(points: Points) -> str:
 
 def _record(point: Point) -> dict[str, Any]:
     if point.answer:
-        return record(point.answer)
+        return record(point.answer._replace(more=None))  # what is computed on printing is for one run
     assert point.error is not None
     return {**point.error.record(), "parameters": point.at}
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc.spec import Command, Given, Page
+from dpcalc.spec import Command, Given
 
 if TYPE_CHECKING:
     from dpcalc.answer import Answer
@@ -21,7 +21,7 @@ class Printed(NamedTuple):
     code: int = 0
 
 
-_SWITCHES = ("json", "quiet", "explain")
+_SWITCHES = ("json", "quiet", "explain", "certify")
 
 
 def _answered(command: Command, given: Given) -> Answer:
@@ -50,24 +50,6 @@ def _extreme(given: Given) -> str | None:
     return flag(given.said_as.get(worst, worst))
 
 
-def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
-    """The options of a page, validated, with the defaults filled in; its switches beside them."""
-    from dpcalc.params import validate
-
-    switches = {name: raw.pop(name) for name in _SWITCHES if name in raw}
-    if switches.get("json"):
-        _json_format(raw)
-    return validate(page, raw).values | switches
-
-
-def _json_format(raw: dict[str, Any]) -> None:
-    from dpcalc.errors import DpcalcError
-
-    if raw.get("format") not in (None, "json"):
-        raise DpcalcError("contradictory", "--json is --format json", "--format")
-    raw["format"] = "json"
-
-
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
     """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a person can
     put right."""
@@ -81,8 +63,10 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         return stream(command, raw, sources, switches)
     if sources.count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
+    if switches["json"] and raw.get("format") not in (None, "json"):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
     if switches["json"]:
-        _json_format(raw)
+        raw["format"] = "json"
     if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
         where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
         raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
@@ -102,7 +86,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     from dpcalc.progress import waiting
 
     with waiting(f"dpcalc {command.name}"):
-        answer = _one(command, raw, inputs)
+        answer = _one(command, raw, inputs, switches["certify"])
     _warn(answer)
     if target:
         from dpcalc.plot import of_tables
@@ -118,16 +102,30 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
 
 
-def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]) -> Answer:
+def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
     from dpcalc.params import validate
 
     given = validate(command, raw, inputs)
-    answer = _answered(command, given)
+    answer = told(_answered(command, given), given)
+    if certify:
+        from dpcalc.verify.certify import certified
+
+        answer = certified(answer)
     if given["digits"]:
         from dpcalc.digits import with_digits
 
         answer = with_digits(answer, given["digits"])
     return answer
+
+
+_HOW_PRINTED = ("format", "digits", "input")
+
+
+def told(answer: Answer, given: Given) -> Answer:
+    """The answer with what it takes to ask again: the options as given, and the guarantees that were read."""
+    said = {name: given[name] for name in sorted(given.provided) if name not in _HOW_PRINTED}
+    return answer._replace(options={**said, **answer.options},
+                           inputs=tuple(g.model_dump(mode="json", exclude_none=False) for g in given.inputs))
 
 
 def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:
@@ -151,7 +149,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     with waiting(f"dpcalc {command.name}"):
         for at in points(swept):
             try:
-                found.append(Point(at, _one(command, {**raw, **at}, inputs)))
+                found.append(Point(at, _one(command, {**raw, **at}, inputs, switches["certify"])))
             except DpcalcError as error:
                 found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]

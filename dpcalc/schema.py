@@ -25,9 +25,9 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     row = {
         "type": "object",
         "required": ["name", "status", "witness", "source", "assumptions", "errata"],
-        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": _NUMBERS,
+        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": {"type": "object"},
                        "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
-                       "errata": _TEXTS, "statements": _TEXTS},
+                       "errata": _TEXTS, "statements": _TEXTS, **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
         "additionalProperties": _NUMBER,
     }
     properties = {
@@ -35,6 +35,8 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "version": _TEXT,
         "command": {"enum": list(commands)},
         "parameters": {"type": "object"},
+        "options": {"type": "object"},
+        "inputs": {"type": "array", "items": {"type": "object"}},
         "result": _NUMBERS,
         "status": {"enum": [*STATUS, None]},
         "bound": {"type": ["string", "null"]},
@@ -45,9 +47,14 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "released": _TEXT,
         "notes": _TEXTS,
     }
+    certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of what the theorem gives
     roc = {"roc": {"type": "array", "items": _NUMBERS}}  # tv with --fpr or --roc: {fpr, tpr} a point
+    reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
+    gain = {"type": "object", "required": ["assumption", "options", "bound", "command"], "additionalProperties": _NUMBER,
+            "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
+    compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS, "not_applicable": {"type": "array", "items": reason}}
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
-            "properties": properties | roc, "$defs": definitions}
+            "properties": properties | certified | roc | compared, "$defs": definitions}
 
 
 def of_command(command: Command) -> dict[str, Any]:

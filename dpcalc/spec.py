@@ -78,7 +78,7 @@ class Page(NamedTuple):
     name: str
     help: str
     metavar: str
-    prints: Callable[..., str]
+    prints: Callable[..., Any]
     examples: tuple[tuple[str, str], ...] = ()
     options: tuple[Option, ...] = ()
     switches: tuple[tuple[str, str], ...] = ()  # (name, help)

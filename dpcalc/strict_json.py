@@ -15,8 +15,12 @@ class BadJson(ValueError):
         self.at_fault = at_fault
 
 
+class OutOfRange(str):
+    """A JSON number that a double would turn into 0 or infinity, as the text it was."""
+
+
 def loads(text: str) -> Any:
-    """The value of one JSON text. A number that over- or underflows stays the text it was, for validation to refuse by name."""
+    """The value of one JSON text. A number that over- or underflows is OutOfRange, for validation to refuse by name."""
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as e:
@@ -31,7 +35,7 @@ def _float(text: str) -> float | str:
     x = float(text)
     if -inf < x < inf and (x or not text.lower().partition("e")[0].strip("-0.")):
         return x
-    return text
+    return OutOfRange(text)
 
 
 def _constant(name: str) -> float:

@@ -183,7 +183,7 @@ def guarantees(draw):
     elif change == "key":
         text = text.replace("{", '{"' + draw(st.text(max_size=5)).replace('"', "").replace("\\", "") + '":1,', 1)
     elif change == "word":
-        text = draw(st.sampled_from(JSON_NUMBERS + ('"kind"', '{"kind":"x"}', '{"kind":null}', '{"kind":{}}', "\ufeff{}", "[[[")))
+        text = draw(st.sampled_from((*JSON_NUMBERS, '"kind"', '{"kind":"x"}', '{"kind":null}', '{"kind":{}}', "\ufeff{}", "[[[")))
     if change == "bytes":
         return draw(st.binary(max_size=40)) + text.encode()
     return text.encode("utf-8", "surrogatepass")

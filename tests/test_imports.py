@@ -51,6 +51,10 @@ CASES = [
     ("shuffle-pnsgd --help", {"pydantic", "numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 --json", {"numpy", "rich"}),
+    ("compare --help", {"pydantic", "numpy", "rich"}),
+    ("compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5 --json", {"numpy", "rich"}),
+    ("compare --n 9 --batches shuffled --batch-size 1 --epochs 1 --sigma 1 --lipschitz 1 --loss convex --smoothness 1 --learning-rate .1 "
+     "--release last-iterate --epsilon 1 --json", {"rich"}),
     ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n inf --index 2 --epsilon 1 --json",
      {"numpy", "rich"}),
 ]

@@ -374,3 +374,9 @@ def test_without_matplotlib_the_extra_is_named(cli, tmp_path):
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / "a.svg", env=env)
     assert done.returncode == 2 and "pip install 'dpcalc[plot]'" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
     assert cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", "-", env=env).returncode == 0
+
+
+@pytest.mark.parametrize("low, high, most, says", [(0.3, 8.9, 4, "2 4 6 8"), (0, 4, 4, "0 1 2 3 4"), (1, 9, 3, "2 4 6 8"), (-1, 1, 9, "-1 -0.5 0 0.5 1"),
+                                                   (1e6, 4e6, 3, "1e6 2e6 3e6 4e6"), (0.1, 0.2, 5, "0.1 0.12 0.14 0.16 0.18 0.2")])
+def test_ticks_of_a_linear_axis(low, high, most, says):
+    assert " ".join(text for _, text in ticks(Extent(low, high), "linear", most)) == says

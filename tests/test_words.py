@@ -207,21 +207,23 @@ def test_explain_of_a_calculator_is_what_explain_says(printed):
 
 @pytest.mark.parametrize("width", [60, 80])
 @pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_help_fits_the_terminal(name, width, cli):
-    text = cli(*([name] if name else []), "--help", env={**os.environ, "COLUMNS": str(width)}).stdout
+def test_help_fits_the_terminal(name, width, printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = printed(f"{name} --help")
     assert max(map(len, text.splitlines())) <= width and "..." not in text.replace("]...", "").replace("NAME...", "").replace("[ARGS]...", "")
 
 
 @pytest.mark.parametrize("name", calculators())
-def test_options_are_in_groups_in_one_order(name, cli):
-    text = cli(name, "--help").stdout
+def test_options_are_in_groups_in_one_order(name, printed):
+    text = printed(f"{name} --help")
     headings = [line.removesuffix(":") for line in text.splitlines() if re.fullmatch(r"[A-Z]\w+:", line)]
     assert headings == [*(g for g in GROUPS if g in headings), "Examples"] and {"Question", "Output"} <= set(headings)
     assert "9.0072e+15" not in text and all(option.group in GROUPS for option in calculators()[name].all_options())
 
 
-def test_a_broken_example_can_be_pasted(cli):
-    text = cli("burn-in", "--help", env={**os.environ, "COLUMNS": "60"}).stdout
+def test_a_broken_example_can_be_pasted(printed, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = printed("burn-in --help")
     example = text[text.index("  dpcalc burn-in --n") : text.index("      →")]
     assert "\\\n" in example
     done = subprocess.run(["bash", "-c", example], capture_output=True, text=True, env={**os.environ, "PATH": PATH})

@@ -37,9 +37,18 @@ def answer(given: Given) -> Answer:
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     head = found[0]
     always = {"strong_convexity", "order", "epsilon", "delta", "alpha", "rdp"}
-    shown = {k: v for k, v in given.values.items() if k in (used & given.provided) | always}
+    shown = {k: v for k, v in {**given.values, **_said(given)}.items() if k in (used & given.provided) | always}
     return Answer("burn-in", question, shown, found, _guarantee(question, head), "replace-one", "last iterate",
-                  _notes(given, values, found), _companions(values, question, found))
+                  _notes(given, values, found), _companions(values, question, found), options=_said(given))
+
+
+def _said(given: Given) -> dict[str, str]:
+    """The schedule itself, for a record that needs no file."""
+    if given["schedule"] is None:
+        return {}
+    from dpcalc.commands.schedule import text
+
+    return {"schedule": text(given["steps_as_said"], given)}
 
 
 def _scheduled(given: Given) -> Given:

@@ -14,7 +14,7 @@ _LARGEST = 100_000_000  # bytes
 
 
 def read(given: Given) -> Schedule:
-    """One (η, σ, used) a step. Raises DpcalcError that says what is wrong with the file."""
+    """One (η, σ, used) a step, from the file (or, in a record, the text itself). Raises DpcalcError that says what is wrong with the file."""
     lists = _lists(given["schedule"])
     length = {len(x) for x in lists.values()}
     if len(length) != 1:
@@ -27,13 +27,21 @@ def read(given: Given) -> Schedule:
     return tuple((eta, sigma, bool(use)) for eta, sigma, use in zip(*columns, uses, strict=True))
 
 
+def text(steps: Schedule, given: Given) -> str:
+    """The schedule as JSON, with the lists that its options do not say."""
+    import json
+
+    lists = {"learning_rate": [eta for eta, _, _ in steps], "sigma": [sigma for _, sigma, _ in steps], "uses": [int(use) for _, _, use in steps]}
+    return json.dumps({name: column for name, column in lists.items() if not given.has(name)})
+
+
 def _lists(source: str) -> dict[str, list[Any]]:
     import json
 
     from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
 
     try:
-        data = json.loads(_text(source))
+        data = json.loads(source if source.lstrip().startswith("{") else _text(source))
     except (ValueError, RecursionError):
         raise _error(f"{source} is not one JSON object") from None
     if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list) for v in data.values()):

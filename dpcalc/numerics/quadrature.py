@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import log
 from typing import TYPE_CHECKING, Any
 
@@ -53,3 +53,17 @@ def _runs(keep: Array) -> list[tuple[int, int]]:
         else:
             runs.append((i, i))
     return runs
+
+
+def whole(mp: Any, f: Any, points: Sequence[float], ends: tuple[float, float], beyond: Any) -> Any:
+    """∫ f of a published formula, f >= 0, over the points. In ball arithmetic (dpcalc.verify) over the wider ends too, and with the
+    rest, which lies between 0 and beyond(*ends), added."""
+    if not hasattr(mp, "between"):
+        return mp.quad(f, points)
+    low, high = min(ends[0], points[0]), max(ends[1], points[-1])
+    return mp.quad(f, sorted({low, *points, high})) + mp.between(0, beyond(mp.mpf(low), mp.mpf(high)))
+
+
+def tail(mp: Any, x: Any) -> Any:
+    """Q(|x|), the normal tail."""
+    return mp.erfc(abs(x) / mp.sqrt(2)) / 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil, exp, expm1, inf, log, log1p, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
 from dpcalc.profiles.law import QUADRATURE, Grid, TooLarge, boxes, cut, grid_edges, law, merged_cells, round_down, round_up, snap_error
@@ -25,7 +25,7 @@ _CUTS = 2
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _STEEP = 60.0  # of tilt times lattice step
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
-_CUT = 10.0  # how far below log δ the log of what is cut off is
+_CUT = 14.0  # how far below log δ the log of what is cut off is
 
 
 class Bracket(NamedTuple):
@@ -33,7 +33,7 @@ class Bracket(NamedTuple):
 
     upper: float
     lower: float
-    witness: dict[str, float]
+    witness: dict[str, Any]
 
 
 class _Question(NamedTuple):
@@ -91,7 +91,8 @@ def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracke
         return answer
     if bracket:
         second = _answer(other, question, True)
-    return max(answer, second, key=lambda b: b.upper)._replace(lower=max(answer.lower, second.lower))
+    worse = max(answer, second, key=lambda b: b.upper)._replace(lower=max(answer.lower, second.lower))
+    return worse if worse.upper == answer.upper else worse._replace(witness={**worse.witness, "reversed": 1})
 
 
 def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
@@ -159,7 +160,17 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         above, below = (above + snap) * (1 + 1e-14) if above > 0 else 0.0, max(0.0, below - snap)
     else:
         above, below = min(0.0, above + snap * (c.tilt + 1)), below - snap * (c.tilt + 1)
-    return Bracket(above, min(below, above), {"tilt": c.tilt, "step": both.step}), infinite
+    return Bracket(above, min(below, above), _witness(near, c, both)), infinite
+
+
+def _witness(parts: Parts, c: Cumulants, rounded: _Rounded) -> dict[str, Any]:
+    """The free choices behind an upper value: the tilt; of each part the grid (offset, first point, points) that its losses are rounded
+    to and the loss above which they count as infinite; the blocks that are composed first, if any, and their grids' offsets."""
+    grids = [[g.offset, g.first, len(g.weight), pair.top] for (g, _), (pair, _) in zip(rounded.single, parts, strict=True)]
+    found = {"tilt": c.tilt, "step": rounded.fine, "grids": [[x if x < inf else "inf" for x in g] for g in grids]}
+    if rounded.block:
+        found |= {"block": rounded.block, "coarse": rounded.step, "offsets": [g.offset for g, _ in rounded.upper]}
+    return found
 
 
 def _largest_loss(parts: Parts) -> float:
@@ -194,6 +205,8 @@ class _Rounded(NamedTuple):
     lower: Grids
     step: float
     fine: float
+    single: Grids  # of one step, from above
+    block: int = 0  # steps that are composed first
 
 
 def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool) -> _Rounded:
@@ -214,14 +227,14 @@ def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool)
         step *= factor
     size = points(upper)
     if size <= _MOST_AT_ONCE:
-        return _Rounded(upper, lower, step, step)
+        return _Rounded(upper, lower, step, step, upper)
     # Two levels: blocks of steps on a fine grid, the blocks on a coarse one, each for half of the budget.
     ratio = 2 * (size // _FIRST_POINTS) + 1  # odd: no fine grid point is halfway between two coarse ones
     block = ceil(steps * c.tilt * (1 + c.tilt) * (step * ratio) ** 2 / (3 * budget))
     while block > 1 and max(points([(g, min(block, n))], DEPTH + log(steps)) for g, n in upper) > MOST_POINTS:
         block = max(1, block // 4)
     return _Rounded(_blocks(upper, c.tilt, block, ratio, _block_up), _blocks(lower, c.tilt, block, ratio, _block_down),
-                    step * ratio, step)
+                    step * ratio, step, upper, block)
 
 
 def _first_step(c: Cumulants, steps: int, budget: float) -> float:

@@ -109,7 +109,7 @@ def cut(pair: Pair, log_tail: float) -> Pair:
     # With the loss at the top itself, which may be an atom, and what the law leaves out.
     infinite = float(np.logaddexp.reduce([float(beyond[kept]) + 1e-3, log_tail - 40, pair.log_infinite]))
     return pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces),
-                         atoms=tuple(a for a in pair.atoms if a[0] < top), log_infinite=infinite)
+                         atoms=tuple(a for a in pair.atoms if a[0] < top), log_infinite=infinite, top=top)
 
 
 def _below(piece: Piece, top: float) -> Piece:

@@ -39,3 +39,4 @@ class Pair(NamedTuple):
     log_infinite: float = -inf
     rest: float | None = None
     twin: Pair | None = None
+    top: float = inf  # larger losses were taken to be infinite

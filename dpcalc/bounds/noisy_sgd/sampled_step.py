@@ -24,9 +24,10 @@ below e^{−34}.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, inf, log, log1p, pi
+from math import exp, inf, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.numerics.quadrature import tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
@@ -113,20 +114,23 @@ def _log_integrand(y: Array, alpha: float, q: float, z: float, kappa: float) -> 
 
 
 def exact(mp: Any, alpha: Any, q: Any, z: Any) -> Any:
-    """The integral over t, split where it bends; capped by α/(2z²)."""
+    """The integral over t, split where it bends; capped by α/(2z²). The integrand is at most e^{αw}."""
     a, q, z = mp.mpf(alpha), mp.mpf(q), mp.mpf(z)
     if q == 1:
         return a / (2 * z * z)
     half = 1 / (2 * z)
-    bend = z * mp.log((1 - q) / q)
-    peak = (a / z - half + k for k in (-12, -6, -3, 0, 3, 6, 12))
-    knots = (0, z / 4, z, 3 * z, 8 * z, 1, 3, 6, 12, 2 / z, bend - 4 * z, bend, bend + 4 * z, *peak)
-    top = max(a, 2) / z + 25
-    cuts = sorted({mp.mpf(k) for k in knots if 0 <= k <= top} | {top})
+    rate, noise, order = float(q), float(z), max(float(a), 2.0)
+    bend = noise * log((1 - rate) / rate)
+    peak = (float(a) / noise - 0.5 / noise + k for k in (-12, -6, -3, 0, 3, 6, 12))
+    knots = (0, noise / 4, noise, 3 * noise, 8 * noise, 1, 3, 6, 12, 2 / noise, bend - 4 * noise, bend, bend + 4 * noise, *peak)
+    top = order / noise + 25
+    cuts = sorted({float(k) for k in knots if 0 <= k <= top} | {top})
 
     def integrand(s: Any) -> Any:
         u = q * mp.expm1(s / z)
         x = (a - 1) * mp.log1p(u)
         return mp.expm1(x) * (u - mp.expm1(-x)) * mp.npdf(half + s)
 
-    return mp.log1p(mp.quad(integrand, cuts)) / (a - 1)
+    last = order / noise + max(25.0, sqrt(2 * (order * -log(rate) + 350)))
+    return mp.log1p(whole(mp, integrand, cuts, (0.0, last), lambda low, high: (
+        mp.exp(a * (a - 1) / (2 * z * z)) * tail(mp, high + half - a / z)))) / (a - 1)

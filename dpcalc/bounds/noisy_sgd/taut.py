@@ -3,7 +3,7 @@
 z_k = c_k z_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ given. With C_k = Π_{j>k} c_j the amount still to be undone, C_k z_k plus the pushes
 to come, is a path over the remaining noise Σ_{j>k}(C_jη_jσ_j)² that must stay above the pushes to come: the shortest one is
 their upper concave hull. Segments are merged from the end of the run backwards (pool adjacent violators), by sums of
-positive terms only. The numbers may be floats or mpmath's.
+positive terms only. The numbers may be floats, mpmath's or balls.
 """
 
 from collections.abc import Iterable
@@ -15,11 +15,16 @@ Segment = tuple[Any, Any, Any]  # noise, push, cost of this and all later steps
 def pooled(stack: list[Segment], noise: Any, push: Any) -> tuple[int, Segment]:
     """(how many segments of the stack stay, the merged one on top of them) after an earlier step is put before them."""
     keep = len(stack)
-    while keep and push * stack[keep - 1][0] >= stack[keep - 1][1] * noise:
+    while keep and _not_less(push * stack[keep - 1][0], stack[keep - 1][1] * noise):
         keep -= 1
         noise, push = noise + stack[keep][0], push + stack[keep][1]
     later = stack[keep - 1][2] if keep else 0
     return keep, (noise, push, later + push * push / noise)
+
+
+def _not_less(x: Any, y: Any) -> bool:
+    """x >= y; of balls, whether that is sure: left apart, two segments still pass over every push, at no smaller cost."""
+    return bool(x.surely_at_least(y)) if hasattr(x, "surely_at_least") else bool(x >= y)
 
 
 def least(steps: Iterable[tuple[Any, Any, Any, Any]]) -> tuple[Any, int]:

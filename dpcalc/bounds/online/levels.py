@@ -27,6 +27,10 @@ class Schedule(NamedTuple):
         """The least level of steps first..last."""
         return self.at(last)
 
+    def quietest(self, first: int, last: int) -> int:
+        """The step with that level."""
+        return last
+
     def exact(self, mp: Any, j: Any) -> Any:
         from dpcalc.bounds.pnsgd.step import contraction_exact
 
@@ -46,6 +50,9 @@ class Listed(NamedTuple):
 
     def least(self, first: int, last: int) -> float:
         return min(self.levels[first - 1 : last])
+
+    def quietest(self, first: int, last: int) -> int:
+        return min(range(first, last + 1), key=self.at)
 
     def exact(self, mp: Any, j: Any) -> Any:
         return mp.mpf(self.levels[int(j) - 1])

@@ -13,7 +13,7 @@ from typing import Any
 from dpcalc.bounds.online.levels import Levels, Listed
 from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.chain import Path
-from dpcalc.bounds.pnsgd.positions import log_share, scaled
+from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd.step import check_step_size, log_factor
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
@@ -101,8 +101,9 @@ def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
 
 def kappa_exact(mp: Any, levels: Levels, c: Any, first: Any, steps: list[int]) -> Callable[[int, int, int], Any]:
     def kappa(p: int, j: int, block: int) -> Any:
-        if steps[j] - steps[p] != block:
-            raise ValueError("the exact formula is for single blocks")
+        if steps[j] - steps[p] != block:  # several blocks: each has at least the least noise of them all
+            least = levels.exact(mp, levels.quietest(steps[p] + 1, steps[j]))
+            return first / least * c * mp.sqrt(share_exact(mp, c, block - 1))
         return first * c**block / mp.sqrt(sums_exact(mp, levels, c, steps[p] + 1, steps[j]))
 
     return kappa

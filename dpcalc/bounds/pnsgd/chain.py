@@ -105,6 +105,11 @@ def _lengths(last: int, top: int, j: int, stuck: bool) -> list[int]:
     return [*near, top] if stuck and top > last + 2 else near
 
 
+def _surely_positive(x: Any) -> bool:
+    """x > 0; of balls, whether that is sure."""
+    return bool(x.surely_positive()) if hasattr(x, "surely_positive") else bool(x > 0)
+
+
 def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any], mu: Callable[[int], Any],
                  kappa: Callable[[int, int, int], Any]) -> list[Any]:
     """d at every node along the same links, at high precision."""
@@ -113,8 +118,8 @@ def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[An
     for j, (before, block, times) in enumerate(links):
         if before < 0:
             found.append(theta(mp, e, mu(j)))
-        elif times == 0 or found[before] == 0:
-            found.append(found[before])
+        elif times == 0 or not _surely_positive(found[before]):
+            found.append(found[before])  # F(d) <= d
         else:
             d = found[before]
             found.append(d * theta(mp, mp.log1p(mp.expm1(e) / d), kappa(before, j, block)) ** times)

@@ -17,7 +17,7 @@ from math import ceil, exp, expm1, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
-from dpcalc.numerics.quadrature import log_integral
+from dpcalc.numerics.quadrature import log_integral, tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
@@ -160,29 +160,37 @@ def _x_minus_log1p(u: Array, y: Array) -> Array:
     return np.where(np.abs(u) < 0.02, series, u - y)
 
 
+_LONGEST = 10_000  # orders up to which the printed sum is evaluated
+
+
 def exact(mp: Any, alpha: float, noise_multiplier: float, sampling_rate: float) -> Any:
     """The printed sum at whole orders, else the defining integral."""
     a, q, z = mp.mpf(alpha), mp.mpf(sampling_rate), mp.mpf(noise_multiplier)
-    if alpha == int(alpha):
+    if alpha == int(alpha) <= _LONGEST:
         k = range(int(alpha) + 1)
         total = mp.fsum(mp.binomial(a, j) * (1 - q) ** (int(alpha) - j) * q**j * mp.exp(j * (j - 1) / (2 * z * z)) for j in k)
         return mp.log(total) / (a - 1)
-    return mp.log1p(integral(mp, lambda u: (1 + u) ** a - 1 - a * u, a, q, z)) / (a - 1)
+    return mp.log1p(integral(mp, lambda u: (1 + u) ** a - 1 - a * u, a, q, z, lambda low, high: (
+        a * q * tail(mp, low) + mp.exp(a * (a - 1) / (2 * z * z)) * tail(mp, high - a / z)))) / (a - 1)
 
 
 def exact_reverse(mp: Any, alpha: float, noise_multiplier: float, sampling_rate: float) -> Any:
     """D_α(N‖mix) by its defining integral."""
     a, q, z = mp.mpf(alpha), mp.mpf(sampling_rate), mp.mpf(noise_multiplier)
-    return mp.log1p(integral(mp, lambda u: (1 + u) ** (1 - a) - 1 - (1 - a) * u, a, q, z)) / (a - 1)
+    return mp.log1p(integral(mp, lambda u: (1 + u) ** (1 - a) - 1 - (1 - a) * u, a, q, z, lambda low, high: (
+        (1 - q) ** (1 - a) * tail(mp, low) + (a - 1) * q * tail(mp, high - 1 / z)))) / (a - 1)
 
 
-def integral(mp: Any, g: Any, a: Any, q: Any, z: Any) -> Any:
-    """E[g(u)] over t ~ N(0,1), split where the integrand bends."""
-    top = max(a, 2) / z
-    bend = z * (mp.log((1 - q) / q) + 1 / (2 * z * z)) if q < 1 else mp.mpf(0)
-    cuts = sorted({-mp.mpf(25), *(mp.mpf(x) for x in (-6, -3, 0, 3, 6)), 2 / z, a / z, bend, bend + 3 * z, bend - 3 * z, top + 25})
+def integral(mp: Any, g: Any, a: Any, q: Any, z: Any, beyond: Any) -> Any:
+    """E[g(u)] over t ~ N(0,1), split where the integrand bends; `beyond` bounds the parts below the first and above the last point:
+    g <= αq or (1−q)^{1−α} where u < 0, and where u > 0 g <= (1+u)^α <= e^{αw}, or (α−1)u <= (α−1)qe^w."""
+    rate, noise, order = float(q), float(z), max(float(a), 2.0)
+    top = order / noise
+    bend = noise * (log((1 - rate) / rate) + 1 / (2 * noise * noise)) if rate < 1 else 0.0
+    cuts = sorted({-25.0, -6.0, -3.0, 0.0, 3.0, 6.0, 2 / noise, float(a) / noise, bend, bend + 3 * noise, bend - 3 * noise, top + 25})
     points = [c for c in cuts if -25 <= c <= top + 25]
-    return mp.quad(lambda t: g(q * mp.expm1(t / z - 1 / (2 * z * z))) * mp.npdf(t), points)
+    last = top + max(25.0, sqrt(2 * (order * -log(rate) + 350)))
+    return whole(mp, lambda t: g(q * mp.expm1(t / z - 1 / (2 * z * z))) * mp.npdf(t), points, (-40.0, last), beyond)
 
 
 BOUND = Bound(

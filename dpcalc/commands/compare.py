@@ -1,0 +1,183 @@
+"""dpcalc compare: every guarantee that applies to a training run, and what one more assumption would buy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc import quantities as q
+from dpcalc.quantities import Quantity
+from dpcalc.spec import MECHANISM, RUN, Command, Given, Option
+
+if TYPE_CHECKING:
+    from dpcalc.answer import Answer
+    from dpcalc.comparing import Asked, Found
+    from dpcalc.question import Question
+    from dpcalc.training_run import Run
+
+_NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided by b (the expected "
+          "size, of a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
+_NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
+_RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate of every pass", "last-iterate": "last iterate"}
+
+
+def answer(given: Given) -> Answer:
+    """ε at δ (or δ at ε, or the least σ) by every theorem that covers the run, with TV, and what one more assumption would buy."""
+    from dpcalc.answer import Answer
+    from dpcalc.comparing import guarantees
+    from dpcalc.question import asked
+    from dpcalc.training_run import describe, noise
+
+    if given.has("run"):
+        from dpcalc.run_file import merged
+
+        given = merged(COMMAND, given)
+    _refuse(given)
+    question = asked(COMMAND, given)
+    values = {k: v for k, v in given.values.items() if k in given.provided}
+    describe(values)
+    values["sigma"] = noise(values, given.said_as.get("sigma") == "noise_multiplier")
+    if values["sigma"] is None:
+        del values["sigma"]
+    _require_noise(values, question)
+    run, named = describe(values), tuple(given["bound"] or ())
+    seen: Asked = {}
+    found = guarantees(run, question, named, seen)
+    if not found.rows:
+        raise _nothing(run, found)
+    head = found.rows[0]
+    sigma = head.result["sigma"] if question.unknown else values["sigma"]
+    extra = {"steps": run.steps, "noise_multiplier": sigma / run.removal, **_solved_tv(run, question, found, seen)}
+    shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in _NOT_OF_RUN}
+    return Answer("compare", question, shown, found.rows, found.guarantee, run.adjacency, _RELEASED[run.release],
+                  _notes(run, found, extra["noise_multiplier"]), extra, more=_more(values, question, named, found, seen))
+
+
+def _refuse(given: Given) -> None:
+    from dpcalc.comparing import known
+    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.params import near
+
+    for name in sorted(given.provided & {"alpha", "rdp"}):
+        raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget", flag(name))
+    if (given["solve"] or "").removeprefix("--").replace("_", "-") == "noise-multiplier":
+        raise DpcalcError("unknown-value", "solve for sigma; the noise multiplier Z = bσ/L that it means is told beside it", "--solve")
+    if given["epsilon"] is None and given["delta"] is None:
+        raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and --solve sigma")
+    if given["solve"] is not None and (given["epsilon"] is None or given["delta"] is None):
+        raise DpcalcError("missing", "needs a budget: --epsilon and --delta", "--solve")
+    for name in given["bound"] or ():
+        if name not in known():
+            raise DpcalcError("unknown-value", f"{name!r} is not a bound for a training run; it can be {', '.join(known())}"
+                              f"{near(name, known())}", "--bound")
+
+
+def _require_noise(values: Mapping[str, Any], question: Question) -> None:
+    from dpcalc.errors import DpcalcError
+
+    if "sigma" not in values and not question.unknown:
+        raise DpcalcError("missing", "needed: the noise on a batch's gradient, or --noise-multiplier", "--sigma")
+
+
+def _nothing(run: Run, found: Found) -> Exception:
+    """Why there is no row at all."""
+    from dpcalc.errors import DpcalcError, NoSolution
+    from dpcalc.training_run import ADD_REMOVE
+
+    if found.error is not None:
+        code, message, option = found.error.code, found.error.message, found.error.option
+        return (NoSolution if isinstance(found.error, NoSolution) else DpcalcError)(code, message, option)
+    if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full"):
+        return DpcalcError("refused", "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
+                           "use replace-one", "--adjacency")
+    return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
+
+
+def _solved_tv(run: Run, question: Question, found: Found, seen: Asked) -> dict[str, float]:
+    """TV at the σ found, by the bound that allows it."""
+    if not question.unknown:
+        return {}
+    from dpcalc.comparing import guarantees
+    from dpcalc.question import Question as Plain
+
+    head = found.rows[0]
+    name, via = head.route.bound.name, head.route.conversion
+    at = guarantees(run._replace(sigma=head.result["sigma"]), Plain("epsilon", delta=question.delta), (name,), seen)
+    assert via is None or at.rows
+    return {"tv": at.rows[0].result["tv"]} if at.rows else {}
+
+
+def _notes(run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
+    from dpcalc.numbers import human
+
+    norm = "C" if run.clipped else "L"
+    notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = {human(multiplier)}"]
+    if run.batches in ("shuffled", "fixed-order", "stream"):
+        rest = run.n - run.in_pass * run.batch_size
+        left = f"; the other {rest} records are not used in it" if rest else ""
+        notes.append(f"a pass is {run.in_pass} batches of {run.batch_size}{left}")
+    if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
+        notes.append("clipping does not make a gradient less smooth: it brings no two gradients further apart")
+    if any(row.said["adjacency"] != run.adjacency for row in found.rows):
+        other = next(row.said["adjacency"] for row in found.rows if row.said["adjacency"] != run.adjacency)
+        notes.append(f"rows for {other} neighbours are not comparable with the headline, which is for {run.adjacency}")
+    return tuple(notes)
+
+
+def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...], found: Found, seen: Asked) -> Any:
+    """What is computed only when it is printed."""
+    from functools import cache
+
+    @cache
+    def more() -> dict[str, Any]:
+        from dpcalc.what_if import what_if
+
+        name = question.unknown.name if question.unknown else question.asks
+        gains, idle = what_if(values, question, named, found.rows[0].result[name], seen)
+        return {
+            "what_if": [{"assumption": w.assumption, "options": {k: v for k, v in w.options.items() if v is not None}, name: w.value,
+                         "bound": w.row.route.bound.name, "command": w.command} for w in gains],
+            "no_gain": list(idle),
+            "not_applicable": [{"name": name, "reason": reason} for name, reason in found.reasons.items()],
+        }
+
+    return more
+
+
+def _plain(quantity: Quantity, **changes: Any) -> Quantity:
+    """A quantity that is not solved for here."""
+    return quantity._replace(safer=0, **changes)
+
+
+COMMAND = Command(
+    "compare",
+    "Every guarantee that applies to a training run, sharpest first, and what one more assumption would buy. The run is described by "
+    "options or by a file (--run), in one convention: σ is the noise on the mean gradient of a batch",
+    (
+        Option(q.RUN, RUN),
+        Option(_plain(q.N), RUN),
+        Option(q.BATCHES, RUN),
+        Option(_plain(q.BATCH_SIZE), RUN),
+        Option(_plain(q.STEPS, help="number of iterations"), RUN),
+        Option(_plain(q.EPOCHS), RUN),
+        Option(q.RELEASE, RUN),
+        Option(q.INDEX._replace(help="position of the record in a pass, with --batches fixed-order or stream"), RUN),
+        Option(q.ADJACENCY, RUN),
+        Option(q.LOSS, RUN),
+        Option(q.LIPSCHITZ, RUN),
+        Option(q.SMOOTHNESS, RUN),
+        Option(q.STRONG_CONVEXITY, RUN),
+        Option(_plain(q.LEARNING_RATE), RUN),
+        Option(q.DIAMETER._replace(help="diameter of the convex set that the iterates are projected on"), RUN),
+        Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"), MECHANISM),
+        Option(_plain(q.NOISE_MULTIPLIER, help="noise on the sum of a batch over the clipping norm: σ = ZC/b", symbol="Z"), MECHANISM),
+        Option(q.CLIPPING_NORM, MECHANISM),
+    ),
+    answer,
+    (
+        ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma .1 --lipschitz 1 --loss convex "
+         "--smoothness 1 --learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = 3.21727"),
+        ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 --delta 1e-5",
+         "ε = 1.13391"),
+    ),
+)

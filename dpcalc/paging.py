@@ -1,0 +1,20 @@
+"""The options of a page: a command that answers no question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.spec import Page
+
+
+def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
+    """Validated, with the defaults filled in, and the switches beside them. Raises DpcalcError naming the option."""
+    from dpcalc.errors import DpcalcError
+    from dpcalc.params import validate
+
+    switches = {name: raw.pop(name) for name, _ in page.switches}
+    if switches.get("json") and raw.get("format") not in (None, "json"):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    if switches.get("json") and "format" in raw:
+        raw["format"] = "json"
+    return validate(page, raw).values | switches

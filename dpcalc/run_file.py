@@ -1,0 +1,110 @@
+"""--run: the description of a training run, from a TOML or JSON file (or standard input), options taking precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from dpcalc.errors import DpcalcError, flag
+from dpcalc.spec import OUTPUT, Command, Given
+
+_LARGEST = 1_000_000  # bytes
+# An option takes the place of what the file says in other words.
+_INSTEAD = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
+_ASKED = {"epsilon", "delta"}
+_SAID_BY_FILE = ("run", "input", "bound")
+
+
+def merged(command: Command, given: Given) -> Given:
+    """The call with the file's parameters filled in. Raises DpcalcError that names the file and the key."""
+    from dpcalc.params import validate
+
+    source = given["run"]
+    where = "standard input" if source == "-" else source
+    found = _known(command, read(source), where)
+    said = {given.said_as.get(name, name): given.values[name] for name in given.provided - {"run"}}
+    for group in _INSTEAD:
+        if said.keys() & set(group):
+            found = {k: v for k, v in found.items() if k not in group or k in said}
+    if "solve" not in found.keys() | said.keys() and len(said.keys() & _ASKED) == 1:  # ε and δ together need --solve
+        found = {k: v for k, v in found.items() if k not in _ASKED}
+    try:
+        both = validate(command, {**found, **said})
+    except DpcalcError as error:
+        name = (error.option or "").removeprefix("--").replace("-", "_")
+        prefix = f"{where}: " if name in found and name not in said else ""
+        raise DpcalcError(error.code, prefix + error.message, error.option) from None
+    return Given(both.values, both.provided, given.inputs, both.said_as)
+
+
+def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Keys as option names, in either spelling. Raises DpcalcError for a key that is none."""
+    from dpcalc.params import near
+
+    names = tuple(o.name for o in command.all_options() if o.group != OUTPUT and o.name not in _SAID_BY_FILE)
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        name = key.replace("-", "_")
+        if name not in names:
+            raise DpcalcError("unknown-key", f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(name, names)}", "--run")
+        if name in found:
+            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise DpcalcError("not-a-number", f"{source}: {value!r} is not one number or word", flag(name))
+        found[name] = value
+    return found
+
+
+def read(source: str) -> Mapping[str, Any]:
+    """The file's object."""
+    text, where = _standard_input() if source == "-" else _text(source), "standard input" if source == "-" else source
+    return _json(text, where) if text.lstrip().startswith("{") else _toml(text, where)
+
+
+@cache
+def _standard_input() -> str:
+    """Read once: a sweep asks again."""
+    return _text("-")
+
+
+def _json(text: str, source: str) -> Mapping[str, Any]:
+    import json
+
+    try:
+        pairs: list[tuple[str, Any]] = json.loads(text, object_pairs_hook=list)
+    except (ValueError, RecursionError) as e:
+        reason = e.msg + f" in line {e.lineno}" if isinstance(e, json.JSONDecodeError) else "nested too deep or a number too long"
+        raise DpcalcError("bad-json", f"{source} is not one JSON object: {reason}", "--run") from None
+    for name, _ in pairs:
+        if sum(1 for other, _ in pairs if other == name) > 1:
+            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
+    return dict(pairs)
+
+
+def _toml(text: str, source: str) -> Mapping[str, Any]:
+    import tomllib
+
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
+        raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", "--run") from None
+    if not data:
+        raise DpcalcError("bad-toml", f"{source} says nothing; parameters such as n = 60000 are expected", "--run")
+    return data
+
+
+def _text(source: str) -> str:
+    import sys
+
+    try:
+        if source == "-":
+            data = sys.stdin.buffer.read(_LARGEST + 1)
+        else:
+            with open(source, "rb") as file:
+                data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise DpcalcError("unreadable", f"{source}: more than {_LARGEST} bytes describe no run", "--run")
+        return data.decode("utf-8-sig")
+    except (OSError, ValueError) as e:
+        raise DpcalcError("unreadable", f"{source!r}: {getattr(e, 'strerror', None) or 'not UTF-8 text'}", "--run") from None

@@ -1,0 +1,67 @@
+"""Deciding a claim: in ball arithmetic where python-flint is installed, else in 50-digit arithmetic with a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from dpcalc.verify.ball import Context, Undecided, enclosure
+from dpcalc.verify.claims import Claim
+
+BITS = (128, 256, 512, 1024, 2048)
+DIGITS, MARGIN = 50, 1e-20
+BETWEEN = "50-digit arithmetic, margin 1e-20, not certified"
+
+
+class Decision(NamedTuple):
+    """holds: whether the claim is proven (None: left open); `ends` of what the theorem gives, and how that was computed."""
+
+    holds: bool | None
+    ends: tuple[float, float]
+    how: str
+    bits: int | None = None
+
+
+def certifying() -> bool:
+    """Whether python-flint is there."""
+    from importlib.util import find_spec
+
+    return find_spec("flint") is not None
+
+
+def decide(claim: Claim) -> Decision:
+    """Whether the claim holds."""
+    return _by_balls(claim) if certifying() else _by_digits(claim)
+
+
+def _by_balls(claim: Claim) -> Decision:
+    for bits in BITS:
+        context = Context(bits)
+        how = f"ball arithmetic, {bits} bits"
+        try:
+            slack = enclosure(context, lambda: claim.slack(context)).real.x  # noqa: B023 - called at once
+        except Undecided:
+            continue
+        if slack.is_finite() and (slack >= 0 or slack < 0):
+            return Decision(bool(slack >= 0), _ends(context, claim), how, bits)
+    return Decision(None, (float("nan"), float("nan")), how, bits)
+
+
+def _ends(context: Context, claim: Claim) -> tuple[float, float]:
+    try:
+        return enclosure(context, lambda: claim.exact(context)).ends()
+    except Undecided:
+        return float("nan"), float("nan")
+
+
+def _by_digits(claim: Claim) -> Decision:
+    import mpmath
+
+    mp = mpmath.mp.clone()
+    mp.dps = DIGITS
+    slack, exact = claim.slack(mp), claim.exact(mp)
+    value = float(exact)
+    return Decision(bool(slack >= -MARGIN * max(abs(exact), mp.mpf(10) ** -400)), (value, value), BETWEEN)
+
+
+Formula = Callable[[Any], Any]

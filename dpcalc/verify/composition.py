@@ -1,0 +1,242 @@
+"""δ of a composition from above, on the grid of a witness, without the fast path's code: rounded laws from closed forms, convolved exactly.
+
+Every loss is split between its two neighbours on the grid so that the masses of its cell under P and under Q stay: a worse pair
+(Doroshenko et al. 2022, "connect the dots"). Only the masses of whole cells matter for that, and these are differences of the
+distribution functions in laws.py. What lies above the grid counts as infinite, what lies below it moves up to its first point.
+Weights are tilted, w_j ∝ p_j e^{λℓ_j}, so that typical sums are those around ε:
+
+    δ(ε) <= M^T (Σ_{ℓ>ε} w_T(ℓ) e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·missing) + 1 − (1 − P(∞))^T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+from dpcalc.verify import laws
+from dpcalc.verify.convolution import Sum, bits_for, power, times
+from dpcalc.verify.laws import Use
+
+Parts = Sequence[tuple[Use, int]]
+_MOST_CELLS = 400_000
+_BACK = 1e-12  # of the loss above which all are infinite: an atom that the fast path found next to it is one of them
+_BEYOND = 1e-6  # of δ, that losses above a grid may have
+_SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
+
+
+class TooLong(ValueError):
+    """A grid that is too large to go through here."""
+
+
+class Grid(NamedTuple):
+    offset: float
+    first: int
+    points: int
+    top: float  # larger losses are infinite
+
+    @property
+    def mirror(self) -> Grid:
+        return Grid(-self.offset, -(self.first + self.points - 1), self.points, inf)
+
+
+class Plan(NamedTuple):
+    """The witness: λ, the step, a grid for each part; with `block` steps composed first, and rounded to a coarser step."""
+
+    tilt: float
+    step: float
+    grids: tuple[Grid, ...]
+    block: int = 0
+    coarse: float = 0.0
+    offsets: tuple[float, ...] = ()
+
+
+class Cells(NamedTuple):
+    """Masses under P at the points of a grid, and P(∞)."""
+
+    masses: list[Any]
+    infinite: Any
+
+
+def plan(witness: Any) -> Plan:
+    """From a row's witness, the grids a point longer at both ends (an atom on a grid point may be just beside it). Raises KeyError, TypeError or ValueError where it is none."""
+    grids = tuple(Grid(float(o), int(f) - 1, int(n) + 2, float(t)) for o, f, n, t in witness["grids"])
+    tilt, step = float(witness["tilt"]), float(witness["step"])
+    if not (tilt > 0 and step > 0 and all(2 <= g.points for g in grids)):
+        raise ValueError("its grid is none")
+    if sum(g.points for g in grids) > _MOST_CELLS:
+        raise TooLong(f"its grids have more than {_MOST_CELLS} points")
+    if "block" not in witness:
+        return Plan(tilt, step, grids)
+    coarse = float(witness["coarse"])
+    if not (coarse >= step and abs(coarse / step - round(coarse / step)) < 1e-9):
+        raise ValueError("its coarse grid is no multiple of the fine one")
+    return Plan(tilt, step, grids, int(witness["block"]), coarse, tuple(float(x) for x in witness["offsets"]))
+
+
+def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Plan:
+    """The grids of the other direction, up to where next to nothing of δ is left above; for a rough look with fewer points."""
+    grids, step = [], p.step * coarser
+    steps = sum(count for _, count in parts)
+    for (use, _), grid in zip(parts, p.grids, strict=True):
+        first, points = grid.mirror.first // coarser - 1, grid.points // coarser + 3
+        offset, more = -mp.mpf(grid.offset), 1
+        while points < _MOST_CELLS and not steps * laws.above(use, mp, offset + (first + points - 1) * mp.mpf(step))[0] < delta * _BEYOND:
+            points, more = points + more, 2 * more
+        grids.append(Grid(-grid.offset, first, points, inf))
+    return p._replace(grids=tuple(grids), step=step, block=0)
+
+
+def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
+    """The masses of the rounded law."""
+    offset, h = mp.mpf(grid.offset), mp.mpf(step)
+    points = [offset + (grid.first + k) * h for k in range(grid.points)]
+    top = min(grid.top - _BACK * abs(grid.top), use.base.most * (1 + 1e-9) if use.scheme is None else inf)
+    end = mp.mpf(top) if top < float(points[-1]) else points[-1]
+    closed = top < float(points[-1])  # what is at the cut counts as infinite
+    masses = [mp.mpf(0)] * len(points)
+    masses[0] = laws.below(use, mp, points[0])
+    shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, points[0])
+    decay = mp.exp(-points[0])
+    for k in range(len(points) - 1):
+        last = points[k + 1] >= end
+        p, q = laws.above(use, mp, end, closed) if last else laws.above(use, mp, points[k + 1])
+        mass, other = p_left - p, q_left - q
+        right = (mass * decay - other) / (decay - decay * shrink)
+        masses[k], masses[k + 1] = masses[k] + (mass - right), masses[k + 1] + right
+        p_left, q_left, decay = p, q, decay * shrink
+        if last:
+            break
+    return Cells(masses, p_left + laws.infinite(use, mp))
+
+
+def tilted(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> list[Any]:
+    """p_j e^{λℓ_j}."""
+    h, weight = mp.mpf(tilt) * mp.mpf(step), mp.exp(mp.mpf(tilt) * (mp.mpf(grid.offset) + grid.first * mp.mpf(step)))
+    grow, out = mp.exp(h), []
+    for mass in found.masses:
+        out.append(mass * weight)
+        weight = weight * grow
+    return out
+
+
+def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
+    """The upper value of δ at ε >= 0 of this direction."""
+    if len(parts) != len(p.grids):
+        raise ValueError("it has another number of parts")
+    steps = sum(count for _, count in parts)
+    bits, coarse = bits_for(steps), p.coarse if p.block else p.step
+    total: Sum | None = None
+    scale, start, kept = mp.mpf(1), mp.mpf(0), mp.mpf(1)
+    offsets = iter(p.offsets)
+    for (use, count), grid in zip(parts, p.grids, strict=True):
+        one = cells(mp, use, grid, p.step)
+        kept = kept * (1 - one.infinite) ** count
+        weights = tilted(mp, one, grid, p.step, p.tilt)
+        moment = mp.mpf(float(mp.fsum(weights))) if float(mp.fsum(weights)) > 0 else mp.mpf(1)
+        scale = scale * moment**count
+        single = Sum(grid.first, [_ceiling(mp, w / moment, bits) for w in weights], 0.0, bits)
+        for size, times_, offset in _blocks(count, grid, p, offsets):
+            composed = power(single, size)
+            if p.block:
+                composed = _coarser(mp, composed, p, size * mp.mpf(grid.offset), offset)
+            composed = power(composed, times_)
+            total = composed if total is None else times(total, composed, steps)
+            start = start + (times_ * mp.mpf(offset) if p.block else size * times_ * mp.mpf(offset))
+    assert total is not None
+    return scale * _read(mp, total, p.tilt, coarse, start, epsilon) + 1 - kept
+
+
+def _blocks(count: int, grid: Grid, p: Plan, offsets: Any) -> list[tuple[int, int, float]]:
+    """(steps, times, offset of the grid of each) of the blocks of a part."""
+    if not p.block:
+        return [(count, 1, grid.offset)]
+    whole, rest = divmod(count, p.block)
+    return [(size, number, next(offsets)) for size, number in ((p.block, whole), (rest, 1)) if size and number]
+
+
+def _coarser(mp: Any, fine: Sum, p: Plan, start: Any, offset: float) -> Sum:
+    """The law on the coarse grid, each point split between its neighbours so that both masses stay (under the tilt)."""
+    ratio, h, wide = round(p.coarse / p.step), mp.mpf(p.step), mp.mpf(p.coarse)
+    # Point k lies at start + k·h = offset + wide·j + above.
+    base = mp.mpf(start) - mp.mpf(offset)
+    shift = int(float((base + fine.first * h) / wide)) - 2
+    found: dict[int, int] = {}
+    shares: dict[int, tuple[int, int, int]] = {}
+    most = 1.0
+    unit = (1 << fine.bits) - 1
+    for k, weight in enumerate(fine.weights):
+        if not weight:
+            continue
+        turn, place = divmod(k, ratio)
+        if place not in shares:
+            above = base + (fine.first + place) * h - shift * wide
+            cell = int(float(above / wide))
+            above = above - cell * wide
+            if above < 0:
+                cell, above = cell - 1, above + wide
+            elif above >= wide:
+                cell, above = cell + 1, above - wide
+            high = mp.expm1(-above) / mp.expm1(-wide)
+            low = 1 - high
+            tilt = mp.mpf(p.tilt)
+            parts = low * mp.exp(-tilt * above), high * mp.exp(tilt * (wide - above))
+            most = max(most, float(parts[0] + parts[1]) * (1 + 1e-9))
+            shares[place] = cell, _ceiling(mp, parts[0], fine.bits), _ceiling(mp, parts[1], fine.bits)
+        cell, low_share, high_share = shares[place]
+        at = cell + turn
+        found[at] = found.get(at, 0) + ((weight * low_share + unit) >> fine.bits)
+        found[at + 1] = found.get(at + 1, 0) + ((weight * high_share + unit) >> fine.bits)
+    first, last = min(found), max(found)
+    return Sum(shift + first, [found.get(j, 0) for j in range(first, last + 1)], fine.missing * most, fine.bits)
+
+
+def _ceiling(mp: Any, x: Any, bits: int) -> int:
+    """The least whole number of units of 2^−bits that is surely not below x."""
+    if hasattr(mp, "between"):
+        top = (x * (mp.mpf(1) * (1 << bits))).real.x.upper()
+        return max(0, int(top.ceil().unique_fmpz()) + (0 if top.is_exact() else 1)) if top.is_finite() else _none()
+    return max(0, int(mp.ceil(x * (1 << bits))))
+
+
+def _none() -> int:
+    raise ValueError("its masses are not finite")
+
+
+def _read(mp: Any, total: Sum, tilt: float, step: float, start: Any, epsilon: float) -> Any:
+    """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·missing."""
+    h, lam, unit = mp.mpf(step), mp.mpf(tilt), mp.mpf(1) / (1 << total.bits)
+    gap = start + total.first * h - mp.mpf(epsilon)  # of the first point above ε
+    skip = max(0, int(-float(gap) / step) - 1)
+    while skip < len(total.weights) and not gap + skip * h > 0:
+        skip += 1
+    weights, gap = total.weights[skip:], gap + skip * h
+    if not weights:
+        return mp.exp(-lam * mp.mpf(epsilon)) * mp.mpf(total.missing)
+    near = _series(mp, weights, mp.exp(-lam * h)) * mp.exp(-lam * gap)
+    far = _series(mp, weights, mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * gap)
+    return mp.exp(-lam * mp.mpf(epsilon)) * ((near - far) * unit + mp.mpf(total.missing))
+
+
+def _series(mp: Any, weights: list[int], x: Any) -> Any:
+    """Σ w_k x^k."""
+    if hasattr(mp, "polynomial"):
+        return mp.polynomial(weights, x)
+    value = mp.mpf(0)
+    for w in reversed(weights):
+        value = value * x + w
+    return value
+
+
+def settled(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: Any) -> bool:
+    """Whether Chernoff's bound shows this direction to lose no more: T log M(λ) − λε + log max e^{−λx}(1 − e^{−x}) <= log δ."""
+    laws_ = [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)]
+    lost = mp.fsum(count * c.infinite for c, (_, count) in zip(laws_, parts, strict=True))
+    for slope in _SLOPES:
+        lam = mp.mpf(p.tilt * slope)
+        total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
+        for one, (_, count), grid in zip(laws_, parts, p.grids, strict=True):
+            total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, p.tilt * slope)))
+        if mp.exp(total) + lost < mp.exp(log_delta):
+            return True
+    return False

@@ -1,0 +1,92 @@
+"""The law of a sum of many losses, by whole numbers: weights in units of 2^−S, every rounding upwards, every product exact.
+
+No rounding error needs a bound then. Products are polynomial products of python-flint, or by Kronecker substitution those of the
+standard library's `decimal`, whose multiplication of long numbers is fast.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+_SPARE = 64  # bits beyond those of the steps
+_DROPPED = 48  # log2 of the part of the weight that may be cut off at either end, over all steps
+
+
+class Sum(NamedTuple):
+    """Weights on the points first, first + 1, … in units of 2^−bits, at most; `missing` bounds the weight that is not in them."""
+
+    first: int
+    weights: Any  # a list of whole numbers, or a polynomial with such coefficients
+    missing: float
+    bits: int
+
+
+def bits_for(steps: int) -> int:
+    return _SPARE + steps.bit_length()
+
+
+def power(one: Sum, steps: int) -> Sum:
+    """The law of the sum of `steps` copies, from above."""
+    found: Sum | None = None
+    square, done = one, 1
+    while True:
+        if steps & done:
+            found = square if found is None else times(found, square, steps)
+        done <<= 1
+        if done > steps:
+            break
+        square = times(square, square, steps)
+    assert found is not None
+    return found
+
+
+def times(a: Sum, b: Sum, steps: int) -> Sum:
+    """The law of the sum of two, its ends cut off where next to nothing is left."""
+    scale, unit = 1 << a.bits, (1 << a.bits) - 1
+    weights = [(x + unit) >> a.bits for x in _product(a.weights, b.weights)]
+    least = max(1, (scale >> _DROPPED) // steps)
+    low, high = _ends(weights, least)
+    dropped = (sum(weights[:low]) + sum(weights[high:])) / scale
+    total_a, total_b = (float(sum(x.weights)) / scale for x in (a, b))
+    missing = (a.missing * (total_b + b.missing) + b.missing * total_a + dropped) * (1 + 1e-12)
+    return Sum(a.first + b.first + low, weights[low:high], missing, a.bits)
+
+
+def _ends(weights: list[int], least: int) -> tuple[int, int]:
+    """Between which indices all but `least` at either end lies."""
+    low = sum(1 for _ in _while_below(accumulate(weights), least))
+    high = len(weights) - sum(1 for _ in _while_below(accumulate(reversed(weights)), least))
+    return (low, high) if low < high else (0, len(weights))
+
+
+def _while_below(sums: Any, least: int) -> Any:
+    for x in sums:
+        if x > least:
+            return
+        yield x
+
+
+def _product(a: list[int], b: list[int]) -> list[int]:
+    try:
+        from flint import fmpz_poly
+    except ImportError:
+        return _by_decimal(a, b)
+    x = fmpz_poly(a)
+    product = (x * x if a is b else x * fmpz_poly(b)).coeffs()
+    return [int(c) for c in product] + [0] * (len(a) + len(b) - 1 - len(product))
+
+
+def _by_decimal(a: list[int], b: list[int]) -> list[int]:
+    """Both as the digits of one long number, far enough apart that the product's coefficients do not meet."""
+    import decimal
+
+    width = len(str(max(a))) + len(str(max(b))) + len(str(min(len(a), len(b)))) + 1
+    size = (len(a) + len(b)) * width + 10
+    with decimal.localcontext(decimal.Context(prec=size, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)):
+        x = decimal.Decimal("".join(str(c).zfill(width) for c in reversed(a)))
+        y = x if a is b else decimal.Decimal("".join(str(c).zfill(width) for c in reversed(b)))
+        digits = format(x * y, "f")
+    count = len(a) + len(b) - 1
+    digits = digits.zfill(count * width)
+    return [int(digits[len(digits) - (k + 1) * width : len(digits) - k * width]) for k in range(count)]

@@ -1,0 +1,161 @@
+"""The exact law of the privacy loss of one use: the probability, under P and under Q, of a loss above a number.
+
+Closed forms, in any arithmetic (a context of ball.py, or mpmath's). They say what dpcalc.profiles.pairs says with densities, and share no
+code with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any, NamedTuple
+
+Masses = tuple[Any, Any]  # under P, under Q
+
+
+class Base(NamedTuple):
+    """A symmetric pair (P, Q). above(mp, w, closed): the masses of losses > w (>= w where closed), below likewise; `infinite` is
+    P(loss = ∞), which `above` leaves out. `most` is the largest finite loss."""
+
+    above: Callable[[Any, Any, bool], Masses]
+    below: Callable[[Any, Any, bool], Masses]
+    infinite: Callable[[Any], Any] = lambda mp: mp.mpf(0)
+    most: float = inf
+
+
+class Use(NamedTuple):
+    """One use of a base, on a sample or not, and for Poisson sampling in one direction: a record removed, or added."""
+
+    base: Base
+    scheme: str | None = None
+    rate: float = 1.0
+    added: bool = False
+
+    @property
+    def symmetric(self) -> bool:
+        return self.scheme != "poisson" or self.rate == 1
+
+
+def gaussian(mu: Callable[[Any], Any]) -> Base:
+    """N(μ,1) against N(0,1); the loss is μt + μ²/2, t ~ N(0,1) under P."""
+
+    def tail(mp: Any, x: Any) -> Any:
+        return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
+
+    def above(mp: Any, w: Any, closed: bool) -> Masses:
+        m = mu(mp)
+        return tail(mp, w / m - m / 2), tail(mp, w / m + m / 2)
+
+    def below(mp: Any, w: Any, closed: bool) -> Masses:
+        m = mu(mp)
+        return tail(mp, m / 2 - w / m), tail(mp, -m / 2 - w / m)
+
+    return Base(above, below)
+
+
+def laplace(ratio: Callable[[Any], Any], most: float) -> Base:
+    """Sensitivity over scale r: atoms at ±r, a density e^{(w−r)/2}/4 under P between them."""
+
+    def above(mp: Any, w: Any, closed: bool) -> Masses:
+        r = ratio(mp)
+        if w > r or (w >= r and not closed):
+            return mp.mpf(0), mp.mpf(0)
+        if w < -r or (w <= -r and closed):
+            return mp.mpf(1), mp.mpf(1)
+        return 1 - mp.exp((w - r) / 2) / 2, mp.exp(-(w + r) / 2) / 2
+
+    def below(mp: Any, w: Any, closed: bool) -> Masses:
+        p, q = above(mp, -w, closed)  # by symmetry
+        return q, p
+
+    return Base(above, below, most=most)
+
+
+def discrete(atoms: Callable[[Any], tuple[tuple[Any, Any, Any], ...]], infinite: Callable[[Any], Any], most: float) -> Base:
+    """Atoms (loss, P-mass, Q-mass)."""
+
+    def kept(mp: Any, keep: Callable[[Any], bool]) -> Masses:
+        held = [(p, q) for loss, p, q in atoms(mp) if keep(loss)]
+        return mp.fsum(p for p, _ in held), mp.fsum(q for _, q in held)
+
+    return Base(lambda mp, w, closed: kept(mp, lambda loss: bool(loss >= w if closed else loss > w)),
+                lambda mp, w, closed: kept(mp, lambda loss: bool(loss <= w if closed else loss < w)), infinite, most)
+
+
+def binary(epsilon: Callable[[Any], Any], delta: float, most: float) -> Base:
+    """(ε, δ)-DP: losses ±ε (Kairouz, Oh & Viswanath 2015, Theorem 3.1)."""
+
+    def atoms(mp: Any) -> tuple[tuple[Any, Any, Any], ...]:
+        e = epsilon(mp)
+        left = 1 - mp.mpf(delta)
+        if e == 0:
+            return ((e, left, left),)
+        high, low = left / (1 + mp.exp(-e)), left / (1 + mp.exp(e))
+        return (e, high, low), (-e, low, high)
+
+    return discrete(atoms, lambda mp: mp.mpf(delta), most)
+
+
+def above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
+    """The masses under P and Q of the losses above a number, without the infinite one."""
+    if use.scheme is None or use.rate == 1:
+        return use.base.above(mp, loss, closed)
+    return _SCHEMES[use.scheme](use, mp, loss, closed)
+
+
+def below(use: Use, mp: Any, loss: Any) -> Any:
+    """The P-mass of the losses <= a number."""
+    if use.scheme is None or use.rate == 1:
+        return use.base.below(mp, loss, True)[0]
+    if use.scheme == "poisson" and not use.added:
+        return _mixed(use, mp, loss, True, use.base.below)[0]
+    if use.scheme == "poisson":
+        return _mixed(use, mp, -loss, True, use.base.above)[1]
+    if loss < 0:
+        return _mixed(use, mp, -loss, True, use.base.above)[1]  # P(L <= −x) = Q(L >= x)
+    return 1 - infinite(use, mp) - above(use, mp, loss)[0]
+
+
+def infinite(use: Use, mp: Any) -> Any:
+    """P(loss = ∞): a record that is in the sample, and its infinite loss."""
+    return use.base.infinite(mp) * (0 if use.added else mp.mpf(use.rate if use.scheme else 1.0))
+
+
+def _inner(mp: Any, rate: Any, loss: Any) -> Any:
+    """w with log(1 − q + q e^w) = ℓ; None where ℓ <= log(1 − q)."""
+    inner = 1 + mp.expm1(loss) / rate
+    return mp.log(inner) if inner > 0 else None
+
+
+def _mixed(use: Use, mp: Any, loss: Any, closed: bool, side: Callable[[Any, Any, bool], Masses]) -> Masses:
+    """A record removed: (1−q)Q + qP against Q, by the monotone ℓ = log(1 − q + q e^w)."""
+    rate = mp.mpf(use.rate)
+    w, lost = _inner(mp, rate, loss), use.base.infinite(mp)  # Q has no more than P(∞) where P has nothing, by symmetry
+    if side == use.base.below:
+        p, q = side(mp, w, closed) if w is not None else (mp.mpf(0), mp.mpf(0))
+        return (1 - rate) * (q + lost) + rate * p, q + lost
+    if w is None:
+        return 1 - rate * lost, mp.mpf(1)
+    p, q = side(mp, w, closed)
+    return (1 - rate) * q + rate * p, q
+
+
+def _poisson(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
+    if not use.added:
+        return _mixed(use, mp, loss, closed, use.base.above)
+    p, q = _mixed(use, mp, -loss, closed, use.base.below)  # the roles exchanged: the loss changes its sign
+    return q, p
+
+
+def _without_replacement(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
+    """The positive losses of the removed record, their mirror images, and the rest at 0."""
+    if loss > 0 or (loss >= 0 and not closed):
+        return _mixed(use, mp, loss, closed, use.base.above)
+    if loss >= 0:
+        p, q = _mixed(use, mp, loss, False, use.base.above)
+        return 1 - infinite(use, mp) - q, 1 - p - infinite(use, mp)
+    p, q = _mixed(use, mp, -loss, not closed, use.base.above)
+    return 1 - infinite(use, mp) - q, 1 - p - infinite(use, mp)
+
+
+_SCHEMES: Mapping[str, Callable[[Use, Any, Any, bool], Masses]] = {"poisson": _poisson, "without-replacement": _without_replacement}

@@ -1,0 +1,97 @@
+"""From a record back to the answer it tells of: the command asks its question again, and the rows are the recorded ones.
+
+The parameters pass the same models and the same checks as on the command line; only the search for numbers is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.answer import RECORDED, Answer, Route, Row
+from dpcalc.errors import DpcalcError
+from dpcalc.orders import Params
+from dpcalc.question import Question
+from dpcalc.verify.records import Record, is_number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_WORDS = frozenset({"name", "curve", "conversion", "status", "witness", "digits", "source", "assumptions", "errata"})
+
+
+def replay(record: Record) -> Answer:
+    """The answer with the recorded rows. Raises DpcalcError where the parameters do not ask such a question."""
+    from dpcalc.cli import COMMANDS
+    from dpcalc.params import validate
+    from dpcalc.spec import Command
+
+    name = record["command"]
+    module = import_module("dpcalc.commands." + name.replace("-", "_")) if name in COMMANDS else None
+    command = getattr(module, "COMMAND", None)
+    if not isinstance(command, Command):
+        raise DpcalcError("bad-json", f"{name!r} is no command of dpcalc that answers questions")
+    known = {o.name for o in command.all_options()}
+    for option in record["options"]:
+        if option not in known:
+            raise DpcalcError("bad-json", f"{option!r} is no option of dpcalc {name}")
+    given = validate(command, {**record["options"], "format": "json"}, tuple(_guarantee(g) for g in record["inputs"]))
+    with recorded(record):
+        return command.answer(given)._replace(options=record["options"], inputs=tuple(record["inputs"]))
+
+
+def _guarantee(data: Any) -> Any:
+    import json
+
+    from dpcalc.guarantee import parse
+
+    return parse(json.dumps(data), "an input of the result")
+
+
+@contextmanager
+def recorded(record: Record) -> Iterator[None]:
+    """Within: rows are those of the record, where it has them."""
+    token = RECORDED.set(lambda routes, given, derive, question: _rows(record, tuple(routes), given, derive, question))
+    try:
+        yield
+    finally:
+        RECORDED.reset(token)
+
+
+def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[Row, ...]:
+    """The recorded rows of these routes that answer this question, in their order."""
+    asked = question.unknown.name if question.unknown else question.asks
+    found = []
+    for k, data in enumerate(record["bounds"]):
+        route = next((r for r in routes if _fits(r, data, question)), None)
+        if route is None or not is_number(data.get(question.asks)):
+            continue
+        result = {name: number(x) for name, x in data.items() if name not in _WORDS and is_number(x)}
+        witness = {name: number(x) if is_number(x) else x for name, x in data["witness"].items()}
+        if k == 0 and is_number(record["result"].get(asked)):
+            result[asked] = number(record["result"][asked])  # the headline is what counts
+        if question.unknown and question.unknown.name not in result:
+            continue
+        solved = {question.unknown.name: _solved(question, result)} if question.unknown else {}
+        bare = Route(route.bound) if question.asks == "rdp" and route.bound.kind == "rdp" else route
+        found.append(Row(bare, result, witness, derive({**given, **solved})))
+    return tuple(found)
+
+
+def _solved(question: Question, result: Mapping[str, float]) -> float:
+    assert question.unknown is not None
+    x = result[question.unknown.name]
+    if not question.unknown.search[0] <= x <= question.unknown.search[1] and not x > 0:
+        raise DpcalcError("bad-json", f"{question.unknown.option[2:]} = {x:g} is no solution")
+    return int(x) if question.unknown.kind == "count" else x
+
+
+def _fits(route: Route, data: Mapping[str, Any], question: Question) -> bool:
+    conversion = route.conversion.name if route.conversion and question.asks != "rdp" else None
+    return route.bound.name == data.get("curve", data["name"]) and conversion == data.get("conversion")
+
+
+def number(x: Any) -> float:
+    return float(x) if isinstance(x, str) else x

@@ -1,0 +1,151 @@
+"""The verdict on a record: every claim of every row, and the record as a whole."""
+
+from __future__ import annotations
+
+from math import inf, isnan
+from typing import Any, NamedTuple
+
+from dpcalc.answer import Answer, Row
+from dpcalc.errors import DpcalcError, OutOfScope
+from dpcalc.numbers import human
+from dpcalc.render import record as rendered
+from dpcalc.render import row_label, symbol
+from dpcalc.verify.arithmetic import Decision, decide
+from dpcalc.verify.claims import Claim, Unchecked, of
+from dpcalc.verify.records import Record, is_number
+from dpcalc.verify.replay import number, replay
+
+VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
+_FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
+_SAME = 1e-9  # relative: of companions, which are computed anew in doubles
+
+
+class Finding(NamedTuple):
+    """About one claim (or row, or the record): `text` is what is said of it."""
+
+    verdict: str
+    bound: str
+    text: str
+    decision: Decision | None = None
+    claim: Claim | None = None
+
+
+class Verdict(NamedTuple):
+    """On one record; `head` findings are those of its headline."""
+
+    head: tuple[Finding, ...]
+    others: tuple[Finding, ...]
+    record: tuple[Finding, ...]  # of the record as a whole
+
+    @property
+    def holds(self) -> bool:
+        """Everything checked holds, and the number in the headline (the first finding) was checked."""
+        every = (*self.head, *self.others, *self.record)
+        return all(f.verdict == VERIFIED for f in self.head[:1]) and all(f.verdict != REFUTED for f in every)
+
+
+def verify(record: Record) -> Verdict:
+    """Check a record. Raises DpcalcError where it is no result that can be asked again."""
+    try:
+        answer = replay(record)
+    except OutOfScope as reason:
+        raise DpcalcError(reason.code, f"the result's parameters: {reason.message}", reason.option) from None
+    return judged(answer, record)
+
+
+def judged(answer: Answer, record: Record) -> Verdict:
+    rows = [_row(row, answer) for row in answer.rows]
+    head = rows[0] if rows else ()
+    others = tuple(f for row in rows[1:] for f in row)
+    return Verdict(head + _budget(answer), others, _whole(answer, record) + _certified(head, record))
+
+
+def _certified(head: tuple[Finding, ...], record: Record) -> tuple[Finding, ...]:
+    """What --certify said: its upper end must not be below what the theorem surely gives."""
+    said = record.get("certified")
+    if said is None or not head or head[0].claim is None or head[0].decision is None:
+        return ()
+    claim, ends = head[0].claim, head[0].decision.ends
+    least = ends[0] if claim.gives == claim.quantity and not isnan(ends[0]) else claim.claimed
+    if isinstance(said, dict) and is_number(said.get("upper")) and number(said["upper"]) >= least:
+        return ()
+    return (Finding(REFUTED, "", f"the record says certified.upper = {_text(said)}, which is below what the theorem gives"),)
+
+
+def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
+    name = row_label(row)
+    try:
+        claims = of(row, answer)
+        return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims)
+    except (Unchecked, DpcalcError) as reason:
+        return (Finding(OPEN, name, f"{symbol(answer.question.asks)} of {name}, because of this: {reason}"),)
+    except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:
+        return (Finding(OPEN, name, f"{symbol(answer.question.asks)} of {name}, because its witness is incomplete or out of range ({reason})"),)
+
+
+def _finding(name: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
+    shown = f"{symbol(claim.quantity)} {'>=' if claim.least else '≤'} {claim.claimed!r}"
+    if decision.holds:
+        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how})", decision, claim)
+    if decision.holds is None:
+        return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim)
+    return Finding(REFUTED, name, f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "
+                   f"at its witness ({name}, {decision.how})", decision, claim)
+
+
+def _given(claim: Claim, decision: Decision) -> str:
+    low, high = decision.ends
+    value = "no finite number" if isnan(high) else f"{high!r}" if low == high or high == inf else f"{low + (high - low) / 2!r}"
+    return value if claim.gives == claim.quantity else f"{claim.gives} = {value}"
+
+
+def _budget(answer: Answer) -> tuple[Finding, ...]:
+    """A solved parameter must meet its budget."""
+    question = answer.question
+    if question.unknown is None or question.target is None or not answer.rows:
+        return ()
+    reached = answer.rows[0].result[question.asks]
+    if reached <= question.target:
+        return ()
+    return (Finding(REFUTED, answer.rows[0].route.label, f"{symbol(question.asks)} = {reached!r} exceeds its budget {question.target!r}"),)
+
+
+# --- the record as a whole -------------------------------------------------------------------------------------------
+
+
+def _whole(answer: Answer, record: Record) -> tuple[Finding, ...]:
+    """Everything else in the record follows from its options and its rows; numbers beside them are computed anew."""
+    import json
+
+    again = json.loads(json.dumps(rendered(answer)))
+    differences = _differences(again, {k: v for k, v in record.items() if k not in _FREE}, "")
+    return tuple(Finding(REFUTED, "", f"the record says {said}") for said in differences[:5])
+
+
+def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        found = [f"nothing of {path}{key}" for key in ours if key not in theirs and not (not path and key in _FREE) and key != "digits"]
+        found += [f"{path}{key}, which does not belong there" for key in theirs if key not in ours and key != "digits"]
+        return found + [d for key in ours if key in theirs and key != "digits" for d in _differences(ours[key], theirs[key], f"{path}{key}.")]
+    if isinstance(ours, list) and isinstance(theirs, list):
+        if len(ours) != len(theirs):
+            return [f"{path[:-1]} has {len(theirs)} entries, where {len(ours)} follow from its options"]
+        return [d for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) for d in _differences(a, b, f"{path[:-1]}[{k}].")]
+    if _agree(ours, theirs):
+        return []
+    return [f"{path[:-1]} = {_text(theirs)}, where {_text(ours)} follows from its options and bounds"]
+
+
+def _agree(a: Any, b: Any) -> bool:
+    if is_number(a) and is_number(b):
+        x, y = number(a), number(b)
+        return x == y or abs(x - y) <= _SAME * max(abs(x), abs(y))
+    return type(a) is type(b) and bool(a == b)
+
+
+def _text(x: Any) -> str:
+    text = str(x)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+__all__ = ["OPEN", "REFUTED", "VERIFIED", "Finding", "Verdict", "human", "judged", "verify"]

@@ -1,0 +1,417 @@
+"""dpcalc compare: its numbers against the commands it asks and against small computations of its own; units; run files; words."""
+
+import json
+import shlex
+import tomllib
+from functools import cache
+from itertools import pairwise
+from math import erf, sqrt
+
+import jsonschema
+import mpmath
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpcalc import run_file
+from dpcalc.commands.compare import COMMAND
+from dpcalc.comparing import guarantees
+from dpcalc.errors import DpcalcError, NoSolution
+from dpcalc.params import validate
+from dpcalc.question import Question
+from dpcalc.readings import READINGS
+from dpcalc.render import FORMATS, record
+from dpcalc.training_run import describe
+
+LAST = {"lipschitz": "1", "loss": "convex", "smoothness": "1", "learning_rate": ".05", "diameter": "2", "release": "last-iterate"}
+RUNS = {
+    "poisson": {"n": "60000", "batches": "poisson", "batch_size": "256", "epochs": "3", "noise_multiplier": "1.1", "clipping_norm": "1"},
+    "without-replacement": {"n": "60000", "batches": "without-replacement", "batch_size": "128", "steps": "1e7", "sigma": ".1", **LAST},
+    "shuffled": {"n": "1000", "batches": "shuffled", "batch_size": "3", "epochs": "1", "sigma": ".5", **LAST},
+    "shuffled passes": {"n": "300", "batches": "shuffled", "batch_size": "10", "epochs": "2", "sigma": ".2", **LAST, "diameter": None},
+    "fixed order": {"n": "1000", "batches": "fixed-order", "batch_size": "10", "epochs": "5", "sigma": ".2", "index": "500", **LAST},
+    "stream": {"n": "1000", "batches": "stream", "batch_size": "10", "sigma": ".2", "index": "500", **LAST},
+    "full": {"n": "1000", "batches": "full", "steps": "500", "sigma": ".02", **LAST},
+    "not convex": {"n": "1000", "batches": "shuffled", "batch_size": "1", "epochs": "1", "sigma": "2", "clipping_norm": "1", "smoothness": "1",
+                   "learning_rate": ".05", "release": "last-iterate"},
+}
+
+
+def compare(**said):
+    said = {"delta": "1e-5", **said} if "epsilon" not in said else said
+    return COMMAND.answer(validate(COMMAND, {k: v for k, v in said.items() if v is not None}))
+
+
+@cache
+def _record(items):
+    return record(compare(**dict(items)))
+
+
+def full(**said):
+    """The JSON answer, what-ifs and all."""
+    return _record(tuple(sorted((k, v) for k, v in said.items() if v is not None)))
+
+
+def theta(epsilon, mu):
+    """δ of μ-GDP, at 40 digits."""
+    with mpmath.workdps(40):
+        e, m = mpmath.mpf(epsilon), mpmath.mpf(mu)
+        return mpmath.ncdf(m / 2 - e / m) - mpmath.exp(e) * mpmath.ncdf(-m / 2 - e / m)
+
+
+# --- the numbers are those of the commands ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_row_is_what_its_command_line_prints(name):
+    """Run in this process by the same parser of options as a shell's call."""
+    from dpcalc.cli import load
+
+    answer = full(**RUNS[name])
+    assert answer["bounds"] and answer["result"]["epsilon"] == answer["bounds"][0]["epsilon"]
+    for row in answer["bounds"]:
+        program, command, *words = shlex.split(row["command"])
+        text, code = load(command).main([*words, "--json"], prog_name=program, standalone_mode=False)
+        alone = json.loads(text)
+        assert code == 0 and alone["bound"] == row["name"]
+        assert alone["result"]["epsilon"] == row["epsilon"]
+        assert (alone["adjacency"] == row["adjacency"]) or alone["command"] == "rdp"
+        assert 0 <= row["tv"] <= 1 and row["status"] == "proven"
+
+
+def test_through_the_shell(ask):
+    line = "--n 1000 --batches full --steps 500 --sigma .02 --clipping-norm 1 --delta 1e-5"
+    answer = ask("compare", *line.split())
+    for row in answer["bounds"][:1]:
+        assert ask(*shlex.split(row["command"])[1:])["result"]["epsilon"] == row["epsilon"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_headline_is_the_least_of_its_neighbours(name):
+    answer = full(**RUNS[name])
+    own = [row["epsilon"] for row in answer["bounds"] if row["adjacency"] == answer["adjacency"]]
+    assert answer["bounds"][0]["adjacency"] == answer["adjacency"]
+    assert answer["result"]["epsilon"] == min(own) == own[0]
+    assert own == sorted(own)
+    listed = {row["name"] for row in answer["bounds"]} | {x["name"] for x in answer["not_applicable"]}
+    assert listed == {b for r in READINGS for b in r.bounds}
+
+
+def test_total_variation_is_delta_at_zero():
+    for name in ("without-replacement", "shuffled", "full"):
+        at_zero = {(row.route.bound.name, row.said["adjacency"]): row.result["delta"] for row in compare(**RUNS[name], epsilon="0").rows}
+        for row in full(**RUNS[name])["bounds"]:
+            assert row["tv"] == at_zero[row["name"], row["adjacency"]]
+
+
+# --- units -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("adjacency, factor", [("replace-one", 2), ("add-remove", 1)])
+def test_full_batch_from_the_closed_form(adjacency, factor):
+    """T steps of noise σ on a mean of n gradients below L, one of them replaced (2L/n) or removed (L/n): μ = √T·2L/(nσ)."""
+    n, steps, sigma, lipschitz = 1000, 37, 0.03, 1.7
+    said = {"n": n, "batches": "full", "steps": steps, "sigma": sigma, "lipschitz": lipschitz, "adjacency": adjacency}
+    mu = sqrt(steps) * factor * lipschitz / (n * sigma)
+    found = compare(**said, epsilon="1")
+    assert found.headline.result["delta"] == pytest.approx(float(theta(1, mu)), rel=1e-12)
+    assert found.headline.result["tv"] == pytest.approx(erf(mu / (2 * sqrt(2))), rel=1e-12)
+
+
+@pytest.mark.parametrize("batches, uses", [("shuffled", 3), ("fixed-order", 3), ("stream", 1)])
+def test_ordered_batches_count_their_uses(batches, uses):
+    """A record is in one batch of a pass: μ = √E·2L/(bσ), whatever the order."""
+    said = {"n": "105", "batches": batches, "batch_size": "10", "sigma": ".5", "clipping_norm": "2", "epochs": None if uses == 1 else uses}
+    found = compare(**said, epsilon=".5")
+    assert found.headline.result["delta"] == pytest.approx(float(theta(0.5, sqrt(uses) * 4 / 5)), rel=1e-12)
+    assert found.extra["steps"] == 10 * uses
+
+
+def test_one_batch_of_each_kind_from_the_definition():
+    """One step: θ with its batch amplified, δ(ε) = q·θ(log(1 + (e^ε − 1)/q), s/σ), with s = L/b, or 2L/b where a record is replaced."""
+    from math import expm1, log1p
+
+    n, b, sigma, epsilon = 40, 10, 0.3, 0.7
+    q = b / n
+    said = {"n": n, "batch_size": b, "steps": 1, "sigma": sigma, "clipping_norm": "1", "epsilon": str(epsilon)}
+    amplified = log1p(expm1(epsilon) / q)
+    for batches, adjacency, s in (("poisson", None, 1 / b), ("poisson", "replace-one", 2 / b), ("without-replacement", None, 2 / b)):
+        found = compare(**said, batches=batches, adjacency=adjacency).headline.result["delta"]
+        assert found == pytest.approx(q * float(theta(amplified, s / sigma)), rel=1e-10)
+
+
+def test_shuffled_batches_are_records_of_a_smaller_set():
+    """δ <= (1/N) Σ_m θ(ε, (2L/(bσ))/√(m+1)) over the N batches of a pass, by hand; the rest of the records is not used."""
+    run = {**RUNS["shuffled"], "n": "31", "diameter": None, "delta": None, "epsilon": "1"}
+    by_hand = sum(theta(1, 2 / 3 / 0.5 / sqrt(m + 1)) for m in range(10)) / 10
+    rows = {row["name"]: row["delta"] for row in full(**run)["bounds"]}
+    assert rows["shuffled-iteration"] == pytest.approx(float(by_hand), rel=1e-9)
+
+
+def test_noise_multiplier_is_noise_on_the_sum_over_the_norm():
+    run = {**RUNS["poisson"], "bound": ("poisson-rdp",)}
+    by_sigma = {**run, "noise_multiplier": None, "sigma": repr(1.1 * 3 / 256), "clipping_norm": "3"}
+    one = compare(**run)
+    assert one.extra["noise_multiplier"] == pytest.approx(1.1, rel=1e-15)
+    assert compare(**by_sigma).value == pytest.approx(one.value, rel=1e-12)
+    assert compare(**{**run, "clipping_norm": "7"}).value == pytest.approx(one.value, rel=1e-12)
+
+
+@settings(max_examples=8, deadline=None)
+@given(scale=st.floats(1e-3, 1e3), name=st.sampled_from(["full", "shuffled", "stream"]))
+def test_units_of_the_gradient_do_not_matter(scale, name):
+    """Gradients, noise and curvature in other units, distances in those of the learning rate: the same ε."""
+    run = RUNS[name]
+    other = {**run, "sigma": repr(float(run["sigma"]) * scale), "lipschitz": repr(scale), "learning_rate": repr(0.05 / scale),
+             "smoothness": repr(scale)}
+    assert compare(**other).value == pytest.approx(compare(**run).value, rel=1e-6)
+
+
+# --- more assumptions ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [n for n in RUNS if n not in ("not convex", "poisson", "shuffled passes")])
+def test_more_assumptions_never_give_a_worse_headline(name):
+    run = RUNS[name]
+    known = ("release", "loss", "smoothness", "diameter")
+    values = [compare(**{**run, **dict.fromkeys(known[k:])}).value for k in range(len(known) + 1)]
+    values.append(compare(**run, strong_convexity=".01").value)
+    values.append(compare(**{**run, "diameter": "1"}, strong_convexity=".02").value)
+    for weaker, stronger in pairwise(values):
+        assert stronger <= weaker * (1 + 3e-3)  # a composed profile is known to a thousandth
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_if_is_true(name):
+    """Asking with the assumption gives the number; each lowers the headline."""
+    answer = full(**{**RUNS[name], "release": None})
+    for gain in answer["what_if"]:
+        words = shlex.split(gain["command"])[2:]
+        said = {word[2:].replace("-", "_"): value for word, value in zip(words[::2], words[1::2], strict=True)}
+        assert {k: said[k] for k in gain["options"]} == {k: str(v) if isinstance(v, str) else said[k] for k, v in gain["options"].items()}
+        assert all(float(said[k]) == v for k, v in gain["options"].items() if not isinstance(v, str))
+        asked = compare(**said)
+        assert asked.value == gain["epsilon"] < answer["result"]["epsilon"]
+        assert asked.headline.route.bound.name == gain["bound"]
+
+
+def test_what_the_last_iterate_would_buy():
+    run = {**RUNS["full"], "release": None, "strong_convexity": ".1"}
+    gains = {w["assumption"]: w for w in full(**run)["what_if"]}
+    last = gains["only the last iterate is released"]
+    assert last["bound"] == "iteration" and last["options"] == {"release": "last-iterate"}
+
+
+# --- only what applies -----------------------------------------------------------------------------------------------
+
+
+def reasons(**said):
+    """Why bounds do not apply, and the names of those that do."""
+    values = validate(COMMAND, {k: v for k, v in said.items() if v is not None}).values
+    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), {}, with_tv=False)
+    return found.reasons, {row.route.bound.name for row in found.rows}
+
+
+def test_clipped_gradients_are_not_those_of_convex_losses():
+    clipped = {**RUNS["without-replacement"], "clipping_norm": ".5"}
+    why, names = reasons(**clipped)
+    assert names == {"wor-profile", "wor-rdp"}
+    assert "clipped gradient" in why["burn-in-rdp"]
+    # A norm that no gradient reaches clips nothing.
+    assert compare(**{**clipped, "clipping_norm": "1"}).value == compare(**RUNS["without-replacement"]).value
+
+
+@pytest.mark.parametrize("change, word", [
+    ({"release": "every-iterate"}, "last iterate"), ({"release": "every-epoch"}, "last iterate"), ({"loss": "any"}, "--loss convex"),
+    ({"smoothness": None}, "--smoothness"), ({"learning_rate": None}, "--learning-rate"), ({"learning_rate": "2.01"}, "2/β = 2"),
+])
+def test_why_burn_in_does_not_apply(change, word):
+    found, _ = reasons(**{**RUNS["without-replacement"], "steps": "1000", **change})
+    assert word in found["burn-in-rdp"] and word in found["burn-in-profile"]
+
+
+def test_shuffled_passes_must_be_whole():
+    assert "whole passes" in reasons(**{**RUNS["shuffled"], "epochs": None, "steps": "334"})[0]["shuffled-iteration"]
+
+
+def test_a_step_that_contracts_less_than_it_could_is_still_covered():
+    """η(β + ρ) > 2 >= ηβ: the shuffled theorems hold for a smaller ρ."""
+    run = {**RUNS["shuffled"], "learning_rate": "1.9", "smoothness": "1", "strong_convexity": ".5"}
+    assert compare(**run).value <= compare(**{**run, "strong_convexity": "0"}).value
+    assert "shuffled-hybrid" in reasons(**run)[1]
+
+
+def test_without_a_set_the_distance_two_runs_reach_takes_its_place():
+    """Strongly convex, full batches: the closed form of Bok, Su & Altschuler 2024 needs no diameter."""
+    n, steps, sigma, c = 1000, 200, 0.02, 1 - 0.5 * 0.1
+    run = {"n": n, "batches": "full", "steps": steps, "sigma": sigma, "lipschitz": 1, "smoothness": 1, "strong_convexity": ".1",
+           "learning_rate": ".5", "release": "last-iterate", "epsilon": "1"}
+    mu = 2 / (n * sigma) * sqrt((1 - c**steps) / (1 + c**steps) * (1 + c) / (1 - c))
+    assert compare(**run).headline.result["delta"] == pytest.approx(float(theta(1, mu)), rel=1e-4)
+    assert compare(**run).headline.result["delta"] >= float(theta(1, mu))
+    assert compare(**run, diameter="1e9").value <= compare(**run).value * (1 + 1e-12)
+
+
+# --- solving ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, budget", [("shuffled", 1), ("fixed order", 2), ("stream", 1), ("full", 3), ("poisson", 1)])
+def test_the_least_noise(name, budget):
+    run = {k: v for k, v in RUNS[name].items() if k not in ("sigma", "noise_multiplier")}
+    solved = compare(**run, epsilon=str(budget), delta="1e-5", solve="sigma")
+    rows = {row.route.bound.name: row.result["sigma"] for row in solved.rows}
+    assert solved.value == min(rows.values())
+    again = compare(**run, sigma=repr(solved.value), bound=(solved.headline.route.bound.name,))
+    assert again.value <= budget
+    assert compare(**run, sigma=repr(solved.value * (1 - 1e-6))).value > budget * (1 - 3e-3)
+    assert solved.extra["tv"] == pytest.approx(again.headline.result["tv"], rel=1e-9)
+
+
+def test_a_budget_that_no_noise_meets():
+    with pytest.raises(NoSolution):
+        compare(**{**RUNS["full"], "sigma": None}, epsilon="1", delta="0", solve="sigma")
+
+
+# --- run files -------------------------------------------------------------------------------------------------------
+
+TOML = """# a run
+n = 1000
+batches = "full"
+steps = 500
+sigma = "1/50"
+clipping-norm = 1
+delta = 1e-5
+"""
+
+
+def test_files_say_the_same_as_options(tmp_path, cli):
+    toml, js = tmp_path / "run.toml", tmp_path / "run.json"
+    toml.write_text(TOML)
+    js.write_text(json.dumps(tomllib.loads(TOML)))
+    options = ["--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1", "--delta", "1e-5"]
+    expected = cli("compare", *options, "--json").stdout
+    for path in (toml, js):
+        assert record(COMMAND.answer(validate(COMMAND, {"run": str(path)}))) == json.loads(expected)
+    assert cli("compare", "--run", "-", "--json", stdin=js.read_text()).stdout == expected
+    swept = cli("compare", "--run", "-", "--steps", "5,500", "-q", stdin=TOML).stdout.split()
+    assert float(swept[1]) == json.loads(expected)["result"]["epsilon"] > float(swept[0])
+
+
+def test_options_override_the_file(tmp_path):
+    path = tmp_path / "run.toml"
+    path.write_text(TOML)
+
+    def by_file(**said):
+        return COMMAND.answer(validate(COMMAND, {"run": str(path), **said}))
+
+    base = {"n": "1000", "batches": "full", "clipping_norm": "1"}
+    assert by_file(sigma=".5").value == compare(**base, steps="500", sigma=".5").value
+    assert by_file(epochs="3").value == compare(**base, steps="3", sigma=".02").value
+    assert by_file(noise_multiplier="9").value == compare(**base, steps="500", noise_multiplier="9").value
+    assert by_file(epsilon="2").value == compare(**base, steps="500", sigma=".02", epsilon="2").value
+    path.write_text(TOML.replace('sigma = "1/50"', 'solve = "sigma"\nepsilon = 2'))
+    assert by_file(delta="1e-7").value == compare(**base, steps="500", epsilon="2", delta="1e-7", solve="sigma").value
+    assert by_file(sigma=".5", delta="1e-7").value == compare(**base, steps="500", sigma=".5", delta="1e-7").value
+    path.write_text(TOML)
+    assert by_file(epsilon="2", solve="sigma").value == compare(**base, steps="500", epsilon="2", delta="1e-5", solve="sigma").value
+
+
+@pytest.mark.parametrize("text, code, words", [
+    ("batchsize = 3\n", "unknown-key", ["batchsize", "did you mean batch_size"]),
+    ("format = 'json'\n", "unknown-key", ["format"]),
+    ("n = true\n", "not-a-number", ["True"]),
+    ("n = [1, 2]\n", "not-a-number", ["[1, 2]"]),
+    ("n = -3\n", "out-of-range", ["-3", "run.toml"]),
+    ("batches = 'shufled'\n", "unknown-value", ["did you mean shuffled", "run.toml"]),
+    ("batch_size = 3\nbatch-size = 3\n", "contradictory", ["twice"]),
+    ("n = 5 5\n", "bad-toml", ["neither"]),
+    ("", "bad-toml", ["nothing"]),
+    ('{"n": 5,}', "bad-json", ["JSON", "line 1"]),
+    ('{"n": 5, "n": 6}', "contradictory", ["twice"]),
+    ('{"n": {"n": 5}}', "not-a-number", ["n"]),
+    ("{" * 100_000, "bad-json", ["JSON"]),
+    ("\xff", "bad-toml", ["neither"]),
+])
+def test_bad_files_are_told_in_one_line(tmp_path, text, code, words):
+    path = tmp_path / "run.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(DpcalcError) as caught:
+        COMMAND.answer(validate(COMMAND, {"run": str(path), "delta": "1e-5"}))
+    assert caught.value.code == code and "\n" not in caught.value.line()
+    assert all(word in caught.value.line() for word in words), caught.value.line()
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\x01")
+    for name in ("missing.toml", "binary", "."):
+        with pytest.raises(DpcalcError) as caught:
+            run_file.read(str(tmp_path / name))
+        assert caught.value.code == "unreadable" and caught.value.option == "--run"
+
+
+# --- words -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("change, option, word", [
+    ({"batches": None}, "--batches", "without-replacement"), ({"n": None}, "--n", "needed"), ({"batch_size": None}, "--batch-size", "needed"),
+    ({"batch_size": "70000"}, "--batch-size", "exceed"), ({"steps": None}, "--steps", "--epochs"), ({"epochs": "2"}, "--steps", "already"),
+    ({"sigma": None}, "--sigma", "--noise-multiplier"), ({"lipschitz": None}, "--lipschitz", "--clipping-norm"),
+    ({"strong_convexity": "2"}, "--strong-convexity", "> β"), ({"strong_convexity": "0", "loss": "any"}, "--strong-convexity", "--loss any"),
+    ({"index": "5"}, "--index", "fixed-order"), ({"adjacency": "add-remove"}, "--adjacency", "replace-one"),
+    ({"delta": "0"}, "--delta", "positive"), ({"alpha": "2"}, "--alpha", "--delta"), ({"bound": ("wor-profil",)}, "--bound", "wor-profile?"),
+    ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
+    ({"solve": "steps"}, "--solve", "--epsilon"), ({"solve": "noise-multiplier", "sigma": None}, "--solve", "sigma"),
+    ({"batches": "full"}, "--batch-size", "every record"), ({"batches": "stream"}, "--steps", "one pass"),
+    ({"noise_multiplier": "1"}, "--sigma", "already"),
+])
+def test_errors_name_the_option(change, option, word):
+    with pytest.raises(DpcalcError) as caught:
+        compare(**{**RUNS["without-replacement"], **change})
+    assert caught.value.option == option and word in caught.value.message, caught.value.line()
+
+
+def test_places_in_a_pass():
+    run = RUNS["fixed order"]
+    for index, word in (("1001", "no such record"), ("1000", "never used")):
+        with pytest.raises(DpcalcError, match=word):
+            compare(**{**run, "n": "1000", "batch_size": "30" if index == "1000" else "10", "index": index})
+    assert compare(**run).value == compare(**{**run, "index": "491"}).value < compare(**{**run, "index": "501"}).value
+
+
+def test_bounds_for_other_neighbours_are_named_so():
+    with pytest.raises(DpcalcError, match="replace-one neighbours"):
+        compare(**RUNS["poisson"], bound=("wor-profile",))
+
+
+LINE = ["compare", "--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1", "--delta", "1e-5"]
+
+
+def test_formats(cli):
+    line = LINE
+    table, both = cli(*line).stdout, compare(n="1000", batches="full", steps="500", sigma=".02", clipping_norm="1")
+    assert table.startswith("ε = 11.4801 at δ = 1e-05 (gaussian-exact)") and "Not applicable: " in table and "Z = bσ/C = 20" in table
+    value = both.value
+    assert float(cli(*line, "-q").stdout) == value
+    header, first, _ = FORMATS["csv"](both, False).splitlines()
+    assert header.startswith("bound,conversion,status,epsilon,delta,tv") and repr(value) in first and "dpcalc rdp" in first
+    assert json.loads(FORMATS["jsonl"](both, False)) == record(both)
+    assert "replace-one" in FORMATS["latex"](both, False) and "| gaussian-exact |" in FORMATS["markdown"](both, False)
+    swept = json.loads(cli(*line[:5], "--steps", "5,50", *line[7:], "--json").stdout)
+    assert [a["result"]["steps"] for a in swept] == [5, 50] and "what_if" not in swept[0]
+
+
+def test_its_guarantee_is_read_by_others(cli, ask):
+    answer = cli(*LINE, "--json").stdout
+    again = ask("convert", "-", "--delta", "1e-5", stdin=answer)
+    assert again["result"]["epsilon"] == pytest.approx(json.loads(answer)["result"]["epsilon"], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_results_follow_the_schema(name):
+    from dpcalc.schema import of_command, of_result
+
+    answer = json.loads(json.dumps(full(**RUNS[name])))
+    for schema in (of_result(("compare",)), of_command(COMMAND)):
+        jsonschema.validate(answer, schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**answer, "what_if": [{"assumption": 3}]}, schema)
