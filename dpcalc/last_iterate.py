@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import exp, inf
 from typing import Any, NamedTuple
 
 from dpcalc.answer import Route, Row
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, OutOfScope, flag
+from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.question import Question
 from dpcalc.routes import converted
 from dpcalc.spec import Given, missing
@@ -140,3 +141,18 @@ def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
     if question.asks == "rdp":
         return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]]}
     return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}
+
+
+def limit_delta(log_limit: float) -> float:
+    """δ* from its logarithm: 0 only where it is 0."""
+    return 0.0 if log_limit == -inf else max(exp_or_zero(log_limit), 5e-324)
+
+
+def beside_limit(log_limit: float, log_delta: float, name: str) -> tuple[dict[str, float], str]:
+    """The limit as n → ∞, how many times it the δ at this n is, where that is a number, and both in words."""
+    numbers = {"delta_limit": limit_delta(log_limit)}
+    note = f"δ* = {numbers['delta_limit']:.6g} is the limit as n → ∞, not a guarantee"
+    if log_limit == -inf:
+        return numbers, note
+    numbers["limit_factor"] = exp(min(log_delta - log_limit, 700.0))
+    return numbers, f"{note}: at this n {name} gives {numbers['limit_factor']:.4g} times it"

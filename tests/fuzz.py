@@ -9,6 +9,7 @@ import resource
 import shlex
 import signal
 import sys
+import tempfile
 import time
 import warnings
 from importlib import import_module
@@ -182,7 +183,7 @@ def guarantees(draw):
     elif change == "key":
         text = text.replace("{", '{"' + draw(st.text(max_size=5)).replace('"', "").replace("\\", "") + '":1,', 1)
     elif change == "word":
-        text = draw(st.sampled_from(JSON_NUMBERS + ('"kind"', '{"kind":"x"}', '{"kind":null}', '{"kind":{}}', "\ufeff{}", "[[[")))
+        text = draw(st.sampled_from((*JSON_NUMBERS, '"kind"', '{"kind":"x"}', '{"kind":null}', '{"kind":{}}', "\ufeff{}", "[[[")))
     if change == "bytes":
         return draw(st.binary(max_size=40)) + text.encode()
     return text.encode("utf-8", "surrogatepass")
@@ -197,6 +198,56 @@ def pipes(draw):
     extra = draw(st.sampled_from(([], ["--json"], ["-q"], ["--format", "csv"])))
     more = ["--sampling-rate", "0.01"] if reader == "subsample" else []
     return [reader, "-", *more, *question, *extra], draw(guarantees())
+
+
+LINES = (
+    ("rdp", ("sigma", "delta", "epsilon", "alpha", "steps", "solve", "id", "sensitivity", "nonsense")),
+    ("convert", ("from", "mu", "rho", "delta", "epsilon", "steps", "input", "kind", "schema", "error", "id")),
+    ("tv", ("sigma", "mu", "tv", "solve", "fpr", "steps", "kind", "id")),
+)
+JSON_WORDS = ('"gdp"', '"zcdp"', '"sigma"', '"gaussian"', '"@list"', '"1,2"', '"1e-5"', '{"kind":"gdp","mu":1}')
+
+
+@st.composite
+def batches(draw):
+    """A command with --batch, and lines, among which bad ones, empty ones and ones that are no JSON."""
+    name, keys = draw(st.sampled_from(LINES))
+
+    def line():
+        kind = draw(st.sampled_from(("good", "good", "object", "object", "junk", "bytes")))
+        if kind == "good":
+            return {"rdp": b'{"sigma": 2, "delta": 1e-5}', "convert": b'{"from": "gdp", "mu": 1, "delta": 1e-5}', "tv": b'{"sigma": 2}'}[name]
+        if kind == "object":
+            pairs = draw(st.lists(st.tuples(st.sampled_from(keys), st.sampled_from(JSON_NUMBERS + JSON_WORDS)), max_size=4))
+            return ("{" + ",".join(f'"{k}":{v}' for k, v in pairs) + "}").encode()
+        return draw(st.binary(max_size=20)).replace(b"\n", b"") if kind == "bytes" else draw(st.sampled_from(JUNK))
+
+    lines = [line() for _ in range(draw(st.integers(0, 6)))]
+    return [name, "--batch", *draw(st.sampled_from(([], [], ["-q"], ["--json"])))], b"\n".join(lines) + draw(st.sampled_from((b"", b"\n")))
+
+
+JUNK = (b"", b" ", b"{", b"[1,2]", b"null", b"NaN", b'{"sigma": NaN, "delta": 1e-5}', b"{" * 100_000, b"[" * 100_000, b'{"sigma": ' + b"1" * 5000 + b"}",
+        b'{"sigma": 1' + b" " * 1_100_000 + b"}", b'{"sigma": 1, "sigma": 2, "delta": 1e-5}', "\ufeff{}".encode(), b'"text"', b"\xff\xfe", b"{}", b"\r")
+
+
+def batch_faults(args, stdin, done):
+    """A line for each line, strict JSON, and the exit code that says whether all were answered."""
+    asked = sum(bool(line.strip(b" \t\r\n\x0b\x0c")) for line in stdin.split(b"\n"))
+    answers = done.out.split("\n")[:-1]
+    if len(answers) != asked:
+        return [f"{asked} lines, {len(answers)} answers"]
+    if "-q" in args:
+        failed = [a for a in answers if not a]
+    else:
+        try:
+            read = [strict(a) for a in answers]
+        except ValueError as error:
+            return [f"JSON: {error}"]
+        failed = [a for a in read if "error" in a]
+        if bad := [fault for a in read if "error" not in a for fault in numbers(a)]:
+            return bad
+    told = "Traceback" in done.err or "a fault of dpcalc" in done.err + done.out or "Warning:" in done.err
+    return [f"exit code {done.code}, {len(failed)} failed"] * (done.code != (1 if failed else 0)) + [f"a fault: {done.err[:300]}{done.out[:300]}"] * told
 
 
 SEED_CALLS = seeds()
@@ -223,35 +274,36 @@ class OutOfTime(BaseException):
     """Not an Exception: nothing may catch it."""
 
 
-class Stdin(io.TextIOWrapper):
-    def isatty(self):
-        return False
-
-
 def call(args, stdin=b"", seconds=SECONDS):
     """One call in this process. Raises OutOfTime."""
 
     def stop(*_):
         raise OutOfTime
 
-    out, err = io.StringIO(), io.StringIO()
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True) for _ in range(2))
     before, held = signal.signal(signal.SIGPROF, stop), sys.stdin
     start = time.process_time()
-    sys.stdin = Stdin(io.BytesIO(stdin), encoding="utf-8")
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+        with (tempfile.TemporaryFile() as given, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
+              warnings.catch_warnings()):
+            given.write(stdin)
+            given.seek(0)
+            sys.stdin = io.TextIOWrapper(given, encoding="utf-8")
             warnings.simplefilter("always")
             code = main(list(args))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
         sys.stdin = held
-    return Outcome(code, out.getvalue(), err.getvalue(), time.process_time() - start)
+    out_text, err_text = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return Outcome(code, out_text, err_text, time.process_time() - start)
 
 
-def faults(args, done):
+def faults(args, done, stdin=b""):
     """What is wrong with an outcome: a list of sentences, empty when all is well."""
+    if "--batch" in args and done.code in (0, 1) and not {"-h", "--help"} & set(args):
+        return batch_faults(args, stdin, done)
     found = []
     if done.code not in EXIT_CODES:
         found.append(f"exit code {done.code}")

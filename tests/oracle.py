@@ -85,6 +85,8 @@ def _deviation(bound, p, got, want, least, dps):
         return Deviation(0.0, False)  # a δ of 0, and the rounding of the oracle
     if not -inf < got < inf:  # also a value that is no number
         return Deviation(inf, True)
+    if want < -1e300:  # a logarithm that doubles do not hold: any above it is a bound
+        return Deviation(0.0, bool(got < want))
     if bound.status == "lower":  # the other side is the safe one, and how near it is not promised
         return Deviation(abs(float(want - got)) / max(1.0, abs(float(want))), bool(got > want))
     if bound.kind == "composition":  # a δ of 0 is not reached by rounding

@@ -1,7 +1,7 @@
 """Laws that hold for every bound; a new bound gets them by being listed (and by a line in domains.py)."""
 
 import random
-from math import exp, inf, log, nextafter
+from math import exp, inf, log
 
 import domains
 import pytest

@@ -112,9 +112,10 @@ def _levels(values: Mapping[str, Any]) -> Levels:
 
 def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
     """The noise at the index, the worst index, and the limit of a schedule."""
-    from math import exp, inf
+    from math import inf
 
     from dpcalc.bounds.online import online_contraction, online_limit
+    from dpcalc.last_iterate import beside_limit, limit_delta
 
     params, epsilon = _derive(values), found[0].result.get("epsilon", question.epsilon)
     level = params["levels"].at(values["index"])
@@ -126,12 +127,12 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     notes = [f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}: δ = {delta:.6g} at ε = {epsilon:.6g}"]
     if values.get("c1") is not None:
         limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
-        extra["delta_limit"] = exp(max(limit, -745.0))
-        if values["n"] < inf and limit > -inf:
+        extra["delta_limit"] = limit_delta(limit)
+        if values["n"] < inf:
             now = online_contraction.value(epsilon, **{k: params[k] for k in online_contraction.BOUND.params})
-            extra["limit_factor"] = exp(min(now - limit, 700.0))
-            notes.append(f"δ* = {extra['delta_limit']:.6g} is the limit as n → ∞, not a guarantee: at this n online-contraction gives "
-                         f"{extra['limit_factor']:.4g} times it")
+            numbers, note = beside_limit(limit, now, "online-contraction")
+            extra |= numbers
+            notes.append(note)
     return extra, tuple(notes)
 
 

@@ -192,15 +192,14 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         return extra, ()
     once = values["epochs"] == 1
     if once and values.get("c1") is not None and values.get("index") is None:
-        from math import exp
-
         from dpcalc.bounds.pnsgd import shuffled_contraction, shuffled_limit
+        from dpcalc.last_iterate import beside_limit
 
         limit = shuffled_limit.value(epsilon, params["law"], values["c1"])
         now = shuffled_contraction.value(epsilon, **{k: params[k] for k in shuffled_contraction.BOUND.params})
-        extra |= {"delta_limit": exp(limit), "limit_factor": exp(min(now - limit, 700.0))}
-        notes.append(f"δ* = {exp(limit):.6g} is the limit as n → ∞, not a guarantee: at this n shuffled-contraction gives "
-                     f"{extra['limit_factor']:.4g} times it")
+        numbers, note = beside_limit(limit, now, "shuffled-contraction")
+        extra |= numbers
+        notes.append(note)
     if once and values.get("index") is not None and values.get("tau") is None:
         from dpcalc.answer import delta_result
 

@@ -1,0 +1,94 @@
+"""What fuzzing and measuring found, each as it was found."""
+
+import json
+import time
+from math import log
+
+import fuzz
+import mpmath
+import pytest
+
+from dpcalc.bounds import all_bounds
+from dpcalc.profiles import compose, pairs
+from dpcalc.profiles.pair import Pair
+
+BOUNDS = all_bounds()
+
+
+def answered(args, stdin=b""):
+    done = fuzz.call(args, stdin)
+    assert not fuzz.faults(args, done, stdin)
+    return done
+
+
+@pytest.mark.parametrize("question", [["--delta", "1e-5"], ["--alpha", "4"], ["--steps", "10", "--delta", "1e-5"]])
+def test_a_total_variation_of_1_promises_nothing(question):
+    done = answered(["convert", "-", *question], b'{"kind":"tv","tv":1}')
+    assert done.code in (2, 3) and done.err.count("\n") == 1
+
+
+def test_a_profile_of_delta_1_promises_nothing():
+    profile = b'{"kind":"profile","epsilon":[0,1],"delta":[1,1]}'
+    assert answered(["convert", "-", "--delta", "1e-5"], profile).code in (2, 3)
+    assert float(answered(["convert", "-", "--to", "tv", "-q"], profile).out) == 1
+
+
+def test_two_dashes_alone_print_the_help():
+    assert answered(["--"]).out == answered(["--help"]).out
+
+
+def test_beyond_all_finite_losses_only_the_infinite_one_is_left():
+    """It was refused as too fine a grid."""
+    parts = ((pairs.binary(0.6), 1), (pairs.binary(0.3, log(3e-5)), 1))
+    found = compose.log_delta_at(parts, 0.95)
+    assert found.lower <= log(3e-5) <= found.upper <= log(3e-5) + 1e-9
+    assert compose.log_delta_at(((pairs.binary(0.6), 3),), 1.9).upper == -float("inf")
+
+
+def test_atoms_on_two_scales_are_composed_to_the_precision():
+    """The bracket was 8.7 wide, since a finer grid was not tried."""
+    parts = ((Pair((), ((0.01, -0.6881598612034429), (-0.01, -0.6981598612034429)), -15.526452187381993), 4),
+             (Pair((), ((1.5876833649881594, -0.18598033909829226), (-1.5876833649881594, -1.7736637040864518))), 1))
+    found = compose.log_delta_at(parts, 1.6074974647376696)
+    assert found.lower <= -6.8146332005892259449 <= found.upper <= -6.8146332005892259449 + 2e-3
+
+
+def test_a_composition_of_laplace_releases_says_nothing_else_on_stderr():
+    done = answered(["rdp", "--mechanism", "laplace", "--scale", "1", "--steps", "3", "--epsilon", "4"])
+    assert done.err == ""
+
+
+@pytest.mark.parametrize(("name", "p"), [
+    ("laplace-exact", {"scale": 0.007691013114077646, "sensitivity": 0.6397425561693715, "epsilon": 18.030132901462515}),
+    ("outcomes-exact", {"p": (0.9332562106892743, 0.0667437893107257), "q": (0.25753934852714166, 0.7424606514728583),
+                        "epsilon": 2.3780381312243297}),
+    ("composition-basic", {"step_epsilon": 0.00011669506515188399, "step_delta": 0.012080861717922841, "steps": 75,
+                           "epsilon": 0.009210349433748427}),
+])
+def test_values_that_were_below_their_theorem_by_a_rounding(name, p):
+    mp = mpmath.mp.clone()
+    mp.dps = 60
+    want = mp.log(BOUNDS[name].exact(mp, **p))
+    assert want <= BOUNDS[name].value(**p) <= want + BOUNDS[name].rtol * max(1, abs(want)) * 10
+
+
+def test_rates_at_a_tiny_sampling_rate_take_seconds():
+    """Each ε had a search of the order from the start: 25 s."""
+    start = time.process_time()
+    done = answered(["tv", "--sampling-rate", "1e-8", "--sigma", "1", "--steps", "10", "--fpr", "0.01", "--json"])
+    tpr = json.loads(done.out)["result"]["tpr"]
+    assert 0.01 <= tpr <= 0.010001
+    assert time.process_time() - start < 15
+
+
+@pytest.mark.parametrize("line", [
+    "online-noise --noise laplace --lipschitz 10 --diameter 1.99e12 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 --c1 100 --c2 100 --index 100 "
+    "--n 1e4 --epsilon 1",
+    "shuffle-pnsgd --noise laplace --c1 1e12 --c2 2 --lipschitz 10 --diameter 1e12 --learning-rate 0.1 --smoothness 0.5 --n 100 --epsilon 100",
+])
+def test_the_limit_of_a_delta_of_0_is_0(line):
+    """It was said to be nan times 5e-324, and broke JSON."""
+    done = answered([*line.split(), "--json"])
+    result = json.loads(done.out)["result"]
+    assert result["delta"] == 0
+    assert result["delta_limit"] == 0 or result["limit_factor"] == 0
