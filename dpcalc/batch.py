@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from dpcalc.api import Input, command_of, given_inputs, said, spellings
+from dpcalc.api import Input, command_of, given_inputs, named, spellings
 from dpcalc.errors import DpcalcError, fault, flag
 from dpcalc.quantities import NOISE_SCHEDULE
 from dpcalc.run import _one, _warnings
@@ -52,7 +52,7 @@ class Batch:
         tag: dict[str, Any] = {}
         try:
             said = _object(data)
-            if "error" in said:
+            if isinstance(before := said.get("error"), dict) and "message" in before:
                 return Line("" if self.quiet else dumps(said), "an error of the command before")
             if "schema" in said or "kind" in said:
                 said = {"input": {k: v for k, v in said.items() if k != "id"}, **{k: v for k, v in said.items() if k == "id"}}
@@ -135,7 +135,7 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
     {"id": 7, "error": {"code": "out-of-range", "option": "--s
     """
     found = command_of(command)
-    batch = Batch(found, said(found, defaults), given_inputs(found, inputs))
+    batch = Batch(found, named(found, defaults), given_inputs(found, inputs))
     for number, line in enumerate(lines, 1):
         data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
         if data.strip(_SPACE):

@@ -44,7 +44,8 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "released": _TEXT,
         "notes": _TEXTS,
     }
-    roc = {"roc": {"type": "array", "items": _NUMBERS}}  # tv with --fpr or --roc: {fpr, tpr} a point
+    roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} a point
+           "id": {"type": ["string", "number", "boolean", "null"]}}  # of a line of --batch, as it was given
     return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
             "properties": properties | roc, "$defs": definitions}
 
