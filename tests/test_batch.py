@@ -67,6 +67,9 @@ BAD = [  # a line, what is wrong, and the option to blame
     ('{"sigma": true}', "True is not a number", "--sigma"), ('{"sigma": [1]}', "a list is not a number", "--sigma"),
     ('{"sigma": {}}', "an object is not a number", "--sigma"), ('{"sigma": ""}', "not a finite number", "--sigma"),
     ('{"sigma": "1,2"}', "not a finite number", "--sigma"), ('{"sigma": 0}', "0 is not > 0", "--sigma"), ('{"steps": 1.5}', "whole", "--steps"),
+    ('{"sigma": 1, "delta": 0.1, "orders": []}', "the list is empty", "--orders"), ('{"orders": {}}', "an object is not a number", "--orders"),
+    ('{"id": ' + "[" * 900 + "]" * 900 + "}", "a text, a number or a boolean", "id"), ('{"sigma": ' + "[" * 900 + "]" * 900 + "}", "a list is not", "--sigma"),
+    ('{"error": {"message": ' + "[" * 900 + "]" * 900 + "}}", "no such key", "--error"), ('{"error": {}}', "no such key", "--error"),
     ('{"mechanism": 3}', "3 is not one of gaussian", "--mechanism"), ('{"mechanism": "gausian"}', "did you mean gaussian?", "--mechanism"),
     ('{"bound": 3, "sigma": 1}', "not a name", "--bound"), ('{"solve": {}, "sigma": 1}', "not a name", "--solve"),
     ('{"sgma": 1}', "did you mean sigma?", "--sgma"), ('{"format": "csv"}', "no such key", "--format"), ('{"quiet": 1}', "no such key", "--quiet"),
@@ -162,6 +165,15 @@ def test_several_inputs_of_a_line_compose():
     given = [answer("rdp", sigma=3).record(), {"kind": "gdp", "mu": 0.25}]
     first, second = lines("convert", [json.dumps({"inputs": given}), json.dumps({"input": given[1:]})], delta="1e-5")
     assert [first["guarantee"]["mu"], second["guarantee"]["mu"]] == pytest.approx([5 / 12, 0.25])
+
+
+@pytest.mark.parametrize("line,says", [
+    ('{"kind": "gdp", "mu": ' + "[" * 900 + "]" * 900 + "}", "mu: a list is not a number"), ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: no such key"),
+    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is no dpcalc result or guarantee"), ('{"from": "rdp", "alpha": [], "rdp": []}', "the list is empty"),
+    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not >= 0"), ('{"input": []}', "say what you have")])
+def test_bad_inputs_of_a_line(line, says):
+    (text,) = answer_lines([line], "convert", delta=1e-5)
+    assert says in text and '"internal"' not in text
 
 
 def test_a_conjecture_warns_once():
