@@ -67,7 +67,7 @@ def command_of(name: str) -> Command:
     raise DpcalcError("unknown-command", f"no calculator {name!r}; there are {', '.join(calculators)}{near(str(name), calculators)}")
 
 
-def said(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
+def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options under the names of the command, its numbers as plain ones. Raises DpcalcError for a name it does not know."""
     names, raw = spellings(command), dict[str, Any]()
     for key, x in options.items():
@@ -96,7 +96,7 @@ def _answered(command: Command, inputs: Iterable[Input], options: Mapping[str, A
 
     from dpcalc.run import _one, _warnings
 
-    raw = said(command, {k: _plain(x) for k, x in options.items()})
+    raw = named(command, {k: _plain(x) for k, x in options.items()})
     guarantees = given_inputs(command, inputs)
     found = _one(command, {**raw, "format": "json"}, guarantees)
     for warning in _warnings(found):

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from dpcalc.api import Input, command_of, given_inputs, said, spellings
+from dpcalc.api import Input, command_of, given_inputs, named, spellings
 from dpcalc.errors import DpcalcError, fault, flag
 from dpcalc.quantities import NOISE_SCHEDULE
 from dpcalc.run import _one, _warnings
@@ -52,12 +52,13 @@ class Batch:
         tag: dict[str, Any] = {}
         try:
             said = _object(data)
-            if "error" in said:
-                return Line("" if self.quiet else dumps(said), "an error of the command before")
-            if "schema" in said or "kind" in said:
-                said = {"input": {k: v for k, v in said.items() if k != "id"}, **{k: v for k, v in said.items() if k == "id"}}
             if "id" in said:
                 tag = {"id": _id(said.pop("id"))}
+            if _is_error(said):
+                text = f"line {number}: an error of the command before: {said['error']['message']}".replace("\n", " ")
+                return Line("" if self.quiet else dumps({**tag, **said}), text)
+            if "schema" in said or "kind" in said:
+                said = {"input": said}
             return self._answered(tag, *self._question(said))
         except DpcalcError as error:
             return self._failed(tag, error, number)
@@ -117,6 +118,14 @@ def _object(data: bytes | None) -> dict[str, Any]:
     return said
 
 
+def _is_error(said: Mapping[str, Any]) -> bool:
+    """Whether it is what a batch prints for a line without an answer."""
+    error = said.get("error")
+    if set(said) != {"error"} or not isinstance(error, dict):
+        return False
+    return "message" in error and all(isinstance(x, str | int) for x in error.values())
+
+
 def _id(x: Any) -> Any:
     if isinstance(x, dict | list):
         raise DpcalcError("unknown-value", "a text, a number or a boolean is needed", "id")
@@ -134,8 +143,10 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
     {"schema": "dpcalc/v1", "version": "0.1.0", "command": "rd
     {"id": 7, "error": {"code": "out-of-range", "option": "--s
     """
+    if isinstance(lines, str | bytes):
+        raise DpcalcError("usage", "lines are needed (text.splitlines()), not one text")
     found = command_of(command)
-    batch = Batch(found, said(found, defaults), given_inputs(found, inputs))
+    batch = Batch(found, named(found, defaults), given_inputs(found, inputs))
     for number, line in enumerate(lines, 1):
         data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
         if data.strip(_SPACE):
@@ -151,6 +162,8 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], swit
 
     if raw.get("format") not in (None, "json", "jsonl"):
         raise DpcalcError("contradictory", "--batch prints JSON Lines, or with -q numbers", "--format")
+    if raw.get("plot"):
+        raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
     if switches["explain"]:
         raise DpcalcError("unneeded", "every line of --batch names source, assumptions and errata already", "--explain")
     if "-" in sources or raw.get("schedule") == "-":
@@ -167,8 +180,8 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], swit
     def run() -> int:
         from dpcalc.streams import Told, Writer, blocks
 
-        if sys.stdin is None:
-            raise DpcalcError("unreadable", "standard input is closed", "--batch")
+        if sys.stdin is None or sys.stdout is None:
+            raise DpcalcError("unreadable", f"standard {'input' if sys.stdin is None else 'output'} is closed", "--batch")
         told, failed, number = Told(f"dpcalc {command.name}: "), False, 0
         with Writer(sys.stdout.buffer) as out:
             for block in blocks(sys.stdin.fileno(), LONGEST):

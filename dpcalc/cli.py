@@ -285,5 +285,5 @@ def _wants_json(args: list[str]) -> bool:
 
 def _drop_output() -> None:
     """Nothing more can be written: keep the interpreter's own flush at exit silent."""
-    devnull = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(devnull, sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -174,7 +174,8 @@ def _complaint(issue: Any) -> str:
     if isinstance(issue["input"], OutOfRange):
         return f"{key}: {issue['input'][:40]} is not a finite number, or below the least positive double"
     limits = issue.get("ctx", {})
-    value = json.dumps(limits.get("tag", issue["input"]), default=str, ensure_ascii=False)
+    said = limits.get("tag", issue["input"])
+    value = brief(said) if isinstance(said, dict | list) else json.dumps(said, default=str, ensure_ascii=False)
     value = value if len(value) <= 60 else value[:57] + "…"
     allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
     return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(

@@ -168,6 +168,8 @@ def _whole(x: Any) -> int:
 def _split(x: Any) -> Any:
     if isinstance(x, str):
         return tuple(part for part in x.split(","))
+    if isinstance(x, list | tuple) and not x:
+        raise NotANumber("the list is empty")
     return tuple(x) if isinstance(x, list | tuple) else (x,)
 
 

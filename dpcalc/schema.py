@@ -48,7 +48,8 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "notes": _TEXTS,
     }
     certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of what the theorem gives
-    roc = {"roc": {"type": "array", "items": _NUMBERS}}  # tv with --fpr or --roc: {fpr, tpr} a point
+    roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} a point
+           "id": {"type": ["string", "number", "boolean", "null"]}}  # of a line of --batch, as it was given
     reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
     gain = {"type": "object", "required": ["assumption", "options", "bound", "command"], "additionalProperties": _NUMBER,
             "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}

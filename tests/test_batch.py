@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 
+import jsonschema
 import pytest
 from conftest import SCRIPT
 from hypothesis import given, settings
@@ -66,6 +67,9 @@ BAD = [  # a line, what is wrong, and the option to blame
     ('{"sigma": true}', "True is not a number", "--sigma"), ('{"sigma": [1]}', "a list is not a number", "--sigma"),
     ('{"sigma": {}}', "an object is not a number", "--sigma"), ('{"sigma": ""}', "not a finite number", "--sigma"),
     ('{"sigma": "1,2"}', "not a finite number", "--sigma"), ('{"sigma": 0}', "0 is not > 0", "--sigma"), ('{"steps": 1.5}', "whole", "--steps"),
+    ('{"sigma": 1, "delta": 0.1, "orders": []}', "the list is empty", "--orders"), ('{"orders": {}}', "an object is not a number", "--orders"),
+    ('{"id": ' + "[" * 900 + "]" * 900 + "}", "a text, a number or a boolean", "id"), ('{"sigma": ' + "[" * 900 + "]" * 900 + "}", "a list is not", "--sigma"),
+    ('{"error": {"message": ' + "[" * 900 + "]" * 900 + "}}", "no such key", "--error"), ('{"error": {}}', "no such key", "--error"),
     ('{"mechanism": 3}', "3 is not one of gaussian", "--mechanism"), ('{"mechanism": "gausian"}', "did you mean gaussian?", "--mechanism"),
     ('{"bound": 3, "sigma": 1}', "not a name", "--bound"), ('{"solve": {}, "sigma": 1}', "not a name", "--solve"),
     ('{"sgma": 1}', "did you mean sigma?", "--sgma"), ('{"format": "csv"}', "no such key", "--format"), ('{"quiet": 1}', "no such key", "--quiet"),
@@ -163,10 +167,34 @@ def test_several_inputs_of_a_line_compose():
     assert [first["guarantee"]["mu"], second["guarantee"]["mu"]] == pytest.approx([5 / 12, 0.25])
 
 
+@pytest.mark.parametrize("line,says", [
+    ('{"kind": "gdp", "mu": ' + "[" * 900 + "]" * 900 + "}", "mu: a list is not a number"), ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: no such key"),
+    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is no dpcalc result or guarantee"), ('{"from": "rdp", "alpha": [], "rdp": []}', "the list is empty"),
+    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not >= 0"), ('{"input": []}', "say what you have")])
+def test_bad_inputs_of_a_line(line, says):
+    (text,) = answer_lines([line], "convert", delta=1e-5)
+    assert says in text and '"internal"' not in text
+
+
 def test_a_conjecture_warns_once():
     args = ("shuffle-pnsgd", "--lipschitz", "1", "--n", "1000", "--tau", ".5", "--delta", "1e-4", "--bound", "without-replacement-conjecture")
     done = batch(*args, "--bound", "rdp-improved", stdin=['{"sigma": 4}', '{"sigma": 5}', '{"sigma": 6}'])
     assert done.stderr.decode().count("not a guarantee") == 1 and done.stdout.count(b"\n") == 3
+
+
+def test_a_batch_imports_no_more_than_its_lines_need():
+    probe = ("import sys; sys.argv = ['dpcalc', 'rdp', '--batch', '-d', '1e-5']; from dpcalc.__main__ import main\ntry: main()\n"
+             "except SystemExit: print(*sorted(sys.modules), file=sys.stderr)")
+    done = subprocess.run([sys.executable, "-c", probe], input='{"sigma": 1}', capture_output=True, text=True)
+    assert done.stdout.startswith('{"schema"') and not {"numpy", "rich", "scipy", "mpmath"} & set(done.stderr.split())
+
+
+def test_a_line_fits_the_schema():
+    from dpcalc.commands.subsample import COMMAND
+    from dpcalc.schema import of_command
+
+    got = lines("subsample", ['{"sigma": 1, "sampling_rate": 0.01, "id": "x", "bound": ["poisson-rdp"], "delta": 1e-5}'])
+    jsonschema.validate(got[0], of_command(COMMAND))
 
 
 # --- streams ---------------------------------------------------------------------------------------------------------
@@ -301,9 +329,8 @@ KEYS = st.sampled_from(["sigma", "delta", "epsilon", "alpha", "mechanism", "scal
 def test_any_json_gives_one_line_and_no_fault(data):
     (line,) = answer_lines([json.dumps(data)], "rdp")
     record = json.loads(line, parse_constant=lambda x: pytest.fail(f"{x} in JSON"))
-    assert "\n" not in line and record.get("error") != {} and ("schema" in record or "error" in record)
-    if isinstance(record.get("error"), dict) and "error" not in (data if isinstance(data, dict) else {}):
-        assert record["error"]["code"] != "internal", record
+    assert "\n" not in line and ("schema" in record or set(record["error"]) >= {"code", "message", "line"})
+    assert record.get("error", {}).get("code") != "internal", record
 
 
 @settings(max_examples=100, deadline=None)
