@@ -101,10 +101,8 @@ def _solved_tv(run: Run, question: Question, found: Found, seen: Asked) -> dict[
     from dpcalc.question import Question as Plain
 
     head = found.rows[0]
-    name, via = head.route.bound.name, head.route.conversion
-    at = guarantees(run._replace(sigma=head.result["sigma"]), Plain("epsilon", delta=question.delta), (name,), seen)
-    assert via is None or at.rows
-    return {"tv": at.rows[0].result["tv"]} if at.rows else {}
+    at = guarantees(run._replace(sigma=head.result["sigma"]), Plain("epsilon", delta=question.delta), (head.route.bound.name,), seen)
+    return {"tv": at.rows[0].result["tv"]}
 
 
 def _notes(run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
