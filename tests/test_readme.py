@@ -1,7 +1,10 @@
 """Every command in the README runs, and its output there is what it prints."""
 
 import re
+import subprocess
+import sys
 
+import pytest
 from conftest import ROOT
 from generate_readme import README, generated
 
@@ -17,3 +20,23 @@ def test_the_setup_commands_name_what_exists():
     assert len(commands) == 2 and all(".venv/bin/pip install" in c for c in commands)
     assert "test = [" in (ROOT / "pyproject.toml").read_text()
     assert "<!-- test command -->" in (ROOT / ".ci" / "run").read_text()
+
+
+PYTHON = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S)
+
+
+@pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
+def test_the_python_of_the_readme_runs(code, tmp_path):
+    (tmp_path / "questions.jsonl").write_text('{"sigma": 1}\n{"sigma": 2}\n')
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_numbers_in_its_comments_are_true(tmp_path):
+    """A number after `# ` with an ellipsis is how the value of that line begins."""
+    shown = re.findall(r"^(\S.*?)\s+# (?:ε, in full: )?(\d+\.\d+)…", "".join(PYTHON), re.M)
+    assert len(shown) >= 2
+    code = PYTHON[[("solve(" in c) for c in PYTHON].index(True)]
+    for expression, start in shown:
+        done = subprocess.run([sys.executable, "-c", f"{code}\nprint(repr({expression}))"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.stdout.startswith(start), (expression, done.stdout, done.stderr)
