@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _WIDTH, _PUSHED = 60.0, 60.0  # widths D′ in units of the noise, of instances (a) and (b)
 _WIDER, _SPREAD = 80.0, 12.0  # of (a) where T > 12·width²
 _WIDEST, _RESTED = 200.0, 32.0  # of (a) once it rests: T > 32·width²
+_SPAN = 12.0  # standard deviations of a walk that contracts
 _SEEN = (1e-4, 3.0)  # q·push·width in which the law at rest tells enough
 _HARDEST, _HARDEST_STEP = 36.0, 1e6  # pushes in units of the noise: beyond, densities leave the range of doubles; of one step
 _INSIDE = 1 - 1e-12
@@ -51,7 +52,7 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
     hardest = _HARDEST if iterations > 1 else _HARDEST_STEP
     pull = 1 - learning_rate * strong_convexity
     most = min(diameter, lipschitz / strong_convexity if strong_convexity else inf) / unit * _INSIDE
-    wide = min(most, _WIDEST, sqrt(iterations / _RESTED))
+    wide = min(most, _WIDEST, sqrt(iterations / _RESTED), _SPAN / sqrt(1 - pull * pull) if abs(pull) < 1 else inf)
     widths = [min(most, max(_WIDTH, min(_WIDER, sqrt(iterations / _SPREAD))))]
     if wide > 2 * WIDE:
         told = q * min(lipschitz / sigma / batch_size, hardest) * wide

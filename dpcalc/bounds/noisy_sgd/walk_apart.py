@@ -6,7 +6,20 @@ from math import erf, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.noisy_sgd.walk_grid import Grid
-from dpcalc.bounds.noisy_sgd.walk_step import FLOOR, TINY, Law, Origin, Pair, cell_error, cells, entry_error, flush, moved_masses, places
+from dpcalc.bounds.noisy_sgd.walk_step import (
+    FLOOR,
+    TINY,
+    Law,
+    Origin,
+    Pair,
+    cell_error,
+    cells,
+    entry_error,
+    flush,
+    moved_masses,
+    places,
+    unknown,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +68,7 @@ def resting(pair: Pair, g: Grid, steps: int) -> Law:
     system[-1] = 1.0
     mass = np.maximum(np.linalg.solve(system, np.eye(len(y))[-1]), TINY)
     for _ in range(3):
-        mass = mass @ matrix
+        mass = np.maximum(mass @ matrix, TINY)
     after = mass @ matrix
     each = g.error + entry_error(pair, len(y)) + float(np.abs(after / mass - 1).max()) * (1 + 1e-9)
     mass /= mass.sum()
@@ -69,8 +82,11 @@ def _apart(pair: Pair, g: Grid, y: Array, masses: list[Array], error: float, lef
     import numpy as np
 
     cuts = places(pair)
+    error += cell_error(pair, cuts)
+    if not error < 1:
+        return unknown(cuts)
     p, q = (cells(pair, Origin(y, m, g.x, g.x), cuts, up) for m, up in zip(masses, (True, False), strict=True))
-    off = np.expm1(error + cell_error(pair, cuts))
+    off = np.expm1(error)
     gain, (above_p, above_q) = p - q, (np.cumsum(x[::-1])[::-1][1:] for x in (p, q))
     gain = np.sign(gain) * np.maximum(np.abs(gain) - off * (p + q) - 2 * left_open - FLOOR, 0.0)
     lead = np.maximum(above_p - above_q - off * (above_p + above_q) - 2 * left_open - FLOOR, 0.0)

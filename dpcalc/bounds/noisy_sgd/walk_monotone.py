@@ -22,6 +22,7 @@ from dpcalc.bounds.noisy_sgd.walk_step import (
     moved_masses,
     places,
     push,
+    unknown,
 )
 
 if TYPE_CHECKING:
@@ -123,7 +124,9 @@ def _mixed(pair: Pair, end: _State, error: float) -> bool:
 def _from_wall(pair: Pair, g: Grid, y: Array, end: _State, error: float) -> Law:
     """The laws of any start and any larger number of steps, C carried one step further to the cuts."""
     cuts = places(pair)
-    more = exp(error + cell_error(pair, cuts))
+    if not error < 1:
+        return unknown(cuts)
+    more = exp(min(1.0, error + cell_error(pair, cuts)))  # beyond, nothing will be read
     apart = [(c * g.w * pair.pull) @ density(pair, g.x, cuts, up) * more + FLOOR for c, up in zip(end.c, (True, False), strict=False)]
     return _read(pair, Origin(y, end.mass, g.x, end.s * g.w), (apart[0], apart[-1][::-1] if pair.mirrored else apart[-1]), error)
 
@@ -134,6 +137,8 @@ def _read(pair: Pair, origin: Origin, apart: tuple[Array, Array] | None, error: 
 
     cuts = places(pair)
     error += cell_error(pair, cuts)
+    if not error < 1:
+        return unknown(cuts)
     mass = cells(pair, origin, cuts)
     s = origin.mass @ push(pair, origin.y, cuts) + (origin.s * pair.pull) @ density(pair, origin.nodes, cuts, up=True)
     lead, (c_p, c_q) = pair.rate * s, apart or (0.0, 0.0)

@@ -19,7 +19,7 @@ LEAST_PULL = 0.01  # a below is carried as if it were negative: N needs it relat
 _ULP = 2.0**-53
 _LIBRARY = 200  # units of 2^-53 by which exp, and tails.tail at the argument as it is, may be wrong
 _FARTHEST = 38.6  # φ(z) is 0 in doubles beyond
-_CELLS, _FINEST = 200, 0.1
+_CELLS, _FINEST, _NARROW = 200, 0.1, 0.05  # one cell where the walls have nearly everything
 # e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6, by the ellipse ρ = 4·20/9.65 of walk_grid's proof: wrong by 1e-18 of the integral.
 _PUSH_NODES = 20
 
@@ -139,8 +139,15 @@ def places(pair: Pair) -> Array:
     """Where cells meet: the thresholds."""
     import numpy as np
 
-    count = min(_CELLS, max(8, int(2 * pair.half / _FINEST)))
+    count = min(_CELLS, max(8, int(2 * pair.half / _FINEST))) if 2 * pair.half > _NARROW else 1
     return np.linspace(-pair.half, pair.half, count + 1)
+
+
+def unknown(cuts: Array) -> Law:
+    """Where errors exceed the numbers."""
+    import numpy as np
+
+    return Law(np.ones(len(cuts) + 1), np.zeros(len(cuts) + 1), np.ones(len(cuts)), np.zeros(len(cuts)))
 
 
 def cells(pair: Pair, origin: Origin, cuts: Array, up: bool = False) -> Array:
