@@ -93,16 +93,16 @@ def main(args):
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time, per bound")
     said = parser.parse_args(args)
     bounds = all_bounds()
-    found = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     failed = 0
     for name in said.names or bounds:
         try:
-            found[name] = measure(bounds[name], said.points, said.seconds)
+            record = measure(bounds[name], said.points, said.seconds)
         except Violation as violation:
             failed += 1
             print(violation, file=sys.stderr, flush=True)
             continue
-        print(f"{name}: {found[name]['points']} points, worst {found[name]['worst']:.1e}", flush=True)
+        print(f"{name}: {record['points']} points, worst {record['worst']:.1e}", flush=True)
+        found = {**(json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}), name: record}
         ordered = {n: found[n] for n in bounds if n in found}
         FILE.write_text("{\n" + ",\n".join(f" {json.dumps(n)}: {json.dumps(m, ensure_ascii=False)}" for n, m in ordered.items()) + "\n}\n",
                         encoding="utf-8")
