@@ -17,6 +17,7 @@ import oracle
 from dpcalc.bounds import all_bounds
 
 FILE = Path(__file__).parents[1] / "dpcalc" / "accuracy.json"
+NO_CORNERS = {"composition", "burn-in-rdp", "burn-in-as-published"}  # there the quadrature of the oracle itself misses the peak
 POINTS, SECONDS = 100_000, 45.0
 
 
@@ -26,7 +27,8 @@ class Violation(Exception):
 
 def stream(name, seed):
     """Points without end, in turn random and with corners."""
-    sources = [kind(f"accuracy {name} {seed}") for kind in (random.Random, domains.Corners)]
+    kinds = (random.Random,) if name in NO_CORNERS else (random.Random, domains.Corners)
+    sources = [kind(f"accuracy {name} {seed}") for kind in kinds]
     while True:
         for rng in sources:
             yield domains.DRAW[name](rng)
@@ -93,16 +95,16 @@ def main(args):
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of processor time, per bound")
     said = parser.parse_args(args)
     bounds = all_bounds()
-    found = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     failed = 0
     for name in said.names or bounds:
         try:
-            found[name] = measure(bounds[name], said.points, said.seconds)
+            record = measure(bounds[name], said.points, said.seconds)
         except Violation as violation:
             failed += 1
             print(violation, file=sys.stderr, flush=True)
             continue
-        print(f"{name}: {found[name]['points']} points, worst {found[name]['worst']:.1e}", flush=True)
+        print(f"{name}: {record['points']} points, worst {record['worst']:.1e}", flush=True)
+        found = {**(json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}), name: record}
         ordered = {n: found[n] for n in bounds if n in found}
         FILE.write_text("{\n" + ",\n".join(f" {json.dumps(n)}: {json.dumps(m, ensure_ascii=False)}" for n, m in ordered.items()) + "\n}\n",
                         encoding="utf-8")

@@ -1,7 +1,7 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
-from math import exp, inf, log
+from math import exp, expm1, inf, log
 
 from dpcalc.bounds import curve, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
@@ -115,7 +115,7 @@ def a_run(rng, most, *drop, laws=(), index=False):
     p = contraction(rng)
     n = max(1, round(log_uniform(rng, 1, most)))
     if not laws:  # c^n stays above e^{−50}, so that doubles hold it
-        p["strong_convexity"] = min(p["strong_convexity"], 50 / (p["learning_rate"] * n))
+        p["strong_convexity"] = min(p["strong_convexity"], -expm1(-50 / n) / p["learning_rate"])
     ratio = 2 * p["lipschitz"] / p["level"]
     if not laws and ratio > 6:  # and the profile is not flat in ε over the range of doubles
         p["level"], ratio = p["lipschitz"] / 3, 6.0
@@ -132,7 +132,7 @@ def a_run(rng, most, *drop, laws=(), index=False):
 def a_stream(rng, most, *drop, law=None, listed=None):
     p = contraction(rng)
     level, n = p.pop("level"), rng.randint(1, most)
-    p["strong_convexity"] = min(p["strong_convexity"], 50 / (p["learning_rate"] * n))
+    p["strong_convexity"] = min(p["strong_convexity"], -expm1(-50 / n) / p["learning_rate"])
     law = law or rng.choice((GAUSSIAN, LAPLACE))
     p |= {"law": law, "n": n, "index": rng.randint(1, n), "epsilon": rng.choice((0.0, log_uniform(rng, 1e-2, 2)))}
     if listed or (listed is None and rng.random() < 0.5) or p["learning_rate"] * p["strong_convexity"] > 0.9:

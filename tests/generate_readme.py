@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import accuracy
+
 from dpcalc.bounds import all_bounds
 from dpcalc.catalogue import entries
 from dpcalc.render_catalogue import cells
@@ -37,7 +39,7 @@ def errata():
 
 def generated(text):
     text = re.sub(r"```console\n(.*?)\n```", console, text, flags=re.S)
-    for name, make in (("bounds", bounds), ("errata", errata)):
+    for name, make in (("bounds", bounds), ("accuracy", accuracy.table), ("errata", errata)):
         text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, make=make: m.group(1) + make() + "\n" + m.group(2),
                       text, flags=re.S)
     return text

@@ -85,6 +85,8 @@ def _deviation(bound, p, got, want, least, dps):
         return Deviation(0.0, False)  # a δ of 0, and the rounding of the oracle
     if not -inf < got < inf:  # also a value that is no number
         return Deviation(inf, True)
+    if want == 0 and bound.kind == "profile" and dps == MANY:  # a δ of 0: any is a bound, and it must be a negligible one
+        return Deviation(0.0 if got < -600 or got == 0 else inf, False)
     if want < -1e300:  # a logarithm that doubles do not hold: any above it is a bound
         return Deviation(0.0, bool(got < want))
     if bound.status == "lower":  # the other side is the safe one, and how near it is not promised

@@ -16,7 +16,7 @@ def inverse_squares(low: int, high: int) -> float:
     if first == high:
         return head * (1 + 1e-15)
     a, b = first + 0.5, high + 0.5
-    tail = (b - a) / (a * b) - (a**-3 - b**-3) / 12 + 7 * a**-5 / 240
+    tail = (b - a) / (a * b) - (a**-3 - b**-3) / 12 + 7 * (a**-5 - b**-5) / 240
     return (head + tail) * (1 + 4e-15)
 
 
