@@ -37,7 +37,7 @@ def mills_spread(x: float, h: float) -> float:
     inside out; each odd term is below (h/x)² of the one before, so that those left out are below 1e-17 of the sum.
     """
     last = 2 * int(2 - 20.5 / log(h / x)) + 1
-    depth = max(int(12 + 600 / (x * x)) if x < 1e3 else 12, last + 2)
+    depth = max(int(13 + 370 / (x * x)) if x < 1e3 else 12, last + 2)  # from the limit of the tail, not from 0
     tail, ratios = (sqrt(x * x + 4 * depth) - x) / 2, [0.0] * (depth + 1)
     for k in range(depth, 0, -1):
         tail = ratios[k] = k / (x + tail)
