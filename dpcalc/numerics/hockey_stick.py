@@ -84,12 +84,12 @@ def epsilon_for(log_delta: float, ratio: float) -> float:
     def gap(epsilon: float) -> float:
         return log_theta(epsilon, ratio) - log_delta
 
-    if gap(0.0) <= 0:
-        return 0.0
     near = _near(log_delta, ratio)
     for margin in (2e-14, 8e-14) if near > 0 else ():
         if gap(near * (1 + margin)) <= 0:
             return near * (1 + margin)
+    if gap(0.0) <= 0:
+        return 0.0
     meets, fails = bracket(gap, ratio * (ratio / 2 + 3), +1, 0.0, 1e300)
     return boundary(gap, meets, fails)
 
