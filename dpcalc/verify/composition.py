@@ -59,10 +59,12 @@ class Cells(NamedTuple):
 
 
 def plan(witness: Any) -> Plan:
-    """From a row's witness, the grids a point longer at both ends (an atom on a grid point may be just beside it). Raises KeyError, TypeError or ValueError where it is none."""
+    """From a row's witness, the grids a point longer at both ends (an atom on a grid point may be just beside it).
+
+    Raises KeyError, TypeError or ValueError where it is none."""
     grids = tuple(Grid(float(o), int(f) - 1, int(n) + 2, float(t)) for o, f, n, t in witness["grids"])
     tilt, step = float(witness["tilt"]), float(witness["step"])
-    if not (tilt > 0 and step > 0 and all(2 <= g.points for g in grids)):
+    if not (tilt > 0 and step > 0 and all(g.points >= 2 for g in grids)):
         raise ValueError("its grid is none")
     if sum(g.points for g in grids) > _MOST_CELLS:
         raise TooLong(f"its grids have more than {_MOST_CELLS} points")
