@@ -302,5 +302,6 @@ def _best_shift(place: Array, merged: Array, tilt: float, step: float) -> float:
     """The shift that keeps most: a cell placed below it falls by one step."""
     order = np.argsort(place)
     fallen = np.concatenate(([0.0], np.cumsum(merged[order])[:-1]))  # weight strictly before each candidate
-    gain = tilt * place[order] + np.log1p(fallen / merged.sum() * np.expm1(-tilt * step))
+    with np.errstate(divide="ignore"):  # all weight may fall by more than doubles tell
+        gain = tilt * place[order] + np.log1p(fallen / merged.sum() * np.expm1(-tilt * step))
     return float(place[order][int(np.argmax(gain))])

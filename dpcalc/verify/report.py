@@ -77,7 +77,9 @@ def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
     about = f"{symbol(answer.question.asks)} of {name}, because"
     try:
         claims = of(row, answer)
-        return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims)
+        lower = tuple(Finding(OPEN, name, f"{k} = {x!r} ({name}), because it is the lower end of a bracket, no part of the guarantee")
+                      for k, x in row.result.items() if k.endswith("_lower"))
+        return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims) + lower
     except (Unchecked, DpcalcError) as reason:
         return (Finding(OPEN, name, f"{about} of this: {reason}"),)
     except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:
