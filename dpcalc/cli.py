@@ -158,6 +158,8 @@ def _page(page: Page) -> FastCommand:
         return page.prints((*words, *(flag(name) for name, on in said.items() if on)))
 
     short = [s for s in switches() if s.name in ("json", "quiet")] if page.switches else []
+    for switch in short:
+        switch.help = {"json": "print JSON", "quiet": "print the verdicts alone, one a line"}[str(switch.name)]
     built = FastCommand(page.name, callback=call, params=[words, *short], help=page.help, rich_markup_mode=None,
                         context_settings={"help_option_names": ["-h", "--help"]})
     built.examples = page.examples

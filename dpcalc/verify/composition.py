@@ -65,7 +65,7 @@ def plan(witness: Any) -> Plan:
     Raises KeyError, TypeError or ValueError where it is none."""
     grids = tuple(Grid(float(o), int(f) - 1, int(n) + 2, float(t)) for o, f, n, t in witness["grids"])
     tilt, step = float(witness["tilt"]), float(witness["step"])
-    sane = all(2 <= g.points and abs(g.offset) + abs(g.first) * step < _FARTHEST for g in grids)
+    sane = all(g.points >= 2 and abs(g.offset) + abs(g.first) * step < _FARTHEST for g in grids)
     if not (0 < tilt < inf and 0 < step < inf and sane):
         raise ValueError("its grid is none")
     if sum(g.points for g in grids) > _MOST_CELLS:
