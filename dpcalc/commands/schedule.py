@@ -14,7 +14,7 @@ _LARGEST = 100_000_000  # bytes
 
 
 def read(given: Given) -> Schedule:
-    """One (η, σ, used) a step, from the file (or, in a record, the text itself). Raises DpcalcError that says what is wrong with the file."""
+    """One (η, σ, used) a step, from the file (in a record, from the text itself). Raises DpcalcError that says what is wrong."""
     lists = _lists(given["schedule"])
     length = {len(x) for x in lists.values()}
     if len(length) != 1:
@@ -31,7 +31,8 @@ def text(steps: Schedule, given: Given) -> str:
     """The schedule as JSON, with the lists that its options do not say."""
     import json
 
-    lists = {"learning_rate": [eta for eta, _, _ in steps], "sigma": [sigma for _, sigma, _ in steps], "uses": [int(use) for _, _, use in steps]}
+    lists = {"learning_rate": [eta for eta, _, _ in steps], "sigma": [sigma for _, sigma, _ in steps],
+             "uses": [int(use) for _, _, use in steps]}
     return json.dumps({name: column for name, column in lists.items() if not given.has(name)})
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dpcalc.verify.ball import Context, Undecided, enclosure
 from dpcalc.verify.claims import Claim
@@ -62,6 +61,3 @@ def _by_digits(claim: Claim) -> Decision:
     slack, exact = claim.slack(mp), claim.exact(mp)
     value = float(exact)
     return Decision(bool(slack >= -MARGIN * max(abs(exact), mp.mpf(10) ** -400)), (value, value), BETWEEN)
-
-
-Formula = Callable[[Any], Any]

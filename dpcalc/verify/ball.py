@@ -125,7 +125,7 @@ def _double(x: Any, side: int) -> float:
     if size > 1e308:
         return float("inf") * (1 if x > 0 else -1)
     if size < 1e-300:
-        return (5e-324 if side > 0 else 0.0) if x > 0 else (0.0 if side > 0 else -1e-300)
+        return (1e-300 if side > 0 else 0.0) if x > 0 else (0.0 if side > 0 else -1e-300)
     near = float(x)
     exact = fraction(x)
     while (Fraction(near) - exact) * side < 0:
@@ -241,7 +241,7 @@ class Context:
 
     def power(self, x: Ball, y: Any) -> Ball:
         raw, exponent = x.x, self.raw(y)
-        if isinstance(y, int) and not type(raw) is self.acb:
+        if isinstance(y, int) and type(raw) is not self.acb:
             return Ball(self, raw ** self.flint.fmpz(y))
         if type(raw) is self.acb and not isinstance(y, int):
             return Ball(self, raw.pow(self.acb(exponent), analytic=self.analytic))

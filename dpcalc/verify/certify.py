@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from math import isfinite
 
 from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError, NoSolution
-from dpcalc.render import symbol
+from dpcalc.render import record, symbol
 from dpcalc.verify.arithmetic import Decision, certifying, decide
 from dpcalc.verify.claims import Claim, of
 from dpcalc.verify.parts import Unchecked
+from dpcalc.verify.replay import replay
 
 _LOWER = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # relative: where an ε is shown not to hold
 _COMPOSED = (1e-6, 1e-3)
@@ -21,9 +23,10 @@ def certified(answer: Answer) -> Answer:
         raise DpcalcError("missing-extra", "needs ball arithmetic: pip install 'dpcalc[certify]'", "--certify")
     if not answer.rows:
         raise DpcalcError("unneeded", "there is no number to certify without a question", "--certify")
-    head = answer.rows[0]
+    asked = replay(json.loads(json.dumps(record(answer))))  # with the parameters that its bounds read
+    head = asked.rows[0]
     try:
-        found = [(claim, decide(claim)) for claim in of(head, answer)]
+        found = [(claim, decide(claim)) for claim in of(head, asked)]
     except Unchecked as reason:
         raise NoSolution("not-certified", f"the headline ({head.route.label}) cannot be certified: {reason}", "--certify") from None
     for claim, decision in found:
@@ -31,7 +34,7 @@ def certified(answer: Answer) -> Answer:
             raise NoSolution("not-certified", f"{symbol(claim.quantity)} = {claim.claimed!r} ({head.route.label}) is not proven by "
                              f"{decision.how}", "--certify")
     claim, decision = found[0]
-    low, high = _ends(answer, head, claim, decision)
+    low, high = _ends(asked, head, claim, decision)
     note = f"certified: {symbol(claim.quantity)} at the witness is between {low!r} and {high!r} ({decision.how})"
     return answer._replace(certified={"bits": float(decision.bits or 0), "lower": low, "upper": high}, notes=(*answer.notes, note))
 

@@ -11,15 +11,11 @@ from math import inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.answer import Answer, Row, is_composed
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
-from dpcalc.errors import OutOfScope
-from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.verify import parts
+from dpcalc.verify.formulas import RDP, Formula, delta_at, of_an_epoch, once, own_of, pure, rdp_total
 from dpcalc.verify.parts import Unchecked
-
-Formula = Callable[[Any], Any]  # of a context
 
 
 class Claim(NamedTuple):
@@ -34,13 +30,13 @@ class Claim(NamedTuple):
 
 
 def _above(quantity: str, claimed: float, exact: Formula) -> Claim:
-    exact = _once(exact)
+    exact = once(exact)
     return Claim(quantity, claimed, lambda mp: mp.mpf(claimed) - exact(mp), exact, quantity)
 
 
 def _probability(quantity: str, claimed: float, exact: Formula) -> Claim:
     """Of a probability, which is at most 1 whatever the formula says."""
-    exact = _once(exact)
+    exact = once(exact)
     return Claim(quantity, claimed, (lambda mp: mp.mpf(0)) if claimed >= 1 else (lambda mp: mp.mpf(claimed) - exact(mp)), exact, quantity)
 
 
@@ -63,78 +59,6 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
 
 def _reversed(claim: Claim) -> Claim:
     return claim._replace(slack=lambda mp: -claim.slack(mp), least=True)
-
-
-# --- the published formulas ------------------------------------------------------------------------------------------
-
-_LONGEST = 200_000  # terms of a sum
-_LARGEST_ORDER = 20_000
-
-
-def _own(row: Row) -> dict[str, Any]:
-    """The arguments of `exact`: the parameters, and the theorem's free choices as the row made them."""
-    bound = row.route.bound
-    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp", "epsilon")} if bound.search else {}
-    own = {**own_params(bound, row.params), **free}
-    if "r" in own:
-        own["r"] = int(own["r"])
-    return own
-
-
-def _check_length(row: Row) -> None:
-    bound, p = row.route.bound, row.params
-    if p.get("steps", 1) > bound.exact_steps:
-        raise Unchecked(f"its published sum has {p['steps']:g} terms")
-    summed = bound.exact_n < inf and not bound.name.endswith(("hybrid", "iteration", "-exact")) or bound.name.startswith("online")
-    if summed and p.get("n", 0) > _LONGEST:
-        raise Unchecked(f"its published sum has {p['n']:g} terms")
-
-
-def rdp_total(row: Row, alpha: float) -> Formula:
-    """ε(α) of all steps."""
-    bound, own, steps = row.route.bound, _own(row), row.params.get("steps", 1)
-    _check_length(row)
-    if bound.integer_orders and alpha > _LARGEST_ORDER:
-        raise Unchecked(f"its published sum has {alpha:g} terms")
-    return _once(lambda mp: steps * bound.exact(mp, alpha, **own))
-
-
-def _once(formula: Formula) -> Formula:
-    """The formula computed once at each precision, unless its comparisons went both ways."""
-    known: dict[tuple[int, int], Any] = {}
-
-    def again(mp: Any) -> Any:
-        key = (id(mp), mp.prec)
-        if key not in known:
-            before = getattr(mp, "position", 0)
-            value = formula(mp)
-            if getattr(mp, "position", 0) != before:
-                return value
-            known[key] = value
-        return known[key]
-
-    return again
-
-
-def delta_at(row: Row) -> Callable[[Any, Any], Any]:
-    """(context, ε) → δ as published. Raises Unchecked for a composition."""
-    bound, own = row.route.bound, _own(row)
-    _check_length(row)
-    if (base := _of_an_epoch(bound)) is not None:
-        steps = own.pop("steps")
-        if steps > 1 and not bound.name.endswith("-basic"):
-            raise Unchecked("epochs composed numerically have no published formula")
-        return lambda mp, epsilon: steps * base.exact(mp, mp.mpf(epsilon) / steps, **own)
-    return lambda mp, epsilon: bound.exact(mp, epsilon, **own)
-
-
-def _of_an_epoch(bound: Bound) -> Bound | None:
-    """The bound of one epoch, where this one is its composition."""
-    if "steps" not in bound.params or "level" not in bound.params:
-        return None
-    from dpcalc.bounds import all_bounds
-
-    return all_bounds()[bound.name.removesuffix("-basic")]
 
 
 # --- claims ----------------------------------------------------------------------------------------------------------
@@ -170,7 +94,8 @@ def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
     alpha, rdp, beside = _conversion(row)
     found = [_converted(row, name, row.result[name], alpha, rdp, epsilon, lambda mp: mp.mpf(row.result[name]))]
     if "log_delta" in row.result:
-        found.append(_converted(row, "log_delta", row.result["log_delta"], alpha, rdp, epsilon, lambda mp: mp.exp(mp.mpf(row.result["log_delta"]))))
+        log_delta = row.result["log_delta"]
+        found.append(_converted(row, "log_delta", log_delta, alpha, rdp, epsilon, lambda mp: mp.exp(mp.mpf(log_delta))))
     return (*found, beside)
 
 
@@ -201,9 +126,9 @@ def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     _same(row, "delta", question.delta)
     epsilon, delta = row.result["epsilon"], question.delta or 0.0
     if question.delta == 0:
-        return (_above("epsilon", epsilon, _pure(row)),)
+        return (_above("epsilon", epsilon, pure(row)),)
     at = delta_at(row)
-    exact = _once(lambda mp: at(mp, epsilon))
+    exact = once(lambda mp: at(mp, epsilon))
     return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ"),)
 
 
@@ -217,7 +142,7 @@ def _profile_delta(row: Row, question: Question) -> tuple[Claim, ...]:
 
 
 def _deltas(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:
-    log_delta, exact = result["log_delta"], _once(exact)
+    log_delta, exact = result["log_delta"], once(exact)
     if log_delta == -inf:
         return (_above("delta", result["delta"], exact),)
     by_log = (lambda mp: mp.mpf(0)) if log_delta >= 0 else (lambda mp: mp.exp(mp.mpf(log_delta)) - exact(mp))
@@ -228,7 +153,7 @@ def _composed(row: Row) -> bool:
     bound = row.route.bound
     if bound.name in ("burn-in-profile", "composition-profile"):
         return bool(row.params["iterations"] > 1)
-    epochs = _of_an_epoch(bound) is not None and not bound.name.endswith("-basic") and row.params.get("steps", 1) > 1
+    epochs = of_an_epoch(bound) is not None and not bound.name.endswith("-basic") and row.params.get("steps", 1) > 1
     return is_composed(bound, row.params) or bound.kind == "composition" or epochs
 
 
@@ -243,86 +168,27 @@ def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
     if question.asks == "epsilon":
         _same(row, "delta", question.delta)
         epsilon, delta = row.result["epsilon"], question.delta or 0.0
-        exact = _once(lambda mp: parts.delta(mp, uses, grid, epsilon, log(delta)))
+        exact = once(lambda mp: parts.delta(mp, uses, grid, epsilon, log(delta)))
         return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ"),)
     epsilon = 0.0 if question.asks == "tv" else question.epsilon or 0.0
     if question.asks == "tv":
         tv = row.result["tv"]
-        return (_probability("tv", tv, _once(lambda mp: parts.delta(mp, uses, grid, 0.0, log(tv) if tv else -inf))),)
+        return (_probability("tv", tv, once(lambda mp: parts.delta(mp, uses, grid, 0.0, log(tv) if tv else -inf))),)
     _same(row, "epsilon", question.epsilon)
-    return _deltas(row.result, _once(lambda mp: parts.delta(mp, uses, grid, epsilon, row.result["log_delta"])))
+    return _deltas(row.result, once(lambda mp: parts.delta(mp, uses, grid, epsilon, row.result["log_delta"])))
 
 
 def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
     _same(row, "alpha", question.alpha)
     name, alpha, steps = row.route.bound.name, question.alpha or 0.0, row.params.get("steps", 1)
-    if name not in _RDP:
+    if name not in RDP:
         raise Unchecked(f"the Rényi divergence of {name} has no published formula")
-    own, params = _own(row), row.params
-    return (_above("rdp", row.result["rdp"], lambda mp: steps * _RDP[name](mp, alpha, own, params)),)
-
-
-def _by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda mp, alpha, own, params: mp.mpf(alpha) * mu(mp, **own) ** 2 / 2
-
-
-def _iteration(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration
-
-    return iteration.exact_mu(mp, **own)
-
-
-def _iteration_schedule(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration_schedule
-
-    return iteration_schedule.exact_mu(mp, **own)
-
-
-def _affine(fed: bool) -> Callable[..., Any]:
-    def mu(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> Any:
-        from dpcalc.bounds.noise_feedback import affine, with_feedback, without_feedback
-
-        variance = (with_feedback if fed else without_feedback).exact_variance(mp, curvature, learning_rate, sigma, iterations)
-        return affine.exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, variance)
-
-    return mu
-
-
-def _sampled_gaussian(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
-    from dpcalc.bounds.noisy_sgd import sampled_step
-
-    if "noise_multiplier" not in params:
-        raise Unchecked("the Rényi divergence of its profile has no published formula")
-    return sampled_step.exact(mp, alpha, own["sampling_rate"], params["noise_multiplier"])
-
-
-_RDP: dict[str, Callable[..., Any]] = {
-    "iteration": _by_mu(_iteration),
-    "iteration-schedule": _by_mu(_iteration_schedule),
-    "noise-feedback": _by_mu(_affine(True)),
-    "without-feedback": _by_mu(_affine(False)),
-    "wor-profile": _sampled_gaussian,
-}
-
-
-def _pure(row: Row) -> Formula:
-    """The least ε with δ = 0."""
-    p, steps = row.params, row.params.get("steps", 1)
-    if "level" in p:
-        return lambda mp: steps * (2 * mp.mpf(p["lipschitz"]) / mp.mpf(p["level"]))
-    if "step_epsilon" in row.route.bound.params:
-        return lambda mp: steps * mp.mpf(p["step_epsilon"])
-    if "probability" in p:
-        return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
-    if "scale" in p:
-        return lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"])
-    if "p" in p:
-        return lambda mp: max(abs(mp.log(mp.mpf(a) / mp.mpf(b))) for a, b in zip(p["p"], p["q"], strict=True) if a or b)
-    raise Unchecked("no published formula for pure differential privacy")
+    own, params = own_of(row), row.params
+    return (_above("rdp", row.result["rdp"], lambda mp: steps * RDP[name](mp, alpha, own, params)),)
 
 
 def _point(row: Row, question: Question) -> tuple[Claim, ...]:
-    bound, own = row.route.bound, _own(row)
+    bound, own = row.route.bound, own_of(row)
     if bound.name == "pure-gdp":
         return (_pure_gdp(row),)
 
@@ -363,7 +229,7 @@ def _inner(row: Row, epsilon: float) -> Formula:
     """δ at the witness of a true-positive rate."""
     bound = row.route.bound
     if bound.kind == "point":
-        own = _own(row)
+        own = own_of(row)
         return lambda mp: bound.exact(mp, **own)["tv"]
     if bound.kind == "rdp":
         raise Unchecked("the orders of an RDP curve behind a true-positive rate are not in the record")
@@ -386,5 +252,3 @@ _HOW: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] = {
     **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu")},
     **{(kind, "tpr"): _tpr for kind in ("rdp", "profile", "composition", "point")},
 }
-
-__all__ = ["Claim", "OutOfScope", "Unchecked", "of"]

@@ -21,6 +21,7 @@ from dpcalc.verify.laws import Use
 Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
 _BACK = 1e-12  # of the loss above which all are infinite: an atom that the fast path found next to it is one of them
+_FARTHEST = 1e6  # of a loss on a grid
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
 
@@ -59,17 +60,20 @@ class Cells(NamedTuple):
 
 
 def plan(witness: Any) -> Plan:
-    """From a row's witness, the grids a point longer at both ends (an atom on a grid point may be just beside it). Raises KeyError, TypeError or ValueError where it is none."""
+    """From a row's witness, the grids a point longer at both ends (an atom on a grid point may be just beside it).
+
+    Raises KeyError, TypeError or ValueError where it is none."""
     grids = tuple(Grid(float(o), int(f) - 1, int(n) + 2, float(t)) for o, f, n, t in witness["grids"])
     tilt, step = float(witness["tilt"]), float(witness["step"])
-    if not (tilt > 0 and step > 0 and all(2 <= g.points for g in grids)):
+    sane = all(g.points >= 2 and abs(g.offset) + abs(g.first) * step < _FARTHEST for g in grids)
+    if not (0 < tilt < inf and 0 < step < inf and sane):
         raise ValueError("its grid is none")
     if sum(g.points for g in grids) > _MOST_CELLS:
         raise TooLong(f"its grids have more than {_MOST_CELLS} points")
     if "block" not in witness:
         return Plan(tilt, step, grids)
     coarse = float(witness["coarse"])
-    if not (coarse >= step and abs(coarse / step - round(coarse / step)) < 1e-9):
+    if not (int(witness["block"]) >= 1 and coarse >= step and abs(coarse / step - round(coarse / step)) < 1e-9):
         raise ValueError("its coarse grid is no multiple of the fine one")
     return Plan(tilt, step, grids, int(witness["block"]), coarse, tuple(float(x) for x in witness["offsets"]))
 

@@ -132,6 +132,8 @@ def _mixed(use: Use, mp: Any, loss: Any, closed: bool, side: Callable[[Any, Any,
     rate = mp.mpf(use.rate)
     w, lost = _inner(mp, rate, loss), use.base.infinite(mp)  # Q has no more than P(∞) where P has nothing, by symmetry
     if side == use.base.below:
+        if w is None and 1 + mp.expm1(loss) / rate < 0:  # below log(1 − q), the least loss of all
+            return mp.mpf(0), mp.mpf(0)
         p, q = side(mp, w, closed) if w is not None else (mp.mpf(0), mp.mpf(0))
         return (1 - rate) * (q + lost) + rate * p, q + lost
     if w is None:

@@ -60,7 +60,8 @@ def recorded(record: Record) -> Iterator[None]:
         RECORDED.reset(token)
 
 
-def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[Row, ...]:
+def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Callable[[Params], Params],
+          question: Question) -> tuple[Row, ...]:
     """The recorded rows of these routes that answer this question, in their order."""
     asked = question.unknown.name if question.unknown else question.asks
     found = []

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.numbers import human
 from dpcalc.render import record as rendered
 from dpcalc.render import row_label, symbol
 from dpcalc.verify.arithmetic import Decision, decide
-from dpcalc.verify.claims import Claim, Unchecked, of
+from dpcalc.verify.claims import Claim, of
+from dpcalc.verify.parts import Unchecked
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import number, replay
 
@@ -74,13 +74,16 @@ def _certified(head: tuple[Finding, ...], record: Record) -> tuple[Finding, ...]
 
 def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
     name = row_label(row)
+    about = f"{symbol(answer.question.asks)} of {name}, because"
     try:
         claims = of(row, answer)
-        return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims)
+        lower = tuple(Finding(OPEN, name, f"{k} = {x!r} ({name}), because it is the lower end of a bracket, no part of the guarantee")
+                      for k, x in row.result.items() if k.endswith("_lower"))
+        return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims) + lower
     except (Unchecked, DpcalcError) as reason:
-        return (Finding(OPEN, name, f"{symbol(answer.question.asks)} of {name}, because of this: {reason}"),)
+        return (Finding(OPEN, name, f"{about} of this: {reason}"),)
     except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:
-        return (Finding(OPEN, name, f"{symbol(answer.question.asks)} of {name}, because its witness is incomplete or out of range ({reason})"),)
+        return (Finding(OPEN, name, f"{about} its witness is incomplete or out of range ({reason})"),)
 
 
 def _finding(name: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
@@ -118,15 +121,17 @@ def _whole(answer: Answer, record: Record) -> tuple[Finding, ...]:
     import json
 
     again = json.loads(json.dumps(rendered(answer)))
-    differences = _differences(again, {k: v for k, v in record.items() if k not in _FREE}, "")
+    differences = _differences(again, record, "")
     return tuple(Finding(REFUTED, "", f"the record says {said}") for said in differences[:5])
 
 
 def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        found = [f"nothing of {path}{key}" for key in ours if key not in theirs and not (not path and key in _FREE) and key != "digits"]
-        found += [f"{path}{key}, which does not belong there" for key in theirs if key not in ours and key != "digits"]
-        return found + [d for key in ours if key in theirs and key != "digits" for d in _differences(ours[key], theirs[key], f"{path}{key}.")]
+        free = {"digits"} if path else _FREE
+        found = [f"nothing of {path}{key}" for key in ours.keys() - theirs.keys() - free]
+        found += [f"{path}{key}, which does not belong there" for key in theirs.keys() - ours.keys() - free]
+        both = [key for key in ours if key in theirs and key not in free]
+        return found + [d for key in both for d in _differences(ours[key], theirs[key], f"{path}{key}.")]
     if isinstance(ours, list) and isinstance(theirs, list):
         if len(ours) != len(theirs):
             return [f"{path[:-1]} has {len(theirs)} entries, where {len(ours)} follow from its options"]
@@ -146,6 +151,3 @@ def _agree(a: Any, b: Any) -> bool:
 def _text(x: Any) -> str:
     text = str(x)
     return text if len(text) <= 60 else text[:57] + "…"
-
-
-__all__ = ["OPEN", "REFUTED", "VERIFIED", "Finding", "Verdict", "human", "judged", "verify"]

@@ -146,7 +146,8 @@ def tv(rng):
     if kind == "often":
         return f"tv --sigma {log_uniform(rng, 2, 50)} --steps {rng.randint(2, 50)}"
     if kind == "solve":
-        return f"tv --tv {log_uniform(rng, .01, .5)} --mechanism {name} --solve {dict(gaussian='sigma', laplace='scale').get(name, 'probability')}"
+        unknown = {"gaussian": "sigma", "laplace": "scale"}.get(name, "probability")
+        return f"tv --tv {log_uniform(rng, .01, .5)} --mechanism {name} --solve {unknown}"
     if kind == "gdp":
         return f"tv --mu {log_uniform(rng, .1, 3)}"
     if kind == "dp":
@@ -169,5 +170,9 @@ COMMANDS = (rdp, rdp, convert, convert, subsample, subsample, shuffle, shuffle, 
 
 
 def questions(count, seed):
-    rng = random.Random(seed)
-    return [COMMANDS[k % len(COMMANDS)](rng) for k in range(count)]
+    """Different ones, the commands in turn."""
+    rng, found = random.Random(seed), []
+    while len(found) < count:
+        line = COMMANDS[len(found) % len(COMMANDS)](rng)
+        found += [line] if line not in found else []
+    return found

@@ -158,7 +158,7 @@ def test_pipes_carry_their_inputs(cli):
 def test_a_schedule_from_a_file_is_in_the_record(cli, tmp_path):
     file = tmp_path / "steps.json"
     file.write_text('{"sigma": [0.1, 0.2, 0.1], "learning_rate": [0.1, 0.1, 0.05]}')
-    line = "burn-in --n 9 --batch-size 9 --lipschitz 1 --smoothness 1 --diameter 1 --delta 1e-5 --json --schedule".split()
+    line = ["burn-in", "--n", "9", "--batch-size", "9", "--lipschitz", "1", "--smoothness", "1", "--diameter", "1", "--delta", "1e-5", "--json", "--schedule"]
     record = cli(*line, file).stdout
     file.unlink()
     assert cli("verify", "-", "-q", stdin=record).stdout == "verified\n"

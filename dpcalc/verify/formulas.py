@@ -1,0 +1,142 @@
+"""The formulas of a row, as published, at its witness: what the claims about it are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any
+
+from dpcalc.answer import Row
+from dpcalc.bound import Bound
+from dpcalc.orders import own_params
+from dpcalc.verify.parts import Unchecked
+
+Formula = Callable[[Any], Any]  # of a context
+
+_LONGEST = 200_000  # terms of a sum
+_LARGEST_ORDER = 20_000
+
+
+def own_of(row: Row) -> dict[str, Any]:
+    """The arguments of `exact`: the parameters, and the theorem's free choices as the row made them."""
+    bound = row.route.bound
+    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp", "epsilon")} if bound.search else {}
+    own = {**own_params(bound, row.params), **free}
+    if "r" in own:
+        own["r"] = int(own["r"])
+    return own
+
+
+def _check_length(row: Row) -> None:
+    bound, p = row.route.bound, row.params
+    if p.get("steps", 1) > bound.exact_steps:
+        raise Unchecked(f"its published sum has {p['steps']:g} terms")
+    summed = (bound.exact_n < inf and not bound.name.endswith(("hybrid", "iteration", "-exact"))) or bound.name.startswith("online")
+    if summed and p.get("n", 0) > _LONGEST:
+        raise Unchecked(f"its published sum has {p['n']:g} terms")
+
+
+def rdp_total(row: Row, alpha: float) -> Formula:
+    """ε(α) of all steps."""
+    bound, own, steps = row.route.bound, own_of(row), row.params.get("steps", 1)
+    _check_length(row)
+    if bound.integer_orders and alpha > _LARGEST_ORDER:
+        raise Unchecked(f"its published sum has {alpha:g} terms")
+    return once(lambda mp: steps * bound.exact(mp, alpha, **own))
+
+
+def once(formula: Formula) -> Formula:
+    """The formula computed once at each precision, unless its comparisons went both ways."""
+    known: dict[tuple[int, int], Any] = {}
+
+    def again(mp: Any) -> Any:
+        key = (id(mp), mp.prec)
+        if key not in known:
+            before = getattr(mp, "position", 0)
+            value = formula(mp)
+            if getattr(mp, "position", 0) != before:
+                return value
+            known[key] = value
+        return known[key]
+
+    return again
+
+
+def delta_at(row: Row) -> Callable[[Any, Any], Any]:
+    """(context, ε) → δ as published. Raises Unchecked for a composition."""
+    bound, own = row.route.bound, own_of(row)
+    _check_length(row)
+    if (base := of_an_epoch(bound)) is not None:
+        steps = own.pop("steps")
+        if steps > 1 and not bound.name.endswith("-basic"):
+            raise Unchecked("epochs composed numerically have no published formula")
+        return lambda mp, epsilon: steps * base.exact(mp, mp.mpf(epsilon) / steps, **own)
+    return lambda mp, epsilon: bound.exact(mp, epsilon, **own)
+
+
+def of_an_epoch(bound: Bound) -> Bound | None:
+    """The bound of one epoch, where this one is its composition."""
+    if "steps" not in bound.params or "level" not in bound.params:
+        return None
+    from dpcalc.bounds import all_bounds
+
+    return all_bounds()[bound.name.removesuffix("-basic")]
+
+
+def _by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda mp, alpha, own, params: mp.mpf(alpha) * mu(mp, **own) ** 2 / 2
+
+
+def _iteration(mp: Any, **own: Any) -> Any:
+    from dpcalc.bounds.noisy_sgd import iteration
+
+    return iteration.exact_mu(mp, **own)
+
+
+def _iteration_schedule(mp: Any, **own: Any) -> Any:
+    from dpcalc.bounds.noisy_sgd import iteration_schedule
+
+    return iteration_schedule.exact_mu(mp, **own)
+
+
+def _affine(fed: bool) -> Callable[..., Any]:
+    def mu(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> Any:
+        from dpcalc.bounds.noise_feedback import affine, with_feedback, without_feedback
+
+        variance = (with_feedback if fed else without_feedback).exact_variance(mp, curvature, learning_rate, sigma, iterations)
+        return affine.exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, variance)
+
+    return mu
+
+
+def _sampled_gaussian(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
+    from dpcalc.bounds.noisy_sgd import sampled_step
+
+    if "noise_multiplier" not in params:
+        raise Unchecked("the Rényi divergence of its profile has no published formula")
+    return sampled_step.exact(mp, alpha, own["sampling_rate"], params["noise_multiplier"])
+
+
+RDP: dict[str, Callable[..., Any]] = {
+    "iteration": _by_mu(_iteration),
+    "iteration-schedule": _by_mu(_iteration_schedule),
+    "noise-feedback": _by_mu(_affine(True)),
+    "without-feedback": _by_mu(_affine(False)),
+    "wor-profile": _sampled_gaussian,
+}
+
+
+def pure(row: Row) -> Formula:
+    """The least ε with δ = 0."""
+    p, steps = row.params, row.params.get("steps", 1)
+    if "level" in p:
+        return lambda mp: steps * (2 * mp.mpf(p["lipschitz"]) / mp.mpf(p["level"]))
+    if "step_epsilon" in row.route.bound.params:
+        return lambda mp: steps * mp.mpf(p["step_epsilon"])
+    if "probability" in p:
+        return lambda mp: steps * abs(mp.log(mp.mpf(p["probability"]) / (1 - mp.mpf(p["probability"]))))
+    if "scale" in p:
+        return lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"])
+    if "p" in p:
+        return lambda mp: max(abs(mp.log(mp.mpf(a) / mp.mpf(b))) for a, b in zip(p["p"], p["q"], strict=True) if a or b)
+    raise Unchecked("no published formula for pure differential privacy")

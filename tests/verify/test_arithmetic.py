@@ -1,0 +1,181 @@
+"""Balls hold what they must; the laws of one use are those of the definition; convolutions are exact."""
+
+import random
+import sys
+from fractions import Fraction
+from math import erfc, exp, inf, nextafter, sqrt
+
+import domains
+import mpmath
+import pytest
+
+from dpcalc.bounds import all_bounds
+from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
+from dpcalc.errors import OutOfScope
+from dpcalc.profiles import pairs
+from dpcalc.profiles.law import law
+from dpcalc.verify import composition, laws
+from dpcalc.verify.ball import Ball, Context, Undecided, enclosure
+from dpcalc.verify.convolution import Sum, power
+from dpcalc.verify.optimal import slack
+
+BOUNDS = {name: b for name, b in all_bounds().items() if b.kind in ("rdp", "profile", "point")}
+# a sum without end, a numerical law, a root by Newton's method, and integrals at orders where they take seconds
+ELSEWHERE = {"online-limit", "lower-bound", "pure-gdp", "poisson-rdp", "composition", "burn-in-rdp", "burn-in-as-published"}
+BITS = (128, 512, 2048)
+
+
+@pytest.mark.parametrize("name", sorted(BOUNDS.keys() - ELSEWHERE))
+def test_balls_hold_the_published_formula(name):
+    """Against the same formula at 60 digits."""
+    bound, rng, seen = BOUNDS[name], random.Random(name), 0
+    mp = mpmath.mp.clone()
+    mp.dps = 60
+    for _ in range(8):
+        p = domains.DRAW[name](rng)
+        first = {"rdp": ("alpha",), "profile": ("epsilon",)}.get(bound.kind, ())
+        order, own = [p[k] for k in first], {k: x for k, x in p.items() if k not in first}
+        try:
+            want = bound.exact(mp, *order, **own)
+        except OutOfScope:
+            continue
+        for key in want if bound.kind == "point" else (None,):
+            exact = want[key] if key else want
+            ball = _tight(lambda c, key=key: bound.exact(c, *order, **own)[key] if key else bound.exact(c, *order, **own), float(abs(exact)))  # noqa: B023
+            low, high = ball.ends()
+            assert low * (1 - 1e-30) <= exact <= high * (1 + 1e-30) + (1e-300 if high == 0 else 0), (p, low, high, exact)
+            seen += 1
+    assert seen >= 2
+
+
+def _tight(formula, size):
+    for bits in BITS:
+        try:
+            ball = enclosure(c := Context(bits), lambda: formula(c))
+        except Undecided:
+            continue
+        if float(ball.x.rad()) <= 1e-20 * size or size < 1e-250:
+            return ball
+    raise AssertionError("no ball")
+
+
+@pytest.mark.parametrize("alpha, z, q", [(1.5, 1.0, 0.01), (8.3, 2.0, 0.1), (30.7, 4.0, 1e-4)])
+def test_integrals_with_their_tails(alpha, z, q):
+    from dpcalc.bounds.noisy_sgd import sampled_step
+    from dpcalc.bounds.sampling import poisson_rdp
+
+    for exact, value in ((lambda c: poisson_rdp.exact(c, alpha, z, q), poisson_rdp.value(alpha, z, q)),
+                         (lambda c: sampled_step.exact(c, alpha, q, z), sampled_step.value(alpha, q, z))):
+        low, high = enclosure(c := Context(128), lambda: exact(c)).ends()  # noqa: B023
+        assert low <= high <= value <= low * (1 + 1e-9)
+    whole = enclosure(c := Context(128), lambda: poisson_rdp.integral(
+        c, lambda u: (1 + u) ** 3 - 1 - 3 * u, c.mpf(3), c.mpf(q), c.mpf(z), lambda low, high: c.mpf(0)))
+    sums = 3 * q**2 * (exp(1 / z**2) - 1) + q**3 * (exp(3 / z**2) - 3 * exp(1 / z**2) + 2)  # moments of u = q(e^w − 1)
+    assert float(whole) == pytest.approx(sums, rel=1e-12)
+
+
+def test_open_comparisons_go_both_ways():
+    c = Context(64)
+    third = c.mpf(1) / 3
+
+    def formula():
+        return c.mpf(1) if third * 3 >= 1 else c.mpf(2)
+
+    low, high = enclosure(c, formula).ends()
+    assert low <= 1 and high >= 2 and high - low < 1 + 1e-8
+    with pytest.raises(Undecided):
+        formula()
+    with pytest.raises(Undecided, match="too many"):
+        enclosure(c, lambda: c.fsum(c.mpf(1) if third * 3 > 1 else c.mpf(0) for _ in range(9)))
+    assert isinstance(c.mpf(2) ** 0.5, Ball) and enclosure(c, lambda: max(third, third)).ends()[0] <= 1 / 3
+    low, high = enclosure(c, lambda: c.mpf(1) / 3).ends()
+    assert Fraction(low) < Fraction(1, 3) < Fraction(high) and high == nextafter(low, 1)
+
+
+def test_the_optimal_conversion():
+    """The slack changes its sign at the ε of the condition as published."""
+    mp = mpmath.mp.clone()
+    mp.dps = 40
+    rng, c = random.Random(3), Context(128)
+    for _ in range(20):
+        alpha, rdp, delta = 1 + 10 ** rng.uniform(-1, 2), 10 ** rng.uniform(-2, 1), 10 ** rng.uniform(-12, -2)
+        if rdp_improved.value(alpha, rdp, float(mp.log(delta))) == 0 or alpha * delta > 0.9:
+            continue
+        epsilon = float(rdp_optimal.exact(mp, alpha, rdp, delta))
+        if epsilon < 1e-3:
+            continue
+        above, below = (slack(c, alpha, c.mpf(rdp), c.mpf(delta), epsilon * (1 + x)).x for x in (1e-9, -1e-9))
+        assert above > 0 > below
+
+
+# --- the law of one use ----------------------------------------------------------------------------------------------
+
+GAUSSIAN, LAPLACE = laws.gaussian(lambda mp: mp.mpf(1) / 2), laws.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
+BINARY = laws.binary(lambda mp: mp.mpf(1), 0.25, 1.0)
+PAIRS = {"gaussian": (GAUSSIAN, pairs.gaussian(0.5)), "laplace": (LAPLACE, pairs.laplace(0.5)), "binary": (BINARY, pairs.binary(1.0, -1.3862943611198906))}
+SAMPLED = {None: lambda p, q: p, "poisson": pairs.poisson, "without-replacement": pairs.without_replacement, "added": lambda p, q: pairs.poisson(p, q).twin}
+
+
+@pytest.mark.parametrize("base", PAIRS)
+@pytest.mark.parametrize("scheme", SAMPLED)
+def test_laws_are_those_that_are_composed(base, scheme):
+    """Two independent descriptions of a pair: distribution functions, and densities with atoms."""
+    mine, fast = PAIRS[base]
+    use = laws.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0, scheme == "added")
+    pair, c = SAMPLED[scheme](fast, 0.3), Context(128)
+    spread = law(pair, 0.0, 45.0)
+    lost = 1 - exp(spread.log_total)
+    assert float(laws.infinite(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-12)
+    for x in (-0.9, -0.4, -0.17, -0.031, 0.0213, 0.11, 0.3, 0.77, 1.2):
+        p, q = (float(m) for m in laws.above(use, c, c.mpf(x)))
+        weight = spread.weight * exp(spread.log_total)
+        assert p == pytest.approx(float(weight[spread.loss > x].sum()), abs=1e-9 if base == "binary" else 3e-2)
+        assert q <= p * exp(-x) + 1e-12  # every loss above x has dP > e^x dQ
+        below = float(laws.below(use, c, c.mpf(x)))
+        assert below + p + float(laws.infinite(use, c)) == pytest.approx(1, abs=1e-15)
+    assert lost == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-9)
+
+
+@pytest.mark.parametrize("scheme, rate", [(None, 1.0), ("without-replacement", 0.2), ("poisson", 0.2)])
+def test_one_step_is_its_profile(scheme, rate):
+    """δ of the rounded law is above the exact profile, and near it."""
+    c, mu = Context(128), 0.5
+    grid = composition.Grid(0.0, -3000, 6001, inf)
+    plan = composition.Plan(3.0, 1e-3, (grid,))
+    for epsilon in (0.0, 0.05, 0.4, 1.0):
+        got = float(composition.delta(c, ((laws.Use(GAUSSIAN, scheme, rate), 1),), plan, epsilon))
+        inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))
+        want = rate * (erfc((inner / mu - mu / 2) / sqrt(2)) - exp(inner) * erfc((inner / mu + mu / 2) / sqrt(2))) / 2
+        assert want <= got <= want * (1 + 2e-4) + 1e-9
+
+
+# --- convolution -----------------------------------------------------------------------------------------------------
+
+
+def _exactly(weights, steps):
+    found = [1]
+    for _ in range(steps):
+        longer = [0] * (len(found) + len(weights) - 1)
+        for i, x in enumerate(found):
+            for j, y in enumerate(weights):
+                longer[i + j] += x * y
+        found = longer
+    return found
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 7, 16])
+@pytest.mark.parametrize("flint", [True, False])
+def test_convolutions_are_from_above(steps, flint, monkeypatch):
+    if not flint:
+        monkeypatch.setitem(sys.modules, "flint", None)
+    rng, bits = random.Random(steps), 60
+    weights = [rng.randrange(1 << 58) for _ in range(9)]
+    found = power(Sum(-4, weights, 0.0, bits), steps)
+    exact = _exactly(weights, steps)
+    total = 0
+    for k, w in enumerate(found.weights):
+        want = exact[k + found.first + 4 * steps] / 2.0 ** (bits * steps)
+        assert want * (1 - 1e-15) <= w / 2.0**bits <= want + 1e-13
+        total += w
+    assert 0 <= sum(exact) / 2.0 ** (bits * steps) - total / 2.0**bits <= found.missing + 1e-15 or total / 2.0**bits >= sum(exact) / 2.0 ** (bits * steps)
+    assert found.missing < 1e-9
