@@ -24,12 +24,13 @@ _dpcalc() {
         rdp,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         rdp,--digits) return;;
         rdp,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
-        convert,--from) COMPREPLY=( $(compgen -W 'rdp gdp zcdp dp outcomes' -- "$cur") ); return;;
+        convert,--from) COMPREPLY=( $(compgen -W 'rdp gdp zcdp dp tv outcomes profile' -- "$cur") ); return;;
         convert,--to) COMPREPLY=( $(compgen -W 'dp rdp gdp tv' -- "$cur") ); return;;
         convert,--alpha|convert,-a) return;;
         convert,--rdp) return;;
         convert,--mu) return;;
         convert,--rho) return;;
+        convert,--tv) return;;
         convert,--p) return;;
         convert,--q) return;;
         convert,--steps) return;;
@@ -227,7 +228,7 @@ _dpcalc() {
     esac
     case $cmd in
         rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
-        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --tv --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
         subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
         schema) COMPREPLY=( $(compgen -W '-h --help rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare' -- "$cur") );;
         shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;

@@ -28,12 +28,13 @@ complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l explain -d 'add state
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a convert -d 'Convert between guarantees, and compose them'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -F
-complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l from -d 'the guarantee you have' -x -a 'rdp gdp zcdp dp outcomes'
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l from -d 'the guarantee you have' -x -a 'rdp gdp zcdp dp tv outcomes profile'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l to -d 'the guarantee you want' -x -a 'dp rdp gdp tv'
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l alpha -s a -d 'Rényi order, or a list of orders' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l rdp -d 'Rényi divergence at each order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l mu -d 'parameter of Gaussian differential privacy' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l rho -d 'parameter of zero-concentrated differential privacy (RDP ρα)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l tv -d 'total variation distance' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l p -d 'outcome probabilities on one data set' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l q -d 'outcome probabilities on the neighbouring data set' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from convert' -l steps -d 'number of compositions (iterations)' -x

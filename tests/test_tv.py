@@ -326,3 +326,27 @@ def test_refused(line, code, says, cli):
     done = cli("tv", *line.split())
     assert done.returncode == code and done.stdout == "" and says in done.stderr
     assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr and "fault of dpcalc" not in done.stderr
+
+
+def test_convert_takes_a_tv_distance_as_an_option(cli):
+    """(0, TV)-DP composes to (0, 1 − (1 − TV)^T)."""
+    said = json.loads(cli("convert", "--from", "tv", "--tv", ".1", "--steps", "20", "--epsilon", "1", "--json").stdout)
+    read = json.loads(cli("convert", "-", "--steps", "20", "--epsilon", "1", "--json", stdin='{"kind": "tv", "tv": 0.1}').stdout)
+    assert 0 <= said["result"]["delta"] - (1 - 0.9**20) < 1e-9
+    assert said["result"] == read["result"]
+
+
+@pytest.mark.parametrize("argv, stdin, says", [
+    ("--from tv --delta .2", "", "--tv: needed with --from tv"),
+    ("--from profile --delta .2", "", "a profile is read from JSON"),
+    ("- --from tv --delta .2", '{"kind": "gdp", "mu": 1}', "the guarantee is read from the input already: gdp, not tv"),
+    ("--from gdp --mu 1 --tv .3 --delta .2", "", "--tv: not used with --from gdp"),
+])
+def test_convert_from_says_what_is_wrong(argv, stdin, says, cli):
+    done = cli("convert", *argv.split(), stdin=stdin)
+    assert (done.returncode, done.stdout) == (2, "") and says in done.stderr
+
+
+def test_convert_from_may_name_the_kind_that_is_read(cli):
+    profile = '{"kind": "profile", "epsilon": [0, 1], "delta": [0.1, 0.01]}'
+    assert cli("convert", "-", "--delta", ".1", "-q", stdin=profile).stdout == cli("convert", "-", "--from", "profile", "--delta", ".1", "-q", stdin=profile).stdout

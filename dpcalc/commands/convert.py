@@ -28,13 +28,14 @@ class _Source(NamedTuple):
 def answer(given: Given) -> Answer:
     """The converted guarantee, and what it is as JSON for the next command."""
     from dpcalc.answer import Answer, rows
+    from dpcalc.commands.convert_inputs import with_inputs
 
     given = with_inputs(given)
     name = given["from"]
     if name != "rdp":
         given = _one_order(given)
     if name is None:
-        raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp or outcomes, or give a JSON result", "--from")
+        raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or give a JSON result", "--from")
     source = _SOURCES[name]
     question = source.question(given)
     unknown = question.unknown.name if question.unknown else None
@@ -100,49 +101,6 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
     "tv": lambda r: {"kind": "tv", "tv": r["tv"]},
     "mu": lambda r: {"kind": "gdp", "mu": r["mu"]},
 }
-
-
-def with_inputs(given: Given) -> Given:
-    """Guarantees from JSON: one is converted, several are composed; `from` says which source they make."""
-    if not given.inputs:
-        return given
-    from dpcalc.guarantee import Dp, gaussian_mu, neighbours
-
-    if given.has("from"):
-        raise DpcalcError("contradictory", "the guarantee is read from the input already", "--from")
-    values = {**given.values}
-    kinds = set().union(*(neighbours(g) for g in given.inputs))
-    if len(kinds) > 1:
-        raise DpcalcError("refused", "the inputs use different neighbouring data sets (add-remove and replace-one); "
-                          "their guarantees do not compose", "--input")
-    values["adjacency"] = next(iter(kinds), "as in the given guarantee")
-    first = given.inputs[0]
-    if len(given.inputs) == 1 and isinstance(first, Dp):
-        return Given({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
-                      **_as_targets(given)}, given.provided - {"epsilon", "delta"}, given.inputs)
-    if (mu := gaussian_mu(given.inputs)) is not None:
-        return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
-    return Given({**values, "from": "parts", **_composed(given)}, given.provided, given.inputs)
-
-
-def _composed(given: Given) -> dict[str, Any]:
-    """The RDP curves and the dominating pairs of all inputs, where every one has one; and why not otherwise."""
-    from dpcalc.guarantee import curves
-    from dpcalc.guarantee_pairs import of
-
-    found: dict[str, Any] = {}
-    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of}
-    for name, parts in kinds.items():
-        try:
-            found[name] = tuple(part for g in given.inputs for part in parts(g))
-        except DpcalcError as reason:
-            found["reason"] = reason
-    return found
-
-
-def _as_targets(given: Given) -> dict[str, Any]:
-    """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total."""
-    return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
 
 
 # --- the questions ---------------------------------------------------------------------------------------------------
@@ -306,7 +264,7 @@ _SOURCES: dict[str, _Source] = {
     "zcdp": _Source(("rho",), ("steps", "orders"), curve_routes, _params("rho"), _plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params, _dp_question),
     "outcomes": _Source(("p", "q"), (), _outcome_routes, outcome_params, _plain_question),
-    "parts": _Source((), ("steps", "orders", "precision"), part_routes, part_params, _plain_question),
+    "parts": _Source((), ("tv", "steps", "orders", "precision"), part_routes, part_params, _plain_question),
 }
 
 
@@ -330,6 +288,7 @@ COMMAND = Command(
         Option(q.RDPS, GUARANTEE),
         Option(q.MU, GUARANTEE),
         Option(q.RHO, GUARANTEE),
+        Option(q.TV, GUARANTEE),
         Option(q.P, GUARANTEE),
         Option(q.Q, GUARANTEE),
         Option(q.STEPS, RUN, default=1),

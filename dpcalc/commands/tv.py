@@ -89,7 +89,7 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
     said = given.provided | ({unknown} if unknown else set())
     kinds = {_DESCRIBES[n]: n for n in sorted(said) if n in _DESCRIBES and not (n == "tv" and unknown)}
     if given.inputs:
-        from dpcalc.commands.convert import with_inputs
+        from dpcalc.commands.convert_inputs import with_inputs
 
         if kinds:
             raise DpcalcError("contradictory", "the guarantee is read from the input already", flag(next(iter(kinds.values()))))

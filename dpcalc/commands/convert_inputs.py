@@ -1,0 +1,68 @@
+"""What dpcalc convert starts from, where that is guarantees in JSON (or a TV distance): which source they make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpcalc.errors import DpcalcError
+from dpcalc.spec import Given, require
+
+
+def with_inputs(given: Given) -> Given:
+    """Guarantees from JSON: one is converted, several are composed; `from` says which source they make."""
+    given = _described(given)
+    if not given.inputs:
+        return given
+    from dpcalc.guarantee import Dp, gaussian_mu, neighbours
+
+    values = {**given.values}
+    kinds = set().union(*(neighbours(g) for g in given.inputs))
+    if len(kinds) > 1:
+        raise DpcalcError("refused", "the inputs use different neighbouring data sets (add-remove and replace-one); "
+                          "their guarantees do not compose", "--input")
+    values["adjacency"] = next(iter(kinds), "as in the given guarantee")
+    first = given.inputs[0]
+    if len(given.inputs) == 1 and isinstance(first, Dp):
+        return Given({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
+                      **_as_targets(given)}, given.provided - {"epsilon", "delta"}, given.inputs)
+    if (mu := gaussian_mu(given.inputs)) is not None:
+        return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
+    return Given({**values, "from": "parts", **_composed(given)}, given.provided, given.inputs)
+
+
+def _composed(given: Given) -> dict[str, Any]:
+    """The RDP curves and the dominating pairs of all inputs, where every one has one; and why not otherwise."""
+    from dpcalc.guarantee import curves
+    from dpcalc.guarantee_pairs import of
+
+    found: dict[str, Any] = {}
+    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of}
+    for name, parts in kinds.items():
+        try:
+            found[name] = tuple(part for g in given.inputs for part in parts(g))
+        except DpcalcError as reason:
+            found["reason"] = reason
+    return found
+
+
+def _as_targets(given: Given) -> dict[str, Any]:
+    """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total."""
+    return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
+
+
+def _described(given: Given) -> Given:
+    """`--from tv` goes the way of the same guarantee in JSON; `--from KIND` beside JSON must be its kind."""
+    kind = given["from"]
+    if given.inputs:
+        if kind is not None and any(g.kind != kind for g in given.inputs):
+            raise DpcalcError("contradictory", f"the guarantee is read from the input already: {given.inputs[0].kind}, not {kind}", "--from")
+        return given
+    if kind == "profile":
+        raise DpcalcError("missing", 'a profile is read from JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}', "--input")
+    if kind != "tv":
+        return given
+    from dpcalc.guarantee import Tv
+
+    require(given, ("tv",), "with --from tv")
+    return Given(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),), given.said_as)
