@@ -216,7 +216,7 @@ _dpcalc() {
         compare,--alpha|compare,-a) return;;
         compare,--rdp) return;;
         compare,--solve) COMPREPLY=( $(compgen -W 'sigma' -- "$cur") ); return;;
-        compare,--bound) return;;
+        compare,--bound) COMPREPLY=( $(compgen -W 'poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile wor-rdp burn-in-rdp burn-in-profile gaussian-exact iteration shuffled-hybrid shuffled-contraction shuffled-iteration smooth-nonconvex-shuffled-exact fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact' -- "$cur") ); return;;
         compare,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         compare,--digits) return;;
         compare,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
@@ -239,7 +239,7 @@ _dpcalc() {
         compare) COMPREPLY=( $(compgen -W '--run --n --batches --batch-size --steps --epochs --release --index --adjacency --loss --lipschitz --smoothness --strong-convexity --learning-rate --diameter --sigma --noise-multiplier --clipping-norm --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
         bounds) COMPREPLY=( $(compgen -W '--command --status --assumes --format --json -q --quiet -h --help' -- "$cur") );;
         explain) COMPREPLY=( $(compgen -W '--format --json -h --help gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") );;
-        verify) COMPREPLY=( $(compgen -W '--json -q --quiet -h --help' -- "$cur") );;
+        verify) COMPREPLY=( $(compgen -W '--json -q --quiet -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
         '') COMPREPLY=( $(compgen -W 'rdp convert subsample schema shuffle-pnsgd online-noise burn-in noise-feedback tv compare bounds explain verify -V --version -h --help' -- "$cur") );;
     esac
 }

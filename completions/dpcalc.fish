@@ -274,7 +274,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l delta -s d -d 'fa
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l alpha -s a -d 'Rényi order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l rdp -d 'Rényi divergence at the order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma'
-complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l bound -d 'use only this bound (repeatable)' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l bound -d 'use only this bound (repeatable)' -x -a 'poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile wor-rdp burn-in-rdp burn-in-profile gaussian-exact iteration shuffled-hybrid shuffled-contraction shuffled-iteration smooth-nonconvex-shuffled-exact fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact'
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l digits -d 'also evaluate the published formula with this many digits' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l plot -d 'draw a sweep into FILE.svg or FILE.png, or in the terminal (-)' -r -F
@@ -298,6 +298,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from explain' -l format -d 'output
 complete -c dpcalc -n '__fish_seen_subcommand_from explain' -l json -d 'short for --format json'
 complete -c dpcalc -n '__fish_seen_subcommand_from explain' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a verify -d 'Recheck a result from the formulas as published'
+complete -c dpcalc -n '__fish_seen_subcommand_from verify' -F
 complete -c dpcalc -n '__fish_seen_subcommand_from verify' -l json -d 'the verdicts as JSON'
 complete -c dpcalc -n '__fish_seen_subcommand_from verify' -s q -l quiet -d ''\''verified'\'' or '\''not verified'\'' alone, a line a result'
 complete -c dpcalc -n '__fish_seen_subcommand_from verify' -s h -l help -d 'show help'

@@ -79,19 +79,11 @@ def accuracy(bound: Bound) -> str:
 
 
 def measured(name: str) -> dict[str, Any] | None:
-    """What was measured of a bound's accuracy (points, claimed, worst, digits, domain), from accuracy.json, if it is there."""
-    return _accuracies().get(name)
+    """What was measured of a bound's accuracy: points, claimed, worst, digits, domain."""
+    from dpcalc import accuracy
 
-
-@cache
-def _accuracies() -> dict[str, dict[str, Any]]:
-    import json
-
-    file = Path(__file__).with_name("accuracy.json")
-    if not file.exists():
-        return {}
-    table: dict[str, dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
-    return table
+    found = accuracy.measured(name)
+    return found._asdict() if found else None
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
@@ -174,20 +166,38 @@ def module_of(bound: Bound) -> ModuleType:
 
 def proofs(bound: Bound) -> list[tuple[str, str]]:
     """(file, text) of the proofs that dpcalc itself carries: the bound's file and those it or its source refers to. None: in the source."""
+    own = _file(module_of(bound))
     found: dict[str, str] = {}
-    pending = [module_of(bound)]
+    pending, seen = [own], set()
     while pending:
-        module = pending.pop(0)
-        file, text = _file(module), module.__doc__ or ""
-        if file in found:
+        file = pending.pop(0)
+        if file in seen:
             continue
-        if "Proof." in text:
+        seen.add(file)
+        text = _docstring(file)
+        if has_proof := re.search(r"^Proof\b", text, re.M):
             found[file] = text.strip()
-        if "Proof." in text or module is module_of(bound):
-            pending += _referred(module, text + (bound.source if module is module_of(bound) else ""))
+        if has_proof or file == own:
+            pending += _referred(file, text + (bound.source if file == own else ""))
     return list(found.items())
 
 
+def _docstring(file: str) -> str:
+    """Of a file of this package, not imported."""
+    import ast
+
+    return ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
+
+
+def _referred(file: str, text: str) -> Iterator[str]:
+    """The files that a text names, beside the file or by their path."""
+    for path in re.findall(r"[\w/]+\.py", text):
+        name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
+        if (_ROOT / name).exists():
+            yield name
+
+
+_ROOT = Path(__file__).parents[1]
 _NO_PROOF = {"conjecture": "none is known", "as-published": "not sound as printed, see the errata",
              "lower": "no theorem, but the loss of a concrete run"}
 
@@ -200,13 +210,6 @@ def proof(bound: Bound) -> str:
 
 def _file(module: ModuleType) -> str:
     return module.__name__.replace(".", "/") + ".py"
-
-
-def _referred(module: ModuleType, text: str) -> Iterator[ModuleType]:
-    """The files that a text names, beside the module or by their path."""
-    for path in re.findall(r"[\w/]+(?=\.py)", text):
-        name = f"dpcalc.{path.replace('/', '.')}" if "/" in path else f"{module.__name__.rpartition('.')[0]}.{path}"
-        yield import_module(name.replace("dpcalc.dpcalc.", "dpcalc."))
 
 
 # --- records ---------------------------------------------------------------------------------------------------------

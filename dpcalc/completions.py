@@ -54,7 +54,8 @@ def tree() -> Tree:
 
 def _node(command: Any, text: str, values: dict[str, tuple[str, ...]]) -> Node:
     flags = _flags(command, values)
-    return Node(text, flags, tuple(command.words()), any("--input" in flag.names for flag in flags))
+    files = any("FILE" in (p.metavar or "") for p in command.params if not isinstance(p, RawOption))
+    return Node(text, flags, tuple(command.words()), files)
 
 
 def _flags(command: Any, values: dict[str, tuple[str, ...]]) -> tuple[Flag, ...]:

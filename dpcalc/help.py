@@ -13,17 +13,22 @@ Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
 _METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME", "choice": "NAME",
              "file": "FILE"}
+_LONGEST = 44  # columns of a list of choices beside the option; a longer one is in the help
 _FIRST = {option.name: place for place, option in enumerate(COMMON)}
 
 
 def metavar(q: Quantity, choices: Sequence[str]) -> str:
-    return "|".join(choices) if choices else q.metavar or _METAVARS[q.kind]
+    listed = "|".join(choices)
+    return listed if choices and len(listed) <= _LONGEST else q.metavar or _METAVARS[q.kind]
 
 
 def describe(option: Option) -> str:
     """'σ: standard deviation of the Gaussian noise [>0]'."""
     q, default = option.quantity, option.default
     text = f"{q.symbol}: {q.help}" if q.symbol else q.help
+    choices = option.choices or q.choices
+    if len("|".join(choices)) > _LONGEST:
+        text += f": {', '.join(choices)}"
     limits = f" [{q.limits()}]" if q.limits() else ""
     return text + limits + (f" [default: {default:g}]" if isinstance(default, float | int) else f" [default: {default}]" if default else "")
 

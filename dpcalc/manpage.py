@@ -18,9 +18,9 @@ _NUMBERS = (
 )
 _EXIT = (
     (0, "answered"),
-    (1, "a point of a sweep has no answer; the others are printed"),
+    (1, "a point of a sweep, or a line of a batch, has no answer; the others are printed"),
     (2, "bad input; one line on standard error says what is allowed"),
-    (3, "no solution, or the budget cannot be met; the line says the best that can"),
+    (3, "no solution, or the budget cannot be met; the line says the best that can; a claim that verify refutes"),
     (130, "interrupted"),
 )
 _ENVIRONMENT = (

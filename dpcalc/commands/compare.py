@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
@@ -10,7 +10,7 @@ from dpcalc.quantities import Quantity
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.answer import Answer, Route
     from dpcalc.comparing import Asked, Found
     from dpcalc.question import Question
     from dpcalc.training_run import Run
@@ -147,6 +147,13 @@ def _plain(quantity: Quantity, **changes: Any) -> Quantity:
     return quantity._replace(safer=0, **changes)
 
 
+def theorems() -> Iterator[Route]:
+    from dpcalc.catalogue import calculators
+    from dpcalc.readings import READINGS
+
+    return (route for reading in READINGS for route in calculators()[reading.command].theorems() if route.bound.name in reading.bounds)
+
+
 COMMAND = Command(
     "compare",
     "Every guarantee that applies to a training run, sharpest first, and what one more assumption would buy. The run is described by "
@@ -174,8 +181,10 @@ COMMAND = Command(
     answer,
     (
         ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma .1 --lipschitz 1 --loss convex "
-         "--smoothness 1 --learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = 3.21727"),
+         "--smoothness 1 --learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = 3.21726"),
         ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 --delta 1e-5",
-         "ε = 1.13391"),
+         "ε = 1.1339"),
     ),
+    theorems=theorems,
+    asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve.",
 )

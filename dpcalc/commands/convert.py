@@ -303,7 +303,7 @@ COMMAND = Command(
         ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = 1.70974"),
         ("convert --from gdp --mu 1 --delta 1e-5", "ε = 4.37718"),
         ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - --delta 1e-5",
-         "ε = 0.622243"),
+         "ε = 0.622241"),
     ),
     inputs=True,
     theorems=theorems,

@@ -54,8 +54,9 @@ def _finding(f: Finding) -> dict[str, Any]:
 COMMAND = Page(
     "verify",
     "Recheck results (--json) from the formulas as published, in rigorous arithmetic",
-    "FILE|- ...",
+    "FILE|-...",
     text,
-    (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "verified: ε ≤ 4.377178095681…"),),
+    (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "verified: ε ≤ 4.377178095681…"),
+     ("tv --sigma 50 --json | dpcalc verify - -q", "verified")),
     switches=(("json", "the verdicts as JSON"), ("quiet", "'verified' or 'not verified' alone, a line a result")),
 )
