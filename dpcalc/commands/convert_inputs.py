@@ -56,7 +56,8 @@ def _described(given: Given) -> Given:
     kind = given["from"]
     if given.inputs:
         if kind is not None and any(g.kind != kind for g in given.inputs):
-            raise DpcalcError("contradictory", f"the guarantee is read from the input already: {given.inputs[0].kind}, not {kind}", "--from")
+            raise DpcalcError("contradictory", f"the guarantee is read from the input already: {given.inputs[0].kind}, not {kind}",
+                              "--from")
         return given
     if kind == "profile":
         raise DpcalcError("missing", 'a profile is read from JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}', "--input")
