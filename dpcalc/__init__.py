@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-import sys
-
 TYPE_CHECKING = False  # typing itself is not imported for --version
 if TYPE_CHECKING:
     from typing import Any
@@ -35,14 +33,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
-
-
-class _Package(type(sys)):  # type: ignore[misc]
-    """`dpcalc.answer` is the function; the import system would put the module of that name in its place."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name != "answer" or not isinstance(value, type(sys)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package

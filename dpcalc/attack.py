@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from dpcalc.answer import Route, Row, Table, evaluate, is_composed
 from dpcalc.errors import OutOfScope
+from dpcalc.evaluate import evaluate, is_composed
 from dpcalc.numbers import human, plain
 from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import best_guess, true_positive
 from dpcalc.orders import Params
 from dpcalc.question import Question
+from dpcalc.rows import Route, Row, Table
 
 Delta = Callable[[float], float]
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.numbers import plain
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.question import Question
 from dpcalc.readings import READINGS, Reading
+from dpcalc.rows import Answer, Row
 from dpcalc.training_run import Run
 
 Asked = dict[str, DpcalcError | Answer]  # by command line

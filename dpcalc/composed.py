@@ -5,16 +5,17 @@ from __future__ import annotations
 from math import exp, inf
 from typing import TYPE_CHECKING
 
-from dpcalc.answer import Row, delta_result
 from dpcalc.errors import OutOfScope
+from dpcalc.evaluate import delta_result
 from dpcalc.numbers import human
 from dpcalc.orders import Params, own_params
 from dpcalc.profiles import compose
+from dpcalc.rows import Row
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Route
     from dpcalc.profiles.tilt import Parts
     from dpcalc.question import Question
+    from dpcalc.rows import Route
 
 
 def parts(route: Route, params: Params) -> Parts:

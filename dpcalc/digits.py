@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.mproot import root
 from dpcalc.orders import Params, own_params
+from dpcalc.rows import Answer, Row
 
 
 def with_digits(answer: Answer, digits: int) -> Answer:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from math import exp, inf
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Route, Row
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, OutOfScope, flag
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.question import Question
 from dpcalc.routes import converted
+from dpcalc.rows import Route, Row
 from dpcalc.spec import Given, missing
 
 Params = Mapping[str, Any]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import inf, isfinite, log, log10
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import NotANumber, number, plain
 from dpcalc.plot_words import axis_label, subtitle, symbol, title
 from dpcalc.render import row_label
 from dpcalc.render_sweep import Point, Points
+from dpcalc.rows import Answer, Row
 from dpcalc.spec import Command
 
 _WIDE = 1.5  # decades from which an axis is logarithmic

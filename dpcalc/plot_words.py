@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from dpcalc import quantities as q
-from dpcalc.answer import Answer
 from dpcalc.numbers import plain
 from dpcalc.quantities import Quantity
+from dpcalc.rows import Answer
 from dpcalc.spec import Command
 
 # What may be on an axis without being an option of the command.

@@ -8,9 +8,9 @@ from math import floor, inf, isinf, log
 from typing import Any
 
 from dpcalc import __version__
-from dpcalc.answer import Answer, Row
-from dpcalc.answer import Table as Numbers
 from dpcalc.numbers import human, plain
+from dpcalc.rows import Answer, Row
+from dpcalc.rows import Table as Numbers
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dpcalc.answer import Answer
 from dpcalc.numbers import human
 from dpcalc.render import row_label, shown, symbol
+from dpcalc.rows import Answer
 from dpcalc.tables import Cells
 
 

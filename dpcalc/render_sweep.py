@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Answer
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import plain
 from dpcalc.render import cells, record, row_label, shown, symbol
+from dpcalc.rows import Answer
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
+    from dpcalc.rows import Answer
 
 
 class Result:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Route
 from dpcalc.bound import Bound
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import (
@@ -29,6 +28,7 @@ from dpcalc.bounds.mechanisms import (
 )
 from dpcalc.bounds.profile import Profile
 from dpcalc.numerics.rounding import ratio_down
+from dpcalc.rows import Route
 
 Params = Mapping[str, Any]
 

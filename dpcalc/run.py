@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpcalc.spec import Command, Given
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer
     from dpcalc.plot_target import Target
+    from dpcalc.rows import Answer
     from dpcalc.sweep import Axis
 
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from functools import cache
 from math import inf, log
 
-from dpcalc.answer import Route, Row, evaluate
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, integer_boundary
 from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
+from dpcalc.rows import Route, Row
 
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 

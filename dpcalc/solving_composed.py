@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, inf, log
 
-from dpcalc.answer import Route, Row, evaluate
 from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
 from dpcalc.profiles.compose import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
+from dpcalc.rows import Route, Row
 
 _ROUNDS = 60
 _LONGEST = 2.0  # of a step in log x

@@ -10,8 +10,8 @@ from dpcalc import quantities as q
 from dpcalc.quantities import Quantity
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route
 
 QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run", "Output")
 ASKS = "Ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP), or give a budget and --solve."

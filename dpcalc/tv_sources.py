@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Route
 from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import composition_optimal, dp_tv, gdp_exact, outcomes, profile_composition
 from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact, laplace_profile, randomized_response_exact
@@ -15,6 +14,7 @@ from dpcalc.commands import convert, subsample
 from dpcalc.errors import DpcalcError
 from dpcalc.question import Question
 from dpcalc.routes import MECHANISMS, with_steps
+from dpcalc.rows import Route
 from dpcalc.spec import Given, refuse_unneeded, require
 
 Values = Mapping[str, Any]

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Row
 from dpcalc.comparing import Asked, command_line, headline
 from dpcalc.numbers import human, plain
 from dpcalc.question import Question
+from dpcalc.rows import Row
 from dpcalc.training_run import CONVEX, FIXED, LAST, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run, describe
 
 _GAIN = 1 - 1e-3  # less is not worth an assumption

@@ -112,13 +112,6 @@ def test_the_import_is_light():
     assert subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True).stdout == "[]\n"
 
 
-def test_the_function_is_not_hidden_by_the_module_of_its_name():
-    probe = ("import dpcalc; from dpcalc.answer import Route; assert dpcalc.answer('rdp', sigma=1, delta=.1).value > 0; "
-             "from dpcalc import answer, solve; import dpcalc.answer; assert answer is dpcalc.answer is not None and callable(answer); print('ok')")
-    done = subprocess.run([sys.executable, "-W", "error", "-c", probe], capture_output=True, text=True)
-    assert (done.stdout, done.stderr) == ("ok\n", "")
-
-
 def test_everything_public_is_documented_and_typed():
     for name in dpcalc.__all__:
         assert inspect.getdoc(getattr(dpcalc, name)), name

@@ -10,8 +10,8 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route, Row
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route, Row
 
 _SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness", "diameter")
 _RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate", "diameter")
@@ -21,8 +21,9 @@ _FRESH = "batches are drawn afresh at every step; batches cut from a shuffled ep
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
-    from dpcalc.answer import Answer, rows
+    from dpcalc.answering import rows
     from dpcalc.question import asked
+    from dpcalc.rows import Answer
 
     if given["schedule"] is not None:
         given = _scheduled(given)
@@ -120,10 +121,10 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, iteration_schedule, lower_bound
     from dpcalc.routes import converted
+    from dpcalc.rows import Route
 
     if given["schedule"] is not None:
         return (Route(iteration_schedule.BOUND),)

@@ -10,9 +10,9 @@ from dpcalc.quantities import Quantity
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route
     from dpcalc.comparing import Asked, Found
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route
     from dpcalc.training_run import Run
 
 _NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided by b (the expected "
@@ -23,9 +23,9 @@ _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate 
 
 def answer(given: Given) -> Answer:
     """ε at δ (or δ at ε, or the least σ) by every theorem that covers the run, with TV, and what one more assumption would buy."""
-    from dpcalc.answer import Answer
     from dpcalc.comparing import guarantees
     from dpcalc.question import asked
+    from dpcalc.rows import Answer
     from dpcalc.training_run import describe, noise
 
     if given.has("run"):

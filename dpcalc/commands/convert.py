@@ -11,8 +11,8 @@ from dpcalc.errors import DpcalcError
 from dpcalc.spec import GUARANTEE, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route
 
 
 class _Source(NamedTuple):
@@ -27,8 +27,9 @@ class _Source(NamedTuple):
 
 def answer(given: Given) -> Answer:
     """The converted guarantee, and what it is as JSON for the next command."""
-    from dpcalc.answer import Answer, rows
+    from dpcalc.answering import rows
     from dpcalc.commands.convert_inputs import with_inputs
+    from dpcalc.rows import Answer
 
     given = with_inputs(given)
     name = given["from"]
@@ -175,9 +176,9 @@ def _dp_question(given: Given) -> Question:
 
 
 def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.conversions import composition_advanced, composition_optimal, dp_tv, pure_gdp, pure_rdp
     from dpcalc.routes import COMPOSITION, converted
+    from dpcalc.rows import Route
 
     if question.asks == "mu":
         return (Route(pure_gdp.BOUND),)
@@ -195,9 +196,9 @@ def _dp_params(values: Any) -> dict[str, Any]:
 
 
 def _gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
     from dpcalc.routes import converted
+    from dpcalc.rows import Route
 
     return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
 
@@ -212,9 +213,9 @@ def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """By RDP where all parts have curves, and by profiles, which all parts have."""
-    from dpcalc.answer import Route
     from dpcalc.bounds.conversions import profile_composition, rdp_composition
     from dpcalc.routes import converted
+    from dpcalc.rows import Route
 
     rdp = converted(rdp_composition.BOUND, by_conversion=True) if "parts" in given.values else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
@@ -229,8 +230,8 @@ def part_params(values: Any) -> dict[str, Any]:
 
 
 def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.conversions import outcomes
+    from dpcalc.rows import Route
 
     return (Route(outcomes.PROFILE), Route(outcomes.RDP)) if question.asks == "rdp" else (Route(outcomes.PROFILE),)
 

@@ -9,8 +9,8 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route
 
 _RUN = ("curvature", "learning_rate", "steps", "lipschitz")
 _NOTES = (
@@ -21,9 +21,10 @@ _NOTES = (
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would lose."""
-    from dpcalc.answer import Answer, rows
+    from dpcalc.answering import rows
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
     from dpcalc.question import asked
+    from dpcalc.rows import Answer
 
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
@@ -41,8 +42,8 @@ def answer(given: Given) -> Answer:
 
 
 def theorems() -> tuple[Route, ...]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+    from dpcalc.rows import Route
 
     return (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True))
 
@@ -70,9 +71,10 @@ def _companions(params: Mapping[str, Any]) -> dict[str, float]:
 
 def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]:
     """The asked quantity for the same run without feedback, and, with feedback, for the worst record."""
-    from dpcalc.answer import Route, evaluate
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+    from dpcalc.evaluate import evaluate
     from dpcalc.question import Question as Plain
+    from dpcalc.rows import Route
 
     asks = Plain(question.asks, question.epsilon, question.delta, question.alpha)
     plain = evaluate(Route(without_feedback.BOUND), params, asks)

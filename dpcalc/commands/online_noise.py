@@ -9,10 +9,10 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route, Row
     from dpcalc.bounds.online.levels import Levels
     from dpcalc.last_iterate import Entry
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route, Row
 
 _LISTS = {"gaussian": "sigmas", "laplace": "scales"}
 _SCHEDULE = ("c1", "c2", "decay")
@@ -24,9 +24,10 @@ def answer(given: Given) -> Answer:
     """ε or δ of one index, the parameter that meets a budget, or the noise levels as a table."""
     if given.has("schedule"):
         return _printed(given)
-    from dpcalc.answer import Answer, rows
+    from dpcalc.answering import rows
     from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, routes, warnings
     from dpcalc.question import asked
+    from dpcalc.rows import Answer
 
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
@@ -140,8 +141,8 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float)
     """The index with the largest δ and that δ: the last one under a schedule, else by the smaller bound for each."""
     from math import inf
 
-    from dpcalc.answer import delta_result
     from dpcalc.bounds.online.worst import of_list
+    from dpcalc.evaluate import delta_result
 
     if values["n"] == inf:
         return inf, 1.0
@@ -160,8 +161,8 @@ def _noise_note(given: Given) -> str:
 
 def _printed(given: Given) -> Answer:
     """The noise levels of the steps FIRST:LAST."""
-    from dpcalc.answer import Answer, Table
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Table
 
     needed = {*_RUN[1:], *_SCHEDULE, "noise", "schedule"}
     refuse_unneeded(given, needed, "to print a schedule")

@@ -9,14 +9,15 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route
+    from dpcalc.rows import Answer, Route
 
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of a mechanism and its T-fold composition, or the parameter that meets a budget."""
-    from dpcalc.answer import Answer, rows
+    from dpcalc.answering import rows
     from dpcalc.question import asked
     from dpcalc.routes import MECHANISMS, with_steps
+    from dpcalc.rows import Answer
 
     mechanism = MECHANISMS[given["mechanism"]]
     question = asked(COMMAND, given)

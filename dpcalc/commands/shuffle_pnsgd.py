@@ -9,10 +9,10 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route, Row
     from dpcalc.bound import Bound
     from dpcalc.last_iterate import Entry
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route, Row
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
@@ -25,8 +25,9 @@ _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
-    from dpcalc.answer import Answer, rows
+    from dpcalc.answering import rows
     from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, routes, warnings
+    from dpcalc.rows import Answer
 
     question = _question(given)
     unknown = question.unknown.name if question.unknown else None
@@ -141,8 +142,9 @@ def _partial() -> tuple[Entry, ...]:
 
 def _companions(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[Row, ...]:
     """What stands beside the conjecture: the sum it bounds, the proven bound without amplification, and a lower bound."""
-    from dpcalc.answer import Route, rows
+    from dpcalc.answering import rows
     from dpcalc.bounds.conversions import rdp_improved
+    from dpcalc.rows import Route
 
     if question.unknown:
         question = question._replace(unknown=None, target=None)
@@ -201,7 +203,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         extra |= numbers
         notes.append(note)
     if once and values.get("index") is not None and values.get("tau") is None:
-        from dpcalc.answer import delta_result
+        from dpcalc.evaluate import delta_result
 
         worst = delta_result(params["law"].log_delta(epsilon, 2 * values["lipschitz"] / params["level"] * (1 + 4e-16)), epsilon)["delta"]
         extra |= {"worst_index": values["n"], "worst_delta": worst}
@@ -253,9 +255,9 @@ def _refuted(row: Row, params: Mapping[str, Any]) -> str:
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.conversions import composition_basic
     from dpcalc.last_iterate import routes
+    from dpcalc.rows import Route
 
     for entries in (*(_entries(Given({"index": index}, frozenset())) for index in (None, 1)), _partial()):
         yield from routes(entries, "epsilon", True)

@@ -10,7 +10,7 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route
+    from dpcalc.rows import Answer, Route
 
 _NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
 _NOISE = {"sigma", "scale", "probability"}
@@ -75,10 +75,11 @@ def _is_point(given: Given) -> bool:
 
 
 def _amplified(given: Given, adjacency: str) -> Answer:
-    from dpcalc.answer import Answer, Route, rows
+    from dpcalc.answering import rows
     from dpcalc.bounds.sampling import amplification
     from dpcalc.errors import DpcalcError, flag
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route
 
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
     refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
@@ -99,8 +100,9 @@ def _amplified(given: Given, adjacency: str) -> Answer:
 
 
 def _run(given: Given, adjacency: str) -> Answer:
-    from dpcalc.answer import Answer, rows
+    from dpcalc.answering import rows
     from dpcalc.question import asked
+    from dpcalc.rows import Answer
 
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
@@ -199,11 +201,11 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
 
 
 def routes(given: Given) -> tuple[Route, ...]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.sampling import poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
     from dpcalc.errors import DpcalcError
     from dpcalc.routes import MECHANISMS, PURE_COMPOSITION, converted
+    from dpcalc.rows import Route
 
     scheme, has_curve = given["scheme"], "curve" in given.values
     pure = PURE_COMPOSITION if not has_curve and MECHANISMS[given["mechanism"]].pure is not None else ()
@@ -263,8 +265,8 @@ def notes(given: Given) -> tuple[str, ...]:
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.answer import Route
     from dpcalc.bounds.sampling import amplification
+    from dpcalc.rows import Route
 
     yield Route(amplification.BOUND)
     for scheme, mechanism, adjacency in product(q.SCHEME.choices, q.MECHANISM.choices, q.ADJACENCY.choices):

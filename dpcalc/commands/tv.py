@@ -11,8 +11,8 @@ from dpcalc.errors import DpcalcError, flag
 from dpcalc.spec import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
-    from dpcalc.answer import Answer, Route
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route
 
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity"), "mechanism"),
@@ -26,9 +26,10 @@ _TOGETHER = {frozenset({"mechanism", "run"}): "run", frozenset({"dp", "tv"}): "p
 def answer(given: Given) -> Answer:
     """TV of a mechanism, a run or a guarantee, with its meaning; or the parameter that meets a budget on TV or on the
     true-positive rate."""
-    from dpcalc.answer import Answer, Route, rows, select
+    from dpcalc.answering import rows, select
     from dpcalc.attack import meaning, sharpest
     from dpcalc.question import Question
+    from dpcalc.rows import Answer, Route
     from dpcalc.tv_sources import SOURCES
 
     question = _question(given)
@@ -138,7 +139,7 @@ def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, floa
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.answer import Route
+    from dpcalc.rows import Route
     from dpcalc.tv_sources import SOURCES
 
     for (name, source), scheme, mechanism, often in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices, (False, True)):

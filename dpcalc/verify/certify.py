@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from math import isfinite
 
-from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError, NoSolution
 from dpcalc.render import record, symbol
+from dpcalc.rows import Answer, Row
 from dpcalc.verify.arithmetic import Decision, certifying, decide
 from dpcalc.verify.claims import Claim, of
 from dpcalc.verify.parts import Unchecked

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from math import inf, log
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Answer, Row, is_composed
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
+from dpcalc.evaluate import is_composed
 from dpcalc.question import Question
+from dpcalc.rows import Answer, Row
 from dpcalc.verify import parts
 from dpcalc.verify.formulas import RDP, Formula, delta_at, of_an_epoch, once, own_of, pure, rdp_total
 from dpcalc.verify.parts import Unchecked

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any
 
-from dpcalc.answer import Row
 from dpcalc.bound import Bound
 from dpcalc.orders import own_params
+from dpcalc.rows import Row
 from dpcalc.verify.parts import Unchecked
 
 Formula = Callable[[Any], Any]  # of a context

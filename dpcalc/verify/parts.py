@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from math import inf, log
 from typing import Any
 
-from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError
 from dpcalc.question import Question
+from dpcalc.rows import Answer, Row
 from dpcalc.verify import composition, laws
 from dpcalc.verify.laws import Base, Use
 

@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.answer import RECORDED, Answer, Route, Row
+from dpcalc.answering import RECORDED
 from dpcalc.errors import DpcalcError
 from dpcalc.orders import Params
 from dpcalc.question import Question
+from dpcalc.rows import Answer, Route, Row
 from dpcalc.verify.records import Record, is_number
 
 if TYPE_CHECKING:

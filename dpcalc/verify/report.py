@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import Any, NamedTuple
 
-from dpcalc.answer import Answer, Row
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.render import record as rendered
 from dpcalc.render import row_label, symbol
+from dpcalc.rows import Answer, Row
 from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.claims import Claim, of
 from dpcalc.verify.parts import Unchecked

@@ -1,0 +1,114 @@
+"""(bounds, given, unknown) → the rows of an answer, sharpest first. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+
+from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.evaluate import evaluate
+from dpcalc.numbers import human
+from dpcalc.numerics.invert import Unreachable
+from dpcalc.orders import Params
+from dpcalc.question import Question
+from dpcalc.rows import Route, Row
+
+RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)
+
+
+def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,
+         named: tuple[str, ...]) -> tuple[Row, ...]:
+    """The rows of every route that applies, sharpest first, proven before others. Named routes must apply."""
+    if question.asks == "guarantee":
+        return ()
+    recorded = RECORDED.get()
+    if recorded is not None and (known := recorded(routes := tuple(routes), given, derive, question)):
+        return known
+    found: list[Row] = []
+    reasons: list[DpcalcError] = []
+    for route in _distinct(select(tuple(routes), named), question):
+        try:
+            found.append(_answered(route, given, derive, question, found))
+        except OutOfScope as reason:
+            reasons.append(reason)
+        except (OverflowError, ZeroDivisionError, Unreachable):
+            reasons.append(OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision"))
+        except NoSolution as reason:
+            reasons.append(OutOfScope("no-solution", reason.message, reason.option))
+    skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
+    if not found:
+        first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
+        raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
+    ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question)))
+    return (ranked[0]._replace(notes=ranked[0].notes + skipped + _at_the_end(ranked[0], question)), *ranked[1:])
+
+
+def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
+    """Said where the best value of the unknown is only the end of the range that was looked through."""
+    unknown = question.unknown
+    if unknown is None:
+        return ()
+    low, high = unknown.search
+    end = low if unknown.safer > 0 else high
+    if (unknown.kind == "count" and end == 1) or abs(head.result[unknown.name] - end) > 1e-4 * abs(end):
+        return ()
+    return (f"every {unknown.option} from {human(low)} to {human(high, upward=False)}, the range looked through, meets the budget",)
+
+
+def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+    unknown = question.unknown
+    if not unknown:
+        return evaluate(route, derive(given), question)
+    if _solved_by_composition(route, given, question):
+        from dpcalc.solving_composed import solve as solve_composed
+
+        guess = next((row.result[unknown.name] for row in found if route.guide and row.route.bound is route.guide[0]), None)
+        return solve_composed(route, given, derive, question, guess)
+    from dpcalc.solving import solve
+
+    near = next((row.result[unknown.name] for row in found if row.route.bound is route.bound and route.conversion), None)
+    return solve(route, given, derive, question, near)
+
+
+def _solved_by_composition(route: Route, given: Params, question: Question) -> bool:
+    if question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta):
+        return False
+    one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown and question.unknown.name not in ("steps", "epochs")
+    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.rough or route.guide) is not None)
+
+
+def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
+    """An RDP value needs no conversion: one route a curve."""
+    if question.asks != "rdp":
+        return routes
+    curves = {r.bound.name: Route(r.bound) for r in routes if r.bound.kind == "rdp"}
+    return tuple(curves.values()) + tuple(r for r in routes if r.bound.kind != "rdp")
+
+
+def _rank(row: Row, question: Question) -> float:
+    if question.unknown:
+        return question.unknown.safer * row.result[question.unknown.name]  # least noise, most steps
+    return row.result["log_delta"] if question.asks == "delta" else row.result[question.asks]
+
+
+def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ...]:
+    """The routes that --bound allows. A curve named alone is converted by the default conversion."""
+    if not named:
+        return tuple(r for r in routes if not r.on_request)
+    known = {r.bound.name for r in routes} | {r.conversion.name for r in routes if r.conversion}
+    for name in named:
+        if name not in known:
+            from dpcalc.params import near
+
+            raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question; it can be "
+                              f"{', '.join(sorted(known))}{near(name, tuple(sorted(known)))}", "--bound")
+    conversions = {r.conversion.name for r in routes if r.conversion and r.conversion.name in named}
+    curves = {r.bound.name for r in routes if r.bound.name in named}
+
+    def allowed(r: Route) -> bool:
+        if r.conversion is None:
+            return r.bound.name in named
+        by_conversion = r.conversion.name in conversions if conversions else r.conversion.default
+        return by_conversion and (r.bound.name in curves or not curves)
+
+    return tuple(r for r in routes if allowed(r))

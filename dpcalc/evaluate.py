@@ -1,0 +1,170 @@
+"""The answer of one route to one question, by kind of bound. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.elementary import exp_or_zero
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
+from dpcalc.numerics.rounding import up
+from dpcalc.orders import Params, all_steps, best_order, chosen, own_params
+from dpcalc.question import Question
+from dpcalc.rows import Route, Row
+
+_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
+          "tv": ("the total variation", "--to"), "tpr": ("true-positive rates", "--fpr"), "mu": ("μ", "--to")}
+
+
+def evaluate(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
+    """The answer of one route. Raises OutOfScope where its theorem does not say."""
+    how = _HOW.get((route.bound.kind, question.asks))
+    if how is None:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+    row = how(route, params, question, start)
+    if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
+        raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
+    return row._replace(params=params)
+
+
+def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    alpha = question.alpha or 0.0
+    witness = chosen(route.bound, params, alpha=alpha)
+    one = route.bound.value(alpha, **own_params(route.bound, params), **witness)
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
+
+
+def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    bound, alpha = route.bound, question.alpha or 0.0
+    if bound.rdp is None:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+    witness = chosen(bound, params, alpha=alpha)
+    one = bound.rdp(alpha, **own_params(bound, params), **witness)
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
+
+
+def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    assert route.conversion is not None
+    if not question.delta:
+        raise OutOfScope("no-solution", "0: an RDP curve gives no pure differential privacy; δ must be positive", "--delta")
+    log_delta = question.log_delta
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        return float(conversion.value(alpha, rdp, log_delta))
+
+    alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
+    witness = {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+    return Row(route, {"epsilon": epsilon, "delta": question.delta}, witness)
+
+
+def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    assert route.conversion is not None
+    epsilon = question.epsilon or 0.0
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        assert conversion.log_delta is not None
+        x = float(conversion.log_delta(alpha, rdp, epsilon))
+        return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
+
+    alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
+    return Row(route, delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+
+
+def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    row = _rdp_to_delta(route, params, Question("delta", epsilon=0.0, orders=question.orders), start)
+    return Row(route, {"tv": row.result["delta"]}, row.witness)
+
+
+def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
+    # A positive δ below the least double is reported as that double, never as 0; log δ tells it in full.
+    delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
+    return {"delta": min(1.0, up(delta, 4e-16 * (1 + min(abs(log_delta), 1e3)))), "log_delta": log_delta, "epsilon": epsilon}
+
+
+def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed(route, params, question, start)
+    bound, own = route.bound, own_params(route.bound, params)
+    if question.delta == 0:
+        if bound.pure is None:
+            raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
+        return Row(route, {"epsilon": bound.pure(**own), "delta": 0.0})
+    log_delta = question.log_delta
+    witness = chosen(bound, params, log_delta=log_delta)
+    own |= witness
+    epsilon = bound.inverse(log_delta, **own) if bound.inverse else _invert(bound, own, log_delta)
+    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, witness)
+
+
+def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
+    def gap(epsilon: float) -> float:
+        return float(bound.value(epsilon, **own)) - log_delta
+
+    if gap(0.0) <= 0:
+        return 0.0
+    try:
+        meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
+    except Unreachable:
+        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+    return boundary_log(gap, meets, fails)
+
+
+def is_composed(bound: Bound, params: Params) -> bool:
+    return bound.pair is not None and params.get("steps", 1) > 1
+
+
+def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed(route, params, question, start)
+    epsilon = question.epsilon or 0.0
+    witness = chosen(route.bound, params, epsilon=epsilon)
+    return Row(route, delta_result(route.bound.value(epsilon, **own_params(route.bound, params), **witness), epsilon), witness)
+
+
+def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed(route, params, question, start)
+    row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
+    return Row(route, {"tv": row.result["delta"]})
+
+
+def _composed(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.composed import ANSWERS
+
+    return ANSWERS[question.asks](route, params, question)
+
+
+def _to_tpr(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.attack import to_tpr
+
+    return to_tpr(route, params, question)
+
+
+def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    result = dict(route.bound.value(**own_params(route.bound, params)))
+    if question.asks not in result:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+    return Row(route, result)
+
+
+_HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Row]] = {
+    ("rdp", "rdp"): _rdp_at,
+    ("rdp", "epsilon"): _rdp_to_epsilon,
+    ("rdp", "delta"): _rdp_to_delta,
+    ("rdp", "tv"): _rdp_to_tv,
+    ("profile", "rdp"): _profile_rdp,
+    ("profile", "epsilon"): _profile_to_epsilon,
+    ("profile", "delta"): _profile_to_delta,
+    ("profile", "tv"): _profile_to_tv,
+    ("composition", "epsilon"): _composed,
+    ("composition", "delta"): _composed,
+    ("composition", "tv"): _composed,
+    ("point", "epsilon"): _point,
+    ("point", "delta"): _point,
+    ("point", "tv"): _point,
+    ("point", "mu"): _point,
+    **{(kind, "tpr"): _to_tpr for kind in ("rdp", "profile", "composition", "point")},
+}

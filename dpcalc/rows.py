@@ -1,0 +1,92 @@
+"""The records of an answer: a way to answer, what it gave, and all of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from dpcalc.bound import Bound
+from dpcalc.errors import DpcalcError
+from dpcalc.orders import Params
+from dpcalc.question import Question
+
+
+class Route(NamedTuple):
+    """One way to answer: a bound, and for an RDP bound the conversion that ends it."""
+
+    bound: Bound
+    conversion: Bound | None = None
+    on_request: bool = False  # shown only when named: never sharper than another one
+    by_conversion: bool = False  # the conversion is what the reader chose, and names the row
+    guide: tuple[Bound, Bound] | None = None  # an RDP bound and a conversion that are never sharper: where a search starts
+
+    @property
+    def label(self) -> str:
+        return self.conversion.name if self.by_conversion and self.conversion else self.bound.name
+
+    @property
+    def theorems(self) -> tuple[Bound, ...]:
+        return (self.bound, self.conversion) if self.conversion else (self.bound,)
+
+
+class Row(NamedTuple):
+    """What one route says: numbers by quantity, and the free choices (α, …) that prove them."""
+
+    route: Route
+    result: dict[str, float]
+    witness: Mapping[str, float] = MappingProxyType({})
+    params: Params = MappingProxyType({})  # what the bounds read
+    digits: Mapping[str, str] = MappingProxyType({})
+    notes: tuple[str, ...] = ()
+    said: Mapping[str, str] = MappingProxyType({})  # of a comparison: the row's neighbours, what it assumes, the command that gives it
+
+
+class Table(NamedTuple):
+    """An answer that is a table of numbers, not a guarantee."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[float, ...], ...]
+
+
+class Answer(NamedTuple):
+    """All rows, sharpest proven first, with what a reader must know to use the number."""
+
+    command: str
+    question: Question
+    parameters: dict[str, Any]
+    rows: tuple[Row, ...]
+    guarantee: dict[str, Any]
+    adjacency: str
+    released: str
+    notes: tuple[str, ...] = ()
+    extra: Mapping[str, float] = MappingProxyType({})  # companions of every result
+    warnings: tuple[str, ...] = ()  # for stderr
+    table: Table | None = None  # what is printed instead of rows
+    roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
+    more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
+    options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, all it takes to ask again
+    inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
+    certified: Mapping[str, float] | None = None  # bits, and ends of what the theorem gives for the headline
+
+    @property
+    def headline(self) -> Row:
+        """The sharpest proven row. Raises DpcalcError where only a description was asked for."""
+        if not self.rows:
+            raise DpcalcError("missing", "nothing to print: give --delta, --epsilon or --alpha", "--quiet")
+        return self.rows[0]
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        return self.notes + tuple(note for row in self.rows for note in row.notes)
+
+    @property
+    def asked(self) -> str:
+        return self.question.unknown.name if self.question.unknown else self.question.asks
+
+    @property
+    def value(self) -> float:
+        return self.headline.result[self.asked]
+
+
+# Who has the rows already: a record that is verified (dpcalc.verify.replay).
