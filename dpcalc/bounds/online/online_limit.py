@@ -23,7 +23,7 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
-    return min(0.0, up(log_a - integral(loss, index + 1, inf, 2 * levels.decay + 2), 1e-10))
+    return min(0.0, up(log_a - integral(loss, index + 1, inf, 2 * levels.decay + 2), 2e-9))
 
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float,
@@ -48,7 +48,7 @@ BOUND = Bound(
     params=("law", *(p for p in STREAM if p != "n")),
     value=value,
     exact=exact,
-    rtol=1e-9,
+    rtol=5e-9,
     status="limit",
     errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.", "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
             "The captions' rate 1/log n is n^(−(a−1))."),
