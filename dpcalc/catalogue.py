@@ -79,11 +79,18 @@ def accuracy(bound: Bound) -> str:
 
 
 def measured(name: str) -> dict[str, Any] | None:
-    """What was measured of a bound's accuracy: points, claimed, worst, digits, domain."""
-    from dpcalc import accuracy
+    """What was measured of a bound's accuracy (accuracy.json, by tests/accuracy.py), or None: points, claimed, worst, both in the
+    units of Bound.rtol (claimed: None where a lower bound only is never above), digits of the formula as published, and domain."""
+    return _accuracies().get(name)
 
-    found = accuracy.measured(name)
-    return found._asdict() if found else None
+
+@cache
+def _accuracies() -> dict[str, dict[str, Any]]:
+    import json
+    from importlib.resources import files
+
+    found: dict[str, dict[str, Any]] = json.loads(files("dpcalc").joinpath("accuracy.json").read_text(encoding="utf-8"))
+    return found
 
 
 # --- parameters ------------------------------------------------------------------------------------------------------
