@@ -118,7 +118,7 @@ def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify
     return answer
 
 
-_HOW_PRINTED = ("format", "digits", "input")
+_HOW_PRINTED = ("format", "digits", "input", "run")
 
 
 def told(answer: Answer, given: Given) -> Answer:

@@ -72,7 +72,9 @@ class Writer:
     def flush(self) -> None:
         self._writing = True
         if self._lines:
-            self._out.write("\n".join([*self._lines, ""]).encode())
+            rest = memoryview("\n".join([*self._lines, ""]).encode())
+            while rest:  # where the stream is not buffered, an interrupt ends a write early
+                rest = rest[self._out.write(rest) :]
             self._out.flush()
             self._lines.clear()
         self._last = monotonic()

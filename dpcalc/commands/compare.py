@@ -32,6 +32,7 @@ def answer(given: Given) -> Answer:
         from dpcalc.run_file import merged
 
         given = merged(COMMAND, given)
+    said = {name: given[name] for name in sorted(given.provided - {"format", "digits", "run"})}  # a run file's too
     _refuse(given)
     question = asked(COMMAND, given)
     values = {k: v for k, v in given.values.items() if k in given.provided}
@@ -50,7 +51,7 @@ def answer(given: Given) -> Answer:
     extra = {"steps": run.steps, "noise_multiplier": sigma / run.removal, **_solved_tv(run, question, found, seen)}
     shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in _NOT_OF_RUN}
     return Answer("compare", question, shown, found.rows, found.guarantee, run.adjacency, _RELEASED[run.release],
-                  _notes(run, found, extra["noise_multiplier"]), extra, more=_more(values, question, named, found, seen))
+                  _notes(run, found, extra["noise_multiplier"]), extra, more=_more(values, question, named, found, seen), options=said)
 
 
 def _refuse(given: Given) -> None:

@@ -25,7 +25,7 @@ _CUTS = 2
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _STEEP = 60.0  # of tilt times lattice step
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
-_CUT = 14.0  # how far below log δ the log of what is cut off is
+_CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
 
 class Bracket(NamedTuple):
@@ -127,14 +127,22 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
 
 
 def _answer_once(parts: Parts, question: _Question, bracket: bool) -> Bracket:
-    """What is cut off is chosen from a rough δ, and anew where δ turns out to be much smaller."""
+    """What is cut off is chosen from a rough δ; more, where the grid gets too large for memory with the little that is wanted."""
+    try:
+        return _cut_answer(parts, question, bracket, _CUT)
+    except TooLarge:
+        return _cut_answer(parts, question, bracket, _CUT_MORE)
+
+
+def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) -> Bracket:
+    """Cut again, where δ turns out to be much smaller than the rough one."""
     near = question.log_delta_near(question.tilt(parts))
     for _ in range(_CUTS):
-        answer, infinite = _attempt(parts, question, near - _CUT, bracket)
+        answer, infinite = _attempt(parts, question, near - depth, bracket)
         log_delta = answer.upper if question.log_delta is None else question.log_delta
-        if infinite <= log_delta - 0.8 * _CUT or infinite <= _log_infinite(parts) + 1e-3:
+        if infinite <= log_delta - 0.8 * depth or infinite <= _log_infinite(parts) + 1e-3:
             break
-        near = log_delta - 0.5 * _CUT
+        near = log_delta - 0.5 * depth
     return answer
 
 

@@ -68,7 +68,7 @@ def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Call
     found = []
     for k, data in enumerate(record["bounds"]):
         route = next((r for r in routes if _fits(r, data, question)), None)
-        if route is None or not is_number(data.get(question.asks)):
+        if route is None or not is_number(data.get(question.asks)) or not _of_question(data, question):
             continue
         result = {name: number(x) for name, x in data.items() if name not in _WORDS and is_number(x)}
         witness = {name: number(x) if is_number(x) else x for name, x in data["witness"].items()}
@@ -80,6 +80,13 @@ def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Call
         bare = Route(route.bound) if question.asks == "rdp" and route.bound.kind == "rdp" else route
         found.append(Row(bare, result, witness, derive({**given, **solved})))
     return tuple(found)
+
+
+def _of_question(data: Mapping[str, Any], question: Question) -> bool:
+    """Whether a row is at the δ, ε or α that is asked about: a command may ask several questions (compare asks for the TV too)."""
+    name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
+    at = getattr(question, name) if name and not question.unknown else None
+    return at is None or not is_number(data.get(name)) or number(data[name]) == at
 
 
 def _solved(question: Question, result: Mapping[str, float]) -> float:
