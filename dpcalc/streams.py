@@ -58,7 +58,7 @@ class Writer:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if kind is None or not issubclass(kind, OSError):
+            if not self._writing:  # else the write itself was broken off
                 self.flush()
         finally:
             if self._before is not None:

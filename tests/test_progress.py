@@ -6,7 +6,7 @@ import subprocess
 
 from conftest import SCRIPT
 
-SLOW = [SCRIPT, "subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e9", "--delta", "1e-6", "--precision", "1e-4", "-q"]
+SLOW = [SCRIPT, "subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e9", "--delta", "1e-6", "--precision", "3e-4", "-q"]
 
 
 def run_on_a_terminal(command):

@@ -183,6 +183,7 @@ counts, deltas = st.integers(1, 3000), st.floats(-25.0, -1.0)
 LAWS = settings(max_examples=15, deadline=None, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate))
 
 
+@pytest.mark.slow
 @LAWS
 @given(rates, sigmas, counts, deltas)
 def test_law_bracket_and_direction_of_every_parameter(rate, sigma, steps, log_delta):
@@ -214,6 +215,7 @@ def test_law_composition_commutes_and_never_helps(rate, sigma, steps, mu, log_de
     assert split.lower <= ab.upper and ab.lower <= split.upper
 
 
+@pytest.mark.slow
 @LAWS
 @given(rates, sigmas, counts, st.floats(0.0, 4.0))
 def test_law_delta_and_epsilon_agree(rate, sigma, steps, epsilon):

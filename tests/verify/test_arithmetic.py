@@ -92,6 +92,7 @@ def test_open_comparisons_go_both_ways():
     assert Fraction(low) < Fraction(1, 3) < Fraction(high) and high == nextafter(low, 1)
 
 
+@pytest.mark.slow
 def test_the_optimal_conversion():
     """The slack changes its sign at the ε of the condition as published."""
     mp = mpmath.mp.clone()
