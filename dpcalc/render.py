@@ -11,7 +11,7 @@ from dpcalc import __version__
 from dpcalc.numbers import human, plain
 from dpcalc.rows import Answer, Row
 from dpcalc.rows import Table as Numbers
-from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
+from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text, width
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
@@ -196,7 +196,21 @@ def as_table(answer: Answer, explain: bool) -> str:
         below += compared(answer)
     roc = "\n" + text(_numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
     after = "\n" + paragraph(explanation(answer), "  ") if explain else ""
-    return head + text(columns(answer), _LEFT, _KEPT) + "\n" + roc + paragraph(below) + after
+    table, words = _fitted(columns(answer))
+    return head + text(table, _LEFT, _KEPT) + "\n" + words + roc + paragraph(below) + after
+
+
+_WORDS, _LEAST_WORDS = frozenset({"source", "assumes"}), 30
+
+
+def _fitted(table: Cells) -> tuple[Cells, str]:
+    """The table, and below it its last column, where that is words for which a narrow terminal leaves no room."""
+    header, rows = table
+    others = sum(max(len(row[k]) for row in (header, *rows)) + 3 for k in range(len(header) - 1))
+    if header[-1] not in _WORDS or others + _LEAST_WORDS <= width():
+        return table, ""
+    lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in rows)
+    return (header[:-1], [row[:-1] for row in rows]), paragraph(["", *lines, ""], "  ") + "\n"
 
 
 def explanation(answer: Answer) -> list[str]:

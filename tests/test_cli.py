@@ -108,6 +108,7 @@ def test_a_narrow_terminal_keeps_the_numbers():
             break
         text += chunk
     assert b"4.37718" in text and b"4.72839" in text
+    assert "gaussian-exact: Balle & Wang 2018, Theorem 8," in text.decode()  # below the table, where beside it there is no room
     assert max(len(line) for line in text.decode().splitlines()) <= 60
 
 

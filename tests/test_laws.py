@@ -215,6 +215,7 @@ def test_the_search_over_orders_does_not_stop_on_a_plateau():
     assert value(convert, **{"from": "zcdp"}, rho=5.0, epsilon=8.0) < exp(-0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sigma", "sampling_rate", "steps", "n"])
 @given(log_floats(0.7, 4), log_floats(3e-3, 0.3), log_floats(10, 5000).map(int), log_floats(1e-9, 1e-4), log_floats(0.3, 6))
 @settings(max_examples=3)

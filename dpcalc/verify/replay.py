@@ -83,10 +83,10 @@ def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Call
 
 
 def _of_question(data: Mapping[str, Any], question: Question) -> bool:
-    """Whether a row is at the δ, ε or α that is asked about: a command may ask several questions (compare asks for the TV too)."""
-    name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
-    at = getattr(question, name) if name and not question.unknown else None
-    return at is None or not is_number(data.get(name)) or number(data[name]) == at
+    """Whether a δ is at the ε that is asked about: a command may ask several questions (compare asks for the TV too)."""
+    if question.asks != "delta" or question.unknown or not is_number(data.get("epsilon")):
+        return True
+    return number(data["epsilon"]) == question.epsilon
 
 
 def _solved(question: Question, result: Mapping[str, float]) -> float:
