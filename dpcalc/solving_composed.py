@@ -18,11 +18,16 @@ from dpcalc.rows import Route, Row
 
 _ROUNDS = 60
 _LONGEST = 2.0  # of a step in log x
+_NEAR = 0.3  # as far as a slope is believed
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
     """The value of the unknown that meets the budget, with an ε within the precision of it; fed back, it meets the budget."""
     search = _Search(route, given, derive, question)
+    if near is None and route.bound.rough:
+        rough = _Search(Route(route.bound.rough), given, derive, question)
+        near = rough.boundary(_middle(question))
+        search.slope = rough.slope
     if near is None:
         near = _guided(route, given, derive, question)
     x = search.boundary(near)
@@ -45,16 +50,18 @@ def _guided(route: Route, given: Params, derive: Callable[[Params], Params], que
 
     unknown = question.unknown
     assert unknown is not None
-    low, high = unknown.search
-    middle = 1.0 if low < 1.0 < high else (low * high) ** 0.5
-    if route.bound.rough:
-        return _Search(Route(route.bound.rough), given, derive, question).boundary(middle)
     if route.guide:
         try:
             return solve_rdp(Route(*route.guide), given, derive, question).result[unknown.name]
         except (DpcalcError, OverflowError, Unreachable):
             pass  # a guess only: the search below starts in the middle
-    return middle
+    return _middle(question)
+
+
+def _middle(question: Question) -> float:
+    assert question.unknown is not None
+    low, high = question.unknown.search
+    return 1.0 if low < 1.0 < high else (low * high) ** 0.5
 
 
 def _to_tpr(route: Route, params: Params, question: Question, bracket: bool) -> Row:
@@ -74,6 +81,7 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
         self.tolerance = float(given.get("precision") or PRECISION) / 4
+        self.slope = 0.0  # of the gap in log x, where known
 
     def forward(self, x: float, bracket: bool) -> Row:
         params = self.derive({**self.given, self.unknown.name: x})
@@ -117,6 +125,8 @@ class _Search:
                 break
             if len(ends) == 2:
                 x = self._between(ends[True], ends[False])
+            elif (by := self._newton(gap)) and (y := self.moved(x, by)) != x:
+                x = y
             else:
                 step = min(_LONGEST, max(2 * step, abs(gap) + self.tolerance if abs(gap) < _LONGEST else 0.0))
                 y = self.moved(x, step if gap > 0 else -step)
@@ -128,7 +138,16 @@ class _Search:
                 x = y
         if True not in ends:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
+        if len(ends) == 2 and ends[True][0] != ends[False][0] and max(abs(g) for _, g in ends.values()) < inf:
+            (a, gap_a), (b, gap_b) = ends.values()
+            self.slope = (gap_a - gap_b) / log(a / b)
         return ends[True][0]
+
+    def _newton(self, gap: float) -> float:
+        """How far to move towards less loss, by the slope of a rough search, once: to just below the budget. 0 where that is unknown."""
+        slope, self.slope = abs(self.slope), 0.0
+        by = (gap + self.tolerance / 2) / slope if slope else 0.0
+        return by if abs(by) < _NEAR else 0.0
 
     def _settled(self, ends: dict[bool, tuple[float, float]]) -> bool:
         if len(ends) < 2:

@@ -137,7 +137,7 @@ def _pair(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[
         logs.append(_value(bound, epsilon, sampling.fine, p))
         epsilons.append(epsilon)
         fall = (logs[-2] - logs[-1]) / (epsilons[-1] - epsilons[-2])
-        step = min(max(sampling.fall / fall if fall > 0 else inf, last / 400), last / 24, 2 * step)
+        step = min(max(sampling.fall / fall if fall > 0 else inf, last / 100), last / 24, 2 * step)
     return pairs.sampled(epsilons, logs)
 
 
