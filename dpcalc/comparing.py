@@ -33,7 +33,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], asked: Aske
     failed: list[tuple[int, str, str]] = []
     error: DpcalcError | None = None
     for reading in READINGS:
-        bounds, why = _bounds(reading, run, question, named)
+        bounds, why = _bounds(reading, run, named)
         if bounds and question.unknown and reading.adjacency != run.adjacency:
             why, bounds = dict.fromkeys(bounds, _other(reading.adjacency)), ()
         failed += [(_met(reading, run), name, reason) for name, reason in why.items()]
@@ -68,15 +68,13 @@ def _other(adjacency: str) -> str:
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 
-def _bounds(reading: Reading, run: Run, question: Question, named: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
+def _bounds(reading: Reading, run: Run, named: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
     """The bounds of a reading to ask for, and why not the others."""
     reason = reading.fails(run)
     mine = tuple(name for name in reading.bounds if not named or name in named)
     if reason:
         return (), dict.fromkeys(mine, reason)
-    slow = reading.slow(run) if question.unknown and not named else ()
-    long = {n: f"takes long to solve, and may need less noise: --bound {n}" for n in mine if n in slow}
-    return tuple(n for n in mine if n not in slow), long
+    return mine, {}
 
 
 def _met(reading: Reading, run: Run) -> int:

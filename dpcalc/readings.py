@@ -23,7 +23,7 @@ class Condition(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A run as parameters of a command. `bounds` are the theorems asked there, `slow` those that --solve asks only if named."""
+    """A run as parameters of a command. `bounds` are the theorems asked there."""
 
     bounds: tuple[str, ...]
     adjacency: str
@@ -31,7 +31,6 @@ class Reading(NamedTuple):
     command: str
     parameters: Callable[[Run], dict[str, Any]]
     assumes: Callable[[Run], str]
-    slow: Callable[[Run], tuple[str, ...]] = lambda run: ()
 
     def fails(self, run: Run) -> str | None:
         """Why it does not apply, or None."""
@@ -151,11 +150,6 @@ def _last(how: str) -> Callable[[Run], str]:
     return lambda run: f"{_loss(run)}; {_set(run)}; {how}; only the last iterate is released"
 
 
-def _epochs_slow(*bounds: str) -> Callable[[Run], tuple[str, ...]]:
-    """Over several passes a profile is composed for every σ tried."""
-    return lambda run: bounds if run.steps > run.in_pass else ()
-
-
 def _of_pass(run: Run) -> str:
     return "only the last iterate is released" if run.steps == run.in_pass else "at most the last iterate of every pass is released"
 
@@ -178,7 +172,7 @@ READINGS: tuple[Reading, ...] = (
     Reading(("wor-profile", "wor-rdp"), REPLACE_ONE, (_batches(WITHOUT),), "subsample",
             lambda r: _sampled(r, WITHOUT, r.push), _composed("a fresh batch of b at every step")),
     Reading(("burn-in-profile", "burn-in-rdp"), REPLACE_ONE, (_batches(WITHOUT), _releases(LAST), *_SETTING), "burn-in",
-            lambda r: _burn_in(r, r.n), _last("a fresh batch of b at every step"), lambda r: ("burn-in-profile",)),
+            lambda r: _burn_in(r, r.n), _last("a fresh batch of b at every step")),
     Reading(("gaussian-exact",), REPLACE_ONE, (_batches(FULL),), "rdp",
             lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step")),
     Reading(("gaussian-exact",), ADD_REMOVE, (_batches(FULL),), "rdp",
@@ -190,21 +184,18 @@ READINGS: tuple[Reading, ...] = (
     Reading(("iteration",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), *_SETTING), "burn-in",
             _fixed, _last("the same order in every pass")),
     Reading(("shuffled-hybrid", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set,
-            _epochs_slow("shuffled-hybrid", "shuffled-contraction", "shuffled-iteration")),
+            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set),
     Reading(("shuffled-iteration",), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set,
-            _epochs_slow("shuffled-iteration")),
+            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set),
     Reading(("smooth-nonconvex-shuffled-exact",), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _WHOLE, _ALONE), "shuffle-pnsgd", _one_record,
-            _smooth, _epochs_slow("smooth-nonconvex-shuffled-exact")),
+            _smooth),
     Reading(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"), REPLACE_ONE,
             (_batches(FIXED, STREAM), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _PLACE, _DIAMETER), "shuffle-pnsgd",
-            lambda r: {**_shuffled(r), "index": r.position}, lambda r: f"{_loss(r)}; {_set(r)}; the record's place is known; {_of_pass(r)}",
-            _epochs_slow("fixed-order-hybrid", "fixed-order", "fixed-order-iteration")),
+            lambda r: {**_shuffled(r), "index": r.position},
+            lambda r: f"{_loss(r)}; {_set(r)}; the record's place is known; {_of_pass(r)}"),
     Reading(("smooth-nonconvex-exact",), REPLACE_ONE,
             (_batches(FIXED, STREAM), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _WHOLE, _PLACE), "shuffle-pnsgd",
             lambda r: {**_one_record(r), "index": r.position},
-            lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}",
-            _epochs_slow("smooth-nonconvex-exact")),
+            lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}"),
 )
