@@ -22,13 +22,14 @@ def _blocks(epsilon: float, n: int, fine: int = FINE, **p: float) -> tuple[float
     """log of the average, the links used, and the nodes they lead to."""
     along = path(n, **p, fine=fine)
     nodes, total, top = along.nodes, [0.0], [0.0]
+    negligible = 1e-13 if fine >= FINE else 1e-5
 
     def enough(j: int, log_d: float) -> bool:
-        """Whether what is left is below 1e-13 of the sum; adds up the blocks on its way."""
+        """Whether what is left is a negligible part of the sum; adds up the blocks on its way."""
         if j == 0:
             top[0] = log_d
         height = exp(max(log_d - top[0], -745.0))
-        if j and (n - nodes[j]) * height < 1e-13 * total[0]:
+        if j and (n - nodes[j]) * height < negligible * total[0]:
             return True
         total[0] += height * (nodes[j + 1] - nodes[j])
         return False
