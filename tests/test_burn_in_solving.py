@@ -1,7 +1,7 @@
 """burn-in --solve."""
 
 import pytest
-from test_burn_in import LINE, answer
+from burn_in_runs import LINE, answer
 
 from dpcalc.commands.burn_in import COMMAND
 

@@ -1,53 +1,20 @@
-"""dpcalc compare: its numbers against the commands it asks and against small computations of its own; units; words."""
+"""dpcalc compare: its numbers against the commands it asks and against small computations of its own; units; solving."""
 
 import json
 import shlex
-from functools import cache
-from itertools import pairwise
-from math import comb, erf, pi, sqrt
+from math import comb, erf, expm1, log1p, pi, sqrt
 
-import jsonschema
 import mpmath
 import pytest
+from compare_runs import RUNS, compare, full
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcalc.commands.compare import COMMAND
-from dpcalc.comparing import guarantees
-from dpcalc.errors import DpcalcError, NoSolution
+from dpcalc.errors import NoSolution
 from dpcalc.params import validate
-from dpcalc.question import Question
 from dpcalc.readings import READINGS
-from dpcalc.render import FORMATS, record
 from dpcalc.training_run import describe
-
-LAST = {"lipschitz": "1", "loss": "convex", "smoothness": "1", "learning_rate": ".05", "diameter": "2", "release": "last-iterate"}
-RUNS = {
-    "poisson": {"n": "60000", "batches": "poisson", "batch_size": "256", "epochs": "3", "noise_multiplier": "1.1", "clipping_norm": "1"},
-    "without-replacement": {"n": "60000", "batches": "without-replacement", "batch_size": "128", "steps": "1e7", "sigma": ".1", **LAST},
-    "shuffled": {"n": "1000", "batches": "shuffled", "batch_size": "3", "epochs": "1", "sigma": ".5", **LAST},
-    "shuffled passes": {"n": "300", "batches": "shuffled", "batch_size": "10", "epochs": "2", "sigma": ".2", **LAST, "diameter": None},
-    "fixed order": {"n": "1000", "batches": "fixed-order", "batch_size": "10", "epochs": "5", "sigma": ".2", "index": "500", **LAST},
-    "stream": {"n": "1000", "batches": "stream", "batch_size": "10", "sigma": ".2", "index": "500", **LAST},
-    "full": {"n": "1000", "batches": "full", "steps": "500", "sigma": ".02", **LAST},
-    "not convex": {"n": "1000", "batches": "shuffled", "batch_size": "1", "epochs": "1", "sigma": "2", "clipping_norm": "1", "smoothness": "1",
-                   "learning_rate": ".05", "release": "last-iterate"},
-}
-
-
-def compare(**said):
-    said = {"delta": "1e-5", **said} if "epsilon" not in said else said
-    return COMMAND.answer(validate(COMMAND, {k: v for k, v in said.items() if v is not None}))
-
-
-@cache
-def _record(items):
-    return record(compare(**dict(items)))
-
-
-def full(**said):
-    """The JSON answer, what-ifs and all."""
-    return _record(tuple(sorted((k, v) for k, v in said.items() if v is not None)))
 
 
 def theta(epsilon, mu):
@@ -127,8 +94,6 @@ def test_ordered_batches_count_their_uses(batches, uses):
 
 def test_one_batch_of_each_kind_from_the_definition():
     """One step: θ with its batch amplified, δ(ε) = q·θ(log(1 + (e^ε − 1)/q), s/σ), with s = L/b, or 2L/b where a record is replaced."""
-    from math import expm1, log1p
-
     n, b, sigma, epsilon = 40, 10, 0.3, 0.7
     q = b / n
     said = {"n": n, "batch_size": b, "steps": 1, "sigma": sigma, "clipping_norm": "1", "epsilon": str(epsilon)}
@@ -196,80 +161,6 @@ def test_units_of_the_gradient_do_not_matter(scale, name):
     assert compare(**other).value == pytest.approx(compare(**run).value, rel=1e-6)
 
 
-# --- more assumptions ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [n for n in RUNS if n not in ("not convex", "poisson", "shuffled passes")])
-def test_more_assumptions_never_give_a_worse_headline(name):
-    run = RUNS[name]
-    known = ("release", "loss", "smoothness", "diameter")
-    values = [compare(**{**run, **dict.fromkeys(known[k:])}).value for k in range(len(known) + 1)]
-    values.append(compare(**run, strong_convexity=".01").value)
-    values.append(compare(**{**run, "diameter": "1"}, strong_convexity=".02").value)
-    for weaker, stronger in pairwise(values):
-        assert stronger <= weaker * (1 + 3e-3)  # a composed profile is known to a thousandth
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_what_if_is_true(name):
-    """Asking with the assumption gives the number; each lowers the headline."""
-    answer = full(**{**RUNS[name], "release": None})
-    for gain in answer["what_if"]:
-        words = shlex.split(gain["command"])[2:]
-        said = {word[2:].replace("-", "_"): value for word, value in zip(words[::2], words[1::2], strict=True)}
-        assert {k: said[k] for k in gain["options"]} == {k: str(v) if isinstance(v, str) else said[k] for k, v in gain["options"].items()}
-        assert all(float(said[k]) == v for k, v in gain["options"].items() if not isinstance(v, str))
-        asked = compare(**said)
-        assert asked.value == gain["epsilon"] < answer["result"]["epsilon"]
-        assert asked.headline.route.bound.name == gain["bound"]
-
-
-def test_what_the_last_iterate_would_buy():
-    run = {**RUNS["full"], "release": None, "strong_convexity": ".1"}
-    gains = {w["assumption"]: w for w in full(**run)["what_if"]}
-    last = gains["only the last iterate is released"]
-    assert last["bound"] == "iteration" and last["options"] == {"release": "last-iterate"}
-
-
-# --- only what applies -----------------------------------------------------------------------------------------------
-
-
-def reasons(**said):
-    """Why bounds do not apply, and the names of those that do."""
-    values = validate(COMMAND, {k: v for k, v in said.items() if v is not None}).values
-    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), {}, with_tv=False)
-    return found.reasons, {row.route.bound.name for row in found.rows}
-
-
-def test_clipped_gradients_are_not_those_of_convex_losses():
-    clipped = {**RUNS["without-replacement"], "clipping_norm": ".5"}
-    why, names = reasons(**clipped)
-    assert names == {"wor-profile", "wor-rdp"}
-    assert "clipped gradient" in why["burn-in-rdp"]
-    # A norm that no gradient reaches clips nothing.
-    assert compare(**{**clipped, "clipping_norm": "1"}).value == compare(**RUNS["without-replacement"]).value
-
-
-@pytest.mark.parametrize("change, word", [
-    ({"release": "every-iterate"}, "last iterate"), ({"release": "every-epoch"}, "last iterate"), ({"loss": "any"}, "--loss convex"),
-    ({"smoothness": None}, "--smoothness"), ({"learning_rate": None}, "--learning-rate"), ({"learning_rate": "2.01"}, "2/β = 2"),
-])
-def test_why_burn_in_does_not_apply(change, word):
-    found, _ = reasons(**{**RUNS["without-replacement"], "steps": "1000", **change})
-    assert word in found["burn-in-rdp"] and word in found["burn-in-profile"]
-
-
-def test_shuffled_passes_must_be_whole():
-    assert "whole passes" in reasons(**{**RUNS["shuffled"], "epochs": None, "steps": "334"})[0]["shuffled-iteration"]
-
-
-def test_a_step_that_contracts_less_than_it_could_is_still_covered():
-    """η(β + ρ) > 2 >= ηβ: the shuffled theorems hold for a smaller ρ."""
-    run = {**RUNS["shuffled"], "learning_rate": "1.9", "smoothness": "1", "strong_convexity": ".5"}
-    assert compare(**run).value <= compare(**{**run, "strong_convexity": "0"}).value
-    assert "shuffled-hybrid" in reasons(**run)[1]
-
-
 def test_without_a_set_the_distance_two_runs_reach_takes_its_place():
     """Strongly convex, full batches: the closed form of Bok, Su & Altschuler 2024 needs no diameter."""
     n, steps, sigma, c = 1000, 200, 0.02, 1 - 0.5 * 0.1
@@ -299,71 +190,3 @@ def test_the_least_noise(name, budget):
 def test_a_budget_that_no_noise_meets():
     with pytest.raises(NoSolution):
         compare(**{**RUNS["full"], "sigma": None}, epsilon="1", delta="0", solve="sigma")
-
-
-# --- words -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("change, option, word", [
-    ({"batches": None}, "--batches", "without-replacement"), ({"n": None}, "--n", "needed"), ({"batch_size": None}, "--batch-size", "needed"),
-    ({"batch_size": "70000"}, "--batch-size", "exceed"), ({"steps": None}, "--steps", "--epochs"), ({"epochs": "2"}, "--steps", "already"),
-    ({"sigma": None}, "--sigma", "--noise-multiplier"), ({"lipschitz": None}, "--lipschitz", "--clipping-norm"),
-    ({"strong_convexity": "2"}, "--strong-convexity", "> β"), ({"strong_convexity": "0", "loss": "any"}, "--strong-convexity", "--loss any"),
-    ({"index": "5"}, "--index", "fixed-order"), ({"adjacency": "add-remove"}, "--adjacency", "replace-one"),
-    ({"delta": "0"}, "--delta", "positive"), ({"alpha": "2"}, "--alpha", "--delta"), ({"bound": ("wor-profil",)}, "--bound", "wor-profile?"),
-    ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
-    ({"solve": "steps"}, "--solve", "--epsilon"), ({"solve": "noise-multiplier", "sigma": None}, "--solve", "sigma"),
-    ({"batches": "full"}, "--batch-size", "every record"), ({"batches": "stream"}, "--steps", "one pass"),
-    ({"noise_multiplier": "1"}, "--sigma", "already"),
-])
-def test_errors_name_the_option(change, option, word):
-    with pytest.raises(DpcalcError) as caught:
-        compare(**{**RUNS["without-replacement"], **change})
-    assert caught.value.option == option and word in caught.value.message, caught.value.line()
-
-
-def test_places_in_a_pass():
-    run = RUNS["fixed order"]
-    for index, word in (("1001", "no such record"), ("1000", "never used")):
-        with pytest.raises(DpcalcError, match=word):
-            compare(**{**run, "n": "1000", "batch_size": "30" if index == "1000" else "10", "index": index})
-    assert compare(**run).value == compare(**{**run, "index": "491"}).value < compare(**{**run, "index": "501"}).value
-
-
-def test_bounds_for_other_neighbours_are_named_so():
-    with pytest.raises(DpcalcError, match="replace-one neighbours"):
-        compare(**RUNS["poisson"], bound=("wor-profile",))
-
-
-LINE = ["compare", "--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1", "--delta", "1e-5"]
-
-
-def test_formats(cli):
-    line = LINE
-    table, both = cli(*line).stdout, compare(n="1000", batches="full", steps="500", sigma=".02", clipping_norm="1")
-    assert table.startswith("ε = 11.4801 at δ = 1e-05 (gaussian-exact)") and "Not applicable: " in table and "Z = bσ/C = 20" in table
-    value = both.value
-    assert float(cli(*line, "-q").stdout) == value
-    header, first, _ = FORMATS["csv"](both, False).splitlines()
-    assert header.startswith("bound,conversion,status,epsilon,delta,tv") and repr(value) in first and "dpcalc rdp" in first
-    assert json.loads(FORMATS["jsonl"](both, False)) == record(both)
-    assert "replace-one" in FORMATS["latex"](both, False) and "| gaussian-exact |" in FORMATS["markdown"](both, False)
-    swept = json.loads(cli(*line[:5], "--steps", "5,50", *line[7:], "--json").stdout)
-    assert [a["result"]["steps"] for a in swept] == [5, 50] and "what_if" not in swept[0]
-
-
-def test_its_guarantee_is_read_by_others(cli, ask):
-    answer = cli(*LINE, "--json").stdout
-    again = ask("convert", "-", "--delta", "1e-5", stdin=answer)
-    assert again["result"]["epsilon"] == pytest.approx(json.loads(answer)["result"]["epsilon"], rel=1e-12)
-
-
-@pytest.mark.parametrize("name", RUNS)
-def test_results_follow_the_schema(name):
-    from dpcalc.schema import of_command, of_result
-
-    answer = json.loads(json.dumps(full(**RUNS[name])))
-    for schema in (of_result(("compare",)), of_command(COMMAND)):
-        jsonschema.validate(answer, schema)
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({**answer, "what_if": [{"assumption": 3}]}, schema)

@@ -12,6 +12,7 @@ import sys
 import time
 
 import fuzz
+import fuzz_draws
 import pytest
 from conftest import SCRIPT
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -58,7 +59,7 @@ def test_options(folder):
 
     @seed(20211)
     @settings(max_examples=150, **BUDGETED)
-    @given(fuzz.calls())
+    @given(fuzz_draws.calls())
     def every(args):
         run.call(args)
 
@@ -72,7 +73,7 @@ def test_standard_input(folder):
 
     @seed(20212)
     @settings(max_examples=150, **BUDGETED)
-    @given(fuzz.pipes())
+    @given(fuzz_draws.pipes())
     def every(drawn):
         run.call(*drawn)
 
@@ -86,7 +87,7 @@ def test_batches(folder):
 
     @seed(20213)
     @settings(max_examples=100, **BUDGETED)
-    @given(fuzz.batches())
+    @given(fuzz_draws.batches())
     def every(drawn):
         run.call(*drawn)
 
@@ -99,7 +100,7 @@ def test_batches(folder):
 def test_for_long(folder):
     run = Run(float(os.environ.get("DPCALC_FUZZ_SECONDS", "1200")), time.monotonic)
     number = int(os.environ.get("DPCALC_FUZZ_SEED", "1"))
-    both = st.one_of(fuzz.calls().map(lambda args: (args, b"")), fuzz.calls().map(lambda args: (args, b"")), fuzz.pipes(), fuzz.batches())
+    both = st.one_of(fuzz_draws.calls().map(lambda args: (args, b"")), fuzz_draws.calls().map(lambda args: (args, b"")), fuzz_draws.pipes(), fuzz_draws.batches())
     while time.monotonic() < run.end:
 
         @seed(number)

@@ -1,23 +1,9 @@
 """Command lines of shuffle-pnsgd and online-noise: values of 60 digits, and exact losses of concrete runs."""
 
-import contextlib
-import io
 import json
-from pathlib import Path
 
 import pytest
-
-from dpcalc.cli import main
-
-DATA = json.loads((Path(__file__).parent / "golden" / "last_iterate.json").read_text())
-
-
-def asked(argv):
-    """(exit code, stdout, stderr) in this process: a hundred command lines would spend a minute in start-up."""
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main([*argv, "--json"])
-    return code, out.getvalue(), err.getvalue()
+from last_iterate_lines import DATA, asked
 
 
 @pytest.mark.parametrize("case", DATA["cases"], ids=lambda c: c["id"])

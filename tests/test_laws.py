@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from test_cli import ENVELOPE
+from known import ENVELOPE
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.mechanisms import binary

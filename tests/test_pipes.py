@@ -1,4 +1,4 @@
-"""Pipelines of real processes, a narrow terminal, and the same stream under engines that others made."""
+"""Pipelines of real processes, broken pipes and full disks, and the same stream under engines that others made."""
 
 import json
 import os
@@ -48,6 +48,31 @@ def test_what_any_command_writes_convert_and_tv_read(line):
     """One process writes, one reads; the guarantee that is handed on is never better than the one that was computed."""
     text = shell(f"dpcalc {line} --json | tee >(dpcalc tv - --json | jq -c .result >&2) | dpcalc convert - --to tv --json | jq -c .result")
     assert 0 < json.loads(text)["tv"] <= 1
+
+
+def test_pipe_through_three_commands():
+    line = (f"{SCRIPT} rdp --sigma 2 --json | {SCRIPT} subsample - --sampling-rate 0.01 --steps 1000 --json | "
+            f"{SCRIPT} convert - --delta 1e-5 --json")
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    piped = json.loads(done.stdout)
+    direct = subprocess.run([SCRIPT, "subsample", "--sampling-rate", "0.01", "--sigma", "2", "--steps", "1000", "--delta", "1e-5", "--json"],
+                            capture_output=True, text=True)
+    assert piped["result"]["epsilon"] == pytest.approx(json.loads(direct.stdout)["result"]["epsilon"], rel=1e-6)
+    assert piped["adjacency"] == "add-remove"
+
+
+def test_closed_pipe_is_silent():
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {SCRIPT} rdp --sigma 1 --delta 1e-5 --json | true; echo ${{PIPESTATUS[0]}}"],
+                          capture_output=True, text=True)
+    assert done.stderr == "" and done.stdout.strip() in ("0", "141")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
+def test_full_disk_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([SCRIPT, "rdp", "--sigma", "1", "--delta", "1e-5"], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode != 0 and done.stderr.count("\n") == 1 and "space" in done.stderr
 
 
 def terminal(line, columns):

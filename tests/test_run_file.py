@@ -4,7 +4,7 @@ import json
 import tomllib
 
 import pytest
-from test_compare import compare
+from compare_runs import compare
 
 from dpcalc import run_file
 from dpcalc.commands.compare import COMMAND

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 
 import pytest
-from test_last_iterate_golden import asked
+from last_iterate_lines import asked
 from trials import FAMILIES, ask, broken
 
 FEW = {"composed": 3, "composed_pairs": 7, "random_batches": 8, "gaussian_passes": 6, "smooth_passes": 4, "known_order": 8, "laplace_passes": 6, "large": 8,

@@ -1,0 +1,100 @@
+"""The command burn-in: its figures, schedules, words and errors."""
+
+import json
+from functools import cache
+from time import perf_counter
+
+import pytest
+from burn_in_runs import LINE, answer
+
+from dpcalc.errors import DpcalcError
+
+
+@cache
+def rdp_after(steps):
+    rows = {row.route.bound.name: row.result["rdp"] for row in answer(**{**LINE, "steps": repr(steps)}, alpha="4", bound=("burn-in-rdp", "composition")).rows}
+    return rows["composition"], rows["burn-in-rdp"]
+
+
+def test_figure_1_linear_then_flat():
+    """Altschuler & Talwar, Figure 1: ε over T grows like T, then not at all; composition grows for ever."""
+    early = [rdp_after(t) for t in (1e3, 1e4, 1e5)]
+    assert [burn / early[0][1] for _, burn in early] == pytest.approx([1, 10, 100], rel=1e-9)
+    assert [burn for _, burn in early] == [composed for composed, _ in early]
+    late = [rdp_after(t) for t in (1e7, 1e9, 1e12)]
+    assert len({burn for _, burn in late}) == 1
+    assert [composed / late[0][0] for composed, _ in late] == pytest.approx([1, 1e2, 1e5], rel=1e-9)
+    ladder = [rdp_after(round(10 ** (k / 4)))[1] for k in range(12, 33)]
+    assert ladder == sorted(ladder)
+
+
+def test_json_and_sentence(ask, cli):
+    argv = ["burn-in", *(x for k, v in LINE.items() for x in ("--" + k.replace("_", "-"), v)), "--delta", "1e-5"]
+    got = ask(*argv)
+    r = got["result"]["burn_in_steps"]
+    assert got["result"]["horizon"] == 2400000 and 1e6 < r < 2.4e6
+    assert got["bounds"][0]["witness"]["r"] == r and 0 < got["bounds"][0]["witness"]["sigma1"] < 0.1
+    assert 0 < got["result"]["epsilon_lower"] < got["result"]["epsilon"]
+    assert (got["bound"], got["status"], got["released"], got["adjacency"]) == ("burn-in-profile", "proven", "last iterate", "replace-one")
+    assert f"after R = {r} steps more training costs no privacy" in cli(*argv).stdout
+
+
+def test_as_published_only_by_name_and_with_a_warning(cli):
+    argv = ["burn-in", *(x for k, v in LINE.items() for x in ("--" + k.replace("_", "-"), v)), "--alpha", "2"]
+    assert "as-published" not in cli(*argv).stdout
+    done = cli(*argv, "--bound", "burn-in-as-published", "--json")
+    assert "not a guarantee" in done.stderr and json.loads(done.stdout)["status"] == "as-published"
+
+
+@pytest.mark.parametrize("change, option", [
+    ({"learning_rate": "2.1"}, "--learning-rate"), ({"batch_size": "60001"}, "--batch-size"), ({"strong_convexity": "1.5"}, "--strong-convexity"),
+    ({"diameter": None}, "--diameter"), ({"index": "3"}, "--index"),
+    ({"order": "fixed", "batch_size": "7"}, "--batch-size"), ({"order": "fixed", "batch_size": "60", "index": "1001"}, "--index"),
+    ({"delta": "0"}, "--delta"), ({"schedule": "nosuch"}, "--steps"), ({"schedule": "nosuch", "steps": None}, "--schedule")], ids=str)
+def test_conditions_are_checked(change, option):
+    with pytest.raises(DpcalcError) as error:
+        answer(**{**LINE, "delta": "1e-5", **change})
+    assert error.value.option == option
+
+
+def test_the_boundary_step_size_is_allowed():
+    assert answer(**{**LINE, "smoothness": "3", "learning_rate": "2/3"}, alpha="2").value > 0
+
+
+def test_answers_are_quick_whatever_t_and_n():
+    """0.1 s for an RDP value and 0.5 s for a profile on an idle machine; the limits leave room for a busy one."""
+    answer(**LINE, delta="1e-3")
+    for change in ({"steps": "1e12"}, {"steps": "1e12", "n": "1e12", "batch_size": "1e6", "sigma": "1e-6"}):
+        start = perf_counter()
+        answer(**{**LINE, **change}, alpha="5")
+        assert perf_counter() - start < 1.5
+    start = perf_counter()
+    answer(**LINE, delta="1e-6")
+    assert perf_counter() - start < 6
+
+
+# --- schedules ------------------------------------------------------------------------------------------------------
+
+
+def test_a_schedule_that_is_constant_is_iteration(tmp_path):
+    common = {k: v for k, v in LINE.items() if k not in ("steps", "learning_rate", "sigma", "batch_size", "n")} | {"n": "50", "batch_size": "50", "delta": "1e-5"}
+    file = tmp_path / "schedule.json"
+    file.write_text(json.dumps({"sigma": [0.1] * 300, "learning_rate": [0.05] * 300}))
+    by_schedule = answer(**common, schedule=str(file))
+    plain = answer(**common, steps="300", learning_rate="0.05", sigma="0.1", bound=("iteration",))
+    assert by_schedule.value == pytest.approx(plain.value, rel=1e-9)
+    assert by_schedule.extra["burn_in_steps"] == plain.extra["burn_in_steps"]
+    file.write_text(json.dumps({"sigma": [0.1] * 300, "uses": [int(k % 10 == 9) for k in range(300)]}))
+    uses = answer(**{**common, "n": "500"}, schedule=str(file), learning_rate="0.05", order="fixed")
+    fixed = answer(**{**common, "n": "500"}, steps="300", learning_rate="0.05", sigma="0.1", order="fixed")
+    assert uses.value == pytest.approx(fixed.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sigma": []}', '{"sigma": [1, 0]}', '{"sigma": [1], "uses": [1, 1]}', '{"sigma": [1], "uses": [2]}',
+                                  '{"sigma": ["1"]}', '{"sigma": [NaN]}', '{"noise": [1]}', '{"sigma": 1}', "\x00"])
+def test_bad_schedules_are_one_sentence(text, tmp_path):
+    (tmp_path / "s").write_text(text)
+    said = {k: v for k, v in LINE.items() if k not in ("steps", "sigma")} | {"batch_size": "60000"}
+    with pytest.raises(DpcalcError) as error:
+        answer(**said, schedule=str(tmp_path / "s"), delta="1e-5")
+    assert error.value.option == "--schedule" and error.value.exit_code == 2

@@ -1,0 +1,84 @@
+"""dpcalc compare: what more assumptions buy, and why a bound does not apply."""
+
+import shlex
+from itertools import pairwise
+
+import pytest
+from compare_runs import RUNS, compare, full
+
+from dpcalc.commands.compare import COMMAND
+from dpcalc.comparing import guarantees
+from dpcalc.params import validate
+from dpcalc.question import Question
+from dpcalc.training_run import describe
+
+
+@pytest.mark.parametrize("name", [n for n in RUNS if n not in ("not convex", "poisson", "shuffled passes")])
+def test_more_assumptions_never_give_a_worse_headline(name):
+    run = RUNS[name]
+    known = ("release", "loss", "smoothness", "diameter")
+    values = [compare(**{**run, **dict.fromkeys(known[k:])}).value for k in range(len(known) + 1)]
+    values.append(compare(**run, strong_convexity=".01").value)
+    values.append(compare(**{**run, "diameter": "1"}, strong_convexity=".02").value)
+    for weaker, stronger in pairwise(values):
+        assert stronger <= weaker * (1 + 3e-3)  # a composed profile is known to a thousandth
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_if_is_true(name):
+    """Asking with the assumption gives the number; each lowers the headline."""
+    answer = full(**{**RUNS[name], "release": None})
+    for gain in answer["what_if"]:
+        words = shlex.split(gain["command"])[2:]
+        said = {word[2:].replace("-", "_"): value for word, value in zip(words[::2], words[1::2], strict=True)}
+        assert {k: said[k] for k in gain["options"]} == {k: str(v) if isinstance(v, str) else said[k] for k, v in gain["options"].items()}
+        assert all(float(said[k]) == v for k, v in gain["options"].items() if not isinstance(v, str))
+        asked = compare(**said)
+        assert asked.value == gain["epsilon"] < answer["result"]["epsilon"]
+        assert asked.headline.route.bound.name == gain["bound"]
+
+
+def test_what_the_last_iterate_would_buy():
+    run = {**RUNS["full"], "release": None, "strong_convexity": ".1"}
+    gains = {w["assumption"]: w for w in full(**run)["what_if"]}
+    last = gains["only the last iterate is released"]
+    assert last["bound"] == "iteration" and last["options"] == {"release": "last-iterate"}
+
+
+# --- only what applies -----------------------------------------------------------------------------------------------
+
+
+def reasons(**said):
+    """Why bounds do not apply, and the names of those that do."""
+    values = validate(COMMAND, {k: v for k, v in said.items() if v is not None}).values
+    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), {}, with_tv=False)
+    return found.reasons, {row.route.bound.name for row in found.rows}
+
+
+def test_clipped_gradients_are_not_those_of_convex_losses():
+    clipped = {**RUNS["without-replacement"], "clipping_norm": ".5"}
+    why, names = reasons(**clipped)
+    assert names == {"wor-profile", "wor-rdp"}
+    assert "clipped gradient" in why["burn-in-rdp"]
+    # A norm that no gradient reaches clips nothing.
+    assert compare(**{**clipped, "clipping_norm": "1"}).value == compare(**RUNS["without-replacement"]).value
+
+
+@pytest.mark.parametrize("change, word", [
+    ({"release": "every-iterate"}, "last iterate"), ({"release": "every-epoch"}, "last iterate"), ({"loss": "any"}, "--loss convex"),
+    ({"smoothness": None}, "--smoothness"), ({"learning_rate": None}, "--learning-rate"), ({"learning_rate": "2.01"}, "2/β = 2"),
+])
+def test_why_burn_in_does_not_apply(change, word):
+    found, _ = reasons(**{**RUNS["without-replacement"], "steps": "1000", **change})
+    assert word in found["burn-in-rdp"] and word in found["burn-in-profile"]
+
+
+def test_shuffled_passes_must_be_whole():
+    assert "whole passes" in reasons(**{**RUNS["shuffled"], "epochs": None, "steps": "334"})[0]["shuffled-iteration"]
+
+
+def test_a_step_that_contracts_less_than_it_could_is_still_covered():
+    """η(β + ρ) > 2 >= ηβ: the shuffled theorems hold for a smaller ρ."""
+    run = {**RUNS["shuffled"], "learning_rate": "1.9", "smoothness": "1", "strong_convexity": ".5"}
+    assert compare(**run).value <= compare(**{**run, "strong_convexity": "0"}).value
+    assert "shuffled-hybrid" in reasons(**run)[1]

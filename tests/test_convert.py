@@ -1,0 +1,106 @@
+"""Guarantees that convert reads: from other results, from JSON that others wrote, from options."""
+
+import json
+
+import pytest
+
+
+def test_two_results_compose(tmp_path, cli, ask):
+    for name, sigma in (("a", 3), ("b", 4)):
+        (tmp_path / name).write_text(cli("rdp", "--sigma", sigma, "--json").stdout)
+    got = ask("convert", tmp_path / "a", tmp_path / "b", "--delta", "1e-5")
+    assert got["guarantee"] == {"kind": "gdp", "mu": pytest.approx(5 / 12)}
+    assert got["result"]["epsilon"] == pytest.approx(ask("rdp", "--sigma", 2.4, "--delta", "1e-5")["result"]["epsilon"], rel=1e-9)
+
+
+def test_different_neighbours_do_not_compose(tmp_path, cli):
+    for name in ("poisson", "without-replacement"):
+        text = cli("subsample", "--scheme", name, "--sampling-rate", "0.1", "--sigma", "3", "--json").stdout
+        (tmp_path / name).write_text(text)
+    done = cli("convert", tmp_path / "poisson", tmp_path / "without-replacement", "--delta", "1e-5")
+    assert done.returncode == 2 and "neighbouring" in done.stderr
+
+
+def test_a_curve_from_json_is_a_base_mechanism(ask):
+    orders = list(range(2, 65))
+    curve = json.dumps({"kind": "rdp", "alpha": orders, "rdp": [a / 8 for a in orders]})
+    got = ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--alpha", "8", stdin=curve)
+    plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--sigma", "2", "--alpha", "8", "--bound", "wor-rdp")
+    assert got["result"]["rdp"] == pytest.approx(plain["result"]["rdp"], rel=1e-9)
+    assert got["guarantee"]["kind"] == "rdp"
+
+
+def test_amplified_point_composes_in_a_pipe(ask, cli):
+    point = cli("subsample", "--sampling-rate", "0.01", "--epsilon", "1", "--delta", "1e-6", "--json").stdout
+    got = ask("convert", "-", "--steps", "100", "--delta", "1e-5", stdin=point)
+    assert 0 < got["result"]["epsilon"] < 100 * 0.0171
+
+
+def test_convert_takes_a_tv_distance_as_an_option(cli):
+    """(0, TV)-DP composes to (0, 1 − (1 − TV)^T)."""
+    said = json.loads(cli("convert", "--from", "tv", "--tv", ".1", "--steps", "20", "--epsilon", "1", "--json").stdout)
+    read = json.loads(cli("convert", "-", "--steps", "20", "--epsilon", "1", "--json", stdin='{"kind": "tv", "tv": 0.1}').stdout)
+    assert 0 <= said["result"]["delta"] - (1 - 0.9**20) < 1e-9
+    assert said["result"] == read["result"]
+
+
+@pytest.mark.parametrize("argv, stdin, says", [
+    ("--from tv --delta .2", "", "--tv: needed with --from tv"),
+    ("--from profile --delta .2", "", "a profile is read from JSON"),
+    ("- --from tv --delta .2", '{"kind": "gdp", "mu": 1}', "the guarantee is read from the input already: gdp, not tv"),
+    ("--from gdp --mu 1 --tv .3 --delta .2", "", "--tv: not used with --from gdp"),
+])
+def test_convert_from_says_what_is_wrong(argv, stdin, says, cli):
+    done = cli("convert", *argv.split(), stdin=stdin)
+    assert (done.returncode, done.stdout) == (2, "") and says in done.stderr
+
+
+def test_convert_from_may_name_the_kind_that_is_read(cli):
+    profile = '{"kind": "profile", "epsilon": [0, 1], "delta": [0.1, 0.01]}'
+    assert cli("convert", "-", "--delta", ".1", "-q", stdin=profile).stdout == cli("convert", "-", "--from", "profile", "--delta", ".1", "-q", stdin=profile).stdout
+
+
+# --- foreign JSON ----------------------------------------------------------------------------------------------------
+
+FOREIGN = [  # guarantees that are nearly right: which key, and what is allowed
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": -1}]}', "mechanisms.0.scale: -1 is not > 0", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplac", "scale": 1}]}', '"laplac" is not one of', 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"scale": 1}]}', "has no name", 2), ('{"kind": "mechanisms", "mechanisms": [3]}', "3 is not an object", 2),
+    ('{"kind": "mechanisms", "mechanisms": 3}', "3 is not a list", 2), ('{"kind": "mechanisms", "mechanisms": []}', "the list is empty", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "count": 1.5}]}', "mechanisms.0.count: 1.5 is not a whole number", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "colour": 3}]}', "mechanisms.0.colour: no such key", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "sampling": {"scheme": "x", "rate": 1}}]}', '"x" is not one of', 2),
+    ('{"kind": "gdp", "mu": true}', "mu: true is not a number", 2), ('{"kind": "gdp", "mu": "1"}', 'mu: "1" is not a number', 2), ('{"kind": "gdp"}', "mu: missing", 2),
+    ('{"kind": "dp", "epsilon": true, "delta": 0}', "epsilon: true is not a number", 2), ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is no JSON number", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is no JSON number", 2), ('{"kind": "rdp", "alpha": [2], "rdp": [1e999]}', "not a finite number", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2), ('{"kind": "tv", "tv": 0.1}', "no ε holds at δ = 1e-05", 3),
+    ('{"kind": "dp", "epsilon": 1, "delta": 1e-400}', "delta: 1e-400 is not a finite number, or below", 2),
+    ('{"kind": "gdp", "mu": 1e300}', "--input", 3), ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1e-320}]}', "--input", 3),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 1e-320}]}', "--input", 3),
+]
+
+
+@pytest.mark.parametrize("text, says, code", FOREIGN, ids=[x[0] for x in FOREIGN])
+def test_a_nearly_right_guarantee_is_told_what_is_wrong(text, says, code, cli):
+    done = cli("convert", "-", "--delta", "1e-5", stdin=text)
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert done.stderr.count("\n") == 1 and says in done.stderr and "fault of dpcalc" not in done.stderr and "Input should" not in done.stderr
+
+
+JUNK = ["", " \n", "{", "[]", "null", "17", '"text"', "{}", '{"kind": "x"}', '{"kind": "rdp"}', '{"kind": "rdp", "alpha": [2], "rdp": [-1]}',
+        '{"kind": "rdp", "alpha": [2, 3], "rdp": [1]}', '{"kind": "rdp", "alpha": [1], "rdp": [1]}', '{"kind": "gdp", "mu": NaN}',
+        '{"kind": "dp", "epsilon": 1e999, "delta": 0}', '{"kind": "mechanisms", "mechanisms": []}', '{"schema": "dpcalc/v9", "guarantee": {}}',
+        '{"schema": "dpcalc/v1"}', '{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 0}]}',
+        '{"kind": "mechanisms", "mechanisms": [{"name": "magic"}]}', "[" * 100_000, '{"kind": "gdp", "mu": ' + "9" * 5000 + "}", "\ufeff{}", "\x00"]
+
+
+@pytest.mark.parametrize("text", JUNK, ids=range(len(JUNK)))
+def test_foreign_json_on_stdin(text, cli):
+    done = cli("convert", "-", "--delta", "1e-5", stdin=text)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1 and "fault of dpcalc" not in done.stderr
+
+
+def test_not_utf8(tmp_path, cli):
+    (tmp_path / "x").write_bytes(b"\xff\xfe{}")
+    assert "UTF-8" in cli("convert", tmp_path / "x", "--delta", ".1").stderr

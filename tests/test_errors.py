@@ -1,0 +1,72 @@
+"""What is wrong is told in one line that names the option, with its exit code."""
+
+import json
+
+import pytest
+
+BAD = [
+    ("rdp --sigma 0 --delta 1e-5", "--sigma", 2), ("rdp --sigma nan --delta 1e-5", "--sigma", 2), ("rdp --sigma inf --delta 1e-5", "--sigma", 2),
+    ("rdp --sigma x --delta 1e-5", "--sigma", 2), ("rdp --sigma 1e400 --delta 1e-5", "--sigma", 2), ("rdp --sigma 1 --delta 1e-400", "--delta", 2),
+    ("rdp --sigma 1 --delta 1", "--delta", 2), ("rdp --sigma 1 --delta -1", "--delta", 2), ("rdp --sigma 1 --epsilon -1", "--epsilon", 2),
+    ("rdp --sigma 1 --alpha 1", "--alpha", 2), ("rdp --sigma 1 --alpha 1e11", "--alpha", 2), ("rdp --sigma 1 --steps 0 --delta .1", "--steps", 2),
+    ("rdp --sigma 1 --steps 1.5 --delta .1", "--steps", 2), ("rdp --sigma 1 --sensitivity 0 --delta .1", "--sensitivity", 2),
+    ("rdp --mechanism laplace --scale -1 --delta 0", "--scale", 2), ("rdp --mechanism gauss --sigma 1 --delta .1", "did you mean gaussian", 2),
+    ("rdp --mechanism randomized-response --probability 1 --delta 0", "--probability", 2), ("rdp --sigma 1", "--delta", 2),
+    ("rdp --delta 1e-5", "--sigma", 2), ("rdp --sigma 1 --scale 2 --delta .1", "--scale", 2), ("rdp --sigma 1 --delta .1 --epsilon 1", "--solve", 2),
+    ("rdp --sigma 1 --delta .1 --alpha 2", "--alpha", 2), ("rdp --sigma 1 --epsilon 1 --delta .1 --solve sigma", "--solve", 2),
+    ("rdp --epsilon 1 --delta .1 --solve sgma", "did you mean sigma", 2), ("rdp --epsilon 1 --solve sigma", "--solve", 2),
+    ("rdp --epsilon 1 --delta 0 --solve sigma", "--delta", 3), ("rdp --sigma 1 --noise-multiplier 2 --delta .1", "--sigma", 2),
+    ("rdp --sigma 0.01 --epsilon 1 --delta 1e-5 --solve steps", "--solve", 3), ("rdp --sigma 1 --delta 1e-5 --digits 5", "--digits", 2),
+    ("rdp --sigma 1 --delta 1e-5 --format xml", "--format", 2), ("rdp --sigma", "--sigma", 2), ("rdp --sigma 1 --delta 1e-5 extra", "extra", 2),
+    ("rdp --sgma 1", "did you mean --sigma", 2), ("rpd", "did you mean rdp", 2), ("rdp --sigma 1 --delta 1e-5 --json --format csv", "--format", 2),
+    ("subsample --sigma 1 --delta 1e-5", "--sampling-rate", 2), ("subsample --sampling-rate 2 --sigma 1 --delta 1e-5", "--sampling-rate", 2),
+    ("subsample --sampling-rate .1 --n 5 --batch-size 1 --sigma 1 --delta 1e-5", "--sampling-rate", 2),
+    ("subsample --n 5 --sigma 1 --delta 1e-5", "--batch-size", 2), ("subsample --n 5 --batch-size 6 --sigma 1 --delta 1e-5", "--batch-size", 2),
+    ("subsample --sampling-rate .1 --epochs 1 --steps 2 --sigma 1 --delta 1e-5", "--steps", 2),
+    ("subsample --sampling-rate .1 --max-weight .1 --sigma 1 --delta 1e-5", "--max-weight", 2),
+    ("subsample --scheme weighted --sigma 1 --delta 1e-5", "--max-weight", 2),
+    ("subsample --scheme without-replacement --adjacency add-remove --sampling-rate .1 --sigma 1 --delta 1e-5", "--adjacency", 2),
+    ("subsample --scheme without-replacement --sampling-rate .1 --sigma 1 --alpha 2.5 --bound wor-rdp", "--alpha", 2),
+    ("subsample --sampling-rate .1 --epsilon 1 --delta .1 --steps 3", "--steps", 2),
+    ("convert --delta 1e-5", "--from", 2), ("convert --from gdp --delta 1e-5", "--mu", 2), ("convert --from rdp --alpha 2,3 --rdp 1,2,3 --delta .1", "--rdp", 2),
+    ("convert --from gdp --mu 1", "--delta", 2), ("convert --from dp --epsilon 1 --delta 1e-5", "--target-delta", 2),
+    ("convert --from dp --epsilon 1 --delta 1e-5 --to gdp", "--delta", 2), ("convert --from dp --epsilon 1 --delta 1e-5 --to rdp --alpha 2", "converse", 2),
+    ("convert --from outcomes --p .5,.5 --q .5,.6 --delta .1", "--q", 2), ("convert --from outcomes --p .5,.5 --q 1 --delta .1", "--q", 2),
+    ("convert --from outcomes --p 1,0 --q .5,.5 --delta 0", "--delta", 3), ("convert --from gdp --mu 1 --to rdp --delta .1", "--to", 2),
+    ("convert --from gdp --mu 1 --rho 2 --delta .1", "--rho", 2), ("convert nosuchfile --delta .1", "nosuchfile", 2), ("convert / --delta .1", "/", 2),
+    ("convert - - --delta .1", "--input", 2),
+    ("rdp --sigma 5e-324 --delta 1e-5", "--sigma", 3), ("rdp --sigma 1 --sensitivity 1e300 --delta 1e-5", "--sensitivity", 3),
+    ("rdp --sigma 5e-324 --alpha 2", "--sigma", 3), ("rdp --mechanism laplace --scale 1e-320 --delta 1e-5", "--scale", 3),
+    ("subsample --sigma 5e-324 --sampling-rate .1 --delta 1e-5", "--sigma", 3), ("convert --from gdp --mu 1e300 --delta 1e-5", "--mu", 3),
+    ("subsample --sigma 1 --sensitivity 1e300 --sampling-rate .1 --delta 1e-5", "--sensitivity", 3),
+    ("convert --from dp --epsilon 1e308 --delta 0 --steps 10 --target-delta 1e-5", "--epsilon", 3),
+    ("convert --from rdp --alpha 2 --rdp 1e308 --steps 1e10 --delta 1e-5", "--steps", 3),
+    ("rdp --sigma 1 --sigma 2 --delta 1e-5", "--sigma: given 2 times", 2), ("subsample --delta 1e-5 --sampling-rate .1 --sigma 1 -d 1e-6", "--delta", 2),
+    ("rdp --sigma 0.01 --epsilon 1 --delta 1e-5 --solve steps", "epsilon = 5425.51 (", 3),  # 5425.504…: rounded up
+    ("rdp --epsilon 1e-16 --delta 1e-300 --steps 1e15 --solve sigma", "--solve", 3),
+    ("rdp --sigma 1 --json --digits 20", "--digits", 2), ("rdp --sigma 1 --json --bound foo", "--bound", 2), ("rdp --sigma 1 --json --orders 2", "--orders", 2),
+    ("rdp --mechanism laplace --noise-multiplier 2 --delta 1e-5", "--noise-multiplier", 2), ("rdp --noise-multiplier 0 --delta .1", "--noise-multiplier", 2),
+    ("convert --from gdp --mu 1", "--to tv", 2), ("convert --from dp --epsilon 1 --delta 0", "--to tv", 2),
+    ("rdp --sigma 1 --steps 9007199254740993 --delta 1e-5", "2^53", 2), ("rdp --sigma 1 --delta 1e-400", "below the least positive double", 2),
+    ("subsample --mechanism laplace --scale 1 --sampling-rate .1 --alpha 2", "--alpha", 2), ("rdp --sigma 1 --alpha 2 --bound gaussian-exact", "--alpha", 2),
+]
+
+
+@pytest.mark.parametrize("line, says, code", BAD, ids=lambda x: x if isinstance(x, str) else "")
+def test_bad_input_is_one_line(line, says, code, cli):
+    done = cli(*line.split())
+    assert (done.returncode, done.stdout) == (code, ""), done.stderr
+    assert done.stderr.count("\n") == 1 and says in done.stderr and "Traceback" not in done.stderr and "fault of dpcalc" not in done.stderr
+
+
+def test_errors_as_json(cli):
+    done = cli("rdp", "--sigma", "1", "--delta", "2", "--json")
+    error = json.loads(done.stderr)["error"]
+    assert (done.stdout, done.returncode) == ("", 2)
+    assert error["code"] == "out-of-range" and error["option"] == "--delta" and "2 is not >= 0, < 1" in error["message"]
+    assert json.loads(cli("rdp", "--sgma", "1", "--json").stderr)["error"]["code"] == "unknown-option"
+
+
+def test_unreachable_budget_says_the_best(cli):
+    done = cli("rdp", "--sigma", "0.01", "--epsilon", "1", "--delta", "1e-5", "--solve", "steps")
+    assert done.returncode == 3 and "best reachable" in done.stderr

@@ -1,0 +1,123 @@
+"""The picture: its axes, lines and legend, and the files that --plot writes."""
+
+import json
+import os
+import re
+import struct
+
+import pytest
+from plotted import LAPLACE, swept
+
+from dpcalc.plot import Plot, Scale, Series
+from dpcalc.plot_figure import draw as drawn
+from dpcalc.plot_figure import figure
+from dpcalc.plot_terminal import draw
+
+
+def made(line):
+    return figure(swept(line).plot)
+
+
+def test_figure_axes_lines_and_legend():
+    picture = made(f"shuffle-pnsgd --c1 1e5 --c2 2 {LAPLACE} .1 --n 1e3:1e9:4:log --epsilon 1 --bound shuffled-contraction --bound shuffled-limit")
+    axes, = picture.axes
+    assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "number of records n")
+    first, second = axes.lines
+    assert list(first.get_xdata()) == pytest.approx([1e3, 1e5, 1e7, 1e9])
+    assert (first.get_linestyle(), second.get_linestyle()) == ("-", "--")
+    assert first.get_color() != second.get_color() and first.get_marker() != second.get_marker() and first.get_zorder() > second.get_zorder()
+    assert [t.get_text() for t in picture.legends[0].get_texts()] == ["shuffled-contraction", "shuffled-limit [limit]"]
+
+
+def test_figure_of_underflowing_values_and_of_less_than_two_decades():
+    axes, = made("rdp --sigma 1,2,3 --epsilon 400").axes
+    assert axes.get_yscale() == "linear" and axes.yaxis.get_major_formatter()(-9000, 0) == "$10^{-9000}$"
+    axes, = made("rdp --sigma 1:2:3:log --delta 1e-5").axes
+    axes.figure.draw_without_rendering()
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["1", "2"] and axes.get_yscale() == "linear"
+
+
+def test_figure_of_many_values_has_a_colour_bar():
+    picture = made("rdp --sigma 1:20:9:log --steps 1:99:11 --delta 1e-5")
+    axes, bar = picture.axes
+    assert len(axes.lines) == 9 and len({line.get_color() for line in axes.lines}) == 9 and not picture.legends
+    assert bar.get_ylabel() == "noise σ [units of the sensitivity]" and bar.get_yscale() == "log"
+
+
+def test_no_two_lines_look_alike():
+    lines = tuple(Series(f"s{k}", (1.0, 2.0), (k, 1.0)) for k in range(20))
+    drawn = figure(Plot("t", "", Scale("x"), Scale("y"), lines)).axes[0].lines
+    assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 20
+
+
+@pytest.mark.parametrize("series", [
+    Series("gaps", (1.0, 2.0, 3.0), (None, 2.0, None)), Series("none", (1.0,), (None,)), Series("empty", (), ()), Series("one", (1.0,), (1.0,))])
+@pytest.mark.parametrize("kind", ["linear", "log", "powers"])
+def test_odd_lines_are_drawn(series, kind):
+    plot = Plot("$t$", "s_{$", Scale("x$", kind), Scale("y$", kind), (series,))
+    figure(plot).draw_without_rendering()  # and dollars are no formulas
+    text = draw(plot, 60, 20)
+    assert len(text.splitlines()) < 20 and ("●" in text.rsplit("\n", 1)[0]) == any(series.y)
+    lines = figure(plot).axes[0].lines[0]
+    assert lines.get_markevery() == list(range(len(series.y)))
+
+
+def test_svg_is_text_and_the_same_every_time():
+    plot = swept("rdp --sigma 1,2,40 --delta 1e-5").plot
+    text = drawn(plot, "svg").decode()
+    assert drawn(plot, "svg").decode() == text
+    assert "<title>ε at δ = 1e-05: rdp, gaussian</title>" in text and "<dc:date>" not in text
+    for words in ("gaussian-rdp (rdp-improved)", "noise σ [units of the sensitivity]", "ε at δ = 1e-05"):
+        assert re.search(rf"<text[^>]*>\s*{re.escape(words)}\s*</text>", text)
+
+
+def test_png_has_its_size():
+    data = drawn(swept("rdp --sigma 1,2 --delta 1e-5").plot, "png")
+    wide, high = struct.unpack(">II", data[16:24])
+    assert data[:8] == b"\x89PNG\r\n\x1a\n" and wide == 960 and 600 <= high <= 720
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_written_beside_the_table(cli, tmp_path):
+    line = ("rdp", "--sigma", "1,2,40", "--delta", "1e-5")
+    for name, start in (("a.svg", b"<?xml"), ("b.PNG", b"\x89PNG")):
+        path = tmp_path / name
+        done = cli(*line, "--plot", path, "--format", "csv")
+        assert done.returncode == 0 and done.stdout == cli(*line, "--format", "csv").stdout
+        assert done.stderr.endswith(f"plot: {path}\n") and path.read_bytes().startswith(start)
+
+
+    assert done.returncode == 0 and done.stdout.isascii() and "* gaussian-exact" in done.stdout
+
+
+@pytest.mark.parametrize("line, says", [
+    ("--sigma 1 --delta 1e-5 --plot a.svg", "give one or two options several values, as in --sigma A,B,C"),
+    ("--sigma 1 --delta 1e-5 --plot -", "as in"),
+    ("--sigma 1,2 --delta 1e-5 --plot a.pdf", "'a.pdf' is neither FILE.svg, FILE.png nor -"),
+    ("--sigma 1,2 --delta 1e-5 --plot svg", "neither"),
+    ("--sigma 1,2 --delta 2 --plot a.pdf", "neither"),  # before anything is computed
+    ("--sigma 1,2 --delta 2 --plot /no/such/a.svg", "cannot write '/no/such/a.svg': no directory '/no/such'"),
+    ("--sigma 1,2 --delta 1e-5 --plot - -q", "--quiet goes with a file"),
+    ("--sigma 1,2 --delta 1e-5 --plot - --format csv", "--format goes with a file"),
+    ("--sigma 1,2 --plot -", "nothing to compute"),
+])
+def test_errors(cli, tmp_path, line, says):
+    done = cli("rdp", *line.split(), cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and says in done.stderr and not list(tmp_path.iterdir())
+
+
+def test_a_directory_is_no_file_and_json_says_so_too(cli, tmp_path):
+    (tmp_path / "d.svg").mkdir()
+    done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / "d.svg", "--json")
+    assert json.loads(done.stderr)["error"]["option"] == "--plot" and "is a directory" in done.stderr and done.stdout == ""
+
+
+def test_without_matplotlib_the_extra_is_named(cli, tmp_path):
+    (tmp_path / "matplotlib").mkdir()
+    (tmp_path / "matplotlib" / "__init__.py").write_text("raise ImportError('no matplotlib here')")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / "a.svg", env=env)
+    assert done.returncode == 2 and "pip install 'dpcalc[plot]'" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
+    assert cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", "-", env=env).returncode == 0
