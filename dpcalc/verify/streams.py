@@ -109,11 +109,11 @@ def _weight(c: Any, steps: int) -> Any:
 
 
 def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-           strong_convexity: float, n: int, index: int, links: Any = None) -> Any:
-    """d_n along the links, or online-contraction where the links are none."""
+           strong_convexity: float, n: int, index: int) -> Any:
+    """d_n along the links of the fast path, which are free choices, or online-contraction where that is sharper."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     steps = shift.ends(n - index, index, _FINE)
-    chain = _links(epsilon, levels, run, n, index) if links is None else tuple(Link(*map(int, link)) for link in links)
+    chain = _links(epsilon, levels, run, n, index)
     if not chain:
         return contraction(mp, epsilon, GAUSSIAN, levels, *run, n, index)
     c = factor_exact(mp, learning_rate, strong_convexity)
