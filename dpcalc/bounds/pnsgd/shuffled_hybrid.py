@@ -84,6 +84,5 @@ BOUND = Bound(
     rtol=2e-9,
     inverse=inverse,
     blocks=blocks,
-    exact_n=100_000,
     margin=3e-10,
 )
