@@ -1,4 +1,4 @@
-"""What the tests share: the installed console script, and mpmath contexts that nobody else changes."""
+"""What the tests share: command lines, by the installed console script or in this process, and mpmath contexts that nobody else changes."""
 
 import json
 import os
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import mpmath
 import pytest
+from calling import call
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
 SCRIPT = Path(sys.executable).with_name("dpcalc")
@@ -22,11 +23,21 @@ def mp():
 
 
 @pytest.fixture(scope="session")
-def cli():
+def script():
     """Run the installed `dpcalc`: the finished process."""
 
     def run(*args, stdin="", **settings):
         return subprocess.run([SCRIPT, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=60, **settings)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def cli(script):
+    """The same in this process, for what does not depend on start-up; a process of its own where settings of one are given."""
+
+    def run(*args, stdin="", **settings):
+        return script(*args, stdin=stdin, **settings) if settings else call(args, stdin)
 
     return run
 

@@ -1,23 +1,17 @@
 """One call of the command line, and what must hold for every one of them."""
 
-import contextlib
-import io
 import itertools
 import json
 import os
 import resource
 import shlex
 import signal
-import sys
-import tempfile
 import time
-import warnings
 from math import inf
 from typing import NamedTuple
 
+import calling
 from fuzz_draws import TABLE
-
-from dpcalc.cli import main
 
 EXIT_CODES = {0, 1, 2, 3, 130}
 SECONDS = 60.0  # of processor time, for one call
@@ -41,24 +35,15 @@ def call(args, stdin=b"", seconds=SECONDS):
     def stop(*_):
         raise OutOfTime
 
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True) for _ in range(2))
-    before, held = signal.signal(signal.SIGPROF, stop), sys.stdin
+    before = signal.signal(signal.SIGPROF, stop)
     start = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
-        with (tempfile.TemporaryFile() as given, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),
-              warnings.catch_warnings()):
-            given.write(stdin)
-            given.seek(0)
-            sys.stdin = io.TextIOWrapper(given, encoding="utf-8")
-            warnings.simplefilter("always")
-            code = main(list(args))
+        done = calling.call(args, stdin)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-        sys.stdin = held
-    out_text, err_text = (stream.buffer.getvalue().decode() for stream in (out, err))
-    return Outcome(code, out_text, err_text, time.process_time() - start)
+    return Outcome(*done, time.process_time() - start)
 
 
 def faults(args, done, stdin=b""):

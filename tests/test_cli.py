@@ -7,7 +7,6 @@ import sys
 
 import jsonschema
 import pytest
-from conftest import SCRIPT
 from known import ENVELOPE
 
 from dpcalc import __version__
@@ -76,28 +75,6 @@ def test_table_in_a_pipe_has_no_colour_and_no_cut_digits(cli):
     text = cli(*RDP, env={**os.environ, "COLUMNS": "30", "FORCE_COLOR": "1"}).stdout
     assert text.startswith("ε = 4.37718 at δ = 1e-05 (gaussian-exact)\n")
     assert "\x1b" not in text and "…" not in text and "4.72839" in text
-
-
-def test_a_narrow_terminal_keeps_the_numbers():
-    import pty
-
-    parent, child = pty.openpty()
-    env = {**os.environ, "COLUMNS": "60", "LINES": "24"}
-    process = subprocess.Popen([SCRIPT, *RDP], stdout=child, stderr=child, env=env)
-    process.wait(30)
-    os.close(child)
-    text = b""
-    while True:
-        try:
-            chunk = os.read(parent, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        text += chunk
-    assert b"4.37718" in text and b"4.72839" in text
-    assert "gaussian-exact: Balle & Wang 2018, Theorem 8," in text.decode()  # below the table, where beside it there is no room
-    assert max(len(line) for line in text.decode().splitlines()) <= 60
 
 
 def test_shown_numbers_are_rounded_to_the_safe_side(cli):

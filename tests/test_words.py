@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import pty
 import re
 import subprocess
 from importlib import import_module
@@ -221,32 +220,6 @@ def test_a_broken_example_can_be_pasted(printed, monkeypatch):
     assert "\\\n" in example
     done = subprocess.run(["bash", "-c", example], capture_output=True, text=True, env={**os.environ, "PATH": PATH})
     assert done.stdout.startswith(MODULES["burn-in"].examples[0][1])
-
-
-def in_terminal(argv, columns):
-    parent, child = pty.openpty()
-    process = subprocess.Popen([SCRIPT, *argv], stdout=child, stderr=child, env={**os.environ, "COLUMNS": str(columns), "LINES": "24"})
-    os.close(child)
-    text = b""
-    while True:
-        try:
-            chunk = os.read(parent, 65536)
-        except OSError:
-            break
-        if not chunk:
-            break
-        text += chunk
-    process.wait(30)
-    os.close(parent)
-    return text.decode()
-
-
-@pytest.mark.parametrize("argv, columns", [(["bounds"], 60), (["bounds"], 200), (["explain", "burn-in-profile"], 60)])
-def test_a_narrow_terminal_is_kept_to(argv, columns):
-    text = in_terminal(argv, columns)
-    assert max(map(len, text.splitlines())) <= columns
-    assert all(name in text for name in (BOUNDS if argv == ["bounds"] else ["burn-in-profile"]))
-    assert "…" not in text.replace(",…", "")
 
 
 BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound"), ("bounds --command tvv", "did you mean tv"),
