@@ -109,8 +109,8 @@ def plain(record):
         return sorted(v) if isinstance(next(iter(v)), str) else [float(f"{x:.4g}") for x in (min(v), max(v))]
 
     worst = float(f"{record['worst']:.2e}")
-    while worst < record["worst"]:
-        worst = float(f"{worst * 1.005:.2e}")
+    if worst < record["worst"]:
+        worst = float(f"{record['worst'] * 1.005:.2e}")
     limit = record["claimed"] if record["claimed"] is not None else worst
     return {**record, "worst": min(worst, limit), "domain": {k: ends(v) for k, v in record["domain"].items()}}
 

@@ -4,6 +4,7 @@ Most formulas run in balls as they stand. Those that search for a root or integr
 """
 
 from functools import cache
+from itertools import pairwise
 from math import exp, inf, log
 
 import flint
@@ -14,6 +15,7 @@ from dpcalc.errors import OutOfScope
 from dpcalc.verify.ball import Ball, Context, Undecided, enclosure
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
+INTEGRALS = {"poisson-rdp", "composition", "burn-in-rdp", "burn-in-as-published"}  # whose integrands may lose 100 bits
 FIRST = {"rdp": "alpha", "profile": "epsilon", "composition": "epsilon"}  # what `exact` takes before the parameters
 
 
@@ -31,6 +33,25 @@ class Balls(Context):
             found = raw.lower().erfc().union(raw.upper().erfc())
         return Ball(self, found)
 
+    def quad(self, f, points):
+        """∫ f, the heaviest stretches first: the others need no digits of their own."""
+        total, goal = self.acb(0), self.arb(2) ** (-47 if self.prec <= BITS[1] else -self.prec / 4)
+
+        def at(x, analytic):
+            self.analytic = bool(analytic)
+            try:
+                return self.acb(self.raw(f(Ball(self, x))))
+            finally:
+                self.analytic = False
+
+        ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
+        heights = [abs(at(self.acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
+        for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
+            tolerance = abs(total.real).mid() * goal
+            total += self.acb.integral(at, *map(self.acb, ends[k]), rel_tol=goal,
+                                       abs_tol=tolerance if tolerance > 0 else self.arb(2) ** -100_000)
+        return Ball(self, total.real)
+
 
 @cache
 def _context():
@@ -41,6 +62,11 @@ def context(bits):
     found = _context()
     found.prec = bits
     return found
+
+
+def bits(bound):
+    """Precisions to try."""
+    return BITS[1:] if bound.name in INTEGRALS else BITS
 
 
 def numbers(bound, p, bits):
@@ -85,7 +111,7 @@ def optimal(c, alpha, rdp, delta):
     for bits in (c.prec * 2 // 3, c.prec // 2, c.prec // 3):
         width = abs(epsilon) * arb(2) ** -bits
         low, high = _middle(epsilon - width), _middle(epsilon + width)
-        if _slack(a, d, r, high, x)[0] >= 0 and _slack(a, d, r, low, x)[1] < 0:
+        if _slack(a, d, r, high, _newton(a, d, high.exp(), x, 3))[0] >= 0 and _slack(a, d, r, low, x)[1] < 0:
             return low.union(high)
     raise Undecided("no enclosure of the least ε")
 
@@ -125,7 +151,8 @@ def _least(a, d, epsilon, alpha, delta, near):
 
 
 def one_step_below(c, epsilon, **params):
-    """δ(ε) of the best instance of lower-bound: at the threshold where the ratio of the densities, which rises, meets e^ε."""
+    """δ(ε) of the best instance of lower-bound, from below and as near as the precision: at thresholds, the last of them where the ratio of
+    the densities, which rises, meets e^ε."""
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "one step only", "--iterations")
     found = flint.arb(0)
@@ -140,26 +167,27 @@ def _best_threshold(pair, grown, halvings):
     drift, up, down = (base + arb(m) for m in (pair.drift, pair.up, pair.down))
     root2 = arb(2).sqrt()
 
-    def leads(x):  # P's density above e^ε times Q's, times √(2π)
-        common = (1 - rate) * (-(x - drift) ** 2 / 2).exp() * (1 - grown)
-        return common + rate * ((-(x - up) ** 2 / 2).exp() - grown * (-(x - down) ** 2 / 2).exp())
+    def densities(x, kick):  # times √(2π)
+        return (1 - rate) * (-(x - drift) ** 2 / 2).exp() + rate * (-(x - kick) ** 2 / 2).exp()
 
     def delta(x):
         return ((1 - rate) * ((x - drift) / root2).erfc() * (1 - grown)
                 + rate * (((x - up) / root2).erfc() - grown * ((x - down) / root2).erfc())) / 2
 
     low, high = -arb(pair.half), arb(pair.half)
-    found = arb(0).max(delta(low)).max(delta(high))
+    found, t = arb(0).max(delta(low)).max(delta(high)), low
     for _ in range(halvings):
-        t = _middle((low + high) / 2)
-        sign = leads(t)
-        if sign > 0:
+        t = ((low + high) / 2).mid()
+        first, second = densities(t, up), grown * densities(t, down)
+        if first > second:
             high = t
-        elif sign < 0:
+        elif first < second:
             low = t
-        else:
+        elif abs(first - second) < first * arb(2) ** (-halvings / 3):
             break
-    return found.max(delta(low.union(high)))
+        else:
+            raise Undecided("densities that balls do not tell apart")
+    return found.max(delta(t))
 
 
 def limit(c, epsilon, law, levels, lipschitz, index, **_):

@@ -60,7 +60,9 @@ def deviations(bound, p, least=0.0):
     left, found = (dict(got) if bound.kind == "point" else {None: got}), []
     if bound.kind == "profile" and -inf < got < FARTHEST:
         return [_far(bound, p, got)]
-    for bits in enclose.BITS:
+    if bound.status == "lower" and got == -inf:
+        return [Deviation(0.0, False)]  # no claim at all
+    for bits in enclose.bits(bound):
         try:
             want = enclose.numbers(bound, p, bits)
         except Undecided:
