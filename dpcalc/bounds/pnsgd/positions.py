@@ -84,7 +84,12 @@ def log_average(log_at: Callable[[int], float], n: int, fine: int = FINE) -> flo
         length = (heads[j + 1] if j + 1 < len(heads) else n) - heads[j]
         terms.append(length * exp(term))
         total += terms[-1]
-    return min(first, up(first + log(fsum(terms)) - log(n), 4e-16) + 4e-16 * (len(terms) > 1))
+    return min(first, up(first + log(fsum(terms)) - log(n), 4e-16) + (rounding(n) if len(terms) > 1 else 0.0))
+
+
+def rounding(n: int) -> float:
+    """Of log(Σ length·e^{f − first}) − log n: both logarithms are up to log n, the mean of |f − first| about log n at most."""
+    return 1e-15 * (1 + log(n))
 
 
 def average_exact(mp: Any, at: Callable[[int], Any], n: int) -> Any:

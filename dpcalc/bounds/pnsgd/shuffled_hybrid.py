@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd import shuffled_contraction
 from dpcalc.bounds.pnsgd.chain import Link, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
-from dpcalc.bounds.pnsgd.positions import FINE, invert
+from dpcalc.bounds.pnsgd.positions import FINE, invert, rounding
 from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
 
@@ -39,7 +39,7 @@ def _blocks(epsilon: float, n: int, fine: int = FINE, **p: float) -> tuple[float
         return logs[0], links, nodes
     ends = [*nodes[1 : len(logs)], n]
     terms = [(b - a) * exp(max(d - logs[0], -745.0)) for a, b, d in zip(nodes, ends, logs, strict=False)]
-    return min(logs[0], up(logs[0] + log(fsum(terms)) - log(n), 4e-16) + 4e-16), links, nodes
+    return min(logs[0], up(logs[0] + log(fsum(terms)) - log(n), 4e-16) + rounding(n)), links, nodes
 
 
 def value(epsilon: float, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
