@@ -3,13 +3,12 @@
 import random
 from math import exp, expm1, inf, log
 
-from dpcalc.bounds import curve, online, pnsgd
+from dpcalc.bounds import curve
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
 from dpcalc.bounds.online.levels import Listed, schedule
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
 from dpcalc.profiles import pairs
 from dpcalc.routes import MECHANISMS
-
 
 LONG = 3000  # terms that no formula here sums one by one
 

@@ -218,7 +218,7 @@ def limit(c, epsilon, law, levels, lipschitz, index, **_):
     reach = 80 / (a - 1)
     cuts = [start] + [start + k for k in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if k < float(reach)] + [start + reach]
     total = acb(0)
-    for low, high in zip(cuts, cuts[1:], strict=False):
+    for low, high in pairwise(cuts):
         total += acb.integral(loss, acb(low), acb(high), rel_tol=arb(2) ** -70, abs_tol=arb(2) ** -70 * (abs(total.real).mid() + arb(2) ** -200))
     end = start + reach
     rest = 3 * c1 * ((1 - a) * end).exp() / (a - 1)
