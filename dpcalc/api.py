@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -115,11 +116,16 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
 
 
 def _plain(x: Any) -> Any:
-    """A number of another library as Python's own: numpy's as they are, fractions and decimals as the text they print."""
+    """A number of another library as Python's own: numpy's as they are, fractions and decimals as the text they print; a path
+    as its name."""
     if hasattr(x, "tolist"):
         return _plain(x.tolist())
     if isinstance(x, list | tuple):
         return [_plain(item) for item in x]
+    if isinstance(x, Mapping):
+        return {key: _plain(item) for key, item in x.items()}
+    if isinstance(x, os.PathLike):
+        return os.fspath(x)
     if not isinstance(x, str | int | float) and hasattr(x, "as_integer_ratio"):
         return str(x)
     return x

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 from dpcalc.api import Input, command_of, given_inputs, named, spellings
 from dpcalc.errors import DpcalcError, fault, flag
-from dpcalc.quantities import NOISE_SCHEDULE
 from dpcalc.run import _one, _warnings
 from dpcalc.spec import Command
 from dpcalc.strict_json import BadJson, dumps, loads
@@ -86,7 +85,7 @@ class Batch:
         for name, x in raw.items():
             if isinstance(x, str):
                 option = self.command.option(name)
-                if (option.quantity.kind == "series" and x.startswith("@")) or option.quantity is NOISE_SCHEDULE:
+                if option.quantity.source(x) is not None:
                     raise DpcalcError("refused", "a line holds its data itself; a file is named on the command line", flag(name))
                 raw[name] = (x,) if option.multiple else x
         return {**self.defaults, **raw}, inputs
@@ -166,8 +165,9 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], swit
         raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
     if switches["explain"]:
         raise DpcalcError("unneeded", "every line of --batch names source, assumptions and errata already", "--explain")
-    if "-" in sources or raw.get("schedule") == "-":
-        raise DpcalcError("contradictory", "standard input (-) is the batch", "--input" if "-" in sources else "--schedule")
+    reading = (o.quantity.option for o in command.all_options() if o.quantity.source(raw.get(o.name)) == "-")
+    if own := "--input" if "-" in sources else next(reading, None):
+        raise DpcalcError("contradictory", "standard input (-) is the batch", own)
     for axis in axes(command, raw):
         raise DpcalcError("contradictory", "no sweep beside --batch: a line is a point", flag(axis.quantity.name))
     inputs: tuple[Any, ...] = ()

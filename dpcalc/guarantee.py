@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from dpcalc import reading
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import gdp_rdp, pure_rdp, rdp_curve
 from dpcalc.bounds.curve import Curve
@@ -18,9 +19,9 @@ from dpcalc.errors import DpcalcError
 from dpcalc.numbers import brief
 from dpcalc.numerics.rounding import up
 from dpcalc.routes import MECHANISMS
-from dpcalc.strict_json import BadJson, OutOfRange, loads
+from dpcalc.strict_json import OutOfRange
 
-_LARGEST = 50_000_000  # bytes
+_MEGABYTES = 50
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
@@ -120,36 +121,14 @@ def json_schema() -> dict[str, Any]:
 
 def load(source: str) -> Guarantee:
     """Read one guarantee, or the guarantee of one whole result, from a file or standard input (-)."""
-    return parse(_text(source), "standard input" if source == "-" else source)
-
-
-def _text(source: str) -> str:
-    try:
-        if source == "-":
-            data = sys.stdin.buffer.read(_LARGEST + 1)
-        else:
-            with open(source, "rb") as file:
-                data = file.read(_LARGEST + 1)
-    except (OSError, ValueError) as e:
-        reason = e.strerror if isinstance(e, OSError) else str(e)
-        raise DpcalcError("unreadable", f"{source!r}: {reason}", "--input") from None
-    if len(data) > _LARGEST:
-        raise DpcalcError("bad-json", f"{source}: more than {_LARGEST} bytes", "--input")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DpcalcError("bad-json", f"{source}: not UTF-8 text", "--input") from None
+    return parse(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
 
 
 def parse(text: str, where: str) -> Guarantee:
     """The guarantee in a JSON text. Raises DpcalcError that says what is wrong and what is expected."""
     if not text.strip():
         raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected", "--input")
-    try:
-        data = loads(text)
-    except BadJson as e:
-        raise DpcalcError("bad-json", f"{where}: {e}" if e.at_fault else f"{where} is not one JSON object: {e}", "--input") from None
-    return read(data, where)
+    return read(reading.json_value(text, where, "--input"), where)
 
 
 def read(data: Any, where: str) -> Guarantee:
@@ -171,8 +150,8 @@ def _complaint(issue: Any) -> str:
     """What is wrong, in our words: key, value, what is allowed."""
     path = [str(x) for x in issue["loc"][1:]]
     key = ".".join(p for p in path if p not in ("gaussian", "laplace", "randomized-response")) or "kind"
-    if isinstance(issue["input"], OutOfRange):
-        return f"{key}: {issue['input'][:40]} is not a finite number, or below the least positive double"
+    if isinstance(x := issue["input"], OutOfRange) or (isinstance(x, int) and abs(x) > sys.float_info.max):
+        return f"{key}: {str(x)[:40]} is not a finite number, or below the least positive double"
     limits = issue.get("ctx", {})
     said = limits.get("tag", issue["input"])
     value = brief(said) if isinstance(said, dict | list) else json.dumps(said, default=str, ensure_ascii=False)

@@ -27,7 +27,8 @@ _ENVIRONMENT = (
     ("COLUMNS", "width of the terminal, for tables and help"),
     ("DPCALC_DEBUG", "set: a fault of dpcalc shows where it happened"),
 )
-_FILES = "None but those named: JSON guarantees (FILE, \\-\\-input), number lists (@FILE) and step schedules (\\-\\-schedule) are read."
+_FILES = "None but those named: JSON guarantees (FILE, \\-\\-input), descriptions of runs (\\-\\-run), number lists (@FILE) and step " \
+         "schedules (\\-\\-schedule) are read."
 
 
 def escape(text: str) -> str:

@@ -15,6 +15,7 @@ from dpcalc.spec import Command, Given, Option, Page
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+_MEGABYTES = 100  # of a series
 # Looking for pydantic plugins reads the metadata of every installed package; dpcalc uses none.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
@@ -110,20 +111,18 @@ def _series(option: Option, limits: Any) -> Any:
     from pydantic import BeforeValidator
 
     item = Annotated[float, limits, BeforeValidator(_parsed)]
-    return Annotated[tuple[item, ...], BeforeValidator(_from_file)]
+    return Annotated[tuple[item, ...], BeforeValidator(lambda x: _from_file(x, option.quantity.option))]
 
 
-def _from_file(x: Any) -> Any:
-    """A list, or the numbers in the file that @FILE names, separated by commas or white space."""
+def _from_file(x: Any, option: str) -> Any:
+    """A list, or the numbers in the file that @FILE names (@- for standard input), separated by commas or white space."""
     if not isinstance(x, str) or not x.startswith("@"):
         return _split(x)
-    try:
-        with open(x[1:], encoding="utf-8-sig") as file:
-            found = tuple(file.read().replace(",", " ").split())
-    except (OSError, ValueError) as e:
-        raise NotANumber(f"{x}: {getattr(e, 'strerror', None) or e}") from None
+    from dpcalc import reading
+
+    found = tuple(reading.text(x[1:], _MEGABYTES, option).replace(",", " ").split())
     if not found:
-        raise NotANumber(f"{x} holds no numbers")
+        raise NotANumber(f"{reading.where(x[1:])} holds no numbers")
     return found
 
 
@@ -135,7 +134,21 @@ def _choice(option: Option, limits: Any) -> Any:
 
 
 def _text(option: Option, limits: Any) -> Any:
-    return tuple[str, ...] if option.multiple else str
+    from pydantic import BeforeValidator
+
+    if option.multiple:
+        return tuple[str, ...]
+    return Annotated[str, BeforeValidator(_as_json)] if option.quantity.reads else str
+
+
+def _as_json(x: Any) -> Any:
+    """An object given in place of a file, as the text that the file would hold."""
+    from dpcalc.strict_json import dumps
+
+    try:
+        return dumps(x) if isinstance(x, Mapping) else x
+    except (TypeError, ValueError, RecursionError) as e:
+        raise NotANumber(f"no JSON: {e}") from None
 
 
 _KINDS: dict[str, Callable[[Option, Any], Any]] = {

@@ -25,10 +25,17 @@ class Quantity(NamedTuple):
     safer: int = 0  # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
+    reads: bool = False  # its text names a file, or with - standard input
 
     @property
     def option(self) -> str:
         return "--" + self.name.replace("_", "-")
+
+    def source(self, said: Any) -> str | None:
+        """The file (or -) that a value names; None for one that holds its data itself."""
+        if not self.reads or not isinstance(said, str) or said.lstrip().startswith("{"):
+            return None
+        return said if self.kind != "series" else said[1:] if said.startswith("@") else None
 
     def range(self) -> str:
         """'> 0, <= 1'."""
@@ -97,15 +104,16 @@ PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safer=-1)
 TAU = Quantity("tau", "fraction of the records that every pass processes", "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT), safer=+1)
-SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise of each step; @FILE reads them", "σ_1,…", kind="series", gt=0)
-SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0)
+SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise of each step; @FILE reads them", "σ_1,…", kind="series", gt=0,
+                  reads=True)
+SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0, reads=True)
 SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or COUNT of them", kind="text", metavar="FIRST:LAST[:COUNT]")
 
 CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
 ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass", kind="choice",
                  choices=("random", "fixed"))
 NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step", kind="text",
-                          metavar="FILE|-")
+                          metavar="FILE|-", reads=True)
 
 NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
@@ -115,7 +123,8 @@ ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice
 FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "tv"))
 
-RUN = Quantity("run", "read the description of a run from a TOML or JSON file, - for standard input; options override it", kind="text")
+RUN = Quantity("run", "read the description of a run from a TOML or JSON file, - for standard input; options override it", kind="text",
+               metavar="FILE|-", reads=True)
 BATCHES = Quantity("batches", "how batches are formed", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
 RELEASE = Quantity("release", "what is released: every-iterate where nothing is said", kind="choice",
@@ -131,4 +140,4 @@ DIGITS = Quantity("digits", "also evaluate the published formula with this many 
 STATUS = Quantity("status", "only bounds of this status", kind="choice", choices=("proven", "as-published", "conjecture", "limit", "lower"))
 USED_BY = Quantity("command", "only bounds that this command can answer by", kind="text")
 ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions, capitals or not", kind="text", metavar="TEXT")
-INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text", metavar="FILE|-")
+INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text", metavar="FILE|-", reads=True)

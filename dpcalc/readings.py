@@ -69,7 +69,7 @@ _PLACE = Condition(lambda r: r.record is not None,
                    lambda r: "needs --index: without it the record is one of the last batch, which no later noise hides")
 _SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
 _ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _SETTING),
-                   lambda r: "never better than shuffled-iteration, which applies, and slow over several passes")
+                   lambda r: "never better than shuffled-iteration, which applies")
 
 
 # --- a run in the words of a command ---------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ _CONDITIONS: dict[str, Callable[[Answer], str]] = {
 def columns(answer: Answer) -> Cells:
     """Header and rows of the table of bounds, numbers rounded for people."""
     if answer.table:
-        return _numbers(answer.table)
+        return numbers(answer.table)
     if answer.more:
         from dpcalc.render_compare import columns as compared
 
@@ -171,7 +171,7 @@ def columns(answer: Answer) -> Cells:
     return header, rows
 
 
-def _numbers(table: Numbers) -> Cells:
+def numbers(table: Numbers) -> Cells:
     """A table of numbers for people; what a person gave is printed as it was given."""
     shown_as = [plain if h == "fpr" else human for h in table.header]
     header = tuple(_SYMBOLS.get(h, h) for h in table.header)
@@ -194,7 +194,7 @@ def as_table(answer: Answer, explain: bool) -> str:
         from dpcalc.render_compare import below as compared
 
         below += compared(answer)
-    roc = "\n" + text(_numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
+    roc = "\n" + text(numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
     after = "\n" + paragraph(explanation(answer), "  ") if explain else ""
     table, words = _fitted(columns(answer))
     return head + text(table, _LEFT, _KEPT) + "\n" + words + roc + paragraph(below) + after
@@ -211,6 +211,11 @@ def _fitted(table: Cells) -> tuple[Cells, str]:
         return table, ""
     lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in rows)
     return (header[:-1], [row[:-1] for row in rows]), paragraph(["", *lines, ""], "  ") + "\n"
+
+
+def alone(answer: Answer) -> Cells:
+    """The one table of a format that holds no more: the rates of a ROC curve where they were asked for, like `cells`."""
+    return numbers(answer.roc) if answer.roc else columns(answer)
 
 
 def explanation(answer: Answer) -> list[str]:
@@ -245,6 +250,6 @@ FORMATS: dict[str, Callable[[Answer, bool], str]] = {
     "jsonl": as_jsonl,
     "csv": lambda answer, explain: delimited(cells(answer), ","),
     "tsv": lambda answer, explain: delimited(cells(answer), "\t"),
-    "markdown": lambda answer, explain: markdown(columns(answer)),
-    "latex": lambda answer, explain: latex(columns(answer)),
+    "markdown": lambda answer, explain: markdown(alone(answer)),
+    "latex": lambda answer, explain: latex(alone(answer)),
 }

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import plain
-from dpcalc.render import cells, record, row_label, shown, symbol
-from dpcalc.rows import Answer
+from dpcalc.render import cells, numbers, record, row_label, shown, symbol
+from dpcalc.rows import Answer, Table
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
 
@@ -40,11 +40,33 @@ def _record(point: Point) -> dict[str, Any]:
 
 
 def _wide(points: Points) -> Cells:
-    """A line a point, a column a bound: for people."""
+    """A line a point, a column a bound: for people. Where every answer is a table, its lines, after the point."""
+    if any(p.answer.table for p in points if p.answer):
+        return _tables(points, lambda answer: answer.table)
     labels = list(dict.fromkeys(row_label(row) for p in points if p.answer for row in p.answer.rows))
     first = next(p.answer for p in points if p.answer)
     header = (*(symbol(name) for name in points[0].at), symbol(first.asked), *labels)
     return header, [_line(p, labels) for p in points]
+
+
+def _tables(points: Points, table_of: Callable[[Answer], Table | None]) -> Cells:
+    """The lines of every point's table, after the point."""
+    found = [(p, numbers(table)) for p in points if p.answer and (table := table_of(p.answer))]
+    header = (*(symbol(name) for name in points[0].at), *found[0][1][0])
+    return header, [(*map(_value, p.at.values()), *line) for p, (_, lines) in found for line in lines]
+
+
+def _alone(points: Points) -> Cells:
+    """The one table of a format that holds no more."""
+    return _tables(points, _roc) if _has_roc(points) else _wide(points)
+
+
+def _roc(answer: Answer) -> Table | None:
+    return answer.roc
+
+
+def _has_roc(points: Points) -> bool:
+    return any(p.answer.roc for p in points if p.answer)
 
 
 def _line(point: Point, labels: Sequence[str]) -> tuple[str, ...]:
@@ -74,7 +96,8 @@ def _long(points: Points) -> Cells:
 def as_table(points: Points) -> str:
     first = next(p.answer for p in points if p.answer)
     below = [f"Neighbours: {first.adjacency}. Released: {first.released}.", *(f"{line}." for line in unanswered(points))]
-    return text(_wide(points), frozenset(), frozenset()) + "\n" + paragraph(below)
+    rates = f"\n{text(_tables(points, _roc), frozenset(), frozenset())}\n" if _has_roc(points) else ""
+    return text(_wide(points), frozenset(), frozenset()) + "\n" + rates + paragraph(below)
 
 
 def unanswered(points: Points) -> list[str]:
@@ -89,6 +112,6 @@ FORMATS: dict[str, Callable[[Points], str]] = {
     "jsonl": as_jsonl,
     "csv": lambda points: delimited(_long(points), ","),
     "tsv": lambda points: delimited(_long(points), "\t"),
-    "markdown": lambda points: markdown(_wide(points)),
-    "latex": lambda points: latex(_wide(points)),
+    "markdown": lambda points: markdown(_alone(points)),
+    "latex": lambda points: latex(_alone(points)),
 }

@@ -72,6 +72,8 @@ class Answer(NamedTuple):
     @property
     def headline(self) -> Row:
         """The sharpest proven row. Raises DpcalcError where only a description was asked for."""
+        if self.table:
+            raise DpcalcError("missing", "a table of the noise of steps has no headline")
         if not self.rows:
             raise DpcalcError("missing", "nothing to print: give --delta, --epsilon or --alpha", "--quiet")
         return self.rows[0]
@@ -87,6 +89,11 @@ class Answer(NamedTuple):
     @property
     def value(self) -> float:
         return self.headline.result[self.asked]
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """What --quiet prints: the headline's number, or the last column of a table."""
+        return tuple(row[-1] for row in self.table.rows) if self.table else (self.value,)
 
 
 # Who has the rows already: a record that is verified (dpcalc.verify.replay).

@@ -96,13 +96,16 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
             return Printed(target.shown(drawing))
         target.write(drawing)
     if switches["quiet"]:
-        return Printed(repr(answer.value))
+        return Printed("\n".join(map(repr, answer.values)))
+    if switches["explain"] and answer.table:
+        raise DpcalcError("unneeded", "no bound is used to print the noise of steps", "--explain")
     from dpcalc.render import FORMATS
 
     return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
 
 
 def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
+    """The answer to one question, from options as they were given. Raises DpcalcError."""
     from dpcalc.params import validate
 
     given = validate(command, raw, inputs)
@@ -166,7 +169,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
             for line in unanswered(found):
                 print(f"warning: {line}", file=sys.stderr)
             return Printed(target.shown(plot), code)
-    quiet = "\n".join(repr(p.answer.value) if p.answer else "" for p in found) if switches["quiet"] else None
+    quiet = "\n".join(x for p in found for x in (map(repr, p.answer.values) if p.answer else ("",))) if switches["quiet"] else None
     text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
     if target:
         target.write(plot)
@@ -174,6 +177,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
 
 
 def _warnings(answer: Answer) -> tuple[str, ...]:
+    """What to say on standard error beside an answer."""
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
     first = (f"{head.label} is {head.bound.status}, not a guarantee",) if head and doubtful else ()

@@ -1,15 +1,16 @@
-"""--run: the description of a training run, from a TOML or JSON file (or standard input), options taking precedence."""
+"""--run: the description of a training run, in TOML or JSON, from a file or standard input; options taking precedence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
+from dpcalc import reading
 from dpcalc.errors import DpcalcError, flag
 from dpcalc.spec import OUTPUT, Command, Given
+from dpcalc.strict_json import finite
 
-_LARGEST = 1_000_000  # bytes
+_MEGABYTES = 1
 # An option takes the place of what the file says in other words.
 _INSTEAD = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
 _ASKED = {"epsilon", "delta"}
@@ -20,9 +21,8 @@ def merged(command: Command, given: Given) -> Given:
     """The call with the file's parameters filled in. Raises DpcalcError that names the file and the key."""
     from dpcalc.params import validate
 
-    source = given["run"]
-    where = "standard input" if source == "-" else source
-    found = _known(command, read(source), where)
+    data, where = read(given["run"])
+    found = _known(command, data, where)
     said = {given.said_as.get(name, name): given.values[name] for name in given.provided - {"run"}}
     for group in _INSTEAD:
         if said.keys() & set(group):
@@ -56,55 +56,21 @@ def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, 
     return found
 
 
-def read(source: str) -> Mapping[str, Any]:
-    """The file's object."""
-    text, where = _standard_input() if source == "-" else _text(source), "standard input" if source == "-" else source
-    return _json(text, where) if text.lstrip().startswith("{") else _toml(text, where)
-
-
-@cache
-def _standard_input() -> str:
-    """Read once: a sweep asks again."""
-    return _text("-")
-
-
-def _json(text: str, source: str) -> Mapping[str, Any]:
-    import json
-
-    try:
-        pairs: list[tuple[str, Any]] = json.loads(text, object_pairs_hook=list)
-    except (ValueError, RecursionError) as e:
-        reason = e.msg + f" in line {e.lineno}" if isinstance(e, json.JSONDecodeError) else "nested too deep or a number too long"
-        raise DpcalcError("bad-json", f"{source} is not one JSON object: {reason}", "--run") from None
-    for name, _ in pairs:
-        if sum(1 for other, _ in pairs if other == name) > 1:
-            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
-    return dict(pairs)
+def read(source: str) -> tuple[Mapping[str, Any], str]:
+    """(the object, where it is from): of the file, or of the JSON that is there instead of its name."""
+    text, where = reading.inline_or_text(source, _MEGABYTES, "--run")
+    if text.lstrip().startswith("{"):
+        return reading.json_value(text, where, "--run"), where
+    return _toml(text, where), where
 
 
 def _toml(text: str, source: str) -> Mapping[str, Any]:
     import tomllib
 
     try:
-        data = tomllib.loads(text)
+        data = tomllib.loads(text, parse_float=finite)
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
         raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", "--run") from None
     if not data:
         raise DpcalcError("bad-toml", f"{source} says nothing; parameters such as n = 60000 are expected", "--run")
     return data
-
-
-def _text(source: str) -> str:
-    import sys
-
-    try:
-        if source == "-":
-            data = sys.stdin.buffer.read(_LARGEST + 1)
-        else:
-            with open(source, "rb") as file:
-                data = file.read(_LARGEST + 1)
-        if len(data) > _LARGEST:
-            raise DpcalcError("unreadable", f"{source}: more than {_LARGEST} bytes describe no run", "--run")
-        return data.decode("utf-8-sig")
-    except (OSError, ValueError) as e:
-        raise DpcalcError("unreadable", f"{source!r}: {getattr(e, 'strerror', None) or 'not UTF-8 text'}", "--run") from None

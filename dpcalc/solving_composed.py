@@ -18,7 +18,7 @@ from dpcalc.rows import Route, Row
 
 _ROUNDS = 60
 _LONGEST = 2.0  # of a step in log x
-_NEAR = 0.3  # as far as a slope is believed
+_NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
@@ -82,6 +82,7 @@ class _Search:
         self.unknown, self.target = question.unknown, question.target
         self.tolerance = float(given.get("precision") or PRECISION) / 4
         self.slope = 0.0  # of the gap in log x, where known
+        self.steps_left = _STEPS
 
     def forward(self, x: float, bracket: bool) -> Row:
         params = self.derive({**self.given, self.unknown.name: x})
@@ -117,14 +118,18 @@ class _Search:
     def boundary(self, start: float) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
-        x, step = start, 0.05
+        pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
+        x, step, last = start, 0.05, None
         for _ in range(_ROUNDS):
             gap = self.gap(x)
-            ends[gap <= 0] = (x, gap)
+            met = gap <= 0
+            ends[met] = (x, gap)
+            pull = {met: 1.0, (not met): pull[not met] / 2 if met is last else 1.0}
+            last = met
             if -self.tolerance <= gap <= 0 or self._settled(ends):
                 break
             if len(ends) == 2:
-                x = self._between(ends[True], ends[False])
+                x = self._between(ends[True], ends[False], pull[True], pull[False])
             elif (by := self._newton(gap)) and (y := self.moved(x, by)) != x:
                 x = y
             else:
@@ -144,9 +149,9 @@ class _Search:
         return ends[True][0]
 
     def _newton(self, gap: float) -> float:
-        """How far to move towards less loss, by the slope of a rough search, once: to just below the budget. 0 where that is unknown."""
-        slope, self.slope = abs(self.slope), 0.0
-        by = (gap + self.tolerance / 2) / slope if slope else 0.0
+        """How far to move towards less loss, by the slope of a rough search: to just below the budget. 0 where that is unknown."""
+        by = (gap + self.tolerance / 2) / abs(self.slope) if self.slope and self.steps_left else 0.0
+        self.steps_left -= 1
         return by if abs(by) < _NEAR else 0.0
 
     def _settled(self, ends: dict[bool, tuple[float, float]]) -> bool:
@@ -155,12 +160,13 @@ class _Search:
         a, b = ends[True][0], ends[False][0]
         return abs(a - b) <= 1 if self.unknown.kind == "count" else abs(log(a / b)) < self.tolerance / 20
 
-    def _between(self, met: tuple[float, float], failed: tuple[float, float]) -> float:
+    def _between(self, met: tuple[float, float], failed: tuple[float, float], pull_met: float, pull_failed: float) -> float:
         """Where the secant in log x reaches just below the budget, kept inside the bracket."""
         (a, gap_a), (b, gap_b) = met, failed
         share = 0.5
         if abs(gap_a) < 5 and gap_b < 5:
-            share = min(max((-self.tolerance / 2 - gap_a) / (gap_b - gap_a), 0.02), 0.98)
+            below, above = (-self.tolerance / 2 - gap_a) * pull_met, (gap_b + self.tolerance / 2) * pull_failed
+            share = min(max(below / (below + above), 0.02), 0.98)
         x = a * exp(share * log(b / a))
         if self.unknown.kind == "count":
             low, high = sorted((int(a), int(b)))

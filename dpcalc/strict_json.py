@@ -8,11 +8,11 @@ from typing import Any
 
 
 class BadJson(ValueError):
-    """Not one JSON value; the message says why. `at_fault` is a token that is no JSON."""
+    """Not one JSON value; the message says why. `at_fault` is a token that is no JSON; `place` is where it is in the text, or empty."""
 
-    def __init__(self, reason: str, at_fault: bool = False) -> None:
+    def __init__(self, reason: str, at_fault: bool = False, place: str = "") -> None:
         super().__init__(reason)
-        self.at_fault = at_fault
+        self.at_fault, self.place = at_fault, place
 
 
 class OutOfRange(str):
@@ -24,14 +24,17 @@ def loads(text: str) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as e:
-        raise BadJson(e.msg) from None
+        raise BadJson(e.msg, place=f" (line {e.lineno}, column {e.colno})") from None
     except BadJson:
         raise
-    except (ValueError, RecursionError):
-        raise BadJson("nested too deep or a number too long") from None
+    except RecursionError:
+        raise BadJson("nested too deep") from None
+    except ValueError:
+        raise BadJson("a number is too long") from None
 
 
-def _float(text: str) -> float | str:
+def finite(text: str) -> float | str:
+    """The double that a decimal rounds to; as OutOfRange where that is 0 or infinity and the decimal is not."""
     x = float(text)
     if -inf < x < inf and (x or not text.lower().partition("e")[0].strip("-0.")):
         return x
@@ -50,7 +53,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(parse_float=_float, parse_constant=_constant, object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(parse_float=finite, parse_constant=_constant, object_pairs_hook=_object)
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
 
 

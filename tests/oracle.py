@@ -1,17 +1,19 @@
-"""A bound's value against its formula as printed, at high precision: what both the laws and the accuracy table measure."""
+"""A bound's value against its formula as printed, enclosed in ball arithmetic: what both the laws and the accuracy table measure."""
 
 from functools import cache
 from math import inf, log, nextafter
 from typing import NamedTuple
 
+import enclose
+import flint
 import mpmath
 
 from dpcalc.profiles import compose
+from dpcalc.verify.ball import Undecided
 
-# Digits of the oracle where 60 take minutes: a root of a minimum, or an integral.
-DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-as-published": 20}
-
-MANY = 500  # where 60 leave a doubt
+DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-as-published": 20}  # of mpmath where 60 take minutes
+MANY, FARTHEST = 500, -1e30  # a log δ that Arb cannot hold: mpmath's exponents have no end
+FINE, SAME = 1e-3, 1e-25  # the reference is that part of the claim wide; a value inside so narrow a ball is the formula's
 
 
 @cache
@@ -23,9 +25,9 @@ def context(dps):
 
 
 def exact(bound, p, dps):
-    """The printed formula; the work digits cover the cancellation in the formula itself."""
+    """The printed formula in mpmath, with no error bound: the balls are compared with it."""
     mp = context(dps)
-    first = {"rdp": "alpha", "profile": "epsilon", "composition": "epsilon"}.get(bound.kind)
+    first = enclose.FIRST.get(bound.kind)
     if first is None:
         return bound.exact(mp, **p)
     return bound.exact(mp, p[first], **{k: v for k, v in p.items() if k != first})
@@ -39,27 +41,8 @@ def value(bound, p):
     return bound.value(**p)
 
 
-def pairs(bound, p, dps=60):
-    """(value, exact) of every number a bound gives at p."""
-    got, want = value(bound, p), exact(bound, p, dps)
-    if bound.kind == "point":
-        return [(got[k], want[k]) for k in want]
-    if bound.kind in ("profile", "composition"):
-        return [(got, context(dps).log(want))] if want > 0 else [(0.0 if got == -inf else got, 0.0)]
-    return [(got, want)]
-
-
-def slope(bound, p):
-    """ε d log δ/dε of the printed formula, by a difference."""
-    e = mpmath.mpf(p["epsilon"])
-    if e == 0:
-        return 0
-    low, high = (exact(bound, {**p, "epsilon": e * (1 + mpmath.mpf(h))}, 80) for h in ("-1e-9", "1e-9"))
-    return (mpmath.log(high) - mpmath.log(low)) / mpmath.mpf("2e-9") if low > 0 and high > 0 else mpmath.mpf(1)
-
-
 class Deviation(NamedTuple):
-    """How far a value lies above the theorem, in the units of the bound's claim. `below`: it is less than the theorem says."""
+    """How far a value lies above the theorem at most, in the units of the bound's claim. `below`: it is surely less than the theorem."""
 
     error: float
     below: bool
@@ -71,35 +54,94 @@ def claimed(bound):
 
 
 def deviations(bound, p, least=0.0):
-    """One for each number at p; an error is refined (by the slope of a profile) only where it is above `least`."""
-    dps = DIGITS.get(bound.name, 60)
-    found = [_deviation(bound, p, got, want, least, dps) for got, want in pairs(bound, p, dps)]
-    if bound.name not in DIGITS and any(d.below or d.error > claimed(bound) for d in found):
-        # The printed form itself may have lost its digits: 1 − (1 − 1e-300)^T.
-        return [_deviation(bound, p, got, want, least, MANY) for got, want in pairs(bound, p, MANY)]
-    return found
+    """One for each number at p; an error is refined (by the slope of a profile) only where it is above `least`. Raises Undecided
+    where no precision encloses the formula narrowly enough."""
+    got = value(bound, p)
+    left, found = (dict(got) if bound.kind == "point" else {None: got}), []
+    if bound.kind == "profile" and -inf < got < FARTHEST:
+        return [_far(bound, p, got)]
+    if bound.status == "lower" and got == -inf:
+        return [Deviation(0.0, False)]  # no claim at all
+    for bits in enclose.bits(bound):
+        try:
+            want = enclose.numbers(bound, p, bits)
+        except Undecided:
+            continue
+        for key in [*left]:
+            deviation = _deviation(bound, p, left[key], want[key], least, bits)
+            if deviation is not None:
+                found.append(deviation)
+                del left[key]
+        if not left:
+            return found
+    raise Undecided(f"{bound.name}: no narrow enclosure at {p}")
 
 
-def _deviation(bound, p, got, want, least, dps):
-    if got == -inf and dps == MANY and want < -2.3 * (MANY - 15):
-        return Deviation(0.0, False)  # a δ of 0, and the rounding of the oracle
+def _deviation(bound, p, got, want, least, bits):
+    """None where the ball is too wide for it."""
+    if bound.kind in ("profile", "composition"):
+        if enclose.is_zero(want):  # a δ of 0: any is a bound, and it must be a negligible one; a composition does not reach it by rounding
+            return Deviation(0.0 if got < -600 or bound.kind == "composition" else inf, False)
+        if not want > 0:  # nothing tells a δ below 2^{−2000} from 0
+            unseen = bits == enclose.BITS[-1] and want.upper() < flint.arb(2) ** -2000
+            return Deviation(0.0, False) if unseen and got < -600 else None
+        want = want.log()
+    if not want.is_finite():
+        return None
     if not -inf < got < inf:  # also a value that is no number
         return Deviation(inf, True)
-    if want == 0 and bound.kind == "profile" and dps == MANY:  # a δ of 0: any is a bound, and it must be a negligible one
-        return Deviation(0.0 if got < -600 or got == 0 else inf, False)
-    if want < -1e300:  # a logarithm that doubles do not hold: any above it is a bound
-        return Deviation(0.0, bool(got < want))
+    excess = got - want
+    size = abs(want).lower()
+    radius = want.rad()
     if bound.status == "lower":  # the other side is the safe one, and how near it is not promised
-        return Deviation(abs(float(want - got)) / max(1.0, abs(float(want))), bool(got > want))
-    if bound.kind == "composition":  # a δ of 0 is not reached by rounding
-        return Deviation(float(got - want) if want else 0.0, bool(want and got < want - mpmath.mpf("1e-12")))
-    if got == 0 and abs(want) < mpmath.mpf(10) ** (25 - dps):
-        return Deviation(0.0, False)  # nothing but the rounding of the oracle
-    scale = abs(want) if bound.kind != "profile" else max(abs(want), 1)
+        if radius > FINE * 1e-9 * _one(size):
+            return None
+        return Deviation(_float(abs(excess).upper() / _one(size)), bool(excess > 0))
+    if bound.kind == "composition":  # 1e-12: masses are given by the logarithms of doubles
+        return None if radius > 1e-15 * _one(size) else Deviation(max(0.0, _float(excess.upper())), bool(excess < -1e-12))
+    scale = _one(size) if bound.kind == "profile" else size
     if bound.kind == "conversion":
         scale += p["rdp"] - log(p["delta"]) / (p["alpha"] - 1)
-    excess = max(0, got - want - mpmath.mpf("1e-300"))
-    if bound.kind == "profile" and excess > least * scale:  # a relative error of ε is allowed too: it moves log δ by ε·|dlogδ/dε|
-        scale += abs(slope(bound, p))
-    below = got < want - mpmath.mpf("1e-17" if bound.name in DIGITS else "1e-37") * scale  # what the oracle itself may be off
-    return Deviation(float(excess / scale) if excess else 0.0, bool(below))
+    if radius > 1e-300 and (radius > FINE * bound.rtol * scale or (excess.contains(0) and radius > SAME * scale)):
+        return None
+    over = (excess - flint.arb("1e-300")).upper()  # what doubles cannot tell from nothing
+    if not over > 0:
+        return Deviation(0.0, bool(excess < 0))
+    if bound.kind == "profile" and over > least * scale:  # a relative error of ε is allowed too: it moves log δ by ε·|dlogδ/dε|
+        scale += slope(bound, p, bits)
+    return Deviation(_float((over / scale).upper()), bool(excess < 0))
+
+
+def _far(bound, p, got):
+    """By mpmath, to 1e-37."""
+    want = exact(bound, p, MANY)
+    if want == 0 or mpmath.log(want) < -1e300:  # a logarithm that doubles do not hold: any above it is a bound
+        return Deviation(0.0, bool(want and got < mpmath.log(want)))
+    want = context(MANY).log(want)
+    excess, scale = got - want, abs(want)
+    return Deviation(max(0.0, float(excess / scale)), bool(excess < -mpmath.mpf("1e-37") * scale))
+
+
+def _one(size):
+    return size if size > 1 else flint.arb(1)
+
+
+def _float(x):
+    """The double next above."""
+    return nextafter(float(x), inf) if x > 0 else 0.0
+
+
+def slope(bound, p, bits):
+    """|ε d log δ/dε| of the printed formula from below, by a difference."""
+    e = p["epsilon"]
+    if e == 0:
+        return 0
+    low, high = e * (1 - 1e-9), e * (1 + 1e-9)
+    for more in (64, 192, 1024):
+        try:
+            left, right = (enclose.numbers(bound, {**p, "epsilon": x}, bits + more)[None].log() for x in (low, high))
+        except Undecided:
+            continue
+        if left.is_finite() and right.is_finite():
+            return abs((right - left) / (flint.arb(high) / flint.arb(low)).log()).lower()
+    return 1

@@ -61,7 +61,7 @@ BAD = [  # a line, what is wrong, and the option to blame
     ("x", "Expecting value", None), ("[]", "not a JSON object", None), ("null", "not a JSON object", None), ("{", "not one JSON object", None),
     ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is no JSON number", None), ('{"sigma": -Infinity}', "no JSON number", None),
     ("[" * 100_000, "nested too deep", None), ('{"sigma": ' + "[" * 100_000, "nested too deep", None),
-    ('{"steps": ' + "9" * 5000 + "}", "a number too long", None), ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
+    ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None), ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
     ('{"sigma": 1e400}', "not a finite number", "--sigma"), ('{"delta": 1e-400, "sigma": 1}', "below the least positive double", "--delta"),
     ('{"sigma": 1, "delta": 0.000e-500, "epsilon": 2}', "nothing left to compute", "--epsilon"),
     ('{"sigma": true}', "True is not a number", "--sigma"), ('{"sigma": [1]}', "a list is not a number", "--sigma"),

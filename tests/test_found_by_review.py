@@ -68,3 +68,28 @@ def test_the_added_direction_of_poisson_sampling_at_little_noise():
     """Below z = .029 e^w passes e^600 where the integrand still counts: D_α(N‖mix) must reach −log(1−q)."""
     for alpha, z, q in ((2.0, 0.0177, 0.02), (3.5, 0.02, 0.3), (2.0, 0.05, 0.02)):
         assert poisson_rdp.reverse(alpha, z, q) == pytest.approx(-log1p(-q), rel=1e-9)
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1e-6, 1e-7, 1e-9, 1e-11, 7.2924294176026e-15])
+def test_rdp_optimal_near_equal_distributions_is_not_below_the_exact_total_variation(mu):
+    """The slope of H was lost to cancellation there, and the minimum sought at a wrong point: up to 750 times too small."""
+    from dpcalc import answer
+
+    exact = mpmath.erf(mpmath.mpf(mu) / mpmath.sqrt(8))
+    for row in answer("convert", from_="gdp", mu=mu, to="tv").record()["bounds"]:
+        assert row["tv"] >= exact, row["name"]
+
+
+@pytest.mark.parametrize(("alpha", "rdp"), [(1.0000000059294196, 65.39326974144319), (1.000000001, 0.5729078500215663), (1.0000000021923, 6.1e-21),
+                                            (1.0001, 5e-19), (1.5, 1e-20), (40.0, 1e-13), (2000.0, 1e-12), (1.0000000341178048, 6.769e-05)])
+@pytest.mark.parametrize("epsilon", [0.0, 1.5e-5, 0.45])
+def test_rdp_optimal_meets_its_condition_near_order_1_and_for_tiny_divergences(alpha, rdp, epsilon):
+    from dpcalc.bounds.conversions import rdp_optimal
+
+    log_delta = rdp_optimal.log_delta(alpha, rdp, epsilon)
+    if log_delta == 0:
+        return
+    near = mpmath.mp.clone()
+    near.dps = 80
+    slack = rdp_optimal.condition(near, alpha, rdp, near.exp(near.mpf(log_delta)), epsilon)
+    assert slack >= -1e-20 * (alpha - 1) * rdp

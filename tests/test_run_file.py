@@ -65,7 +65,7 @@ def test_options_override_the_file(tmp_path):
     ("n = 5 5\n", "bad-toml", ["neither"]),
     ("", "bad-toml", ["nothing"]),
     ('{"n": 5,}', "bad-json", ["JSON", "line 1"]),
-    ('{"n": 5, "n": 6}', "contradictory", ["twice"]),
+    ('{"n": 5, "n": 6}', "bad-json", ["twice"]),
     ('{"n": {"n": 5}}', "not-a-number", ["n"]),
     ("{" * 100_000, "bad-json", ["JSON"]),
     ("\xff", "bad-toml", ["neither"]),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from dpcalc.bounds.noisy_sgd.iteration_schedule import Schedule
 
 _KEYS = ("sigma", "learning_rate", "uses")
-_LARGEST = 100_000_000  # bytes
+_MEGABYTES = 100
 
 
 def read(given: Given) -> Schedule:
@@ -37,41 +37,23 @@ def text(steps: Schedule, given: Given) -> str:
 
 
 def _lists(source: str) -> dict[str, list[Any]]:
-    import json
-
+    from dpcalc import reading
     from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
 
-    try:
-        data = json.loads(source if source.lstrip().startswith("{") else _text(source))
-    except (ValueError, RecursionError):
-        raise _error(f"{source} is not one JSON object") from None
+    text, where = reading.inline_or_text(source, _MEGABYTES, "--schedule")
+    data = reading.json_value(text, where, "--schedule")
     if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list) for v in data.values()):
-        raise _error(f"{source}: expected an object of lists, one entry a step, under some of {', '.join(_KEYS)}")
+        raise _error(f"{where}: expected an object of lists, one entry a step, under some of {', '.join(_KEYS)}")
     if not all(0 < len(v) <= LONGEST for v in data.values()):
-        raise _error(f"{source}: between 1 and {LONGEST} steps are needed")
+        raise _error(f"{where}: between 1 and {LONGEST} steps are needed")
     return data
 
 
-def _text(source: str) -> str:
+def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) -> list[float]:
     import sys
 
-    try:
-        if source == "-":
-            data = sys.stdin.buffer.read(_LARGEST + 1)
-        else:
-            with open(source, "rb") as file:
-                data = file.read(_LARGEST + 1)
-    except (OSError, ValueError) as e:
-        raise _error(f"{source!r}: {getattr(e, 'strerror', None) or e}") from None
-    if len(data) > _LARGEST:
-        raise _error(f"{source}: more than {_LARGEST} bytes")
-    return data.decode("utf-8-sig", errors="replace")
-
-
-def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) -> list[float]:
-    from math import inf
-
     from dpcalc.errors import DpcalcError, flag
+    from dpcalc.numbers import brief
 
     if name not in lists:
         if given[name] is None:
@@ -80,8 +62,8 @@ def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) ->
     if given.has(name):
         raise DpcalcError("contradictory", "the schedule already says it", flag(name))
     for k, x in enumerate(lists[name], 1):
-        if isinstance(x, bool) or not isinstance(x, int | float) or not 0 < x < inf:
-            raise _error(f"{name}, step {k}: {x!r} is not a number > 0")
+        if isinstance(x, bool) or not isinstance(x, int | float) or not 0 < x <= sys.float_info.max:
+            raise _error(f"{name}, step {k}: {brief(x)} is not a number > 0")
     return [float(x) for x in lists[name]]
 
 

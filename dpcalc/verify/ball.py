@@ -1,19 +1,18 @@
-"""Ball arithmetic behind the names of an mpmath context, so that the published formulas of `dpcalc.bounds` run in it unchanged.
+"""Numbers of ball arithmetic with the names of an mpmath context (context.py), so that the published formulas of `dpcalc.bounds` run in
+it unchanged.
 
 Every number is a ball that surely holds the exact one (python-flint, Arb). A comparison that the balls do not decide goes both
-ways, one run after the other, and the answer is the hull of both: `enclosure`. Integrals are rigorous (acb.integral).
+ways, one run after the other, and the answer is the hull of both (context.enclosure). Integrals are rigorous (acb.integral).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from fractions import Fraction
-from math import inf, log2, nextafter
-from typing import Any
+from math import inf, nextafter
+from typing import TYPE_CHECKING, Any
 
-_MOST_PATHS = 64
-_GOAL = 2.0**-60  # relative, of an integral
+if TYPE_CHECKING:
+    from dpcalc.verify.context import Context
 
 
 class Undecided(ArithmeticError):
@@ -75,6 +74,9 @@ class Ball:
     def surely_at_least(self, y: Any) -> bool:
         return bool(self.real.x >= self.context.raw(y))
 
+    def surely_finite(self) -> bool:
+        return bool(self.x.is_finite())
+
     def surely_positive(self) -> bool:
         return bool(self.real.x > 0)
 
@@ -131,187 +133,3 @@ def _double(x: Any, side: int) -> float:
     while (Fraction(near) - exact) * side < 0:
         near = nextafter(near, inf * side)
     return near
-
-
-class Context:
-    """The names of an mpmath context that the formulas use."""
-
-    def __init__(self, bits: int = 128) -> None:
-        import flint
-
-        self.flint, self.arb, self.acb = flint, flint.arb, flint.acb
-        self.prec = bits
-        self.analytic = False
-        self.path: list[bool] | None = None  # inside `enclosure`: how open comparisons went
-        self.position = 0
-
-    # --- numbers -----------------------------------------------------------------------------------------------------
-
-    def raw(self, x: Any) -> Any:
-        return x.x if type(x) is Ball else x if type(x) in (self.arb, self.acb) else self.arb(x)
-
-    def mpf(self, x: Any) -> Ball:
-        return x if isinstance(x, Ball) else Ball(self, self.raw(x))
-
-    @property
-    def prec(self) -> int:
-        return int(self.flint.ctx.prec)
-
-    @prec.setter
-    def prec(self, bits: int) -> None:
-        self.flint.ctx.prec = bits
-
-    @property
-    def dps(self) -> int:
-        return int(self.prec / log2(10))
-
-    @contextmanager
-    def workdps(self, digits: int) -> Iterator[None]:
-        before = self.prec
-        self.prec = max(before, int(digits * log2(10)) + 1)
-        try:
-            yield
-        finally:
-            self.prec = before
-
-    @property
-    def pi(self) -> Ball:
-        return Ball(self, self.arb.pi())
-
-    def between(self, low: Any, high: Any) -> Ball:
-        """The hull of two numbers."""
-        return Ball(self, self.raw(low).union(self.raw(high)))
-
-    def middle(self, x: Any) -> Ball:
-        """The exact number in the middle of a ball."""
-        return Ball(self, self.raw(x).mid())
-
-    # --- functions ---------------------------------------------------------------------------------------------------
-
-    def _cut(self, name: str, x: Any) -> Ball:
-        """A function with a branch cut: inside an integral it must not be met."""
-        x = self.raw(x)
-        return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb else getattr(x, name)())
-
-    def exp(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).exp())
-
-    def expm1(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).expm1())
-
-    def log(self, x: Any) -> Ball:
-        return self._cut("log", x)
-
-    def log1p(self, x: Any) -> Ball:
-        """log(1 + x), whose cut is met where that of the logarithm of 1 + x is."""
-        raw = self.raw(x)
-        if self.analytic and type(raw) is self.acb:
-            whole = (1 + raw).log(analytic=True)
-            if not whole.is_finite():
-                return Ball(self, whole)
-        return Ball(self, raw.log1p())
-
-    def log10(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).log() / self.arb(10).log())
-
-    def sqrt(self, x: Any) -> Ball:
-        return self._cut("sqrt", x)
-
-    def tanh(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).tanh())
-
-    def erf(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).erf())
-
-    def erfc(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).erfc())
-
-    def npdf(self, x: Any) -> Ball:
-        x = self.raw(x)
-        return Ball(self, (-x * x / 2).exp() / (2 * self.arb.pi()).sqrt())
-
-    def lambertw(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).lambertw())
-
-    def binomial(self, n: Any, k: int) -> Ball:
-        n = self.raw(n)
-        if k < 40:
-            return Ball(self, n.bin(k))
-        return Ball(self, ((n + 1).lgamma() - self.arb(k + 1).lgamma() - (n - k + 1).lgamma()).exp())
-
-    def power(self, x: Ball, y: Any) -> Ball:
-        raw, exponent = x.x, self.raw(y)
-        if isinstance(y, int) and type(raw) is not self.acb:
-            return Ball(self, raw ** self.flint.fmpz(y))
-        if type(raw) is self.acb and not isinstance(y, int):
-            return Ball(self, raw.pow(self.acb(exponent), analytic=self.analytic))
-        return Ball(self, raw**exponent)
-
-    def polynomial(self, coefficients: Sequence[int], x: Any) -> Ball:
-        return Ball(self, self.flint.arb_poly(list(coefficients))(self.raw(x)))
-
-    def fsum(self, terms: Iterable[Any]) -> Ball:
-        total = self.arb(0)
-        for term in terms:
-            total = total + self.raw(term)
-        return Ball(self, total)
-
-    def quad(self, f: Callable[[Any], Any], points: Sequence[Any]) -> Ball:
-        """∫ f between the first and the last of the points, the heaviest stretches first: the others need no digits of their own."""
-        from itertools import pairwise
-
-        arb, acb = self.arb, self.acb
-        total, least = acb(0), arb(2) ** -100_000
-
-        def at(x: Any, analytic: bool) -> Any:
-            self.analytic = bool(analytic)
-            try:
-                return self.acb(self.raw(f(Ball(self, x))))
-            finally:
-                self.analytic = False
-
-        ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
-        heights = [abs(at(acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
-        for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
-            tolerance = abs(total.real).mid() * _GOAL
-            total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), rel_tol=arb(_GOAL), abs_tol=tolerance if tolerance > 0 else least)
-        return Ball(self, total.real)
-
-    # --- comparisons -------------------------------------------------------------------------------------------------
-
-    def less(self, x: Any, y: Any) -> bool:
-        a, b = self.mpf(x).real.x, self.mpf(y).real.x
-        return True if a < b else False if a >= b else self._either(a, b)
-
-    def same(self, x: Any, y: Any) -> bool:
-        a, b = self.mpf(x).real.x, self.mpf(y).real.x
-        return True if a == b else False if a != b else self._either(a, b)
-
-    def _either(self, a: Any, b: Any) -> bool:
-        if not (a.is_finite() and b.is_finite()):
-            raise Undecided("no finite value in ball arithmetic")
-        if self.path is None:
-            raise Undecided("a comparison that balls do not decide")
-        if self.position == len(self.path):
-            self.path.append(True)
-        self.position += 1
-        return self.path[self.position - 1]
-
-
-def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
-    """A ball that holds the value of the formula: over all ways its comparisons may turn out. Raises Undecided beyond 64 of them."""
-    found: Ball | None = None
-    path: list[bool] = []
-    for _ in range(_MOST_PATHS):
-        context.path, context.position = path, 0
-        try:
-            value = context.mpf(formula()).real
-        finally:
-            context.path = None
-        found = value if found is None else context.between(found, value)
-        while path and not path[-1]:
-            path.pop()
-        if not path:
-            return found
-        path[-1] = False
-    raise Undecided("too many comparisons that balls do not decide")

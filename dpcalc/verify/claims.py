@@ -46,10 +46,6 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     question = answer.question
     if row.route.bound.name == "lower-bound":
         raise Unchecked("a lower value, from the numerical law of concrete runs")
-    if row.route.bound.status == "limit":
-        raise Unchecked("a limit is no claim about a finite n")
-    if "n" in row.params and row.params["n"] == inf:
-        raise Unchecked("an endless stream has no finite formula")
     how = _HOW.get((row.route.bound.kind, question.asks))
     if how is None:
         raise Unchecked(f"nothing is known here about a {row.route.bound.kind} bound that answers {question.asks}")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import inf
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.orders import own_params
 from dpcalc.rows import Row
+from dpcalc.verify import long_sums
 from dpcalc.verify.parts import Unchecked
 
 Formula = Callable[[Any], Any]  # of a context
 
-_LONGEST = 200_000  # terms of a sum
 _LARGEST_ORDER = 20_000
 
 
@@ -27,22 +26,23 @@ def own_of(row: Row) -> dict[str, Any]:
     return own
 
 
-def _check_length(row: Row) -> None:
+def _formula(row: Row) -> Callable[..., Any]:
+    """The published formula; sums that are too long to be added term by term have their own way (long_sums.py)."""
     bound, p = row.route.bound, row.params
-    if p.get("steps", 1) > bound.exact_steps:
-        raise Unchecked(f"its published sum has {p['steps']:g} terms")
-    summed = (bound.exact_n < inf and not bound.name.endswith(("hybrid", "iteration", "-exact"))) or bound.name.startswith("online")
-    if summed and p.get("n", 0) > _LONGEST:
-        raise Unchecked(f"its published sum has {p['n']:g} terms")
+    if bound.name in long_sums.FORMULAS:
+        return long_sums.FORMULAS[bound.name]
+    for name, most in (("steps", bound.exact_steps), ("n", bound.exact_n)):
+        if p.get(name, 0) > most:
+            raise Unchecked(f"its published sum has {p[name]:g} terms")
+    return bound.exact
 
 
 def rdp_total(row: Row, alpha: float) -> Formula:
     """ε(α) of all steps."""
-    bound, own, steps = row.route.bound, own_of(row), row.params.get("steps", 1)
-    _check_length(row)
-    if bound.integer_orders and alpha > _LARGEST_ORDER:
+    formula, own, steps = _formula(row), own_of(row), row.params.get("steps", 1)
+    if row.route.bound.integer_orders and alpha > _LARGEST_ORDER:
         raise Unchecked(f"its published sum has {alpha:g} terms")
-    return once(lambda mp: steps * bound.exact(mp, alpha, **own))
+    return once(lambda mp: steps * formula(mp, alpha, **own))
 
 
 def once(formula: Formula) -> Formula:
@@ -65,13 +65,13 @@ def once(formula: Formula) -> Formula:
 def delta_at(row: Row) -> Callable[[Any, Any], Any]:
     """(context, ε) → δ as published. Raises Unchecked for a composition."""
     bound, own = row.route.bound, own_of(row)
-    _check_length(row)
+    formula = _formula(row)
     if (base := of_an_epoch(bound)) is not None:
         steps = own.pop("steps")
         if steps > 1 and not bound.name.endswith("-basic"):
             raise Unchecked("epochs composed numerically have no published formula")
         return lambda mp, epsilon: steps * base.exact(mp, mp.mpf(epsilon) / steps, **own)
-    return lambda mp, epsilon: bound.exact(mp, epsilon, **own)
+    return lambda mp, epsilon: formula(mp, epsilon, **own)
 
 
 def of_an_epoch(bound: Bound) -> Bound | None:

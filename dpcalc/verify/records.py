@@ -6,9 +6,11 @@ import json
 import sys
 from typing import Any
 
+from dpcalc import reading
 from dpcalc.errors import DpcalcError
+from dpcalc.strict_json import BadJson, loads
 
-_LARGEST = 50_000_000  # bytes
+_MEGABYTES = 50
 _OBJECTS = ("parameters", "result", "options")
 _LISTS = ("bounds", "notes", "inputs")
 
@@ -17,12 +19,7 @@ Record = dict[str, Any]
 
 def read(source: str) -> tuple[Record, ...]:
     """The records of a file or of standard input (-). Raises DpcalcError for what is no dpcalc result."""
-    where = "standard input" if source == "-" else source
-    data = _bytes(source, where)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _bad(where, "is not UTF-8 text") from None
+    text, where = reading.text(source, _MEGABYTES), reading.where(source)
     if not text.strip():
         raise _bad(where, "is empty; a dpcalc result (--json) is expected")
     found = _parsed(text, where)
@@ -33,52 +30,26 @@ def read(source: str) -> tuple[Record, ...]:
     return tuple(found)
 
 
-def _bytes(source: str, where: str) -> bytes:
-    try:
-        if source == "-":
-            data = sys.stdin.buffer.read(_LARGEST + 1)
-        else:
-            with open(source, "rb") as file:
-                data = file.read(_LARGEST + 1)
-    except (OSError, ValueError) as e:
-        raise DpcalcError("unreadable", f"{source!r}: {getattr(e, 'strerror', None) or e}") from None
-    if len(data) > _LARGEST:
-        raise _bad(where, f"has more than {_LARGEST} bytes")
-    return data
-
-
 def _parsed(text: str, where: str) -> list[Any]:
     """One JSON value (an array is many), or one a line."""
     try:
-        whole = _json(text)
-    except ValueError as reason:
+        whole = loads(text)
+    except BadJson as reason:
         lines = [line for line in text.splitlines() if line.strip()]
         if len(lines) < 2 or not lines[0].rstrip().endswith("}"):
-            raise _bad(where, f"is not JSON: {_reason(reason)}") from None
+            raise _bad(where, _reason(reason)) from None
         found = []
         for k, line in enumerate(lines, 1):
             try:
-                found.append(_json(line))
-            except (ValueError, RecursionError) as e:
-                raise _bad(where, f"line {k} is not JSON: {_reason(e)}") from None
+                found.append(loads(line))
+            except BadJson as e:
+                raise _bad(f"{where}, line {k}", _reason(e)) from None
         return found
-    except RecursionError:
-        raise _bad(where, "is nested too deep") from None
     return whole if isinstance(whole, list) else [whole]
 
 
-def _json(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_constant)
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON number")
-
-
-def _reason(e: Exception) -> str:
-    if isinstance(e, json.JSONDecodeError):
-        return f"{e.msg} (line {e.lineno}, column {e.colno})"
-    return "nested too deep" if isinstance(e, RecursionError) else (str(e) if "JSON number" in str(e) else "a number is too long")
+def _reason(e: BadJson) -> str:
+    return f"is not JSON: {e}{e.place}"
 
 
 def _check(record: Any, where: str) -> None:
@@ -104,7 +75,8 @@ def _check(record: Any, where: str) -> None:
 
 
 def is_number(x: Any) -> bool:
-    return (isinstance(x, int | float) and not isinstance(x, bool)) or x in ("inf", "-inf")
+    """Whether it is a number of JSON that a double can hold, or an infinity as dpcalc writes it."""
+    return (isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= sys.float_info.max) or x in ("inf", "-inf")
 
 
 def _short(x: Any) -> str:

@@ -89,7 +89,8 @@ def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
 def _finding(name: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
     shown = f"{symbol(claim.quantity)} {'>=' if claim.least else '≤'} {claim.claimed!r}"
     if decision.holds:
-        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how})", decision, claim)
+        limit = ", a limit: no claim about a finite n" if row.route.bound.status == "limit" else ""
+        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{limit})", decision, claim)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim)
     return Finding(REFUTED, name, f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "

@@ -15,7 +15,8 @@ from dpcalc.errors import OutOfScope
 from dpcalc.profiles import pairs
 from dpcalc.profiles.law import law
 from dpcalc.verify import composition, laws
-from dpcalc.verify.ball import Ball, Context, Undecided, enclosure
+from dpcalc.verify.ball import Ball, Undecided
+from dpcalc.verify.context import Context, enclosure
 from dpcalc.verify.convolution import Sum, power
 from dpcalc.verify.optimal import slack
 

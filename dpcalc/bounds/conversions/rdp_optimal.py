@@ -100,6 +100,8 @@ def log_least(alpha: float, epsilon: float, delta: float, u: float) -> float:
     gl, gr = min(sl, 0.0) * exp(fl - scale) / xl, max(sr, 0.0) * exp(fr - scale) / (xl + width)
     meet = (hl - hr + gr * width) / (gr - gl) if gr > gl else 0.0
     least = min(hl, hr, hl + gl * min(max(meet, 0.0), width))
+    if least <= (-1.0 if near_one else 0.0):
+        return -inf  # the tangents meet too far down to say anything
     height = log1p(least) if near_one else scale + log(least)
     return height - _slop(alpha, epsilon, delta, u, height)
 
@@ -112,17 +114,27 @@ def _slop(alpha: float, epsilon: float, delta: float, u: float, height: float) -
     return _SLOP + 5e-16 * (abs(height) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
 
 
-def _excess(alpha: float, epsilon: float, delta: float, u: float) -> float:
-    """H − 1 = q·b(p/q) + (1−q)·b((1−p)/(1−q)), b(r) = r^α − 1 − α(r−1) >= 0: no cancellation where H is near 1."""
+def _near_one(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float, float]:
+    """H − 1 and its derivatives in u and ε, without cancellation where H is near 1.
+
+    H − 1 = q·b(p/q) + (1−q)·b((1−p)/(1−q)) with b(r) = r^α − 1 − α(r−1) >= 0, b′(r) = α(r^{α−1} − 1).
+    """
     x, q = exp(u), exp(u - epsilon)
     y, fall = epsilon + log1p(delta / x), (x * expm1(-epsilon) - delta) / (1 - q)
-    return q * _bregman(alpha, expm1(y), y) + (1 - q) * _bregman(alpha, fall, log1p(fall))
+    z = log1p(fall) if fall > -0.5 else log(1 - x - delta) - log1p(-q)
+    first, second = _bregman(alpha, expm1(y), y), _bregman(alpha, fall, z)
+    rise, drop = alpha * expm1((alpha - 1) * y), alpha * expm1((alpha - 1) * z)
+    slope = q * (first - second) - rise * delta - drop * x * (delta * exp(-epsilon) - expm1(-epsilon)) / (1 - q)
+    growth = q * (second - first + exp(y) * rise - exp(z) * drop)
+    return q * first + (1 - q) * second, slope, growth
 
 
 def _bregman(alpha: float, v: float, y: float) -> float:
     """(1+v)^α − 1 − αv with y = log(1+v)."""
-    rest = v * v / (1 + v) - x_minus_log1p(v) if abs(v) < 0.5 else y - v / (1 + v)
-    return (1 + v) * (expm1mx((alpha - 1) * y) + (alpha - 1) * rest)
+    a1, r = alpha - 1, 1 + v if v > -0.5 else exp(y)
+    if abs(v) < 0.5:
+        return r * (expm1mx(a1 * y) + a1 * (v * v / r - x_minus_log1p(v)))
+    return r * expm1mx(a1 * y) + a1 * (r * y - v)
 
 
 def _sides(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float, float]:
@@ -139,7 +151,8 @@ def _sides(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float,
     growth = a1 * (w1 - w2 * q / (1 - q))
     height = top + log(w1 + w2)
     if height < _SMALL and alpha * (epsilon + log1p(delta / x)) < 700:
-        height = log1p(_excess(alpha, epsilon, delta, u))
+        excess, slope, growth = _near_one(alpha, epsilon, delta, u)
+        return log1p(excess), slope / (1 + excess), growth / (1 + excess)
     return height, slope / (w1 + w2), growth / (w1 + w2)
 
 

@@ -35,4 +35,5 @@ BOUND = Bound(
     exact=exact,
     rtol=3e-10,
     pure=pure,
+    exact_steps=composition_optimal.BOUND.exact_steps,
 )

@@ -85,10 +85,11 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
 
     def kappa(p: int, j: int, block: int) -> float:
         if nodes[j] - nodes[p] == block:
-            between = sums[j] - sums[p] * exp(max(2 * block * log_c, -745.0)) - 2e-15 * sums[j]
-            if between > 0.01 * sums[j] or block == 1:
-                between = levels.at(steps[j]) ** 2 * (1 - 1e-15) if block == 1 else between
-                return scaled(first, 2 * block * log_c - log(between))
+            between = levels.at(steps[j]) ** 2 * (1 - 1e-15) if block == 1 else sums[j] - sums[p] * exp(max(2 * block * log_c, -745.0))
+            between -= 0.0 if block == 1 else 2e-15 * sums[j]
+            if between < 0.01 * sums[j] and block > 1:  # the difference has lost its digits
+                between = carried(levels, log_c, sorted({steps[p] + 1, *steps[p + 1 : j + 1]}), steps[p] + 1)[-1]
+            return scaled(first, 2 * block * log_c - log(between))
         least = levels.least(steps[p] + 1, steps[j])
         return scaled(up(first / least, 4e-16), 2 * log_c + log_share(log_c, block - 1))
 

@@ -110,6 +110,11 @@ def _surely_positive(x: Any) -> bool:
     return bool(x.surely_positive()) if hasattr(x, "surely_positive") else bool(x > 0)
 
 
+def _surely_finite(x: Any) -> bool:
+    """False of a ball that holds anything: of a number too small for its exponents."""
+    return bool(x.surely_finite()) if hasattr(x, "surely_finite") else True
+
+
 def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any], mu: Callable[[int], Any],
                  kappa: Callable[[int, int, int], Any]) -> list[Any]:
     """d at every node along the same links, at high precision."""
@@ -122,7 +127,8 @@ def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[An
             found.append(found[before])  # F(d) <= d
         else:
             d = found[before]
-            found.append(d * theta(mp, mp.log1p(mp.expm1(e) / d), kappa(before, j, block)) ** times)
+            smaller = d * theta(mp, mp.log1p(mp.expm1(e) / d), kappa(before, j, block)) ** times
+            found.append(smaller if _surely_finite(smaller) else mp.between(0, d))
     return found
 
 

@@ -1,27 +1,24 @@
 """E epochs, each freshly shuffled (or in the same fixed order), with the outputs of all epochs released.
 
 Each epoch starts from the released output of the one before: adaptive composition. The whole profile of one epoch is
-composed, not one point of it: sampled where log δ falls by about 0.3, its convex hull dominates the profile (dpcalc.profiles).
+composed, not one point of it: sampled where log δ falls by about 0.2, its convex hull dominates the profile (dpcalc.profiles).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import exp, floor, inf, log
-from typing import TYPE_CHECKING, Any, NamedTuple
+from math import exp, expm1, floor, inf, log, log1p
+from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE
+from dpcalc.bounds.pnsgd.positions import COARSE
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
 
-if TYPE_CHECKING:
-    from dpcalc.profiles.pair import Pair
-
-_FALL = .2  # of log δ between samples: the hull is at most about .5 % above the profile
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
+_FIRST = 1 / 256  # of the range: the first step
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -32,7 +29,7 @@ class _Sampling(NamedTuple):
     fall: float  # of log δ between samples
 
 
-_CLOSE = _Sampling(FINE, 0.2)  # the hull is at most about .5 % above the profile
+_CLOSE = _Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
 _LOOSE = _Sampling(COARSE, 1.0)  # to see where a solution lies
 
 
@@ -48,17 +45,21 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return one if steps == 1 else basic_value(bound, epsilon, steps, p)
         if _hopeless(bound, epsilon, steps, p):
             return 0.0
-        from dpcalc.profiles import compose
+        from dpcalc.profiles import compose, pairs
 
-        return compose.log_delta_at(((_pair(bound, sampling, _floor(one, steps), tuple(p.items())), steps),), epsilon, bracket=False).upper
+        samples = _samples(bound, sampling, _floor(one, steps), tuple(p.items()))
+        return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False).upper
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         if steps == 1:
             return _one_epoch(bound, log_delta, p)
-        from dpcalc.profiles import compose
+        from dpcalc.profiles import compose, pairs
 
-        pair = _pair(bound, sampling, _floor(log_delta, steps), tuple(p.items()))
-        return compose.epsilon_at(((pair, steps),), log_delta, bracket=False).upper
+        samples = _samples(bound, sampling, _floor(log_delta, steps), tuple(p.items()))
+        basic = steps * _along(*samples, (log_delta - log(steps)) * (1 + 4e-16))
+        if basic == 0:
+            return 0.0
+        return min(basic, compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False).upper)
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound), margin=3e-4,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
@@ -124,21 +125,29 @@ def _floor(log_delta: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _pair(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...]) -> Pair:
-    """The dominating pair of one epoch, its profile followed down to log δ = lowest."""
-    from dpcalc.profiles import pairs
-
+def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[list[float], list[float]]:
+    """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply."""
     p = dict(params)
     last = _extent(bound, lowest, p)
     epsilons, logs = [0.0], [_value(bound, 0.0, sampling.fine, p)]
-    step = last / 64
+    step = last * _FIRST
     while epsilons[-1] < last:
         epsilon = min(last, epsilons[-1] + step)
         logs.append(_value(bound, epsilon, sampling.fine, p))
         epsilons.append(epsilon)
         fall = (logs[-2] - logs[-1]) / (epsilons[-1] - epsilons[-2])
         step = min(max(sampling.fall / fall if fall > 0 else inf, last / 100), last / 24, 2 * step)
-    return pairs.sampled(epsilons, logs)
+    return epsilons, logs
+
+
+def _along(epsilons: list[float], logs: list[float], log_delta: float) -> float:
+    """The ε at δ along the samples, which are joined by chords in e^ε: a profile is convex in it. The last sample reaches δ."""
+    if logs[0] <= log_delta:
+        return 0.0
+    k = next(k for k, x in enumerate(logs) if x <= log_delta)
+    a, b, above, below = epsilons[k - 1], epsilons[k], logs[k - 1], logs[k]
+    share = expm1(log_delta - above) / expm1(below - above)
+    return up(a + log1p(share * expm1(b - a)), 1e-13) if b - a < 700 else b
 
 
 def _value(bound: Bound, epsilon: float, fine: int, p: dict[str, Any]) -> float:

@@ -37,6 +37,5 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-9,
-    exact_n=100_000,
     margin=3e-10,
 )

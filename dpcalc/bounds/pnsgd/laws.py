@@ -39,7 +39,9 @@ def _gaussian_rest(epsilon: float, ratio: float) -> float:
 
 def _log_laplace(epsilon: float, ratio: float) -> float:
     """log(1 − e^{(ε − r)/2})₊."""
-    return up(log1mexp((epsilon - ratio) / 2), 4e-16) if epsilon < ratio else -inf
+    if epsilon >= ratio:
+        return -inf
+    return up(log1mexp((epsilon - ratio) / 2 * (1 + 3e-16)), 4e-16)  # the difference, rounded, may be nearer to 0
 
 
 def _laplace_rest(epsilon: float, ratio: float) -> float:

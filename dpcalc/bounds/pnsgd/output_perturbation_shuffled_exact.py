@@ -29,6 +29,5 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-10,
-    exact_n=100_000,
     margin=3e-10,
 )

@@ -7,7 +7,7 @@ shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/�
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import exp, expm1, fsum, inf, log
 from typing import Any
@@ -18,6 +18,7 @@ from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
 
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
+_COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
 _LOWEST = 1e-300  # a ratio below is rounded up to it
 
 
@@ -83,7 +84,12 @@ def log_average(log_at: Callable[[int], float], n: int, fine: int = FINE) -> flo
         length = (heads[j + 1] if j + 1 < len(heads) else n) - heads[j]
         terms.append(length * exp(term))
         total += terms[-1]
-    return min(first, up(first + log(fsum(terms)) - log(n), 4e-16) + 4e-16 * (len(terms) > 1))
+    return min(first, up(first + log(fsum(terms)) - log(n), 4e-16) + (rounding(n) if len(terms) > 1 else 0.0))
+
+
+def rounding(n: int) -> float:
+    """Of log(Σ length·e^{f − first}) − log n: both logarithms are up to log n, the mean of |f − first| about log n at most."""
+    return 1e-15 * (1 + log(n))
 
 
 def average_exact(mp: Any, at: Callable[[int], Any], n: int) -> Any:
@@ -105,13 +111,15 @@ def invert_average(log_delta: float, ratio: Callable[[int], float], n: int) -> f
 def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
     """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth."""
 
+    @cache
     def gap(epsilon: float) -> float:
         return log_at(epsilon, FINE) - log_delta
 
+    @cache
     def rough(epsilon: float) -> float:
         return log_at(epsilon, COARSE) - log_delta
 
-    if gap(0.0) <= 0:
+    if rough(0.0) <= 0 or (rough(0.0) <= _COARSER and gap(0.0) <= 0):
         return 0.0
     try:
         meets, fails = bracket(rough, 1.0, +1, 1e-300, 1e300)

@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd import shuffled_contraction
 from dpcalc.bounds.pnsgd.chain import Link, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
-from dpcalc.bounds.pnsgd.positions import FINE, invert
+from dpcalc.bounds.pnsgd.positions import FINE, invert, rounding
 from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
 
@@ -22,13 +22,14 @@ def _blocks(epsilon: float, n: int, fine: int = FINE, **p: float) -> tuple[float
     """log of the average, the links used, and the nodes they lead to."""
     along = path(n, **p, fine=fine)
     nodes, total, top = along.nodes, [0.0], [0.0]
+    negligible = 1e-13 if fine >= FINE else 1e-5
 
     def enough(j: int, log_d: float) -> bool:
-        """Whether what is left is below 1e-13 of the sum; adds up the blocks on its way."""
+        """Whether what is left is a negligible part of the sum; adds up the blocks on its way."""
         if j == 0:
             top[0] = log_d
         height = exp(max(log_d - top[0], -745.0))
-        if j and (n - nodes[j]) * height < 1e-13 * total[0]:
+        if j and (n - nodes[j]) * height < negligible * total[0]:
             return True
         total[0] += height * (nodes[j + 1] - nodes[j])
         return False
@@ -38,7 +39,7 @@ def _blocks(epsilon: float, n: int, fine: int = FINE, **p: float) -> tuple[float
         return logs[0], links, nodes
     ends = [*nodes[1 : len(logs)], n]
     terms = [(b - a) * exp(max(d - logs[0], -745.0)) for a, b, d in zip(nodes, ends, logs, strict=False)]
-    return min(logs[0], up(logs[0] + log(fsum(terms)) - log(n), 4e-16) + 4e-16), links, nodes
+    return min(logs[0], up(logs[0] + log(fsum(terms)) - log(n), 4e-16) + rounding(n)), links, nodes
 
 
 def value(epsilon: float, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -83,6 +84,5 @@ BOUND = Bound(
     rtol=2e-9,
     inverse=inverse,
     blocks=blocks,
-    exact_n=100_000,
     margin=3e-10,
 )

@@ -47,6 +47,5 @@ BOUND = Bound(
     rtol=2e-11,
     inverse=inverse,
     blocks=blocks,
-    exact_n=100_000,
     margin=3e-10,
 )

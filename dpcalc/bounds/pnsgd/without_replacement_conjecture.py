@@ -37,5 +37,4 @@ BOUND = Bound(
     rtol=1e-14,
     status="conjecture",
     errata=WITHDRAWN,
-    exact_n=100_000,
 )

@@ -32,5 +32,4 @@ BOUND = Bound(
     exact=exact,
     rtol=5e-9,
     status="lower",
-    exact_n=100_000,
 )

@@ -26,5 +26,4 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=1e-14,
-    exact_n=100_000,
 )

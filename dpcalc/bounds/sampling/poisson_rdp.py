@@ -166,6 +166,8 @@ _LONGEST = 10_000  # orders up to which the printed sum is evaluated
 def exact(mp: Any, alpha: float, noise_multiplier: float, sampling_rate: float) -> Any:
     """The printed sum at whole orders, else the defining integral."""
     a, q, z = mp.mpf(alpha), mp.mpf(sampling_rate), mp.mpf(noise_multiplier)
+    if q == 1:
+        return a / (2 * z * z)
     if alpha == int(alpha) <= _LONGEST:
         k = range(int(alpha) + 1)
         total = mp.fsum(mp.binomial(a, j) * (1 - q) ** (int(alpha) - j) * q**j * mp.exp(j * (j - 1) / (2 * z * z)) for j in k)
@@ -177,6 +179,8 @@ def exact(mp: Any, alpha: float, noise_multiplier: float, sampling_rate: float) 
 def exact_reverse(mp: Any, alpha: float, noise_multiplier: float, sampling_rate: float) -> Any:
     """D_α(N‖mix) by its defining integral."""
     a, q, z = mp.mpf(alpha), mp.mpf(sampling_rate), mp.mpf(noise_multiplier)
+    if q == 1:
+        return a / (2 * z * z)
     return mp.log1p(integral(mp, lambda u: (1 + u) ** (1 - a) - 1 - (1 - a) * u, a, q, z, lambda low, high: (
         (1 - q) ** (1 - a) * tail(mp, low) + (a - 1) * q * tail(mp, high - 1 / z)))) / (a - 1)
 

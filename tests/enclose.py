@@ -1,0 +1,244 @@
+"""Enclosures of what the bounds' formulas say as printed, in ball arithmetic (dpcalc.verify.ball): the reference of all measuring.
+
+Most formulas run in balls as they stand. Those that search for a root or integrate without end are enclosed here by what defines them.
+"""
+
+from functools import cache
+from itertools import pairwise
+from math import exp, inf, log
+
+import flint
+
+from dpcalc.bounds.conversions import rdp_optimal
+from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.errors import OutOfScope
+from dpcalc.verify.ball import Ball, Context, Undecided, enclosure
+
+BITS = (128, 256, 512, 1024, 2048, 4096)
+INTEGRALS = {"poisson-rdp", "composition", "burn-in-rdp", "burn-in-as-published"}  # whose integrands may lose 100 bits
+FIRST = {"rdp": "alpha", "profile": "epsilon", "composition": "epsilon"}  # what `exact` takes before the parameters
+
+
+class Balls(Context):
+    """Names that only references need."""
+
+    def erfinv(self, x):
+        return Ball(self, self.raw(x).erfinv())
+
+    def erfc(self, x):
+        """Far out, where Arb gives up on a ball that is no point, the hull of its ends: erfc falls."""
+        raw = self.raw(x)
+        found = raw.erfc()
+        if type(raw) is self.arb and not found > 0:
+            found = raw.lower().erfc().union(raw.upper().erfc())
+        return Ball(self, found)
+
+    def quad(self, f, points):
+        """∫ f, the heaviest stretches first: the others need no digits of their own."""
+        total, goal = self.acb(0), self.arb(2) ** (-47 if self.prec <= BITS[1] else -self.prec / 4)
+
+        def at(x, analytic):
+            self.analytic = bool(analytic)
+            try:
+                return self.acb(self.raw(f(Ball(self, x))))
+            finally:
+                self.analytic = False
+
+        ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
+        heights = [abs(at(self.acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
+        for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
+            tolerance = abs(total.real).mid() * goal
+            total += self.acb.integral(at, *map(self.acb, ends[k]), rel_tol=goal,
+                                       abs_tol=tolerance if tolerance > 0 else self.arb(2) ** -100_000)
+        return Ball(self, total.real)
+
+
+@cache
+def _context():
+    return Balls()
+
+
+def context(bits):
+    found = _context()
+    found.prec = bits
+    return found
+
+
+def bits(bound):
+    """Precisions to try."""
+    return BITS[1:] if bound.name in INTEGRALS else BITS
+
+
+def numbers(bound, p, bits):
+    """{key: ball} of what the bound gives at p (the key is None but for a point); a profile's δ. Raises Undecided."""
+    c = context(bits)
+    if bound.name in REFERENCES:
+        return {None: REFERENCES[bound.name](c, **p)}
+    first = FIRST.get(bound.kind)
+
+    def formula():
+        return bound.exact(c, p[first], **{k: v for k, v in p.items() if k != first}) if first else bound.exact(c, **p)
+
+    try:
+        if bound.kind == "point":
+            return {key: enclosure(c, lambda key=key: formula()[key]).x for key in bound.gives}
+        return {None: enclosure(c, formula).x}
+    finally:
+        c.prec = bits
+
+
+def _middle(x):
+    return x.mid()
+
+
+def optimal(c, alpha, rdp, delta):
+    """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h (dpcalc.verify.optimal).
+
+    Newton's method for both the minimum over x and ε starts at the doubles; how they were found does not matter.
+    """
+    arb = flint.arb
+    a, d, r = arb(alpha), arb(delta), arb(rdp)
+    if alpha * delta >= 1:  # the product of doubles may round to 1: both forms agree there
+        return (r + (-d).log1p()).max(arb(0))
+    if _slack(a, d, r, arb(0), _least(a, d, arb(0), alpha, delta, 0.0))[0] >= 0:
+        return arb(0)
+    epsilon = arb(rdp_optimal.value(alpha, rdp, log(delta)))
+    x = _least(a, d, epsilon, alpha, delta, float(epsilon))
+    for _ in range(3):
+        below, _, growth = _slack(a, d, r, epsilon, x)
+        epsilon = _middle(epsilon - below / growth)
+        x = _newton(a, d, epsilon.exp(), x, 2)
+    for bits in (c.prec * 2 // 3, c.prec // 2, c.prec // 3):
+        width = abs(epsilon) * arb(2) ** -bits
+        low, high = _middle(epsilon - width), _middle(epsilon + width)
+        if _slack(a, d, r, high, _newton(a, d, high.exp(), x, 3))[0] >= 0 and _slack(a, d, r, low, x)[1] < 0:
+            return low.union(high)
+    raise Undecided("no enclosure of the least ε")
+
+
+def _parts(a, d, grown, x):
+    """h, h′ and h″ at p = δ + x, and the second term with y = e^ε − x."""
+    p, rest, y = d + x, 1 - d - x, grown - x
+    first, second = (a * p.log() - (a - 1) * x.log()).exp(), (a * rest.log() - (a - 1) * y.log()).exp()
+    left, right = a / p - (a - 1) / x, a / rest - (a - 1) / y
+    bend = first * (left * left - a / p / p + (a - 1) / x / x) + second * (right * right - a / rest / rest + (a - 1) / y / y)
+    return first + second, first * left - second * right, bend, second, y
+
+
+def _slack(a, d, r, epsilon, x):
+    """(α−1)(ε − ε(α)) + log min h from below and from above, and about its derivative in ε."""
+    grown = epsilon.exp()
+    h, slope, _, second, y = _parts(a, d, grown, x)
+    own = (a - 1) * (epsilon - r)
+    return (h - abs(slope)).log() + own, h.log() + own, _middle((a - 1) * (1 - second / h * grown / y))
+
+
+def _newton(a, d, grown, x, times):
+    for _ in range(times):
+        _, slope, bend, _, _ = _parts(a, d, grown, x)
+        near = _middle(x - slope / bend)
+        if not (near > 0 and near < 1 - d):
+            break
+        x = near
+    return x
+
+
+def _least(a, d, epsilon, alpha, delta, near):
+    """An x next to the minimum of h, from the doubles."""
+    u = rdp_optimal._stationary(alpha, near, delta, log(alpha - 1) + log(delta))
+    x = flint.arb(exp(u))
+    return _newton(a, d, epsilon.exp(), x if x < 1 - d else _middle((1 - d) * (1 - flint.arb(2) ** -40)), 5)
+
+
+def one_step_below(c, epsilon, **params):
+    """δ(ε) of the best instance of lower-bound, from below and as near as the precision: at thresholds, the last of them where the ratio of
+    the densities, which rises, meets e^ε."""
+    if params["iterations"] != 1:
+        raise OutOfScope("out-of-range", "one step only", "--iterations")
+    found = flint.arb(0)
+    for pair in lower_bound.instances(**params):
+        found = found.max(_best_threshold(pair, flint.arb(epsilon).exp(), c.prec))
+    return found
+
+
+def _best_threshold(pair, grown, halvings):
+    arb = flint.arb
+    base, rate = arb(pair.pull) * arb(pair.start), arb(pair.rate)
+    drift, up, down = (base + arb(m) for m in (pair.drift, pair.up, pair.down))
+    root2 = arb(2).sqrt()
+
+    def densities(x, kick):  # times √(2π)
+        return (1 - rate) * (-(x - drift) ** 2 / 2).exp() + rate * (-(x - kick) ** 2 / 2).exp()
+
+    def delta(x):
+        return ((1 - rate) * ((x - drift) / root2).erfc() * (1 - grown)
+                + rate * (((x - up) / root2).erfc() - grown * ((x - down) / root2).erfc())) / 2
+
+    low, high = -arb(pair.half), arb(pair.half)
+    found, t = arb(0).max(delta(low)).max(delta(high)), low
+    for _ in range(halvings):
+        t = ((low + high) / 2).mid()
+        first, second = densities(t, up), grown * densities(t, down)
+        if first > second:
+            high = t
+        elif first < second:
+            low = t
+        elif abs(first - second) < first * arb(2) ** (-halvings / 3):
+            break
+        else:
+            raise Undecided("densities that balls do not tell apart")
+    return found.max(delta(t))
+
+
+def limit(c, epsilon, law, levels, lipschitz, index, **_):
+    """A_i exp(∫_{i+1}^∞ log B_x dx) at ε = 0, where reach and level share M, D and η: with z = x^a/C1 + C2, 1 − B = 1/z for Laplace
+    noise; for Gaussian noise erfc(√(W/2)), W = W(x^{2a}/(2πC1²) + C2). In u = log x; the rest is at most 3·C1·X^{1−a}/(a−1):
+    erfc(√(W/2)) <= √(2/(πW))e^{−W/2} = √(2/(πz)) <= 2C1/x^a, and −log(1−v) <= 3v/2 for v <= 1/2."""
+    if epsilon != 0:
+        raise OutOfScope("out-of-range", "its enclosure is for ε = 0", "--epsilon")
+    arb, acb = flint.arb, flint.acb
+    a, c1, c2 = arb(levels.decay), arb(levels.c1), arb(levels.c2)
+    scale = 2 * arb.pi() * c1 * c1
+
+    def laplace(u, analytic):
+        return (-1 / ((a * u).exp() / c1 + c2)).log1p() if analytic is None else _log_rest(1 / ((a * u).exp() / c1 + c2), analytic)
+
+    def gaussian(u, analytic):
+        z = (2 * a * u).exp() / scale + c2
+        if not z.real > 0:
+            return acb(float("nan"))
+        return _log_rest((z.lambertw() / 2).sqrt().erfc(), analytic)
+
+    of = laplace if law.name == "laplace" else gaussian
+
+    def loss(u, analytic):
+        return u.exp() * of(u, analytic)
+
+    start = arb(index + 1).log()
+    reach = 80 / (a - 1)
+    cuts = [start] + [start + k for k in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if k < float(reach)] + [start + reach]
+    total = acb(0)
+    for low, high in zip(cuts, cuts[1:], strict=False):
+        total += acb.integral(loss, acb(low), acb(high), rel_tol=arb(2) ** -70, abs_tol=arb(2) ** -70 * (abs(total.real).mid() + arb(2) ** -200))
+    end = start + reach
+    rest = 3 * c1 * ((1 - a) * end).exp() / (a - 1)
+    first = law.exact(c, 0.0, 2 * c.mpf(lipschitz) / levels.exact(c, index)).x
+    return first * (total.real - arb(0).union(rest)).exp()
+
+
+def _log_rest(v, analytic):
+    """log(1 − v), holomorphic where Re(1 − v) > 0."""
+    if analytic and not (1 - v).real > 0:
+        return flint.acb(float("nan"))
+    return (-v).log1p()
+
+
+REFERENCES = {"rdp-optimal": optimal, "lower-bound": one_step_below, "online-limit": limit}
+
+
+def is_zero(ball):
+    return ball.is_zero() or ball.upper() <= 0
+
+
+def infinite(x):
+    return not -inf < x < inf
