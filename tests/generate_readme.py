@@ -2,11 +2,13 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import accuracy
+from calling import call
 
 from dpcalc.bounds import all_bounds
 from dpcalc.catalogue import entries
@@ -16,15 +18,21 @@ from dpcalc.tables import markdown
 README = Path(__file__).parents[1] / "README.md"
 
 
+def printed(command):
+    """What a command line prints into a pipe of 80 columns, in this process where it is dpcalc alone."""
+    os.environ.update(COLUMNS="80", LINES="24")
+    if command.startswith("dpcalc ") and "|" not in command:
+        done = call(shlex.split(command)[1:])
+    else:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env={**os.environ, "PATH": path})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.rstrip("\n")
+
+
 def console(block):
     """Each `$ command` of a block with what it prints now."""
-    env = {**os.environ, "COLUMNS": "80", "LINES": "24", "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    lines = []
-    for command in re.findall(r"^\$ (.*)$", block.group(1), re.M):
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env=env)
-        assert done.returncode == 0, done.stderr
-        lines += [f"$ {command}", done.stdout.rstrip("\n")]
-    return "```console\n" + "\n".join(lines) + "\n```"
+    return "```console\n" + "\n".join(f"$ {command}\n{printed(command)}" for command in re.findall(r"^\$ (.*)$", block.group(1), re.M)) + "\n```"
 
 
 def bounds():

@@ -60,6 +60,19 @@ def test_convert_from_may_name_the_kind_that_is_read(cli):
     assert cli("convert", "-", "--delta", ".1", "-q", stdin=profile).stdout == cli("convert", "-", "--from", "profile", "--delta", ".1", "-q", stdin=profile).stdout
 
 
+@pytest.mark.parametrize("line", [
+    "rdp --sigma 1", "rdp --sigma 1 --delta 1e-5", "convert --from gdp --mu 1 --delta 1e-5", "convert --from gdp --mu 1 --to tv",
+    "subsample --sampling-rate .01 --sigma 1 --steps 10 --delta 1e-5 --bound poisson-rdp", "tv --sigma 1",
+    "shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5 --n 1000 --delta 1e-5",
+    "burn-in --n 600 --batch-size 6 --steps 100 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma 1 --delta 1e-5 --bound burn-in-rdp",
+    "online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 100 --index 2 --epsilon 1",
+    "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5"])
+def test_what_any_command_writes_convert_and_tv_read(line, cli, ask):
+    written = cli(*line.split(), "--json").stdout
+    assert 0 < ask("convert", "-", "--to", "tv", stdin=written)["result"]["tv"] <= 1
+    assert 0 < ask("tv", "-", stdin=written)["result"]["tv"] <= 1
+
+
 # --- foreign JSON ----------------------------------------------------------------------------------------------------
 
 FOREIGN = [  # guarantees that are nearly right: which key, and what is allowed

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 BUDGETED = {"database": None, "deadline": None, "phases": [Phase.generate], "suppress_health_check": list(HealthCheck)}
 CALL_SECONDS = 60.0
-CI_SECONDS = 9.0  # of processor time, for each of the three
+SECONDS = [5.0, pytest.param(15.0, marks=pytest.mark.slow)]  # of processor time, for each of the three
 
 
 @pytest.fixture
@@ -54,53 +54,31 @@ class Run:
         return "\n".join(f"{what}: {how}" for what, how in self.faults.items())
 
 
-def test_options(folder):
-    run = Run(CI_SECONDS)
+CALLS = fuzz_draws.calls().map(lambda args: (args, b""))
+DRAWN = {"options": (CALLS, 20211, set()), "standard input": (fuzz_draws.pipes(), 20212, set()), "batches": (fuzz_draws.batches(), 20213, {0, 1})}
 
-    @seed(20211)
+
+@pytest.mark.parametrize("seconds", SECONDS)
+@pytest.mark.parametrize("drawn, number, codes", DRAWN.values(), ids=DRAWN)
+def test_drawn(drawn, number, codes, seconds, folder):
+    run = Run(seconds)
+
+    @seed(number)
     @settings(max_examples=150, **BUDGETED)
-    @given(fuzz_draws.calls())
-    def every(args):
-        run.call(args)
+    @given(drawn)
+    def every(call):
+        run.call(*call)
 
     every()
     assert not run.faults, run.told()
-    assert len(run.codes) >= 2 and sum(run.codes.values()) >= 25
-
-
-def test_standard_input(folder):
-    run = Run(CI_SECONDS)
-
-    @seed(20212)
-    @settings(max_examples=150, **BUDGETED)
-    @given(fuzz_draws.pipes())
-    def every(drawn):
-        run.call(*drawn)
-
-    every()
-    assert not run.faults, run.told()
-    assert len(run.codes) >= 2 and sum(run.codes.values()) >= 25
-
-
-def test_batches(folder):
-    run = Run(CI_SECONDS)
-
-    @seed(20213)
-    @settings(max_examples=100, **BUDGETED)
-    @given(fuzz_draws.batches())
-    def every(drawn):
-        run.call(*drawn)
-
-    every()
-    assert not run.faults, run.told()
-    assert {0, 1} <= set(run.codes) and sum(run.codes.values()) >= 25
+    assert len(run.codes) >= 2 and codes <= set(run.codes) and sum(run.codes.values()) >= 25
 
 
 @pytest.mark.long
 def test_for_long(folder):
     run = Run(float(os.environ.get("DPCALC_FUZZ_SECONDS", "1200")), time.monotonic)
     number = int(os.environ.get("DPCALC_FUZZ_SEED", "1"))
-    both = st.one_of(fuzz_draws.calls().map(lambda args: (args, b"")), fuzz_draws.calls().map(lambda args: (args, b"")), fuzz_draws.pipes(), fuzz_draws.batches())
+    both = st.one_of(CALLS, CALLS, fuzz_draws.pipes(), fuzz_draws.batches())
     while time.monotonic() < run.end:
 
         @seed(number)

@@ -9,7 +9,9 @@ from conftest import ROOT
 from generate_readme import README, generated
 
 
-def test_readme_is_current():
+def test_readme_is_current(monkeypatch):
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.setenv(name, "80")  # restored at the end
     text = README.read_text(encoding="utf-8")
     assert generated(text) == text, "run python tests/generate_readme.py"
 
