@@ -80,7 +80,7 @@ def accuracy(bound: Bound) -> str:
 
 def measured(name: str) -> dict[str, Any] | None:
     """What was measured of a bound's accuracy (accuracy.json, by tests/accuracy.py), or None: points, claimed, worst, both in the
-    units of Bound.rtol (claimed: None where a lower bound only is never above), digits of the formula as published, and domain."""
+    units of Bound.rtol (claimed: None where a lower bound only is never above), and domain."""
     return _accuracies().get(name)
 
 

@@ -113,5 +113,5 @@ def _flowing(text: str) -> list[str]:
 def _measured(row: dict[str, Any] | None) -> list[str]:
     if not row:
         return []
-    return [f"  Measured: at worst {row['worst']:g}, in the same units, over {row['points']} points against the formula at "
-            f"{row['digits']} digits"]
+    return [f"  Measured: at worst {row['worst']:g}, in the same units, over {row['points']} points against the formula enclosed in ball "
+            "arithmetic"]

@@ -151,7 +151,7 @@ def a_stream(rng, most, *drop, law=None, listed=None):
     return {k: v for k, v in p.items() if k not in drop}
 
 
-def within(draw, bound, least=-1e4):
+def within(draw, bound, least=-1e9):
     """A draw at which log δ is not astronomically small: there the oracle needs as many digits."""
     p = draw()
     while not bound.value(**p) > least:
@@ -307,8 +307,8 @@ DRAW = {
     "shuffled-limit": lambda r: {"law": r.choice(BOTH), "c1": log_uniform(r, 1e-6, 1e12), "epsilon": log_uniform(r, 1e-6, 50)},
     "fixed-order-iteration": lambda r: a_run(r, 300, "diameter", index=True),
     "shuffled-iteration": lambda r: a_run(r, 300, "diameter"),
-    "fixed-order-hybrid": lambda r: a_run(r, 1000, index=True),
-    "shuffled-hybrid": lambda r: a_run(r, 1000),
+    "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), pnsgd.fixed_order_hybrid.BOUND),
+    "shuffled-hybrid": lambda r: within(lambda: a_run(r, 1000), pnsgd.shuffled_hybrid.BOUND),
     "smooth-nonconvex": lambda r: {"alpha": alpha(r), **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-shuffled": lambda r: {"alpha": alpha(r, 50), **smooth(r, 2000)},
@@ -324,7 +324,7 @@ DRAW = {
     "without-replacement-lower": lambda r: {"alpha": whole_alpha(r), **partial(r, constant=False)},
     "online-contraction": lambda r: a_stream(r, 600),
     "online-iteration": lambda r: a_stream(r, 400, "law", "diameter", law=GAUSSIAN),
-    "online-hybrid": lambda r: a_stream(r, 60, "law", law=GAUSSIAN),
+    "online-hybrid": lambda r: within(lambda: a_stream(r, 60, "law", law=GAUSSIAN), online.online_hybrid.BOUND),
     "online-limit": a_limit,
 }
 

@@ -5,7 +5,7 @@ Most formulas run in balls as they stand. Those that search for a root or integr
 
 from functools import cache
 from itertools import pairwise
-from math import exp, inf, log
+from math import exp, log
 
 import flint
 
@@ -87,10 +87,6 @@ def numbers(bound, p, bits):
         c.prec = bits
 
 
-def _middle(x):
-    return x.mid()
-
-
 def optimal(c, alpha, rdp, delta):
     """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h (dpcalc.verify.optimal).
 
@@ -106,11 +102,11 @@ def optimal(c, alpha, rdp, delta):
     x = _least(a, d, epsilon, alpha, delta, float(epsilon))
     for _ in range(3):
         below, _, growth = _slack(a, d, r, epsilon, x)
-        epsilon = _middle(epsilon - below / growth)
+        epsilon = (epsilon - below / growth).mid()
         x = _newton(a, d, epsilon.exp(), x, 2)
     for bits in (c.prec * 2 // 3, c.prec // 2, c.prec // 3):
         width = abs(epsilon) * arb(2) ** -bits
-        low, high = _middle(epsilon - width), _middle(epsilon + width)
+        low, high = (epsilon - width).mid(), (epsilon + width).mid()
         if _slack(a, d, r, high, _newton(a, d, high.exp(), x, 3))[0] >= 0 and _slack(a, d, r, low, x)[1] < 0:
             return low.union(high)
     raise Undecided("no enclosure of the least ε")
@@ -130,13 +126,13 @@ def _slack(a, d, r, epsilon, x):
     grown = epsilon.exp()
     h, slope, _, second, y = _parts(a, d, grown, x)
     own = (a - 1) * (epsilon - r)
-    return (h - abs(slope)).log() + own, h.log() + own, _middle((a - 1) * (1 - second / h * grown / y))
+    return (h - abs(slope)).log() + own, h.log() + own, ((a - 1) * (1 - second / h * grown / y)).mid()
 
 
 def _newton(a, d, grown, x, times):
     for _ in range(times):
         _, slope, bend, _, _ = _parts(a, d, grown, x)
-        near = _middle(x - slope / bend)
+        near = (x - slope / bend).mid()
         if not (near > 0 and near < 1 - d):
             break
         x = near
@@ -147,7 +143,7 @@ def _least(a, d, epsilon, alpha, delta, near):
     """An x next to the minimum of h, from the doubles."""
     u = rdp_optimal._stationary(alpha, near, delta, log(alpha - 1) + log(delta))
     x = flint.arb(exp(u))
-    return _newton(a, d, epsilon.exp(), x if x < 1 - d else _middle((1 - d) * (1 - flint.arb(2) ** -40)), 5)
+    return _newton(a, d, epsilon.exp(), x if x < 1 - d else ((1 - d) * (1 - flint.arb(2) ** -40)).mid(), 5)
 
 
 def one_step_below(c, epsilon, **params):
@@ -201,7 +197,7 @@ def limit(c, epsilon, law, levels, lipschitz, index, **_):
     scale = 2 * arb.pi() * c1 * c1
 
     def laplace(u, analytic):
-        return (-1 / ((a * u).exp() / c1 + c2)).log1p() if analytic is None else _log_rest(1 / ((a * u).exp() / c1 + c2), analytic)
+        return _log_rest(1 / ((a * u).exp() / c1 + c2), analytic)
 
     def gaussian(u, analytic):
         z = (2 * a * u).exp() / scale + c2
@@ -237,8 +233,5 @@ REFERENCES = {"rdp-optimal": optimal, "lower-bound": one_step_below, "online-lim
 
 
 def is_zero(ball):
+    """No more than 0."""
     return ball.is_zero() or ball.upper() <= 0
-
-
-def infinite(x):
-    return not -inf < x < inf

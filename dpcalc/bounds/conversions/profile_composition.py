@@ -1,5 +1,6 @@
 """The composition of any guarantees that have a dominating pair."""
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -20,17 +21,18 @@ def exact(mp: Any, epsilon: float, pairs: "Parts") -> Any:
 
 
 def _delta(mp: Any, epsilon: Any, pairs: "Parts") -> Any:
-    sums, finite = {mp.mpf(0): mp.mpf(1)}, mp.mpf(1)
+    sums, finite = {Fraction(0): mp.mpf(1)}, mp.mpf(1)  # exact losses: equal ones meet
     for pair, count in pairs:
-        atoms = [(mp.mpf(loss), mp.exp(mp.mpf(mass))) for loss, mass in pair.atoms]
+        atoms = [(Fraction(loss), mp.exp(mp.mpf(mass))) for loss, mass in pair.atoms]
         for _ in range(count):
             finite *= 1 - mp.exp(mp.mpf(pair.log_infinite))
-            longer: dict[Any, Any] = {}
+            longer: dict[Fraction, Any] = {}
             for total, mass in sums.items():
                 for loss, more in atoms:
                     longer[total + loss] = longer.get(total + loss, 0) + mass * more
             sums = longer
-    return 1 - finite + mp.fsum(m * (1 - mp.exp(epsilon - s)) for s, m in sums.items() if s > epsilon)
+    losses = ((mp.mpf(s.numerator) / s.denominator, m) for s, m in sums.items())
+    return 1 - finite + mp.fsum(m * (1 - mp.exp(epsilon - s)) for s, m in losses if s > epsilon)
 
 
 BOUND = Bound(
