@@ -193,7 +193,7 @@ _dpcalc() {
         tv,--digits) return;;
         tv,--plot) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         tv,--input) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
-        compare,--run) return;;
+        compare,--run) COMPREPLY=( $(compgen -f -- "$cur") ); return;;
         compare,--n) return;;
         compare,--batches) COMPREPLY=( $(compgen -W 'poisson without-replacement shuffled fixed-order full stream' -- "$cur") ); return;;
         compare,--batch-size) return;;

@@ -251,7 +251,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l certify -d 'prove the 
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l explain -d 'add statement, assumptions, source and errata of the bounds used'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a compare -d 'Every guarantee that applies to a training run, and what more assumptions would buy'
-complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l run -d 'read the description of a run from a TOML or JSON file, - for standard input; options override it' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l run -d 'read the description of a run from a TOML or JSON file, - for standard input; options override it' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l n -d 'number of records' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batches -d 'how batches are formed' -x -a 'poisson without-replacement shuffled fixed-order full stream'
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l batch-size -d '(expected) records in a batch' -x

@@ -3,7 +3,7 @@
 import random
 from math import exp, expm1, inf, log
 
-from dpcalc.bounds import curve
+from dpcalc.bounds import curve, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
 from dpcalc.bounds.online.levels import Listed, schedule
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS

@@ -12,7 +12,8 @@ import flint
 from dpcalc.bounds.conversions import rdp_optimal
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.errors import OutOfScope
-from dpcalc.verify.ball import Ball, Context, Undecided, enclosure
+from dpcalc.verify.ball import Ball, Undecided
+from dpcalc.verify.context import Context, enclosure
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
 INTEGRALS = {"poisson-rdp", "composition", "burn-in-rdp", "burn-in-as-published"}  # whose integrands may lose 100 bits
