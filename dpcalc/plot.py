@@ -126,7 +126,8 @@ def has_table(raw: Mapping[str, Any]) -> bool:
 
 def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None, title: str, subtitle: str) -> Plot:
     xs = [_plain(at) for line in found for at, mark in line.at if mark and at is not None and isfinite(at)]
-    x = Scale(labels[0], _kind(xs, logarithmic))
+    across = f"given {labels[0]}" if labels[0] == labels[1] else labels[0]  # the ε of one step, and of all
+    x = Scale(across, _kind(xs, logarithmic))
     y = Scale(labels[1], _kind([mark for line in found for _, mark in line.at if mark]))
     notes = tuple(note for line in found for note in _lost(line, x, y))
     return Plot(title, subtitle, x, y, tuple(_series(line, x, y) for line in found), second, notes)

@@ -95,15 +95,20 @@ def _scale(axes: Any, which: str, scale: Scale, values: Sequence[float]) -> None
     axis = getattr(axes, f"{which}axis")
     if scale.kind == "log" and values:
         getattr(axes, f"set_{which}scale")("log")
-        span = extent([coordinate(v, "log") for v in values])
-        if span.high - span.low < 2:  # too few powers of ten to read
-            found = ticks(span, "log", 6)
-            axis.set_major_locator(FixedLocator([10**at for at, _ in found]))
-            axis.set_major_formatter(FixedFormatter([text for _, text in found]))
-            axis.set_minor_formatter(NullFormatter())
+        _few_powers(axis, values)
     elif scale.kind == "powers":
         axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"$10^{{{x:.10g}}}$"))
+
+
+def _few_powers(axis: Any, values: Sequence[float]) -> None:
+    """Ticks at 1, 2 and 5, where there are too few powers of ten to read."""
+    span = extent([coordinate(v, "log") for v in values])
+    if span.high - span.low < 2:
+        found = ticks(span, "log", 6)
+        axis.set_major_locator(FixedLocator([10**at for at, _ in found]))
+        axis.set_major_formatter(FixedFormatter([text for _, text in found]))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
@@ -116,5 +121,7 @@ def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
     values = [_value(s) for s in plot.series]
     norm: Any = (LogNorm if plot.lines.kind == "log" else Normalize)(min(values), max(values))
     mapped = ScalarMappable(norm, colormaps["cividis"])
-    made.colorbar(mapped, ax=axes, label="\n".join(wrapped(plot.lines.label, 45)))
+    bar = made.colorbar(mapped, ax=axes, label="\n".join(wrapped(plot.lines.label, 45)))
+    if plot.lines.kind == "log":
+        _few_powers(bar.ax.yaxis, values)
     return [mapped.cmap(norm(value)) for value in values]

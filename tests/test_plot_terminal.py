@@ -99,3 +99,4 @@ def test_the_terminal_gets_a_plot_instead_of_the_table(cli):
     assert done.stderr.startswith("warning: No answer at σ = 0: ") and "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 23 and max(map(len, done.stdout.splitlines())) < 60
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot=-", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0 and done.stdout.isascii() and "* gaussian-exact" in done.stdout

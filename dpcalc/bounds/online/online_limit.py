@@ -2,7 +2,7 @@
 
 The integral is never too large by more than `_QUADRATURE`, relatively. What is left out far away only lowers it. Gauss-Legendre with 12
 points on a panel [l, gl], g = min(2, 1 + 4/(4a+2)), is off by at most (64/15)M·ρ^{−22}/(1 − ρ^{−2}) times half the panel, M the maximum
-of f = −log B on the Bernstein ellipse of parameter ρ (Trefethen 2013, Theorem 19.3), which reaches down to v·l and spans angles up to φ seen
+of f = −log B on the Bernstein ellipse of parameter ρ (Trefethen 2013, Theorem 19.3), which goes down to v·l and spans angles up to φ seen
 from 0. There Re x^a >= (vl)^a cos(aφ); f falls, so that the panel's integral is at least (g−1)l·f(gl).
 - Laplace: 1 − B = e^{ε/2}/(x^a/C1 + C2) is at most U = e^{ε/2}/(C2 + (vl)^a cos(aφ)/C1) there, f(gl) >= 1 − B(gl), and so the relative
   error at most L·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/cos(aφ), L = −log(1 − U)/U. The best ρ gives below 1e-15·L for all a up to 100.
