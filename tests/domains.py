@@ -10,7 +10,6 @@ from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
 from dpcalc.profiles import pairs
 from dpcalc.routes import MECHANISMS
 
-
 LONG = 3000  # terms that no formula here sums one by one
 
 

@@ -6,10 +6,10 @@ f = −log B on the Bernstein ellipse of parameter ρ (Trefethen 2013, Theorem 1
 from 0. There Re x^a >= (vl)^a cos(aφ); f falls, so that the panel's integral is at least (g−1)l·f(gl).
 - Laplace: 1 − B = e^{ε/2}/(x^a/C1 + C2) is at most U = e^{ε/2}/(C2 + (vl)^a cos(aφ)/C1) there, f(gl) >= 1 − B(gl), and so the relative
   error at most L·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/cos(aφ), L = −log(1 − U)/U. The best ρ gives below 1e-15·L for all a up to 100.
-- Gaussian at ε = 0: 1 − B = erfc(√(W/2)), W e^W = z = x^{2a}/(2πC1²) + C2, and |erfc(√(W/2))| <= e^{−Re W/2} = √(|W/z|), |W| <= W(|z|) + π/2
-  for Re z > 0; erfc(s) >= (2/√π)e^{−s²}/(s + √(s²+2)). With angles 2aφ < π/2 the relative error is at most
-  L·K·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/√cos(2aφ), K = (√π/2)(s + √(s²+2))√(1 + π/(2W)), s = √(W/2): below 7e-13·L·K for a <= 3, and L·K is
-  below 300 from z = 0.01 up to the largest double.
+- Gaussian at ε = 0: 1 − B = erfc(√(W/2)), W e^W = z = x^{2a}/(2πC1²) + C2, and |erfc(√(W/2))| <= e^{−Re W/2} = √(|W/z|) for Re z > 0,
+  where |W| <= W(|z|) + π/2; erfc(s) >= (2/√π)e^{−s²}/(s + √(s²+2)). With angles 2aφ < π/2 the relative error is at most
+  L·K·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/√cos(2aφ), K = (√π/2)(s + √(s²+2))√(1 + π/(2W)), s = √(W/2): below 7e-13·L·K for a <= 3.
+  L·K is below 300 from z = 0.01 up to the largest double.
 The rounding of log B is below 1e-12. Not covered: where B nears 0 at the first step (U near 1), a > 3 for Gaussian noise, where a = 10 has
 2e-11·L·K, and Gaussian noise at ε > 0.
 """
@@ -24,7 +24,6 @@ from dpcalc.bounds.online.sums import integral
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
 from dpcalc.numerics.rounding import up
-
 
 _QUADRATURE = 3e-10
 
