@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf, log, nextafter
 from typing import Any
 
@@ -46,12 +46,16 @@ _SCHEMES: dict[str, Callable[[Pair, float], Pair]] = {
 
 def _curve(guarantee: Rdp) -> Parts:
     """The profile that an RDP curve implies, sampled: at each ε the best order listed."""
-    orders = tuple(zip(guarantee.alpha, guarantee.rdp, strict=True))
+    return ((pairs.sampled(*followed(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
+
+
+def followed(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """ε and log δ of the samples."""
     convert = rdp_improved.BOUND.log_delta
     assert convert is not None
     most = min(r - log(1e-300) / (a - 1) for a, r in orders)
     epsilons = [most * (k / 200) ** 2 for k in range(201)]
-    return ((pairs.sampled(epsilons, [min(0.0, *(convert(a, r, e) for a, r in orders)) for e in epsilons]), 1),)
+    return epsilons, [min(0.0, *(convert(a, r, e) for a, r in orders)) for e in epsilons]
 
 
 def _profile(guarantee: Sampled) -> Parts:

@@ -139,7 +139,7 @@ def _outcomes(values: Values) -> dict[str, Any]:
     from dpcalc.profiles import pairs
 
     params = convert.outcome_params(values)
-    return {**params, "pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), "steps": _steps(values),
+    return {**params, "pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), "described": ({"kind": "outcomes", **params},), "steps": _steps(values),
             "precision": values.get("precision")}
 
 
@@ -148,7 +148,8 @@ def _points(values: Values) -> dict[str, Any]:
     from dpcalc.guarantee import Sampled
     from dpcalc.guarantee_pairs import of
 
-    return {**_dp(values), "step_tv": values["tv"], "precision": values.get("precision"), "pairs": of(Sampled(**_profile(values)))}
+    return {**_dp(values), "step_tv": values["tv"], "precision": values.get("precision"), "pairs": of(Sampled(**_profile(values))),
+            "described": (_profile(values),)}
 
 
 def _profile(values: Values) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def answer(given: Given) -> Answer:
     _refuse_leftovers(given, name, source, question)
     found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    read = {"parts", "pairs", "from"} if given.inputs else {"parts", "pairs"}
+    read = {"parts", "pairs", "described", "from"} if given.inputs else {"parts", "pairs", "described"}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in read}
     return Answer("convert", question, shown, found, _guarantee(question, found[0].result, source.derive(values)),
                   given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", (),
@@ -225,7 +225,7 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 
 def part_params(values: Any) -> dict[str, Any]:
-    return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "steps": int(values["steps"]),
+    return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "described": values["described"], "steps": int(values["steps"]),
             "precision": values.get("precision")}
 
 

@@ -32,11 +32,11 @@ def with_inputs(given: Given) -> Given:
 
 
 def _composed(given: Given) -> dict[str, Any]:
-    """The RDP curves and the dominating pairs of all inputs, where every one has one; and why not otherwise."""
+    """What all inputs are, their RDP curves and their dominating pairs, where every one has one; and why not otherwise."""
     from dpcalc.guarantee import curves
     from dpcalc.guarantee_pairs import of
 
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"described": tuple(g.model_dump() for g in given.inputs)}
     kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of}
     for name, parts in kinds.items():
         try:

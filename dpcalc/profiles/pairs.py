@@ -69,8 +69,7 @@ def sampled(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Pair:
     and their mirror images is a bound too. It is the profile of the pair with atoms at its corners, whose masses under Q
     are the bends of the hull and under P e^ε times those (Doroshenko et al. 2022, Theorem 3.3, arXiv:2207.04380v3).
     """
-    points = [(e, max(d, _LEAST_LOG_DELTA)) for e, d in sorted(zip(epsilons, log_deltas, strict=True))]
-    corners = _hull(points)
+    corners = hull(epsilons, log_deltas)
     slopes = [_central_slope(corners[0]), *(_slope(a, b) for a, b in itertools.pairwise(corners)), 0.0]
     atoms: list[tuple[float, float]] = []
     for (epsilon, _), left, right in zip(corners, slopes, slopes[1:], strict=False):
@@ -80,19 +79,20 @@ def sampled(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Pair:
     return Pair((), tuple(atoms), corners[-1][1], 0.0 if corners[0][0] == 0 else None)
 
 
-def _hull(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The corners at ε >= 0 of the hull of the points and their mirror images."""
-    hull: list[tuple[float, float]] = []
+def hull(epsilons: Sequence[float], log_deltas: Sequence[float]) -> list[tuple[float, float]]:
+    """The corners (ε, log δ) at ε >= 0 of the lower convex hull of the points and their mirror images."""
+    points = [(e, max(d, _LEAST_LOG_DELTA)) for e, d in sorted(zip(epsilons, log_deltas, strict=True))]
+    found: list[tuple[float, float]] = []
     for point in points:
-        if hull and point[1] >= hull[-1][1]:
+        if found and point[1] >= found[-1][1]:
             continue
-        while hull:
-            left = _slope(hull[-2], hull[-1]) if len(hull) > 1 else _central_slope(hull[-1])
-            if point[0] > hull[-1][0] and _slope(hull[-1], point) > left:
+        while found:
+            left = _slope(found[-2], found[-1]) if len(found) > 1 else _central_slope(found[-1])
+            if point[0] > found[-1][0] and _slope(found[-1], point) > left:
                 break
-            hull.pop()
-        hull.append(point)
-    return hull
+            found.pop()
+        found.append(point)
+    return found
 
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:

@@ -11,12 +11,12 @@ from math import inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
-from dpcalc.evaluate import is_composed
 from dpcalc.question import Question
 from dpcalc.rows import Answer, Row
 from dpcalc.verify import parts
-from dpcalc.verify.formulas import RDP, Formula, delta_at, of_an_epoch, once, own_of, pure, rdp_total
-from dpcalc.verify.parts import Unchecked
+from dpcalc.verify.context import Formula, once
+from dpcalc.verify.formulas import RDP, delta_at, own_of, pure, rdp_total
+from dpcalc.verify.grids import Unchecked
 
 
 class Claim(NamedTuple):
@@ -49,7 +49,7 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     how = _HOW.get((row.route.bound.kind, question.asks))
     if how is None:
         raise Unchecked(f"nothing is known here about a {row.route.bound.kind} bound that answers {question.asks}")
-    found = how(row, question) if not _composed(row) or question.asks == "rdp" else _composition(row, answer)
+    found = how(row, question) if not parts.is_composed(row) or question.asks == "rdp" else _composition(row, answer)
     lower = row.route.bound.status == "lower"
     return tuple(_reversed(c) for c in found) if lower else found
 
@@ -146,33 +146,22 @@ def _deltas(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:
     return (_probability("delta", result["delta"], exact), Claim("log_delta", log_delta, by_log, exact, "δ"))
 
 
-def _composed(row: Row) -> bool:
-    bound = row.route.bound
-    if bound.name in ("burn-in-profile", "composition-profile"):
-        return bool(row.params["iterations"] > 1)
-    epochs = of_an_epoch(bound) is not None and not bound.name.endswith("-basic") and row.params.get("steps", 1) > 1
-    return is_composed(bound, row.params) or bound.kind == "composition" or epochs
-
-
 def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Of a composed profile: at the grid of its witness, with distribution functions in closed form and exact convolutions."""
-    question, uses = answer.question, parts.of(row, answer)
+    question, at = answer.question, parts.composed(row, answer)
     if question.asks == "tpr":
-        u = float(row.witness["epsilon"])
-        grid = parts.witness(row, question, abs(u))
-        return (_rate(row, question, lambda mp: parts.delta(mp, uses, grid, abs(u), -inf)),)
-    grid = parts.witness(row, question)
+        u = abs(float(row.witness["epsilon"]))
+        return (_rate(row, question, lambda mp: at(mp, u, -inf)),)
     if question.asks == "epsilon":
         _same(row, "delta", question.delta)
         epsilon, delta = row.result["epsilon"], question.delta or 0.0
-        exact = once(lambda mp: parts.delta(mp, uses, grid, epsilon, log(delta)))
+        exact = once(lambda mp: at(mp, epsilon, log(delta)))
         return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ"),)
-    epsilon = 0.0 if question.asks == "tv" else question.epsilon or 0.0
     if question.asks == "tv":
         tv = row.result["tv"]
-        return (_probability("tv", tv, once(lambda mp: parts.delta(mp, uses, grid, 0.0, log(tv) if tv else -inf))),)
+        return (_probability("tv", tv, once(lambda mp: at(mp, 0.0, log(tv) if tv else -inf))),)
     _same(row, "epsilon", question.epsilon)
-    return _deltas(row.result, once(lambda mp: parts.delta(mp, uses, grid, epsilon, row.result["log_delta"])))
+    return _deltas(row.result, once(lambda mp: at(mp, question.epsilon or 0.0, row.result["log_delta"])))
 
 
 def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:

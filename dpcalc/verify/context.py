@@ -13,6 +13,8 @@ _MOST_PATHS = 64
 _GOAL = 2.0**-60  # relative, of an integral
 _LEFT = -0.3
 
+Formula = Callable[[Any], Any]  # of a context
+
 
 class Context:
     """The names of an mpmath context that the formulas use."""
@@ -210,12 +212,13 @@ def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
     """A ball that holds the value of the formula: over all ways its comparisons may turn out. Raises Undecided beyond 64 of them."""
     found: Ball | None = None
     path: list[bool] = []
+    outer = context.path, context.position
     for _ in range(_MOST_PATHS):
         context.path, context.position = path, 0
         try:
             value = context.mpf(formula()).real
         finally:
-            context.path = None
+            context.path, context.position = outer
         found = value if found is None else context.between(found, value)
         while path and not path[-1]:
             path.pop()
@@ -223,3 +226,25 @@ def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
             return found
         path[-1] = False
     raise Undecided("too many comparisons that balls do not decide")
+
+
+def once(formula: Formula) -> Formula:
+    """The formula computed once at each precision, unless its comparisons went both ways."""
+    known: dict[tuple[int, int], Any] = {}
+
+    def again(mp: Any) -> Any:
+        key = (id(mp), mp.prec)
+        if key not in known:
+            before = getattr(mp, "position", 0)
+            value = formula(mp)
+            if getattr(mp, "position", 0) != before:
+                return value
+            known[key] = value
+        return known[key]
+
+    return again
+
+
+def enclosed(mp: Any, formula: Callable[[], Any]) -> Any:
+    """The formula's value; in ball arithmetic its enclosure, however its comparisons turn out."""
+    return enclosure(mp, formula) if isinstance(mp, Context) else formula()

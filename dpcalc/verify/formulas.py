@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.orders import own_params
 from dpcalc.rows import Row
 from dpcalc.verify import long_sums
-from dpcalc.verify.parts import Unchecked
-
-Formula = Callable[[Any], Any]  # of a context
+from dpcalc.verify.context import Formula, once
+from dpcalc.verify.grids import Unchecked
 
 _LARGEST_ORDER = 20_000
 
@@ -45,42 +43,14 @@ def rdp_total(row: Row, alpha: float) -> Formula:
     return once(lambda mp: steps * formula(mp, alpha, **own))
 
 
-def once(formula: Formula) -> Formula:
-    """The formula computed once at each precision, unless its comparisons went both ways."""
-    known: dict[tuple[int, int], Any] = {}
-
-    def again(mp: Any) -> Any:
-        key = (id(mp), mp.prec)
-        if key not in known:
-            before = getattr(mp, "position", 0)
-            value = formula(mp)
-            if getattr(mp, "position", 0) != before:
-                return value
-            known[key] = value
-        return known[key]
-
-    return again
-
-
 def delta_at(row: Row) -> Callable[[Any, Any], Any]:
-    """(context, ε) → δ as published. Raises Unchecked for a composition."""
-    bound, own = row.route.bound, own_of(row)
+    """(context, ε) → δ as published."""
+    own = own_of(row)
+    if (one := row.route.bound.one) is not None:  # a single epoch: others are composed (epochs.py)
+        own.pop("steps")
+        return lambda mp, epsilon: one.exact(mp, epsilon, **own)
     formula = _formula(row)
-    if (base := of_an_epoch(bound)) is not None:
-        steps = own.pop("steps")
-        if steps > 1 and not bound.name.endswith("-basic"):
-            raise Unchecked("epochs composed numerically have no published formula")
-        return lambda mp, epsilon: steps * base.exact(mp, mp.mpf(epsilon) / steps, **own)
     return lambda mp, epsilon: formula(mp, epsilon, **own)
-
-
-def of_an_epoch(bound: Bound) -> Bound | None:
-    """The bound of one epoch, where this one is its composition."""
-    if "steps" not in bound.params or "level" not in bound.params:
-        return None
-    from dpcalc.bounds import all_bounds
-
-    return all_bounds()[bound.name.removesuffix("-basic")]
 
 
 def _by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,17 +14,18 @@ Masses = tuple[Any, Any]  # under P, under Q
 
 
 class Base(NamedTuple):
-    """A symmetric pair (P, Q). above(mp, w, closed): the masses of losses > w (>= w where closed), below likewise; `infinite` is
+    """A pair (P, Q). above(mp, w, closed): the masses of losses > w (>= w where closed), below likewise; `infinite` is
     P(loss = ∞), which `above` leaves out. `most` is the largest finite loss."""
 
     above: Callable[[Any, Any, bool], Masses]
     below: Callable[[Any, Any, bool], Masses]
     infinite: Callable[[Any], Any] = lambda mp: mp.mpf(0)
     most: float = inf
+    twin: Base | None = None  # the pair (Q, P) of a guarantee that is not symmetric
 
 
 class Use(NamedTuple):
-    """One use of a base, on a sample or not, and for Poisson sampling in one direction: a record removed, or added."""
+    """One use of a base, on a sample or not; where it is not symmetric, in one direction: a record removed, or added."""
 
     base: Base
     scheme: str | None = None
@@ -33,7 +34,14 @@ class Use(NamedTuple):
 
     @property
     def symmetric(self) -> bool:
-        return self.scheme != "poisson" or self.rate == 1
+        return self.base.twin is None and (self.scheme != "poisson" or self.rate == 1)
+
+    @property
+    def whole(self) -> Base | None:
+        """The base alone, in its direction, where nothing is sampled."""
+        if self.scheme is not None and self.rate != 1:
+            return None
+        return self.base.twin if self.added and self.base.twin else self.base
 
 
 def gaussian(mu: Callable[[Any], Any]) -> Base:
@@ -71,42 +79,18 @@ def laplace(ratio: Callable[[Any], Any], most: float) -> Base:
     return Base(above, below, most=most)
 
 
-def discrete(atoms: Callable[[Any], tuple[tuple[Any, Any, Any], ...]], infinite: Callable[[Any], Any], most: float) -> Base:
-    """Atoms (loss, P-mass, Q-mass)."""
-
-    def kept(mp: Any, keep: Callable[[Any], bool]) -> Masses:
-        held = [(p, q) for loss, p, q in atoms(mp) if keep(loss)]
-        return mp.fsum(p for p, _ in held), mp.fsum(q for _, q in held)
-
-    return Base(lambda mp, w, closed: kept(mp, lambda loss: bool(loss >= w if closed else loss > w)),
-                lambda mp, w, closed: kept(mp, lambda loss: bool(loss <= w if closed else loss < w)), infinite, most)
-
-
-def binary(epsilon: Callable[[Any], Any], delta: float, most: float) -> Base:
-    """(ε, δ)-DP: losses ±ε (Kairouz, Oh & Viswanath 2015, Theorem 3.1)."""
-
-    def atoms(mp: Any) -> tuple[tuple[Any, Any, Any], ...]:
-        e = epsilon(mp)
-        left = 1 - mp.mpf(delta)
-        if e == 0:
-            return ((e, left, left),)
-        high, low = left / (1 + mp.exp(-e)), left / (1 + mp.exp(e))
-        return (e, high, low), (-e, low, high)
-
-    return discrete(atoms, lambda mp: mp.mpf(delta), most)
-
-
 def above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
     """The masses under P and Q of the losses above a number, without the infinite one."""
-    if use.scheme is None or use.rate == 1:
-        return use.base.above(mp, loss, closed)
+    if (base := use.whole) is not None:
+        return base.above(mp, loss, closed)
+    assert use.scheme is not None
     return _SCHEMES[use.scheme](use, mp, loss, closed)
 
 
 def below(use: Use, mp: Any, loss: Any) -> Any:
     """The P-mass of the losses <= a number."""
-    if use.scheme is None or use.rate == 1:
-        return use.base.below(mp, loss, True)[0]
+    if (base := use.whole) is not None:
+        return base.below(mp, loss, True)[0]
     if use.scheme == "poisson" and not use.added:
         return _mixed(use, mp, loss, True, use.base.below)[0]
     if use.scheme == "poisson":
@@ -118,6 +102,8 @@ def below(use: Use, mp: Any, loss: Any) -> Any:
 
 def infinite(use: Use, mp: Any) -> Any:
     """P(loss = ∞): a record that is in the sample, and its infinite loss."""
+    if (base := use.whole) is not None:
+        return base.infinite(mp)
     return use.base.infinite(mp) * (0 if use.added else mp.mpf(use.rate if use.scheme else 1.0))
 
 

@@ -6,36 +6,42 @@ from collections.abc import Callable, Mapping
 from math import inf, log
 from typing import Any
 
-from dpcalc.errors import DpcalcError
+from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Answer, Row
-from dpcalc.verify import composition, laws
+from dpcalc.verify import epochs, grids, laws, lumps
+from dpcalc.verify.grids import Parts, Unchecked
 from dpcalc.verify.laws import Base, Use
 
-Parts = tuple[tuple[Use, int], ...]
-_ROUGH = 8  # points of the grid in one of a Chernoff bound's
+
+def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
+    """(context, ε, log δ as claimed) → δ of a composed row, from above."""
+    question = answer.question
+    if row.route.bound.one is not None:
+        return epochs.composed(row, question)
+    uses = _OF[row.route.bound.name](row, answer)
+    at = abs(float(row.witness["epsilon"])) if question.asks == "tpr" else None
+    grid = row.witness if "grids" in row.witness and at is None else _found(row, question, at)
+    return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
 
 
-class Unchecked(Exception):
-    """Why a claim cannot be checked here."""
+def is_composed(row: Row) -> bool:
+    """Whether the row's number is one of a numerical composition."""
+    bound, p = row.route.bound, row.params
+    if bound.name in _FAST:
+        return bool(p["iterations"] > 1)
+    if bound.one is not None:
+        return bool(p["steps"] > 1)
+    return bound.kind == "composition" or (bound.pair is not None and p.get("steps", 1) > 1)
 
 
-def of(row: Row, answer: Answer) -> Parts:
-    """The parts of a composed row. Raises Unchecked for those without a closed form here."""
-    name = row.route.bound.name
-    if name in ("burn-in-profile", "composition-profile"):
-        return _noisy_sgd(row)
-    if name == "profile-composition":
-        steps = int(row.params.get("steps", 1))
-        if not answer.inputs:
-            raise Unchecked(f"the pairs that {name} composes have no closed form here")
-        return tuple((use, count * steps) for g in answer.inputs for use, count in _guarantee(g))
-    if name not in ("poisson-profile", "wor-profile", "laplace-profile"):
-        raise Unchecked(f"the profile that {name} composes has no closed form here")
-    return _guarantee(answer.guarantee)
+def _described(row: Row, answer: Answer) -> Parts:
+    """Guarantees as the row's parameters describe them."""
+    steps = int(row.params.get("steps", 1))
+    return tuple((use, count * steps) for g in row.params["described"] for use, count in _guarantee(g))
 
 
-def _noisy_sgd(row: Row) -> Parts:
+def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     """R sampled steps at σ2, and the Gaussian that hides the start (burn_in_profile.py)."""
     from dpcalc.bounds.noisy_sgd import contraction
 
@@ -64,8 +70,6 @@ def _rate(b: int, n: int) -> float:
 def _guarantee(g: Mapping[str, Any]) -> Parts:
     if g["kind"] == "mechanisms":
         return tuple((_mechanism(part), int(part.get("count", 1))) for part in g["mechanisms"])
-    if g["kind"] not in _PARTS:
-        raise Unchecked(f"the profile of a guarantee of kind {g['kind']} has no closed form here")
     return ((Use(_PARTS[g["kind"]](g)), 1),)
 
 
@@ -85,7 +89,35 @@ def _laplace(part: Mapping[str, Any]) -> Base:
 
 def _response(part: Mapping[str, Any]) -> Base:
     p = part["probability"]
-    return laws.binary(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0, abs(log(p / (1 - p))))
+    return lumps.binary(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0, abs(log(p / (1 - p))))
+
+
+def _profile(g: Mapping[str, Any]) -> Base:
+    from dpcalc.profiles import pairs
+
+    given = dict(zip(g["epsilon"], g["delta"], strict=True))
+    corners = pairs.hull(g["epsilon"], [log(d) if d > 0 else -inf for d in g["delta"]])
+    return lumps.points([e for e, _ in corners], lambda mp, e: mp.mpf(given[e]))
+
+
+def _curve(g: Mapping[str, Any]) -> Base:
+    """The profile that an RDP curve implies, at the points of the fast path, by the order that is best at each."""
+    from dpcalc.bounds.conversions import rdp_improved
+    from dpcalc.guarantee_pairs import followed
+    from dpcalc.profiles import pairs
+
+    orders, convert = tuple(zip(g["alpha"], g["rdp"], strict=True)), rdp_improved.BOUND.log_delta
+    assert convert is not None
+    corners = [e for e, _ in pairs.hull(*followed(orders))]
+    best = {e: min(orders, key=lambda o: convert(*o, e)) for e in corners}
+    return lumps.points(corners, lambda mp, e: _implied(mp, *best[e], e))
+
+
+def _implied(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
+    """δ at ε by the improved conversion of one order."""
+    a = mp.mpf(alpha)
+    found = mp.exp((a - 1) * (mp.mpf(rdp) - mp.mpf(epsilon))) * (1 - 1 / a) ** a / (a - 1)
+    return found if float(found) < 1 else mp.mpf(1)
 
 
 _BASES: dict[str, Callable[[Mapping[str, Any]], Base]] = {
@@ -95,51 +127,43 @@ _BASES: dict[str, Callable[[Mapping[str, Any]], Base]] = {
 }
 _PARTS: dict[str, Callable[[Mapping[str, Any]], Base]] = {
     "gdp": lambda g: laws.gaussian(lambda mp: mp.mpf(g["mu"])),
-    "dp": lambda g: laws.binary(lambda mp: mp.mpf(g["epsilon"]), g["delta"], g["epsilon"]),
-    "tv": lambda g: laws.binary(lambda mp: mp.mpf(0), g["tv"], 0.0),
+    "dp": lambda g: lumps.binary(lambda mp: mp.mpf(g["epsilon"]), g["delta"], g["epsilon"]),
+    "tv": lambda g: lumps.binary(lambda mp: mp.mpf(0), g["tv"], 0.0),
+    "profile": _profile,
+    "rdp": _curve,
+    "outcomes": lambda g: lumps.outcomes(g["p"], g["q"]),
+}
+_OF: dict[str, Callable[[Row, Answer], Parts]] = {
+    "burn-in-profile": _noisy_sgd,
+    "composition-profile": _noisy_sgd,
+    "profile-composition": _described,
+    **dict.fromkeys(("poisson-profile", "wor-profile", "laplace-profile"), lambda row, answer: _guarantee(answer.guarantee)),
 }
 
 
-def witness(row: Row, question: Question, epsilon: float | None = None) -> Mapping[str, Any]:
-    """The grid of the row; where the record has none (a profile inside another search), one that the fast path finds anew."""
-    if "grids" in row.witness and epsilon is None:
-        return row.witness
+def _found(row: Row, question: Question, epsilon: float | None) -> Mapping[str, Any]:
+    """A grid for a row that tells of none: its profile is part of another search."""
     from dpcalc.composed import parts
     from dpcalc.profiles import compose
 
-    if row.route.bound.name in ("burn-in-profile", "composition-profile"):
-        found, precision = _fast_parts(row), 1e-3
-    else:
-        found, precision = parts(row.route, row.params), float(row.params.get("precision") or compose.PRECISION)
-    try:
-        if epsilon is None and question.delta:
-            return compose.epsilon_at(found, question.log_delta, precision, bracket=False).witness
-        return compose.log_delta_at(found, epsilon if epsilon is not None else question.epsilon or 0.0, precision, bracket=False).witness
-    except DpcalcError as reason:
-        raise Unchecked(reason.message) from None
+    fast = _FAST.get(row.route.bound.name)
+    if fast is not None:
+        return grids.found(fast(row), question, epsilon, 1e-3)
+    return grids.found(parts(row.route, row.params), question, epsilon, float(row.params.get("precision") or compose.PRECISION))
 
 
-def _fast_parts(row: Row) -> Any:
+def _fast_composition(row: Row) -> Any:
     from dpcalc.bounds.noisy_sgd import burn_in_profile
-    from dpcalc.orders import own_params
 
-    p, r = row.params, int(row.witness.get("r", row.params["iterations"]))
-    if row.route.bound.name == "composition-profile":
-        return burn_in_profile.parts_of(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"], 0.0)
-    return burn_in_profile._parts(**own_params(row.route.bound, p), r=r, sigma1=float(row.witness["sigma1"]))
+    p = row.params
+    return burn_in_profile.parts_of(p["n"], p["batch_size"], p["lipschitz"], p["sigma"], p["iterations"], 0.0)
 
 
-def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_delta: float) -> Any:
-    """The upper value of δ at ε, over both directions."""
-    plan = composition.plan(given)
-    added = bool(given.get("reversed"))
-    own = tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
-    found = composition.delta(mp, own, plan, epsilon)
-    if all(use.symmetric for use, _ in parts):
-        return found
-    other = tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
-    claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(found)
-    rough = composition.mirrored(mp, other, plan, mp.exp(claimed), _ROUGH)
-    if composition.settled(mp, other, rough, epsilon, claimed):
-        return found
-    return max(found, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon))
+def _fast_burn_in(row: Row) -> Any:
+    from dpcalc.bounds.noisy_sgd import burn_in_profile
+
+    r = int(row.witness.get("r", row.params["iterations"]))
+    return burn_in_profile.parts_at(**own_params(row.route.bound, row.params), r=r, sigma1=float(row.witness["sigma1"]))
+
+
+_FAST: dict[str, Callable[[Row], Any]] = {"composition-profile": _fast_composition, "burn-in-profile": _fast_burn_in}

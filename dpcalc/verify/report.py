@@ -11,7 +11,7 @@ from dpcalc.render import row_label, symbol
 from dpcalc.rows import Answer, Row
 from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.claims import Claim, of
-from dpcalc.verify.parts import Unchecked
+from dpcalc.verify.grids import Unchecked
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import number, replay
 

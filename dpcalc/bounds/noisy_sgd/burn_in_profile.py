@@ -43,7 +43,7 @@ def parts_of(n: int, batch_size: int, lipschitz: float, sigma2: float, r: int, m
     return ((step, r), (pairs.gaussian(mu), 1)) if mu else ((step, r),)
 
 
-def _parts(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def parts_at(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
            diameter: float, sigma: float, r: int, sigma1: float) -> Parts:
     mu = burn_in_rdp.shift(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r, sigma1)
     return parts_of(n, batch_size, lipschitz, burn_in_rdp.rest(sigma, sigma1), r, mu)
@@ -55,7 +55,7 @@ def value(epsilon: float, **params: Any) -> float:
         return composition_value(epsilon, **{name: params[name] for name in composition.BOUND.params})
     from dpcalc.profiles import compose
 
-    return compose.log_delta_at(_parts(**params), epsilon, PRECISION, bracket=False).upper
+    return compose.log_delta_at(parts_at(**params), epsilon, PRECISION, bracket=False).upper
 
 
 def inverse(log_delta: float, **params: Any) -> float:
@@ -64,7 +64,7 @@ def inverse(log_delta: float, **params: Any) -> float:
         return composition_inverse(log_delta, **{name: params[name] for name in composition.BOUND.params})
     from dpcalc.profiles import compose
 
-    return _finite(compose.epsilon_at(_parts(**params), log_delta, PRECISION, bracket=False).upper)
+    return _finite(compose.epsilon_at(parts_at(**params), log_delta, PRECISION, bracket=False).upper)
 
 
 def one_step(epsilon: float, n: int, batch_size: int, lipschitz: float, sigma: float) -> float:
@@ -119,7 +119,7 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
         return trials[0]
 
     def loss(trial: dict[str, Any]) -> float:
-        parts = _parts(**params, **trial)
+        parts = parts_at(**params, **trial)
         try:
             if epsilon is not None:
                 return compose.log_delta_at(parts, epsilon, _ROUGH, bracket=False).upper

@@ -29,13 +29,13 @@ class _Sampling(NamedTuple):
     fall: float  # of log δ between samples
 
 
-_CLOSE = _Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
+CLOSE = _Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
 _LOOSE = _Sampling(COARSE, 1.0)  # to see where a solution lies
 
 
 def composed(bound: Bound) -> Bound:
     """The bound for `steps` epochs, by the composition of its profile; `rough` is the same, faster and a little larger."""
-    return _composed(bound, _CLOSE)._replace(rough=_composed(bound, _LOOSE))
+    return _composed(bound, CLOSE)._replace(rough=_composed(bound, _LOOSE))
 
 
 def _composed(bound: Bound, sampling: _Sampling) -> Bound:
@@ -47,7 +47,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return 0.0
         from dpcalc.profiles import compose, pairs
 
-        samples = _samples(bound, sampling, _floor(one, steps), tuple(p.items()))
+        samples = followed(bound, one, steps, p, sampling)
         return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False).upper
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
@@ -55,13 +55,14 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return _one_epoch(bound, log_delta, p)
         from dpcalc.profiles import compose, pairs
 
-        samples = _samples(bound, sampling, _floor(log_delta, steps), tuple(p.items()))
+        samples = followed(bound, log_delta, steps, p, sampling)
         basic = steps * _along(*samples, (log_delta - log(steps)) * (1 + 4e-16))
         if basic == 0:
             return 0.0
         return min(basic, compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False).upper)
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound), margin=3e-4,
+                          one=bound,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
@@ -80,7 +81,10 @@ def basic(bound: Bound) -> Bound:
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), p), 4e-16)
 
-    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
+    def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
+        return steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p)
+
+    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact,
                           pure=_pure(bound), statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 
@@ -117,6 +121,11 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
     except Unreachable:
         raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
     return boundary_log(gap, meets, fails, rtol)
+
+
+def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], sampling: _Sampling = CLOSE) -> tuple[list[float], list[float]]:
+    """ε and log δ of one epoch at the samples that are composed for about that δ (for an ε: the δ of one epoch there)."""
+    return _samples(bound, sampling, _floor(log_delta, steps), tuple(p.items()))
 
 
 def _floor(log_delta: float, steps: int) -> float:

@@ -92,9 +92,9 @@ def rounding(n: int) -> float:
     return 1e-15 * (1 + log(n))
 
 
-def average_exact(mp: Any, at: Callable[[int], Any], n: int) -> Any:
+def average_exact(mp: Any, at: Callable[[int], Any], n: int, fine: int = FINE) -> Any:
     """The same blocks at high precision."""
-    heads = [*starts(n), n]
+    heads = [*starts(n, fine), n]
     return mp.fsum((b - a) * at(a) for a, b in pairwise(heads)) / n
 
 

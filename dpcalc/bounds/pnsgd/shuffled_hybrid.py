@@ -62,8 +62,8 @@ def blocks(epsilon: float, fine: int, n: int, **p: float) -> float:
     return _value(epsilon, fine, n, **p)
 
 
-def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
-    average, links, nodes = _blocks(epsilon, n, **p)
+def exact(mp: Any, epsilon: float, n: int, fine: int = FINE, **p: Any) -> Any:
+    average, links, nodes = _blocks(epsilon, n, fine, **p)
     if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average:
         return shuffled_contraction.exact(mp, epsilon, n, law=GAUSSIAN, **p)
     d = walk_exact(mp, epsilon, links, nodes, **{k: v for k, v in p.items() if k != "smoothness"})

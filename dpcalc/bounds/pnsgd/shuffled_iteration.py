@@ -5,7 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd.positions import FINE, average_exact, average_theta, invert_average
 from dpcalc.bounds.pnsgd.step import SETTING
 
 
@@ -29,9 +29,9 @@ def blocks(epsilon: float, fine: int, level: float, lipschitz: float, learning_r
 
 
 def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-          n: int) -> Any:
+          n: int, fine: int = FINE) -> Any:
     mu = ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)
-    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n)
+    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, fine)
 
 
 BOUND = Bound(

@@ -5,7 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd.positions import FINE, average_exact, average_theta, invert_average
 
 
 def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
@@ -25,9 +25,10 @@ def blocks(epsilon: float, fine: int, level: float, lipschitz: float, learning_r
     return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness), n, fine)
 
 
-def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> Any:
+def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
+          fine: int = FINE) -> Any:
     mu = ratios_exact(mp, level, lipschitz, learning_rate, smoothness)
-    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n)
+    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, fine)
 
 
 BOUND = Bound(

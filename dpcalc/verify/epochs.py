@@ -1,0 +1,69 @@
+"""Epochs composed numerically: the profile of one epoch by its published formula at the samples of the fast path, joined by chords."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from math import exp, inf
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd import epochs
+from dpcalc.orders import own_params
+from dpcalc.question import Question
+from dpcalc.rows import Row
+from dpcalc.verify import grids, lumps
+from dpcalc.verify.context import enclosed
+from dpcalc.verify.laws import Use
+
+Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) → δ
+
+
+def composed(row: Row, question: Question) -> Delta:
+    """The better of two: (ε/E, δ/E) an epoch along the chords, and the composition of all of them."""
+    from dpcalc.profiles import pairs
+
+    one, own = row.route.bound.one, own_params(row.route.bound, row.params)
+    assert one is not None
+    steps = int(own.pop("steps"))
+    about = question.log_delta if question.delta is not None else float(one.value(question.epsilon or 0.0, **own))
+    if about == -inf:
+        return lambda mp, epsilon, log_delta: steps * one.exact(mp, mp.mpf(epsilon) / steps, **own)
+    samples = epochs.followed(one, about, steps, own)
+    at, delta = [e for e, _ in pairs.hull(*samples)], _in_blocks(one, own)
+    uses = ((Use(lumps.points(at, delta)), steps),)
+
+    def better(mp: Any, epsilon: float, log_delta: float) -> Any:
+        basic = steps * _chord(mp, at, delta, mp.mpf(epsilon) / steps)
+        if float(basic) <= exp(log_delta):
+            return basic
+        grid = grids.found(((pairs.sampled(*samples), steps),), question)
+        return grids.delta(mp, uses, grid, epsilon, log_delta)
+
+    return better
+
+
+def _in_blocks(one: Bound, own: dict[str, Any]) -> Callable[[Any, float], Any]:
+    """δ of one epoch, its sum over records in the blocks of the samples; computed once."""
+    blocks = {"fine": epochs.CLOSE.fine} if one.blocks else {}
+    known: dict[tuple[int, float], Any] = {}
+
+    def delta(mp: Any, epsilon: float) -> Any:
+        key = mp.prec, epsilon
+        if key not in known:
+            known[key] = enclosed(mp, lambda: one.exact(mp, epsilon, **own, **blocks))
+        return known[key]
+
+    return delta
+
+
+def _chord(mp: Any, epsilons: list[float], delta: Callable[[Any, float], Any], x: Any) -> Any:
+    """δ at x along the chords in e^ε; at the last point beyond it."""
+    k = bisect_left(epsilons, float(x))
+    if k == len(epsilons):
+        return delta(mp, epsilons[-1])
+    if k == 0:
+        return delta(mp, epsilons[0])
+    a, b = epsilons[k - 1], epsilons[k]
+    share = mp.expm1(x - a) / mp.expm1(mp.mpf(b) - a)
+    return delta(mp, a) + (delta(mp, b) - delta(mp, a)) * share

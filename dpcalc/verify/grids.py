@@ -1,0 +1,60 @@
+"""δ of a composition on a grid: the grid that a row tells of, or one that the fast path finds anew, and both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from dpcalc.errors import DpcalcError
+from dpcalc.question import Question
+from dpcalc.verify import composition, laws
+from dpcalc.verify.laws import Use
+
+Parts = tuple[tuple[Use, int], ...]
+_ROUGH = 8  # points of the grid in one of a Chernoff bound's
+
+
+class Unchecked(Exception):
+    """Why a claim cannot be checked here."""
+
+
+def found(pairs: Any, question: Question, epsilon: float | None = None, precision: float | None = None) -> Mapping[str, Any]:
+    """The grid on which the fast path composes these pairs for a question, or for another ε. Raises Unchecked."""
+    from dpcalc.profiles import compose
+
+    precision = precision or compose.PRECISION
+    try:
+        if epsilon is None and question.delta:
+            return compose.epsilon_at(pairs, question.log_delta, precision, bracket=False).witness
+        return compose.log_delta_at(pairs, epsilon if epsilon is not None else question.epsilon or 0.0, precision, bracket=False).witness
+    except DpcalcError as reason:
+        raise Unchecked(reason.message) from None
+
+
+def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_delta: float) -> Any:
+    """The upper value of δ at ε, over both directions."""
+    added = bool(given.get("reversed"))
+    own = tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
+    other = tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
+    if "grids" not in given:
+        return max(_infinite(mp, own, epsilon), _infinite(mp, other, epsilon))
+    plan = composition.plan(given)
+    total = composition.delta(mp, own, plan, epsilon)
+    if all(use.symmetric for use, _ in parts):
+        return total
+    claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(total)
+    rough = composition.mirrored(mp, other, plan, mp.exp(claimed), _ROUGH)
+    if composition.settled(mp, other, rough, epsilon, claimed):
+        return total
+    return max(total, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon))
+
+
+def _infinite(mp: Any, parts: Parts, epsilon: float) -> Any:
+    """1 − Π(1 − P(∞))^T, which is δ where no finite loss is above ε."""
+    kept = mp.mpf(1)
+    for use, count in parts:
+        kept = kept * (1 - laws.infinite(use, mp)) ** count
+    if not kept > 0 or sum(count * use.base.most for use, count in parts) <= epsilon:
+        return 1 - kept
+    raise Unchecked("its record has no grid")
