@@ -139,8 +139,8 @@ def _outcomes(values: Values) -> dict[str, Any]:
     from dpcalc.profiles import pairs
 
     params = convert.outcome_params(values)
-    return {**params, "pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), "described": ({"kind": "outcomes", **params},), "steps": _steps(values),
-            "precision": values.get("precision")}
+    return {**params, "pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), "described": ({"kind": "outcomes", **params},),
+            "steps": _steps(values), "precision": values.get("precision")}
 
 
 def _points(values: Values) -> dict[str, Any]:

@@ -225,8 +225,8 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 
 def part_params(values: Any) -> dict[str, Any]:
-    return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "described": values["described"], "steps": int(values["steps"]),
-            "precision": values.get("precision")}
+    return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "described": values["described"],
+            "steps": int(values["steps"]), "precision": values.get("precision")}
 
 
 def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:

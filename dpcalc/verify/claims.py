@@ -7,6 +7,7 @@ exact; nothing here uses `Bound.value`, with which the claim was found.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from math import inf, log
 from typing import Any, NamedTuple
 
@@ -38,7 +39,9 @@ def _above(quantity: str, claimed: float, exact: Formula) -> Claim:
 def _probability(quantity: str, claimed: float, exact: Formula) -> Claim:
     """Of a probability, which is at most 1 whatever the formula says."""
     exact = once(exact)
-    return Claim(quantity, claimed, (lambda mp: mp.mpf(0)) if claimed >= 1 else (lambda mp: mp.mpf(claimed) - exact(mp)), exact, quantity)
+    if claimed >= 1:
+        return Claim(quantity, claimed, lambda mp: mp.mpf(0), lambda mp: mp.mpf(1), quantity)
+    return Claim(quantity, claimed, lambda mp: mp.mpf(claimed) - exact(mp), exact, quantity)
 
 
 def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
@@ -142,13 +145,19 @@ def _deltas(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:
     log_delta, exact = result["log_delta"], once(exact)
     if log_delta == -inf:
         return (_above("delta", result["delta"], exact),)
-    by_log = (lambda mp: mp.mpf(0)) if log_delta >= 0 else (lambda mp: mp.exp(mp.mpf(log_delta)) - exact(mp))
-    return (_probability("delta", result["delta"], exact), Claim("log_delta", log_delta, by_log, exact, "δ"))
+    plain = _probability("delta", result["delta"], exact)
+    if log_delta >= 0:
+        return plain, Claim("log_delta", log_delta, lambda mp: mp.mpf(0), lambda mp: mp.mpf(1), "δ")
+    return plain, Claim("log_delta", log_delta, lambda mp: mp.exp(mp.mpf(log_delta)) - exact(mp), exact, "δ")
 
 
 def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Of a composed profile: at the grid of its witness, with distribution functions in closed form and exact convolutions."""
-    question, at = answer.question, parts.composed(row, answer)
+    question, found = answer.question, cache(lambda: parts.composed(row, answer))
+
+    def at(mp: Any, epsilon: float, log_delta: float) -> Any:
+        return found()(mp, epsilon, log_delta)
+
     if question.asks == "tpr":
         u = abs(float(row.witness["epsilon"]))
         return (_rate(row, question, lambda mp: at(mp, u, -inf)),)

@@ -53,9 +53,9 @@ class Plan(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Masses under P at the points of a grid, and P(∞)."""
+    """Masses under P at the points of a grid that have some, and P(∞)."""
 
-    masses: list[Any]
+    masses: dict[int, Any]
     infinite: Any
 
 
@@ -93,35 +93,45 @@ def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Pl
 
 def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
     """The masses of the rounded law."""
-    offset, h = mp.mpf(grid.offset), mp.mpf(step)
-    points = [offset + (grid.first + k) * h for k in range(grid.points)]
+    offset, h, zero = mp.mpf(grid.offset), mp.mpf(step), mp.mpf(0)
+
+    def point(k: int) -> Any:
+        return offset + (grid.first + k) * h
+
+    final = point(grid.points - 1)
     top = min(grid.top - _BACK * abs(grid.top), use.base.most * (1 + 1e-9) if use.scheme is None else inf)
-    end = mp.mpf(top) if top < float(points[-1]) else points[-1]
-    closed = top < float(points[-1])  # what is at the cut counts as infinite
-    masses = [mp.mpf(0)] * len(points)
-    masses[0] = laws.below(use, mp, points[0])
-    shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, points[0])
-    decay = mp.exp(-points[0])
-    for k in range(len(points) - 1):
-        last = points[k + 1] >= end
-        p, q = laws.above(use, mp, end, closed) if last else laws.above(use, mp, points[k + 1])
+    closed = top < float(final)  # what is at the cut counts as infinite
+    end = mp.mpf(top) if closed else final
+    masses = {0: laws.below(use, mp, point(0))}
+    shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, point(0))
+    for k in _held(mp, use, grid, step, float(end)):
+        right_end = point(k + 1)
+        last = right_end >= end
+        p, q = laws.above(use, mp, end, closed) if last else laws.above(use, mp, right_end)
         mass, other = p_left - p, q_left - q
+        decay = mp.exp(-point(k))
         right = (mass * decay - other) / (decay - decay * shrink)
-        masses[k], masses[k + 1] = masses[k] + (mass - right), masses[k + 1] + right
-        p_left, q_left, decay = p, q, decay * shrink
+        masses[k], masses[k + 1] = masses.get(k, zero) + (mass - right), masses.get(k + 1, zero) + right
+        p_left, q_left = p, q
         if last:
             break
     return Cells(masses, p_left + laws.infinite(use, mp))
 
 
-def tilted(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> list[Any]:
+def _held(mp: Any, use: Use, grid: Grid, step: float, end: float) -> Sequence[int]:
+    """The cells that can hold something: all of them, or those next to an atom, and the last one."""
+    cells_ = range(grid.points - 1)
+    base = use.whole
+    if base is None or base.losses is None:
+        return cells_
+    middles = (round((x - grid.offset) / step) - grid.first for x in (*base.losses(mp), end))
+    return sorted({k for m in middles for k in range(max(0, m - 2), min(len(cells_), m + 2))})
+
+
+def tilted(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> dict[int, Any]:
     """p_j e^{λℓ_j}."""
-    h, weight = mp.mpf(tilt) * mp.mpf(step), mp.exp(mp.mpf(tilt) * (mp.mpf(grid.offset) + grid.first * mp.mpf(step)))
-    grow, out = mp.exp(h), []
-    for mass in found.masses:
-        out.append(mass * weight)
-        weight = weight * grow
-    return out
+    h, first = mp.mpf(tilt) * mp.mpf(step), mp.mpf(tilt) * mp.mpf(grid.offset)
+    return {k: mass * mp.exp(first + (grid.first + k) * h) for k, mass in found.masses.items()}
 
 
 def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
@@ -137,9 +147,9 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
         one = cells(mp, use, grid, p.step)
         kept = kept * (1 - one.infinite) ** count
         weights = tilted(mp, one, grid, p.step, p.tilt)
-        moment = mp.mpf(float(mp.fsum(weights))) if float(mp.fsum(weights)) > 0 else mp.mpf(1)
+        moment = mp.mpf(float(mp.fsum(weights.values())) or 1.0)
         scale = scale * moment**count
-        single = Sum(grid.first, [_ceiling(mp, w / moment, bits) for w in weights], 0.0, bits)
+        single = Sum(grid.first, _units(mp, weights, moment, bits), 0.0, bits)
         for size, times_, offset in _blocks(count, grid, p, offsets):
             composed = power(single, size)
             if p.block:
@@ -149,6 +159,14 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
             start = start + (times_ * mp.mpf(offset) if p.block else size * times_ * mp.mpf(offset))
     assert total is not None
     return scale * _read(mp, total, p.tilt, coarse, start, epsilon) + 1 - kept
+
+
+def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int]:
+    """Whole units of every weight."""
+    found = [0] * (max(weights) + 1)
+    for k, w in weights.items():
+        found[k] = _ceiling(mp, w / moment, bits)
+    return found
 
 
 def _blocks(count: int, grid: Grid, p: Plan, offsets: Any) -> list[tuple[int, int, float]]:
@@ -240,7 +258,7 @@ def settled(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: Any) -> b
         lam = mp.mpf(p.tilt * slope)
         total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
         for one, (_, count), grid in zip(laws_, parts, p.grids, strict=True):
-            total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, p.tilt * slope)))
+            total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, p.tilt * slope).values()))
         if mp.exp(total) + lost < mp.exp(log_delta):
             return True
     return False

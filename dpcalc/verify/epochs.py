@@ -29,6 +29,8 @@ def composed(row: Row, question: Question) -> Delta:
     about = question.log_delta if question.delta is not None else float(one.value(question.epsilon or 0.0, **own))
     if about == -inf:
         return lambda mp, epsilon, log_delta: steps * one.exact(mp, mp.mpf(epsilon) / steps, **own)
+    if question.delta is None and epochs.hopeless(one, question.epsilon or 0.0, steps, own):
+        return lambda mp, epsilon, log_delta: mp.mpf(1)
     samples = epochs.followed(one, about, steps, own)
     at, delta = [e for e, _ in pairs.hull(*samples)], _in_blocks(one, own)
     uses = ((Use(lumps.points(at, delta)), steps),)

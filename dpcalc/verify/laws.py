@@ -21,6 +21,7 @@ class Base(NamedTuple):
     below: Callable[[Any, Any, bool], Masses]
     infinite: Callable[[Any], Any] = lambda mp: mp.mpf(0)
     most: float = inf
+    losses: Callable[[Any], list[float]] | None = None  # where it has atoms only
     twin: Base | None = None  # the pair (Q, P) of a guarantee that is not symmetric
 
 

@@ -30,7 +30,7 @@ def lumps(atoms: Callable[[Any], Atoms], infinite: Formula, most: float) -> Base
         losses, _, lower = table(mp)
         return lower[(bisect_right if closed else bisect_left)(losses, float(w))]  # type: ignore[no-any-return]
 
-    return Base(above, below, infinite, most)
+    return Base(above, below, infinite, most, lambda mp: table(mp)[0])
 
 
 def _sums(mp: Any, atoms: Atoms) -> tuple[list[float], list[Masses], list[Masses]]:

@@ -43,7 +43,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
         one = float(bound.value(epsilon, **p))
         if steps == 1 or one == -inf:
             return one if steps == 1 else basic_value(bound, epsilon, steps, p)
-        if _hopeless(bound, epsilon, steps, p):
+        if hopeless(bound, epsilon, steps, p):
             return 0.0
         from dpcalc.profiles import compose, pairs
 
@@ -67,7 +67,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
 
-def _hopeless(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
+def hopeless(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
     """Whether the mean loss, at least 2E·δ(0)² by Pinsker, is far above ε: δ is 1 up to its last digits, and 1 is a bound."""
     return 2 * steps * exp(2 * float(bound.value(0.0, **p))) > 4 * epsilon + 100
 
