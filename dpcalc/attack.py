@@ -18,10 +18,11 @@ Delta = Callable[[float], float]
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square
 
 
-def profile(route: Route, params: Params) -> Delta:
-    """ε >= 0 → δ, rounded up; each ε computed once. A bound on TV alone gives the same δ at every ε."""
+def profile(route: Route, params: Params, orders: dict[float, float] | None = None) -> Delta:
+    """ε >= 0 → δ, rounded up; each ε computed once. A bound on TV alone gives the same δ at every ε. `orders` takes in the order
+    that an RDP curve was read at for each ε."""
     known: dict[float, float] = {}
-    orders: list[float] = []  # the best so far of an RDP curve: the next search starts there
+    orders = {} if orders is None else orders
     how = _constant if route.bound.kind == "point" else _composed if composed(route, params) else _closed(orders)
 
     def delta(epsilon: float) -> float:
@@ -44,11 +45,12 @@ def _constant(route: Route, params: Params, epsilon: float) -> float:
     return evaluate(route, params, Question("tv")).result["tv"]
 
 
-def _closed(orders: list[float]) -> Callable[[Route, Params, float], float]:
+def _closed(orders: dict[float, float]) -> Callable[[Route, Params, float], float]:
     def delta(route: Route, params: Params, epsilon: float) -> float:
-        row = evaluate(route, params, Question("delta", epsilon=epsilon), orders[-1] if orders else None)
+        start = next(reversed(orders.values()), None)  # the best order of the last ε is near this one's
+        row = evaluate(route, params, Question("delta", epsilon=epsilon), start)
         if route.bound.kind == "rdp":
-            orders.append(row.witness["alpha"])
+            orders[epsilon] = row.witness["alpha"]
         return row.result["delta"]
 
     return delta
@@ -120,5 +122,7 @@ def _curve(profiles: Sequence[tuple[Route, Delta]], params: Params, rates: Seque
 def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
-    tpr, epsilon = rate(route, params, profile(route, params), fpr, start or 0.0)
-    return Row(route, {"tpr": tpr, "fpr": fpr}, {"epsilon": epsilon}, params=params)
+    orders: dict[float, float] = {}
+    tpr, epsilon = rate(route, params, profile(route, params, orders), fpr, start or 0.0)
+    order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}
+    return Row(route, {"tpr": tpr, "fpr": fpr}, {"epsilon": epsilon, **order}, params=params)

@@ -174,7 +174,7 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    params["base"], params["profile"] = mechanism.curve(values), mechanism.profile(values)
+    params |= {"base": mechanism.curve(values), "profile": mechanism.profile(values), "part": mechanism.record(values)}
     if values.get("precision"):
         params["precision"] = values["precision"]
     if values["mechanism"] == "gaussian":

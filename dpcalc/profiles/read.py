@@ -48,7 +48,7 @@ class Reader:
         h = self.grid.step
         k = int((epsilon - self.start) // h)
         x = min(max(epsilon - self.start - k * h, 0.0), h)
-        share = expm1(x) / expm1(h)
+        share = exp(x - h) * (expm1(-x) / expm1(-h))
         left, right = self.at_index(k), self.at_index(k + 1)
         # both undone to the tilt at ε
         scaled = (1 - share) * left * exp(self.tilt * x) + share * right * exp(-self.tilt * (h - x))

@@ -12,6 +12,7 @@ from math import inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
+from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Answer, Row
 from dpcalc.verify import parts
@@ -227,9 +228,29 @@ def _inner(row: Row, epsilon: float) -> Formula:
         own = own_of(row)
         return lambda mp: bound.exact(mp, **own)["tv"]
     if bound.kind == "rdp":
-        raise Unchecked("the orders of an RDP curve behind a true-positive rate are not in the record")
+        return _by_an_order(row, epsilon)
     exact = delta_at(row)
     return lambda mp: exact(mp, epsilon)
+
+
+def _by_an_order(row: Row, epsilon: float) -> Formula:
+    """δ at ε from an RDP curve at the order of the witness: that of the fast path, where the conversion proves it."""
+    from dpcalc.evaluate import delta_result
+    from dpcalc.orders import all_steps
+
+    bound, conversion, alpha = row.route.bound, row.route.conversion, float(row.witness["alpha"])
+    assert conversion is not None and conversion.log_delta is not None
+    rdp = all_steps(bound.value(alpha, **own_params(bound, row.params)), row.params)
+    delta = delta_result(min(0.0, conversion.log_delta(alpha, rdp, epsilon)), epsilon)["delta"]
+    claim = _converted(row, "delta", delta, alpha, rdp_total(row, alpha), epsilon, lambda mp: mp.mpf(delta))
+
+    def proven(mp: Any) -> Any:
+        slack = claim.slack(mp)
+        if not (slack.surely_at_least(0) if hasattr(slack, "surely_at_least") else slack >= 0):
+            raise Unchecked(f"δ = {delta!r} at ε = {epsilon!r} is not proven at the order {alpha!r}")
+        return mp.mpf(delta)
+
+    return proven
 
 
 _HOW: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] = {

@@ -22,6 +22,7 @@ Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
 _BACK = 1e-12  # of the loss above which all are infinite: an atom that the fast path found next to it is one of them
 _FARTHEST = 1e6  # of a loss on a grid
+_KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
 
@@ -162,7 +163,9 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
 
 
 def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int]:
-    """Whole units of every weight."""
+    """Whole units of every weight. Raises Undecided where they are not known well enough to be rounded."""
+    if hasattr(mp, "between") and not (mp.fsum(weights.values()) / moment).x.rad() < _KNOWN:
+        raise mp.undecided("the masses of a grid are known too roughly")
     found = [0] * (max(weights) + 1)
     for k, w in weights.items():
         found[k] = _ceiling(mp, w / moment, bits)

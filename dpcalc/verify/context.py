@@ -29,6 +29,7 @@ class Context:
         self.analytic = False
         self.path: list[bool] | None = None  # inside `enclosure`: how open comparisons went
         self.position = 0
+        self._tails: dict[Any, Any] = {}
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
@@ -127,6 +128,18 @@ class Context:
 
     def erfc(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).erfc())
+
+    def normal_tail(self, x: Any, slot: Any) -> Ball:
+        """P(N(0,1) > x) of a real number; a slot remembers the place before, near which it costs little."""
+        from dpcalc.verify.tails import series
+
+        raw = self.raw(x)
+        if not raw.is_finite():
+            return Ball(self, (raw / self.arb(2).sqrt()).erfc() / 2)
+        held = self._tails.get(slot)
+        if held is None or not held.serves(raw, self.prec):
+            held = self._tails[slot] = series(self, raw)
+        return Ball(self, held.at(raw))
 
     def theta(self, epsilon: Any, r: Any) -> Any:
         """θ(ε, r) where the printed form would need very many digits; else None."""

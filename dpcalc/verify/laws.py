@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.verify.context import once
+
 Masses = tuple[Any, Any]  # under P, under Q
 
 
@@ -48,18 +50,24 @@ class Use(NamedTuple):
 def gaussian(mu: Callable[[Any], Any]) -> Base:
     """N(μ,1) against N(0,1); the loss is μt + μ²/2, t ~ N(0,1) under P."""
 
-    def tail(mp: Any, x: Any) -> Any:
-        return mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
+    shape = once(lambda mp: (1 / mu(mp), mu(mp) / 2))
 
     def above(mp: Any, w: Any, closed: bool) -> Masses:
-        m = mu(mp)
-        return tail(mp, w / m - m / 2), tail(mp, w / m + m / 2)
+        scale, half = shape(mp)
+        x = w * scale
+        return _tail(mp, x - half, (mu, 0)), _tail(mp, x + half, (mu, 1))
 
     def below(mp: Any, w: Any, closed: bool) -> Masses:
-        m = mu(mp)
-        return tail(mp, m / 2 - w / m), tail(mp, -m / 2 - w / m)
+        scale, half = shape(mp)
+        x = w * scale
+        return _tail(mp, half - x, (mu, 2)), _tail(mp, -half - x, (mu, 3))
 
     return Base(above, below)
+
+
+def _tail(mp: Any, x: Any, slot: Any) -> Any:
+    """P(N(0,1) > x)."""
+    return mp.normal_tail(x, slot) if hasattr(mp, "normal_tail") else mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
 def laplace(ratio: Callable[[Any], Any], most: float) -> Base:

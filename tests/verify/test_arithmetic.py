@@ -14,7 +14,7 @@ from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
 from dpcalc.errors import OutOfScope
 from dpcalc.profiles import pairs
 from dpcalc.profiles.law import law
-from dpcalc.verify import composition, laws
+from dpcalc.verify import composition, laws, lumps
 from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.context import Context, enclosure
 from dpcalc.verify.convolution import Sum, power
@@ -113,7 +113,7 @@ def test_the_optimal_conversion():
 # --- the law of one use ----------------------------------------------------------------------------------------------
 
 GAUSSIAN, LAPLACE = laws.gaussian(lambda mp: mp.mpf(1) / 2), laws.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
-BINARY = laws.binary(lambda mp: mp.mpf(1), 0.25, 1.0)
+BINARY = lumps.binary(lambda mp: mp.mpf(1), 0.25, 1.0)
 PAIRS = {"gaussian": (GAUSSIAN, pairs.gaussian(0.5)), "laplace": (LAPLACE, pairs.laplace(0.5)), "binary": (BINARY, pairs.binary(1.0, -1.3862943611198906))}
 SAMPLED = {None: lambda p, q: p, "poisson": pairs.poisson, "without-replacement": pairs.without_replacement, "added": lambda p, q: pairs.poisson(p, q).twin}
 

@@ -24,6 +24,11 @@ EPOCHS = [
 PROFILE = '{"kind": "profile", "epsilon": [0, 0.5, 1, 2], "delta": [0.3, 0.1, 0.01, 1e-6]}'
 STEEP = '{"kind": "profile", "epsilon": [0.5, 2], "delta": [0.1, 0]}'
 CURVE = '{"kind": "rdp", "alpha": [2, 4, 8, 16], "rdp": [0.1, 0.2, 0.4, 0.9]}'
+DIVERGENCES = [
+    "subsample --scheme without-replacement --mechanism laplace --scale 2 --sampling-rate .01 --steps 100 --alpha 3",
+    "subsample --scheme without-replacement --mechanism laplace --scale .1 --sampling-rate .3 --alpha 1.2",
+    "subsample --scheme without-replacement --mechanism randomized-response --probability .9 --sampling-rate .1 --alpha 30",
+]
 READ = [
     (PROFILE, "convert - --delta 1e-3"), (PROFILE, "convert - --steps 3 --epsilon 1"), (PROFILE, "tv -"), (PROFILE, "tv - --fpr .1"),
     (STEEP, "convert - --steps 4 --epsilon 1"), (STEEP, "convert - --to tv"),
@@ -33,6 +38,7 @@ READ = [
 DESCRIBED = [
     "convert --from tv --tv .1 --steps 4 --epsilon .5", "convert --from tv --tv .1 --steps 4 --to tv", "convert --from tv --tv .1 --epsilon 0",
     "tv --p .3,.5,.2 --q .25,.45,.3 --steps 3", "tv --p .3,.5,.2 --q .25,.7,.05 --steps 2", "tv --p .3,.7,0 --q 0,.7,.3 --steps 5",
+    "tv --tpr .3 --fpr .1 --solve rho",
     "tv --epsilon .5 --delta 1e-5 --tv .1", "tv --epsilon .5 --delta 1e-5 --tv .1 --steps 5", "tv --epsilon .5 --delta 1e-5 --tv .1 --fpr .1",
 ]
 
@@ -46,7 +52,7 @@ def check(record, line):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", EPOCHS + DESCRIBED)
+@pytest.mark.parametrize("line", EPOCHS + DESCRIBED + DIVERGENCES)
 def test_epochs_and_described_profiles(line):
     check(ask(line), line)
 
