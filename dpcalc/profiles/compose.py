@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
 from dpcalc.profiles.law import QUADRATURE, Grid, TooLarge, boxes, cut, grid_edges, law, merged_cells, round_down, round_up, snap_error
 from dpcalc.profiles.pair import Pair
-from dpcalc.profiles.read import Reader
-from dpcalc.profiles.tilt import Cumulants, chernoff, cumulants, for_delta, for_epsilon, median
+from dpcalc.profiles.read import Reader, log_add
+from dpcalc.profiles.tilt import DEEPEST, Cumulants, chernoff, cumulants, for_delta, for_epsilon, median
 
 Parts = Sequence[tuple[Pair, int]]
 Grids = Sequence[tuple[Grid, int]]
@@ -136,7 +136,11 @@ def _answer_once(parts: Parts, question: _Question, bracket: bool) -> Bracket:
 
 def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) -> Bracket:
     """Cut again, where δ turns out to be much smaller than the rough one."""
-    near = question.log_delta_near(question.tilt(parts))
+    rough = question.tilt(parts)
+    if question.epsilon is not None and (log_delta := chernoff(rough, question.epsilon)) < DEEPEST:
+        error = (QUADRATURE + 1e-15) * sum(count for _, count in parts) + 1e-15 * abs(log_delta)
+        return Bracket(min(0.0, log_add(log_delta + error, _log_infinite(parts))), -inf, {"tilt": rough.tilt, "step": 0.0})
+    near = question.log_delta_near(rough)
     for _ in range(_CUTS):
         answer, infinite = _attempt(parts, question, near - depth, bracket)
         log_delta = answer.upper if question.log_delta is None else question.log_delta

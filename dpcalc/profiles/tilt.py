@@ -13,6 +13,7 @@ from dpcalc.profiles.pair import Pair
 
 Parts = Sequence[tuple[Pair, int]]
 _DEPTH = 40.0
+DEEPEST = -1500.0  # of log δ: below, Chernoff's bound is good enough
 _HEAVIEST = 0.5  # log of the magnification by a slight tilt
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
@@ -61,6 +62,8 @@ def for_epsilon(parts: Parts, epsilon: float) -> Cumulants:
         return _slight(parts, _LEAST / max(start.deviation, base - epsilon), epsilon) if start.deviation > 0 else cumulants(parts, 1.0)
 
     def wanted(c: Cumulants) -> float:
+        if chernoff(c, epsilon) < DEEPEST:
+            return 1.0  # far enough: larger tilts take long
         return ((epsilon - base) / (c.mean - base)) ** 2 if c.mean > base else inf
 
     return _search(parts, wanted)

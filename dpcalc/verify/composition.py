@@ -54,10 +54,16 @@ class Plan(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Masses under P at the points of a grid that have some, and P(∞)."""
+    """Masses under P at the points of a grid that have some, P(∞), and the mass between the last point and the top of all losses."""
 
     masses: dict[int, Any]
     infinite: Any
+    between: Any
+    top: Any
+
+    def far(self, mp: Any, tilt: float) -> Any:
+        """Not less than the weight of the losses between the last point and the top."""
+        return self.between * mp.exp(mp.mpf(tilt) * self.top)
 
 
 def plan(witness: Any) -> Plan:
@@ -100,7 +106,8 @@ def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
         return offset + (grid.first + k) * h
 
     final = point(grid.points - 1)
-    top = min(grid.top - _BACK * abs(grid.top), use.base.most * (1 + 1e-9) if use.scheme is None else inf)
+    cut = grid.top - _BACK * abs(grid.top)
+    top = min(cut, use.base.most * (1 + 1e-9) if use.scheme is None else inf)
     closed = top < float(final)  # what is at the cut counts as infinite
     end = mp.mpf(top) if closed else final
     masses = {0: laws.below(use, mp, point(0))}
@@ -116,7 +123,10 @@ def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
         p_left, q_left = p, q
         if last:
             break
-    return Cells(masses, p_left + laws.infinite(use, mp))
+    if closed or cut == inf:
+        return Cells(masses, p_left + laws.infinite(use, mp), zero, final)
+    beyond = laws.above(use, mp, mp.mpf(cut), True)[0]
+    return Cells(masses, beyond + laws.infinite(use, mp), p_left - beyond, mp.mpf(cut))
 
 
 def _held(mp: Any, use: Use, grid: Grid, step: float, end: float) -> Sequence[int]:
@@ -150,7 +160,7 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
         weights = tilted(mp, one, grid, p.step, p.tilt)
         moment = mp.mpf(float(mp.fsum(weights.values())) or 1.0)
         scale = scale * moment**count
-        single = Sum(grid.first, _units(mp, weights, moment, bits), 0.0, bits)
+        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, one.far(mp, p.tilt) / moment), bits)
         for size, times_, offset in _blocks(count, grid, p, offsets):
             composed = power(single, size)
             if p.block:
@@ -224,6 +234,11 @@ def _ceiling(mp: Any, x: Any, bits: int) -> int:
     return max(0, int(mp.ceil(x * (1 << bits))))
 
 
+def _upper(mp: Any, x: Any) -> float:
+    """A double that is surely not below x."""
+    return float(x.ends()[1] if hasattr(mp, "between") else x) * (1 + 1e-12)
+
+
 def _none() -> int:
     raise ValueError("its masses are not finite")
 
@@ -261,7 +276,7 @@ def settled(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: Any) -> b
         lam = mp.mpf(p.tilt * slope)
         total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
         for one, (_, count), grid in zip(laws_, parts, p.grids, strict=True):
-            total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, p.tilt * slope).values()))
+            total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, p.tilt * slope).values()) + one.far(mp, p.tilt * slope))
         if mp.exp(total) + lost < mp.exp(log_delta):
             return True
     return False
