@@ -7,7 +7,7 @@ a_t ∝ c^{q−t}σ_t²: μ = (x/η)c^{q−p}/√(Σ c^{2(q−t)}σ_t²) (shift 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, expm1, inf, log
+from math import exp, expm1, inf, log, sqrt
 from typing import Any
 
 from dpcalc.bounds.online.levels import Levels, Listed
@@ -93,7 +93,12 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
         least = levels.least(steps[p] + 1, steps[j])
         return scaled(up(first / least, 4e-16), 2 * log_c + log_share(log_c, block - 1))
 
-    return Path(nodes, mu, kappa)
+    def near(p: int, j: int, block: int) -> float:
+        between = sums[j] - sums[p] * exp(max(2 * (nodes[j] - nodes[p]) * log_c, -745.0))
+        share = block / (nodes[j] - nodes[p])
+        return first * exp(max(block * log_c, -300.0)) / sqrt(between * share) if between > 0 else inf
+
+    return Path(nodes, mu, kappa, near)
 
 
 def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import exp, expm1, floor, inf, log, log1p
+from itertools import pairwise
+from math import ceil, exp, expm1, floor, inf, log, log1p
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
@@ -18,7 +19,10 @@ from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
 
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
-_FIRST = 1 / 256  # of the range: the first step
+_FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 25)))  # of the range: the first samples
+_FINEST = 128  # of the range: samples are no closer than that
+_PARTS = 24  # of a factor of 4, to find it to 6 %
+_SEARCHED = tuple(4.0**k for k in range(-12, 9))  # where the end of the range is looked for, and beyond
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -129,15 +133,19 @@ def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tup
     """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply."""
     p = dict(params)
     last = _extent(bound, lowest, p)
-    epsilons, logs = [0.0], [_value(bound, 0.0, sampling.fine, p)]
-    step = last * _FIRST
-    while epsilons[-1] < last:
-        epsilon = min(last, epsilons[-1] + step)
-        logs.append(_value(bound, epsilon, sampling.fine, p))
-        epsilons.append(epsilon)
-        fall = (logs[-2] - logs[-1]) / (epsilons[-1] - epsilons[-2])
-        step = min(max(sampling.fall / fall if fall > 0 else inf, last / 100), last / 24, 2 * step)
-    return epsilons, logs
+    first = [last * x for x in _FIRST]
+    found = dict(zip(first, _many(bound, first, sampling.fine, p), strict=True))
+    between = [e for (a, b) in pairwise(first) for e in _between(a, b, found[a] - found[b] if found[a] > found[b] else 0.0, sampling.fall, last)]
+    found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
+    epsilons = sorted(found)
+    end = next((k for k, e in enumerate(epsilons) if found[e] <= lowest), len(epsilons) - 1)
+    return epsilons[: end + 1], [found[e] for e in epsilons[: end + 1]]
+
+
+def _between(a: float, b: float, fall: float, allowed: float, last: float) -> list[float]:
+    """Points that cut a fall of log δ between a and b to what is allowed, as far as they stay a hundredth of the range apart."""
+    pieces = min(max(1, ceil(min(fall / allowed, 1e3))), max(1, round((b - a) / last * _FINEST)))
+    return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
 def _along(epsilons: list[float], logs: list[float], log_delta: float) -> float:
@@ -150,17 +158,30 @@ def _along(epsilons: list[float], logs: list[float], log_delta: float) -> float:
     return up(a + log1p(share * expm1(b - a)), 1e-13) if b - a < 700 else b
 
 
-def _value(bound: Bound, epsilon: float, fine: int, p: dict[str, Any]) -> float:
-    return float(bound.blocks(epsilon, fine, **p) if bound.blocks else bound.value(epsilon, **p))
+def _many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any]) -> list[float]:
+    """Upper bounds on log δ at many ε."""
+    if not bound.blocks:
+        return [float(bound.value(e, **p)) for e in epsilons]
+    from numpy import array
+
+    return [float(x) for x in bound.blocks(array(epsilons), fine, **p)] if epsilons else []
 
 
 def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
-    """An ε, to 1 %, with log δ <= lowest."""
+    """An ε with log δ <= lowest, at most 1/16 too large; sought among powers of 4, then between two of them."""
 
-    def gap(epsilon: float) -> float:
-        return _value(bound, epsilon, COARSE, p) - lowest
+    def least(tried: list[float]) -> int:
+        return next((k for k, x in enumerate(_many(bound, tried, COARSE, p)) if x <= lowest), len(tried))
 
-    try:
-        return boundary_log(gap, *bracket(gap, 1.0, +1, 1e-300, 1e300), 1e-2)
-    except Unreachable:
-        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+    scale, way = 1.0, 0
+    while 1e-280 < scale < 1e280:
+        tried = [scale * x for x in _SEARCHED]
+        k = least(tried)
+        if 0 < k < len(tried) or (k == 0 and way > 0):
+            nearer = [tried[k] * 4.0 ** (-i / _PARTS) for i in range(_PARTS - 1, -1, -1)]
+            return nearer[min(least(nearer), _PARTS - 1)]
+        way = +1 if k else -1
+        scale *= 4.0 ** (way * (len(tried) - 1))
+    if way < 0:
+        return tried[0]
+    raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")

@@ -5,12 +5,24 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import average_exact, average_theta
+from dpcalc.bounds.pnsgd.positions import COARSE, average_exact, average_theta
 
 
 def value(epsilon: float, n: int, **p: float) -> float:
     """log of (1/n)Σ_m θ(ε, 2ηL c^m/σ), in blocks from above."""
     return average_theta(epsilon, ratios(**p), n)
+
+
+def coarse(epsilon: float, n: int, **p: float) -> float:
+    """`value` in larger blocks, near it."""
+    return average_theta(epsilon, ratios(**p), n, COARSE)
+
+
+def blocks(epsilon: Any, fine: int, n: int, **p: float) -> Any:
+    """`value` for many ε, in blocks of at most 1/fine, from above."""
+    from dpcalc.bounds.pnsgd.averages import average_theta as average
+
+    return average(epsilon, ratios(**p), n, fine)
 
 
 def exact(mp: Any, epsilon: float, n: int, **p: float) -> Any:
@@ -29,5 +41,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-10,
+    blocks=blocks,
+    coarse=coarse,
     margin=3e-10,
 )

@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd import shuffled_contraction
 from dpcalc.bounds.pnsgd.chain import Link, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
-from dpcalc.bounds.pnsgd.positions import FINE, invert, rounding
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert, rounding
 from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
 
@@ -57,9 +57,16 @@ def inverse(log_delta: float, n: int, **p: float) -> float:
     return invert(lambda epsilon, fine: _value(epsilon, fine, n, **p), log_delta)
 
 
-def blocks(epsilon: float, fine: int, n: int, **p: float) -> float:
-    """`value` in blocks of at most 1/fine, from above."""
-    return _value(epsilon, fine, n, **p)
+def coarse(epsilon: float, n: int, **p: float) -> float:
+    """`value` in larger blocks, near it."""
+    return _value(epsilon, COARSE, n, **p)
+
+
+def blocks(epsilon: Any, fine: int, n: int, **p: float) -> Any:
+    """`value` for many ε, in blocks of at most 1/fine, from above."""
+    from dpcalc.bounds.pnsgd.chain_many import average_many
+
+    return average_many(epsilon, path(n, **p, fine=fine), n)
 
 
 def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
@@ -84,5 +91,6 @@ BOUND = Bound(
     rtol=2e-9,
     inverse=inverse,
     blocks=blocks,
+    coarse=coarse,
     margin=3e-10,
 )
