@@ -62,10 +62,14 @@ def _first_guess(search: _Search) -> float | None:
 
 
 def _checked(search: _Search, x: float) -> Row | None:
-    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget."""
+    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget. A count may meet
+    it by far: its own ε is looked for."""
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
+    if unknown.kind != "count" and search.route.bound.kind == "profile" and search.gap(x) <= 0:
+        result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
+        return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)
     return row._replace(params={unknown.name: x}) if row.result[question.asks] <= question.target else None
 

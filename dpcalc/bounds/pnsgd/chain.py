@@ -126,7 +126,8 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
         return min(range(least, j), key=height)
     tried = {min(max(k, least), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
     if lost or j % 8 == 0:
-        tried |= {*range(least, 0, 3), *(k for k in _SPREAD if k < j), j - 1}
+        sparse = 2 if lost else 1
+        tried |= {*range(least, 0, 3 * sparse), *(k for k in _SPREAD[::sparse] if k < j), j - 1}
     best = min(tried, key=height)
     for way in (1, -1):
         while least <= best + way < j and height(best + way) < height(best):

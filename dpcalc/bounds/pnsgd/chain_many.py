@@ -6,6 +6,7 @@ Each number is an upper bound, whatever block lengths are tried (chain.py); the 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _RATIO = 1.3  # between block lengths tried
 _NEAR = 2.5  # as far from the last best lengths they are looked for
-_OFTEN = 4  # all lengths are tried at every fourth node
+_ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
 
 
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
@@ -55,37 +56,45 @@ def average_many(epsilon: Array, path: Path, n: int) -> Array:
 def follow_many(epsilon: Array, path: Path, enough: Callable[[int, Array], Array]) -> Array:
     """log d at every node (rows) for every ε (columns); where enough(node, log d) says so it is not followed further: d falls."""
     nodes = path.nodes
-    logs = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
+    logs: Array = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
     levels = np.empty_like(logs)
+    tried = _candidates(tuple(nodes))
     with np.errstate(all="ignore"):
         log_gap = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
         levels[0] = _level(epsilon, log_gap, logs[0])
-        go = np.flatnonzero(~enough(0, logs[0]))
+        go = np.arange(len(epsilon))
+        e, gap, last = epsilon, log_gap, logs[0]
         low, high = 1.0, 1.0
         for j in range(1, len(nodes)):
-            logs[j] = np.minimum(logs[j], logs[j - 1])
-            if not len(go):
-                logs[j:] = np.minimum(logs[j:], logs[j - 1])
-                break
-            wide = j < 12 or j % _OFTEN == 0
-            tried = _candidates(nodes, j, *((0.0, np.inf) if wide else (low / _NEAR, high * _NEAR)))
-            before, block, times = np.array(tried).T
-            kappa = np.array([path.kappa(p, j, k) for p, k, _ in tried])
-            near = levels[np.ix_(before, go)]
-            useful = (near >= (kappa * (kappa / 2 - NOTHING))[:, None]).any(axis=1)
-            if useful.any():
-                picked = np.flatnonzero(useful)
-                factor = log_theta(near[picked], kappa[picked, None])
-                found = np.maximum((logs[np.ix_(before[picked], go)] + times[picked, None] * factor) * (1 - 4e-16), LOWEST)
+            done = enough(j - 1, logs[j - 1])[go]
+            if done.any():  # these columns keep their last value
+                logs[j:, go[done]] = np.minimum(logs[j:, go[done]], last[done])
+                go = go[~done]
+                if not len(go):
+                    break
+                e, gap, last = epsilon[go], log_gap[go], last[~done]
+            last = np.minimum(logs[j, go], last)
+            before, block, times = tried[j]
+            if j >= _ALL and j % _OFTEN:  # the longest, and those near the last best ones
+                some = slice(block.searchsorted(low / _NEAR), block.searchsorted(high * _NEAR, "right"))
+                before, block, times = (np.append(x[some], x[-1:]) for x in (before, block, times))
+            kappa = np.array([path.kappa(p, j, k) for p, k in zip(before.tolist(), block.tolist(), strict=True)])
+            near = levels.take(before, axis=0)
+            near = near if len(go) == len(epsilon) else near[:, go]
+            useful = (near.max(axis=1) >= kappa * (kappa / 2 - NOTHING)).nonzero()[0]
+            if len(useful):
+                start = logs.take(before[useful], axis=0)
+                start = start if len(go) == len(epsilon) else start[:, go]
+                found = start + times[useful, None] * log_theta(near[useful], kappa[useful, None])
                 best = found.argmin(axis=0)
-                least = found[best, np.arange(len(go))]
-                gains = least < logs[j, go]
+                least = np.maximum(found[best, np.arange(len(go))] * (1 - 4e-16), LOWEST)
+                gains = least < last
                 if gains.any():
-                    used = block[picked][best[gains]]
-                    low, high = float(used.min()), float(used.max())
-                    logs[j, go] = np.minimum(logs[j, go], least)
-            levels[j, go] = _level(epsilon[go], log_gap[go], logs[j, go])
-            go = go[~enough(j, logs[j])[go]]
+                    used = block[useful][best[gains]]
+                    low, high = used.min(), used.max()
+                    last = np.minimum(last, least)
+            logs[j, go] = last
+            levels[j, go] = _level(e, gap, last)
     return logs
 
 
@@ -96,21 +105,24 @@ def _level(epsilon: Array, log_gap: Array, log_d: Array) -> Array:
     return np.where(log_gap == -np.inf, 0.0, np.maximum(epsilon, value - rounding))
 
 
-def _candidates(nodes: list[int], j: int, least: float, most: float) -> list[tuple[int, int, int]]:
-    """(node before, block length, how many blocks) with lengths in a range, about _RATIO apart; the longest always."""
-    found, gap, times = [], nodes[j] - nodes[j - 1], 2
-    while times <= gap and gap >= times * least:
-        if gap <= most * times:
-            found.append((j - 1, gap // times, times))
+@lru_cache(maxsize=4)
+def _candidates(nodes: tuple[int, ...]) -> list[tuple[Array, Array, Array]]:
+    """At every node (node before, block length, how many blocks), by length, lengths about _RATIO apart."""
+    return [_at(nodes, j) for j in range(len(nodes))]
+
+
+def _at(nodes: tuple[int, ...], j: int) -> tuple[Array, Array, Array]:
+    found: list[tuple[int, int, int]] = []
+    gap, times = nodes[j] - nodes[j - 1] if j else 0, 2
+    while times <= gap:
+        found.append((j - 1, gap // times, times))
         times = max(times + 1, int(times * _RATIO))
+    found.reverse()
     last = 0.0
     for p in range(j - 1, -1, -1):
         block = nodes[j] - nodes[p]
-        if block > most and found:
-            break
-        if block >= max(least, last * _RATIO) or block <= last + 2:
+        if block >= last * _RATIO or block <= last + 2 or p == 0:
             found.append((p, block, 1))
             last = block
-    if not found or found[-1][0] > 0:
-        found.append((0, nodes[j], 1))
-    return found
+    each = np.array(found, int).reshape(-1, 3).T
+    return each[0], each[1], each[2]

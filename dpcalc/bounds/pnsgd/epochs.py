@@ -19,9 +19,9 @@ from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
 
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
-_FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 25)))  # of the range: the first samples
+# Of the range, as far as it is known: the first samples.
+_FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 30)), 1.5, 2.0, 4.0)
 _FINEST = 128  # of the range: samples are no closer than that
-_PARTS = 24  # of a factor of 4, to find it to 6 %
 _SEARCHED = tuple(4.0**k for k in range(-12, 9))  # where the end of the range is looked for, and beyond
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
@@ -30,11 +30,11 @@ class _Sampling(NamedTuple):
     """How closely a profile is followed."""
 
     fine: int  # blocks of its sums
-    fall: float  # of log δ between samples
+    fall: float  # of log δ between samples; 0: what it is between the first ones
 
 
 _CLOSE = _Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
-_LOOSE = _Sampling(COARSE, 1.0)  # to see where a solution lies
+_LOOSE = _Sampling(COARSE, 0.0)  # to see where a solution lies
 
 
 def composed(bound: Bound) -> Bound:
@@ -65,7 +65,8 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return 0.0
         return min(basic, compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False).upper)
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound), margin=3e-4,
+    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=None, exact=_no_formula, pure=_pure(bound),
+                          margin=3e-4,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
@@ -84,8 +85,9 @@ def basic(bound: Bound) -> Bound:
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), p), 4e-16)
 
-    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
-                          pure=_pure(bound), statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
+    faster = bound.coarse and (lambda epsilon, steps, **p: basic_value(bound._replace(value=bound.coarse), epsilon, steps, p))
+    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=faster,
+                          exact=_no_formula, pure=_pure(bound), statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 
 
@@ -133,13 +135,22 @@ def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tup
     """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply."""
     p = dict(params)
     last = _extent(bound, lowest, p)
-    first = [last * x for x in _FIRST]
-    found = dict(zip(first, _many(bound, first, sampling.fine, p), strict=True))
-    between = [e for (a, b) in pairwise(first) for e in _between(a, b, found[a] - found[b] if found[a] > found[b] else 0.0, sampling.fall, last)]
-    found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
-    epsilons = sorted(found)
-    end = next((k for k, e in enumerate(epsilons) if found[e] <= lowest), len(epsilons) - 1)
-    return epsilons[: end + 1], [found[e] for e in epsilons[: end + 1]]
+    epsilons = [last * x for x in _FIRST]
+    found = dict(zip(epsilons, _many(bound, epsilons, sampling.fine, p), strict=True))
+    _cut(found, lowest)
+    if sampling.fall:
+        pairs = pairwise(sorted(found))
+        between = [e for a, b in pairs for e in _between(a, b, found[a] - found[b] if found[a] > found[b] else 0.0, sampling.fall, last)]
+        found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
+        _cut(found, lowest)
+    return sorted(found), [found[e] for e in sorted(found)]
+
+
+def _cut(found: dict[float, float], lowest: float) -> None:
+    """Without the samples beyond the first that is low enough."""
+    enough = min((e for e, x in found.items() if x <= lowest), default=inf)
+    for e in [e for e in found if e > enough]:
+        del found[e]
 
 
 def _between(a: float, b: float, fall: float, allowed: float, last: float) -> list[float]:
@@ -168,18 +179,17 @@ def _many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any]) -> 
 
 
 def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
-    """An ε with log δ <= lowest, at most 1/16 too large; sought among powers of 4, then between two of them."""
-
-    def least(tried: list[float]) -> int:
-        return next((k for k, x in enumerate(_many(bound, tried, COARSE, p)) if x <= lowest), len(tried))
-
+    """About the ε with log δ = lowest, interpolated between powers of 4: −log δ is nearly a power of ε."""
     scale, way = 1.0, 0
     while 1e-280 < scale < 1e280:
         tried = [scale * x for x in _SEARCHED]
-        k = least(tried)
-        if 0 < k < len(tried) or (k == 0 and way > 0):
-            nearer = [tried[k] * 4.0 ** (-i / _PARTS) for i in range(_PARTS - 1, -1, -1)]
-            return nearer[min(least(nearer), _PARTS - 1)]
+        logs = _many(bound, tried, COARSE, p)
+        k = next((k for k, x in enumerate(logs) if x <= lowest), len(tried))
+        if 0 < k < len(tried):
+            above, below = max(-logs[k - 1], 1e-3 * -lowest), min(-logs[k], 1e300)
+            return tried[k - 1] * 4.0 ** (log(-lowest / above) / log(below / above))
+        if k == 0 and way > 0:
+            return tried[0]
         way = +1 if k else -1
         scale *= 4.0 ** (way * (len(tried) - 1))
     if way < 0:
