@@ -38,4 +38,5 @@ def mean(logs: Array, lengths: Array) -> Array:
     top = np.maximum(logs[0], _LEAST)
     total = lengths @ np.exp(np.maximum(logs - top, -745.0))
     found = top + np.log(total) - log(lengths.sum()) + 1e-15 * len(lengths) * (1 + np.abs(top))
-    return np.minimum(logs[0], found)
+    bound: Array = np.minimum(logs[0], found)
+    return bound

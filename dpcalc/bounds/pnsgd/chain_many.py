@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Path
 from dpcalc.bounds.pnsgd.averages import mean
+from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Path
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:

@@ -20,9 +20,10 @@ from dpcalc.numerics.rounding import up
 
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
 # Of the range, as far as it is known: the first samples.
-_FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 30)), 1.5, 2.0, 4.0)
-_FINEST = 128  # of the range: samples are no closer than that
-_SEARCHED = tuple(4.0**k for k in range(-12, 9))  # where the end of the range is looked for, and beyond
+_FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 29)), 1.25, 1.5)
+_MOST = 200  # samples between the first ones, about
+_RATIO = 1.5
+_SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -85,9 +86,12 @@ def basic(bound: Bound) -> Bound:
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), p), 4e-16)
 
-    faster = bound.coarse and (lambda epsilon, steps, **p: basic_value(bound._replace(value=bound.coarse), epsilon, steps, p))
-    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=faster,
-                          exact=_no_formula, pure=_pure(bound), statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
+    def coarse(epsilon: float, steps: int, **p: Any) -> float:
+        return basic_value(bound._replace(value=bound.coarse or bound.value), epsilon, steps, p)
+
+    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
+                          coarse=coarse if bound.coarse else None, exact=_no_formula, pure=_pure(bound),
+                          statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 
 
@@ -134,16 +138,24 @@ def _floor(log_delta: float, steps: int) -> float:
 def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[list[float], list[float]]:
     """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply."""
     p = dict(params)
-    last = _extent(bound, lowest, p)
+    last = min(_extent(bound, lowest, p), _end(bound, p))
     epsilons = [last * x for x in _FIRST]
     found = dict(zip(epsilons, _many(bound, epsilons, sampling.fine, p), strict=True))
     _cut(found, lowest)
     if sampling.fall:
-        pairs = pairwise(sorted(found))
-        between = [e for a, b in pairs for e in _between(a, b, found[a] - found[b] if found[a] > found[b] else 0.0, sampling.fall, last)]
+        allowed = max(sampling.fall, -lowest / _MOST)
+        between = [e for a, b in pairwise(sorted(found)) for e in _between(a, b, min(found[a], 0.0) - max(found[b], lowest), allowed)]
         found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
         _cut(found, lowest)
     return sorted(found), [found[e] for e in sorted(found)]
+
+
+def _end(bound: Bound, p: dict[str, Any]) -> float:
+    """The ε from which δ is 0, if there is one."""
+    try:
+        return bound.pure(**p) if bound.pure else inf
+    except OutOfScope:
+        return inf
 
 
 def _cut(found: dict[float, float], lowest: float) -> None:
@@ -153,9 +165,9 @@ def _cut(found: dict[float, float], lowest: float) -> None:
         del found[e]
 
 
-def _between(a: float, b: float, fall: float, allowed: float, last: float) -> list[float]:
-    """Points that cut a fall of log δ between a and b to what is allowed, as far as they stay a hundredth of the range apart."""
-    pieces = min(max(1, ceil(min(fall / allowed, 1e3))), max(1, round((b - a) / last * _FINEST)))
+def _between(a: float, b: float, fall: float, allowed: float) -> list[float]:
+    """Points that cut a fall of log δ between a and b to about what is allowed."""
+    pieces = max(1, ceil(fall / allowed))
     return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
@@ -179,7 +191,7 @@ def _many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any]) -> 
 
 
 def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
-    """About the ε with log δ = lowest, interpolated between powers of 4: −log δ is nearly a power of ε."""
+    """About the ε with log δ = lowest, interpolated between powers of 1.5: −log δ is nearly a power of ε."""
     scale, way = 1.0, 0
     while 1e-280 < scale < 1e280:
         tried = [scale * x for x in _SEARCHED]
@@ -187,11 +199,11 @@ def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
         k = next((k for k, x in enumerate(logs) if x <= lowest), len(tried))
         if 0 < k < len(tried):
             above, below = max(-logs[k - 1], 1e-3 * -lowest), min(-logs[k], 1e300)
-            return tried[k - 1] * 4.0 ** (log(-lowest / above) / log(below / above))
+            return tried[k - 1] * float(_RATIO ** (log(-lowest / above) / log(below / above)))
         if k == 0 and way > 0:
             return tried[0]
         way = +1 if k else -1
-        scale *= 4.0 ** (way * (len(tried) - 1))
+        scale *= _RATIO ** (way * (len(tried) - 1))
     if way < 0:
         return tried[0]
     raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")

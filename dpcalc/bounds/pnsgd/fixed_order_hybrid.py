@@ -8,7 +8,6 @@ from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
-
 _FINE = 16  # steps between nodes, beyond the first 64, are at most this part of the steps before them
 
 
@@ -17,28 +16,28 @@ def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
     return path(n - index + 1, **p, fine=_FINE if fine >= FINE else fine, single=fine)
 
 
-def value(epsilon: float, n: int, index: int, **p: float) -> float:
+def value(epsilon: float, n: int, index: int, **p: Any) -> float:
     """log d_m, m = n − i."""
     return follow(epsilon, _path(n, index, **p))[0][-1]
 
 
-def coarse(epsilon: float, n: int, index: int, **p: float) -> float:
+def coarse(epsilon: float, n: int, index: int, **p: Any) -> float:
     """`value` with larger steps, near it."""
     return follow(epsilon, _path(n, index, COARSE, **p))[0][-1]
 
 
-def inverse(log_delta: float, n: int, index: int, **p: float) -> float:
+def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
     return invert(lambda epsilon, fine: follow(epsilon, _path(n, index, fine, **p))[0][-1], log_delta)
 
 
-def blocks(epsilon: Any, fine: int, n: int, index: int, **p: float) -> Any:
+def blocks(epsilon: Any, fine: int, n: int, index: int, **p: Any) -> Any:
     """`value` for many ε, with steps of at most 1/fine of those before them, from above."""
     from dpcalc.bounds.pnsgd.chain_many import last_many
 
     return last_many(epsilon, _path(n, index, fine, **p))
 
 
-def exact(mp: Any, epsilon: float, n: int, index: int, **p: float) -> Any:
+def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
     along = _path(n, index, **p)
     links = follow(epsilon, along)[1]
     return walk_exact(mp, epsilon, links, along.nodes, **{k: v for k, v in p.items() if k != "smoothness"})[-1]

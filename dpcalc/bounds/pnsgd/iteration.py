@@ -56,7 +56,8 @@ def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate:
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
     kappa = reach(level, diameter, learning_rate, strong_convexity)
     at = nodes(n, fine, single)
-    return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(_about(kappa(1), log_factor(learning_rate, strong_convexity))))
+    near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
+    return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:

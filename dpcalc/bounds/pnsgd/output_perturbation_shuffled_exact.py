@@ -4,8 +4,8 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import COARSE, average_exact, average_theta
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta
 
 
 def value(epsilon: float, n: int, **p: float) -> float:
@@ -22,7 +22,7 @@ def blocks(epsilon: Any, fine: int, n: int, **p: float) -> Any:
     """`value` for many ε, in blocks of at most 1/fine, from above."""
     from dpcalc.bounds.pnsgd.averages import average_theta as average
 
-    return average(epsilon, ratios(**p), n, fine)
+    return average(epsilon, ratios(**p), n, fine if fine <= COARSE else FINE)
 
 
 def exact(mp: Any, epsilon: float, n: int, **p: float) -> Any:
@@ -40,6 +40,8 @@ BOUND = Bound(
     params=(*OUTPUT, "n"),
     value=value,
     exact=exact,
+    released=RELEASED,
+    riskier=("learning_rate",),
     rtol=2e-10,
     blocks=blocks,
     coarse=coarse,

@@ -45,6 +45,7 @@ BOUND = Bound(
     params=(*SMOOTH, "n"),
     value=value,
     exact=exact,
+    riskier=("learning_rate",),
     rtol=2e-11,
     inverse=inverse,
     blocks=blocks,
