@@ -140,8 +140,8 @@ def _rough(level: float, kappa: float) -> float:
     if not 1e-140 < kappa < 1e140 or level > 1e140:
         return -inf if kappa < 1 else 0.0
     a = level / kappa - kappa / 2
-    if a < -NOTHING:
-        return 0.0
+    if not -NOTHING < a < 1e70:
+        return 0.0 if a < 0 else -inf
     b = a + kappa
     root_a, root_b = sqrt(a * a + 5.51), sqrt(b * b + 5.51)
     far = 0.661 * b + 0.339 * root_b

@@ -21,7 +21,8 @@ from dpcalc.numerics.rounding import up
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
 # Of the range, as far as it is known: the first samples.
 _FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 29)), 1.25, 1.5)
-_MOST = 200  # samples between the first ones, about
+_MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
+_BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
 _SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
@@ -52,7 +53,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return 0.0
         from dpcalc.profiles import compose, pairs
 
-        samples = _samples(bound, sampling, _floor(one, steps), tuple(p.items()))
+        samples = _samples(bound, sampling, _floor(one, steps), tuple(p.items()), epsilon)
         return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False).upper
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
@@ -135,16 +136,18 @@ def _floor(log_delta: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[list[float], list[float]]:
-    """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply."""
+def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...],
+             asked: float = 0.0) -> tuple[list[float], list[float]]:
+    """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply, and next
+    to the ε asked about: where losses are rare, one of them decides."""
     p = dict(params)
     last = min(_extent(bound, lowest, p), _end(bound, p))
-    epsilons = [last * x for x in _FIRST]
+    epsilons = sorted({*(last * x for x in _FIRST), *(asked * x for x in _BELOW)})
     found = dict(zip(epsilons, _many(bound, epsilons, sampling.fine, p), strict=True))
     _cut(found, lowest)
     if sampling.fall:
-        allowed = max(sampling.fall, -lowest / _MOST)
-        between = [e for a, b in pairwise(sorted(found)) for e in _between(a, b, min(found[a], 0.0) - max(found[b], lowest), allowed)]
+        most = max(1.0, -lowest / _MOST / sampling.fall)
+        between = [e for a, b in pairwise(sorted(found)) for e in _between(a, b, (found[a] - max(found[b], lowest)) / sampling.fall / most)]
         found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
         _cut(found, lowest)
     return sorted(found), [found[e] for e in sorted(found)]
@@ -165,9 +168,10 @@ def _cut(found: dict[float, float], lowest: float) -> None:
         del found[e]
 
 
-def _between(a: float, b: float, fall: float, allowed: float) -> list[float]:
-    """Points that cut a fall of log δ between a and b to about what is allowed."""
-    pieces = max(1, ceil(fall / allowed))
+def _between(a: float, b: float, fall: float) -> list[float]:
+    """Points that cut a fall of log δ between a and b, in units of what is allowed. Chords are straight in e^ε: over a wide step they are
+    nearly flat but for its end, and half of that is allowed."""
+    pieces = max(1, ceil(fall), min(ceil(2 * fall), ceil((b - a) / _WIDE)))
     return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
