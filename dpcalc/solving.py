@@ -16,6 +16,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
 _APART, _BELIEVED = 1e-3, 0.3  # relative: two values for a slope; how far it is believed
+_MET = 1e-6  # of log δ, below the budget: as near as that it is met with equality
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -62,12 +63,12 @@ def _first_guess(search: _Search) -> float | None:
 
 
 def _checked(search: _Search, x: float) -> Row | None:
-    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget. A count may meet
-    it by far: its own ε is looked for."""
+    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget. Where it meets it
+    by far (a count, the end of a range), its own ε is looked for."""
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
-    if unknown.kind != "count" and search.route.bound.kind == "profile" and search.gap(x) <= 0:
+    if search.route.bound.kind == "profile" and -_MET <= search.gap(x) <= 0:
         result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
         return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)

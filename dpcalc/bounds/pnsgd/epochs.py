@@ -22,9 +22,11 @@ _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones se
 # Of the range, as far as it is known: the first samples.
 _FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 29)), 1.25, 1.5)
 _MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
+_TOP = 4.0  # of log δ
 _BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
 _SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
+_DEEPEST = -44  # of those: what is below e^-690 is rounded up to it (profiles.pairs)
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -132,7 +134,7 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
 
 def _floor(log_delta: float, steps: int) -> float:
     """How far down the profile is followed."""
-    return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
+    return _DEPTH * max(_DEEPEST, floor((log_delta - log(steps) - _BEYOND) / _DEPTH))
 
 
 @lru_cache(maxsize=8)
@@ -147,7 +149,8 @@ def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tup
     _cut(found, lowest)
     if sampling.fall:
         most = max(1.0, -lowest / _MOST / sampling.fall)
-        between = [e for a, b in pairwise(sorted(found)) for e in _between(a, b, (found[a] - max(found[b], lowest)) / sampling.fall / most)]
+        allowed, steps = sampling.fall * most, pairwise(sorted(found))
+        between = [e for a, b in steps for e in _between(a, b, _fall(found[a], found[b], found[0.0], lowest) / allowed)]
         found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
         _cut(found, lowest)
     return sorted(found), [found[e] for e in sorted(found)]
@@ -166,6 +169,11 @@ def _cut(found: dict[float, float], lowest: float) -> None:
     enough = min((e for e, x in found.items() if x <= lowest), default=inf)
     for e in [e for e in found if e > enough]:
         del found[e]
+
+
+def _fall(above: float, below: float, first: float, lowest: float) -> float:
+    """Of log δ over a step; near the top, which decides where there are many epochs, counted double."""
+    return (above - max(below, lowest)) * (2 if above > first - _TOP else 1)
 
 
 def _between(a: float, b: float, fall: float) -> list[float]:
