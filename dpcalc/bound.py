@@ -47,11 +47,16 @@ class Bound(NamedTuple):
     rough: Bound | None = None  # a cheaper one: a conversion with nearly the same best order, a composition with nearly the same solution
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     exact_n: float = inf  # up to this many records: `exact` is a sum over all of them
-    # profile that is a sum: (epsilon, fine, *params) → log δ, in blocks of at most 1/fine; `exact` takes `fine` too then
-    blocks: Callable[..., float] | None = None
+    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε the
+    # `way` that `exact` needs to go the same way
+    blocks: Callable[..., Any] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
+    coarse: Callable[..., float] | None = None  # profile: (epsilon, *params) → about log δ, faster: where --solve looks
     margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
     condition: Callable[..., Any] | None = None  # conversion: what is >= 0 where (ε, δ) follows, if `exact` is its root
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
+    released: str = "last iterate"  # what the theorem is about, in words
+    riskier: tuple[str, ...] = ()  # parameters whose smaller values are the safer ones here, other than usual
+    mu: Callable[..., float] | None = None  # profile: (*params, and what `search` found) → μ, where it is that of Gaussian DP
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
     search: Callable[..., dict[str, Any]] | None = None

@@ -135,6 +135,13 @@ def warnings(n: float, question: Question, found: Sequence[Row]) -> tuple[str, .
     return (f"δ = {delta:.6g} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
 
 
+_LEVEL = {"gaussian": "σ is the standard deviation", "laplace": "v is the scale"}
+
+
+def noise_note(noise: str) -> str:
+    return f"{_LEVEL[noise]} of the noise on every gradient; on the iterate it is η times that"
+
+
 def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
     """What a next command can read."""
     head = found[0].result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from math import inf, log
+from math import exp, inf, log
 
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
@@ -15,6 +15,8 @@ from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
+_APART, _BELIEVED = 1e-3, 0.3  # relative: two values for a slope; how far it is believed
+_MET = 1e-6  # of log δ, below the budget: as near as that it is met with equality
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -26,7 +28,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     search = _Search(route, given, derive, question)
     try:
         if search.one_value:
-            x = _root(search.gap, unknown, max(1e-13, search.margin / 10))
+            x = _root(search.gap, unknown, max(1e-13, search.margin / 10), _first_guess(search))
         else:
             x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
@@ -40,11 +42,35 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
 
+def _first_guess(search: _Search) -> float | None:
+    """Where the solution is by the faster form of a costly profile; None where it has none there."""
+    bound, unknown = search.route.bound, search.question.unknown
+    if not search.margin or bound.coarse is None or unknown is None:
+        return None
+    about = _Search(search.route._replace(bound=bound._replace(value=bound.coarse)), search.given, search.derive, search.question)
+    try:
+        x = _root(about.gap, unknown, 1e-4)
+    except Unreachable:
+        return None
+    if unknown.kind == "count":
+        return x
+    near = x * (1 + unknown.safer * _APART)
+    off, rise = search.gap(x), (about.gap(near) - about.gap(x)) / _APART  # by the slope of the faster form to the other one's root
+    if rise < 0 and abs(off / rise) < _BELIEVED:
+        x *= exp(-unknown.safer * off / rise)
+    low, high = unknown.search
+    return min(max(x, low), high)
+
+
 def _checked(search: _Search, x: float) -> Row | None:
-    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget."""
+    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget. Where it meets it
+    by far (a count, the end of a range), its own ε is looked for."""
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
+    if search.route.bound.kind == "profile" and -_MET <= search.gap(x) <= 0:
+        result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
+        return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)
     return row._replace(params={unknown.name: x}) if row.result[question.asks] <= question.target else None
 

@@ -17,7 +17,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
 _ROUNDS = 60
-_LONGEST = 2.0  # of a step in log x
+_LONGEST = 6.0  # of a step in log x
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 
 

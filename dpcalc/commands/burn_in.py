@@ -160,14 +160,11 @@ def _companions(values: Mapping[str, Any], question: Question, found: tuple[Row,
 
 
 def _guarantee(question: Question, head: Row) -> dict[str, Any]:
-    result, name = head.result, head.route.bound.name
-    if name.startswith("iteration") and question.unknown is None:
-        from dpcalc.bounds.noisy_sgd import iteration, iteration_schedule
+    result, bound = head.result, head.route.bound
+    if bound.mu is not None and question.unknown is None:
         from dpcalc.orders import own_params
 
-        own = {**own_params(head.route.bound, head.params), "r": int(head.witness["r"])}
-        mu = iteration.mu(**own) if name == "iteration" else iteration_schedule.mu(**own)
-        return {"kind": "gdp", "mu": mu}
+        return {"kind": "gdp", "mu": bound.mu(**own_params(bound, head.params), r=int(head.witness["r"]))}
     if question.asks == "rdp":
         return {"kind": "rdp", "alpha": [result["alpha"]], "rdp": [result["rdp"]]}
     delta = result["delta"] if question.asks == "delta" else question.delta or 0.0

@@ -11,6 +11,7 @@ from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, r
 if TYPE_CHECKING:
     from dpcalc.bounds.online.levels import Levels
     from dpcalc.last_iterate import Entry
+    from dpcalc.quantities import Quantity
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
 
@@ -25,7 +26,7 @@ def answer(given: Given) -> Answer:
     if given.has("schedule"):
         return _printed(given)
     from dpcalc.answering import rows
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, routes, warnings
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, noise_note, routes, warnings
     from dpcalc.question import asked
     from dpcalc.rows import Answer
 
@@ -41,7 +42,7 @@ def answer(given: Given) -> Answer:
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
     return Answer("online-noise", question, shown, found, guarantee(question, found), "replace-one", "last iterate",
-                  (_noise_note(given), *notes), extra, warnings(values["n"], question, found))
+                  (noise_note(given["noise"]), *notes), extra, warnings(values["n"], question, found))
 
 
 def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
@@ -83,17 +84,25 @@ def _entries(endless: bool) -> tuple[Entry, ...]:
 
 
 def _in_range(question: Question, given: Given) -> Question:
-    """Where to look for the unknown: n from the index on; under a schedule the noise falls with η, so less of it is safer."""
-    if question.unknown is None:
+    """Where to look for the unknown."""
+    unknown = question.unknown
+    if unknown is None or unknown.name not in _RANGES:
         return question
-    name, (low, high) = question.unknown.name, question.unknown.search
-    if name == "n":
-        return question._replace(unknown=question.unknown._replace(kind="count", search=(float(given["index"]), high)))
-    if name == "learning_rate":
-        total = given["smoothness"] + given["strong_convexity"]
-        safer = -1 if given["c1"] is not None else +1
-        return question._replace(unknown=question.unknown._replace(safer=safer, search=(low, min(high, 2 / total) if total else high)))
-    return question
+    return question._replace(unknown=_RANGES[unknown.name](unknown, given))
+
+
+def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
+    """From the index on."""
+    return unknown._replace(kind="count", search=(float(given["index"]), unknown.search[1]))
+
+
+def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
+    """η up to 2/(β+ρ); under a schedule the noise falls with η, so that less of it is safer."""
+    total, (low, high) = given["smoothness"] + given["strong_convexity"], unknown.search
+    return unknown._replace(safer=-1 if given["c1"] is not None else +1, search=(low, min(high, 2 / total) if total else high))
+
+
+_RANGES = {"n": _range_of_n, "learning_rate": _range_of_steps}
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,13 +163,9 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float)
     return index, delta_result(log_delta, epsilon)["delta"]
 
 
-def _noise_note(given: Given) -> str:
-    level = "σ is the standard deviation" if given["noise"] == "gaussian" else "v is the scale"
-    return f"{level} of the noise on every gradient; on the iterate it is η times that"
-
-
 def _printed(given: Given) -> Answer:
     """The noise levels of the steps FIRST:LAST."""
+    from dpcalc.last_iterate import noise_note
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Table
 
@@ -177,7 +182,7 @@ def _printed(given: Given) -> Answer:
     shown = {k: v for k, v in given.values.items() if k in needed}
     record = {"kind": "schedule", "step": list(steps), name: [v for _, v in table.rows]}
     return Answer("online-noise", Question("guarantee"), shown, (), record, "replace-one", "last iterate",
-                  (_noise_note(given),), table=table)
+                  (noise_note(given["noise"]),), table=table)
 
 
 def _steps(text: str) -> tuple[int, ...]:

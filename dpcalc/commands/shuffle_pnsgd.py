@@ -11,6 +11,7 @@ from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, r
 if TYPE_CHECKING:
     from dpcalc.bound import Bound
     from dpcalc.last_iterate import Entry
+    from dpcalc.quantities import Quantity
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
 
@@ -18,7 +19,6 @@ _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
 _PARTIAL = ("lipschitz", "tau")
 _CONJECTURE = "without-replacement-conjecture"
-_RELEASED = {"randomly-stopped": "the iterate at the random time", "output-perturbation": "the output, with noise added once"}
 _MOST_EPOCHS = 1e6  # looked through for a solution
 _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 
@@ -81,20 +81,32 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
 
 
 def _in_range(question: Question, given: Given, entries: tuple[Entry, ...]) -> Question:
-    """Where to look for the unknown: η up to 2/(β+ρ) (downwards for a loss without convexity), n from the index on."""
-    if question.unknown is None:
+    """Where to look for the unknown."""
+    unknown = question.unknown
+    if unknown is None or unknown.name not in _RANGES:
         return question
-    name, (low, high) = question.unknown.name, question.unknown.search
-    if name == "epochs":
-        return question._replace(unknown=question.unknown._replace(search=(low, _MOST_EPOCHS)))
-    if name == "n" and given["index"]:
-        return question._replace(unknown=question.unknown._replace(search=(float(given["index"]), high)))
-    if name == "learning_rate" and all(e.bound.name.startswith(("smooth", "output")) for e in entries):
-        return question._replace(unknown=question.unknown._replace(safer=-1))
+    return question._replace(unknown=_RANGES[unknown.name](unknown, given, entries))
+
+
+def _range_of_epochs(unknown: Quantity, given: Given, entries: tuple[Entry, ...]) -> Quantity:
+    return unknown._replace(search=(unknown.search[0], _MOST_EPOCHS))
+
+
+def _range_of_n(unknown: Quantity, given: Given, entries: tuple[Entry, ...]) -> Quantity:
+    """From the index on."""
+    return unknown._replace(search=(float(given["index"] or unknown.search[0]), unknown.search[1]))
+
+
+def _range_of_steps(unknown: Quantity, given: Given, entries: tuple[Entry, ...]) -> Quantity:
+    """η up to 2/(β+ρ); downwards where only bounds are asked that lose less with smaller steps."""
+    if all(unknown.name in e.bound.riskier for e in entries):
+        return unknown._replace(safer=-1)
     total = (given["smoothness"] or 0.0) + given["strong_convexity"]
-    if name == "learning_rate" and total > 0:
-        return question._replace(unknown=question.unknown._replace(search=(low, min(high, 2 / total))))
-    return question
+    low, high = unknown.search
+    return unknown._replace(search=(low, min(high, 2 / total))) if total > 0 else unknown
+
+
+_RANGES = {"epochs": _range_of_epochs, "n": _range_of_n, "learning_rate": _range_of_steps}
 
 
 # --- the bounds ------------------------------------------------------------------------------------------------------
@@ -213,31 +225,26 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
 
 
 def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
-    if values.get("tau") is not None:
-        return "every iterate"
-    last = _release(found[0].route.bound.name)
-    return last if values["epochs"] == 1 else f"{last} of every epoch"
-
-
-def _release(name: str) -> str:
-    return next((text for start, text in _RELEASED.items() if name.startswith(start)), "last iterate")
+    released = found[0].route.bound.released
+    return released if values.get("tau") is not None or values["epochs"] == 1 else f"{released} of every epoch"
 
 
 def _one_release(entries: tuple[Entry, ...]) -> None:
     """Bounds that are about different algorithms do not belong in one table: the smallest would be the headline."""
     from dpcalc.errors import DpcalcError
 
-    kinds = sorted({_release(e.bound.name) for e in entries})
+    kinds = sorted({e.bound.released for e in entries})
     if len(kinds) > 1:
         raise DpcalcError("contradictory", f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
 
 
 def _notes(given: Given, found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[str, ...]:
-    level = "σ is the standard deviation" if given["noise"] == "gaussian" else "v is the scale"
-    notes = [f"{level} of the noise on every gradient; on the iterate it is η times that"]
-    if found[0].route.bound.name.startswith("output"):
-        notes = ["σ is the standard deviation of the noise added once, to the output"]
-    return (*notes, *(note for row in found if (note := _refuted(row, params))))
+    from dpcalc.bounds.pnsgd.output import RELEASED
+    from dpcalc.last_iterate import noise_note
+
+    once = found[0].route.bound.released == RELEASED
+    said = "σ is the standard deviation of the noise added once, to the output" if once else noise_note(given["noise"])
+    return (said, *(note for row in found if (note := _refuted(row, params))))
 
 
 def _refuted(row: Row, params: Mapping[str, Any]) -> str:

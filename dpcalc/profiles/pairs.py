@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from math import exp, expm1, inf, log, log1p
 from typing import TYPE_CHECKING
@@ -70,43 +69,42 @@ def sampled(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Pair:
     are the bends of the hull and under P e^ε times those (Doroshenko et al. 2022, Theorem 3.3, arXiv:2207.04380v3).
     """
     corners = hull(epsilons, log_deltas)
-    slopes = [_central_slope(corners[0]), *(_slope(a, b) for a, b in itertools.pairwise(corners)), 0.0]
     atoms: list[tuple[float, float]] = []
-    for (epsilon, _), left, right in zip(corners, slopes, slopes[1:], strict=False):
-        if epsilon > 0 and right > left:  # at ε = 0 the mass is what is left over
-            mass = log(right - left) + epsilon
-            atoms += [(epsilon, mass), (-epsilon, mass - epsilon)]
+    for before, corner, after in zip([None, *corners], corners, [*corners[1:], None], strict=False):
+        if corner[0] > 0 and (bend := _bend(before, corner, after)) > 0:  # at ε = 0 the mass is what is left over
+            mass = log(bend)
+            atoms += [(corner[0], mass), (-corner[0], mass - corner[0])]
     return Pair((), tuple(atoms), corners[-1][1], 0.0 if corners[0][0] == 0 else None)
 
 
-def hull(epsilons: Sequence[float], log_deltas: Sequence[float]) -> list[tuple[float, float]]:
-    """The corners (ε, log δ) at ε >= 0 of the lower convex hull of the points and their mirror images."""
+Point = tuple[float, float]  # ε, log δ
+
+
+def hull(epsilons: Sequence[float], log_deltas: Sequence[float]) -> list[Point]:
+    """The corners at ε >= 0 of the lower convex hull of the points and their mirror images."""
     points = [(e, max(d, _LEAST_LOG_DELTA)) for e, d in sorted(zip(epsilons, log_deltas, strict=True))]
-    found: list[tuple[float, float]] = []
+    found: list[Point] = []
     for point in points:
         if found and point[1] >= found[-1][1]:
             continue
-        while found:
-            left = _slope(found[-2], found[-1]) if len(found) > 1 else _central_slope(found[-1])
-            if point[0] > found[-1][0] and _slope(found[-1], point) > left:
-                break
+        while found and not (point[0] > found[-1][0] and _bend(found[-2] if len(found) > 1 else None, found[-1], point) > 0):
             found.pop()
         found.append(point)
     return found
 
 
-def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """dδ/dγ between two points, the second lower and to the right."""
-    return exp(a[1] - a[0]) * expm1(b[1] - a[1]) / _expm1(b[0] - a[0])
-
-
-def _expm1(x: float) -> float:
-    return expm1(x) if x < _LARGEST_EXPONENT else inf
-
-
-def _central_slope(first: tuple[float, float]) -> float:
-    """The slope from the mirror image of the first corner to itself."""
-    return expm1(first[1]) / (1 + exp(first[0])) if first[0] < _LARGEST_EXPONENT else -0.0
+def _bend(before: Point | None, corner: Point, after: Point | None) -> float:
+    """How much steeper δ falls in γ before a corner than after it, times the γ of the corner: its mass under P. Before the first
+    corner is its own mirror image, after the last one a flat line. Only differences of ε enter: they may be of any size."""
+    epsilon, log_delta = corner
+    if before is None:
+        left = -expm1(log_delta) / (1 + exp(-epsilon))
+    else:
+        left = exp(before[1]) * expm1(log_delta - before[1]) / expm1(before[0] - epsilon)
+    if after is None:
+        return left
+    step = after[0] - epsilon
+    return left + (exp(log_delta) * expm1(after[1] - log_delta) / expm1(step) if step < _LARGEST_EXPONENT else 0.0)
 
 
 # --- sampled batches -------------------------------------------------------------------------------------------------

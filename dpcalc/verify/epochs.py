@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
+from functools import partial
 from math import exp, inf
 from typing import Any
 
@@ -31,8 +32,10 @@ def composed(row: Row, question: Question) -> Delta:
         return lambda mp, epsilon, log_delta: steps * one.exact(mp, mp.mpf(epsilon) / steps, **own)
     if question.delta is None and epochs.hopeless(one, question.epsilon or 0.0, steps, own):
         return lambda mp, epsilon, log_delta: mp.mpf(1)
-    samples = epochs.followed(one, about, steps, own)
-    at, delta = [e for e, _ in pairs.hull(*samples)], _in_blocks(one, own)
+    ways: dict[float, Any] = {}
+    bound = one._replace(blocks=partial(one.blocks, ways=ways)) if one.blocks else one
+    samples = epochs.followed(bound, about, steps, own, question.epsilon or 0.0 if question.delta is None else 0.0)
+    at, delta = [e for e, _ in pairs.hull(*samples)], _going(one, own, ways)
     uses = ((Use(lumps.points(at, delta)), steps),)
 
     def better(mp: Any, epsilon: float, log_delta: float) -> Any:
@@ -45,15 +48,14 @@ def composed(row: Row, question: Question) -> Delta:
     return better
 
 
-def _in_blocks(one: Bound, own: dict[str, Any]) -> Callable[[Any, float], Any]:
-    """δ of one epoch, its sum over records in the blocks of the samples; computed once."""
-    blocks = {"fine": epochs.CLOSE.fine} if one.blocks else {}
+def _going(one: Bound, own: dict[str, Any], ways: dict[float, Any]) -> Callable[[Any, float], Any]:
+    """δ of one epoch, in the blocks of the samples; computed once."""
     known: dict[tuple[int, float], Any] = {}
 
     def delta(mp: Any, epsilon: float) -> Any:
-        key = mp.prec, epsilon
+        key, way = (mp.prec, epsilon), {"way": ways[epsilon]} if ways else {}
         if key not in known:
-            known[key] = enclosed(mp, lambda: one.exact(mp, epsilon, **own, **blocks))
+            known[key] = enclosed(mp, lambda: one.exact(mp, epsilon, **own, **way))
         return known[key]
 
     return delta

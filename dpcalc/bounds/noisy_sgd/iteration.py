@@ -177,4 +177,5 @@ BOUND = Bound(
     inverse=inverse,
     rdp=rdp,
     search=search,
+    mu=mu,
 )

@@ -96,4 +96,5 @@ BOUND = Bound(
     inverse=inverse,
     rdp=rdp,
     search=search,
+    mu=mu,
 )

@@ -6,9 +6,10 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.online.levels import Levels, Listed
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
+from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio
 from dpcalc.numerics.rounding import up
 
 
@@ -20,8 +21,10 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if n == index or log_a == -inf:
         return log_a
 
+    reach = reaches(levels, diameter, learning_rate, smoothness, strong_convexity)
+
     def loss(t: float) -> float:
-        return -log_b(law, epsilon, reach_ratio(levels.at(t), diameter, learning_rate, smoothness, strong_convexity))
+        return -log_b(law, epsilon, reach(t))
 
     if isinstance(levels, Listed):
         total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)

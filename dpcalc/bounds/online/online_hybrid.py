@@ -10,15 +10,30 @@ from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import finite, kappa_exact, path, sums_exact
 from dpcalc.bounds.pnsgd.chain import follow, follow_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import factor_exact
 
 
 def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float, n: float, index: int) -> float:
     """log d_n, and never above online-contraction."""
+    return _value(epsilon, FINE, levels, lipschitz, diameter, learning_rate, smoothness, strong_convexity, n, index)
+
+
+def _value(epsilon: float, fine: int, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+           strong_convexity: float, n: float, index: int) -> float:
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    along = path(levels, *run, finite(n), index)
-    return min(follow(epsilon, along)[0][-1], online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index))
+    along = follow(epsilon, path(levels, *run, finite(n), index, fine))[0][-1]
+    return along if fine < FINE else min(along, online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index))
+
+
+def coarse(epsilon: float, **p: Any) -> float:
+    """`value` with larger steps, near it."""
+    return _value(epsilon, COARSE, **p)
+
+
+def inverse(log_delta: float, **p: Any) -> float:
+    return invert(lambda epsilon, fine: _value(epsilon, fine, **p), log_delta)
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -50,5 +65,7 @@ BOUND = Bound(
     exact=exact,
     rtol=5e-9,
     exact_n=100_000,
+    inverse=inverse,
+    coarse=coarse,
     margin=3e-10,
 )

@@ -7,7 +7,7 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online.levels import Levels
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import finite, record_ratio, sums_exact
-from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd.step import factor_exact
 
 
@@ -15,6 +15,11 @@ def value(epsilon: float, levels: Levels, lipschitz: float, learning_rate: float
           index: int) -> float:
     """log θ(ε, μ_i)."""
     return log_gaussian(epsilon, record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index))
+
+
+def inverse(log_delta: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
+            index: int) -> float:
+    return gaussian_inverse(log_delta, record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index))
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
@@ -36,5 +41,6 @@ BOUND = Bound(
     exact=exact,
     rtol=5e-9,
     exact_n=100_000,
+    inverse=inverse,
     margin=3e-10,
 )

@@ -20,9 +20,10 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
+from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import integral
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
+from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio
 from dpcalc.numerics.rounding import up
 
 _QUADRATURE = 3e-10
@@ -34,8 +35,10 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
 
+    reach = reaches(levels, diameter, learning_rate, smoothness, strong_convexity)
+
     def loss(t: float) -> float:
-        return -log_b(law, epsilon, reach_ratio(levels.at(t), diameter, learning_rate, smoothness, strong_convexity))
+        return -log_b(law, epsilon, reach(t))
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf

@@ -7,14 +7,15 @@ a_t ∝ c^{q−t}σ_t²: μ = (x/η)c^{q−p}/√(Σ c^{2(q−t)}σ_t²) (shift 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, expm1, inf, log
+from functools import cache, lru_cache
+from math import exp, expm1, inf, log, sqrt
 from typing import Any
 
 from dpcalc.bounds.online.levels import Levels, Listed
 from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.chain import Path
 from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact
-from dpcalc.bounds.pnsgd.step import check_step_size, log_factor
+from dpcalc.bounds.pnsgd.step import check_step_size, log_factor, reach_ratio
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
@@ -44,6 +45,12 @@ def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[f
     return found
 
 
+@lru_cache(maxsize=4)
+def reaches(levels: Levels, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Callable[[float], float]:
+    """t → MD/(ησ_t), which every ε asks for again."""
+    return cache(lambda t: reach_ratio(levels.at(t), diameter, learning_rate, smoothness, strong_convexity))
+
+
 def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
                  index: int) -> float:
     """μ of the record at `index` after step n, rounded up."""
@@ -70,12 +77,13 @@ def ends(later: int, index: int, fine: int) -> list[int]:
     return found
 
 
+@lru_cache(maxsize=4)
 def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
-         index: int) -> Path:
-    """The path of the record at `index` to step n."""
+         index: int, fine: int = 64) -> Path:
+    """The path of the record at `index` to step n, in intervals of at most 1/fine of the steps before them."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_c = _floor(log_factor(learning_rate, strong_convexity))
-    steps = ends(n - index, index, 64)
+    steps = ends(n - index, index, fine)
     sums = carried(levels, log_c, steps, index)
     first = up(diameter / learning_rate, 2e-16)
     nodes = [t - index for t in steps]
@@ -93,7 +101,12 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
         least = levels.least(steps[p] + 1, steps[j])
         return scaled(up(first / least, 4e-16), 2 * log_c + log_share(log_c, block - 1))
 
-    return Path(nodes, mu, kappa)
+    def near(p: int, j: int, block: int) -> float:
+        between = sums[j] - sums[p] * exp(max(2 * (nodes[j] - nodes[p]) * log_c, -745.0))
+        share = block / (nodes[j] - nodes[p])
+        return first * exp(max(block * log_c, -300.0)) / sqrt(between * share) if between > 0 else inf
+
+    return Path(nodes, cache(mu), cache(kappa), near)
 
 
 def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:

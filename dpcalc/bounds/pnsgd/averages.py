@@ -27,11 +27,19 @@ def _blocks(ratio: Callable[[int], float], n: int, fine: int) -> tuple[Array, Ar
     return np.array([ratio(m) for m in heads]), np.diff([*heads, n])
 
 
-def average_theta(epsilon: float, ratio: Callable[[int], float], n: int, fine: int) -> float:
-    """log of (1/n)Σ_m θ(ε, r_m), in blocks from above, for r_m decreasing in m."""
+def average_theta(epsilon: Array, ratio: Callable[[int], float], n: int, fine: int,
+                  ways: dict[float, Any] | None = None) -> Array:
+    """log of (1/n)Σ_m θ(ε, r_m) for every ε, in blocks from above, for r_m decreasing in m."""
+    if ways is not None:
+        ways |= dict.fromkeys(epsilon.tolist(), fine)
     ratios, lengths = _blocks(ratio, n, fine)
-    logs = log_theta(np.array(epsilon), ratios)
-    first = float(logs[0])
-    top = max(first, _LEAST)
-    total = float(np.exp(np.maximum(logs - top, -745.0)) @ lengths)
-    return min(first, top + log(total) - log(n) + 1e-15 * len(lengths) * (1 + abs(top)))
+    return mean(log_theta(epsilon, ratios[:, None]), lengths)
+
+
+def mean(logs: Array, lengths: Array) -> Array:
+    """log of the mean of e^logs down the rows, each as often as its length says, from above; the first row is the largest."""
+    top = np.maximum(logs[0], _LEAST)
+    total = lengths @ np.exp(np.maximum(logs - top, -745.0))
+    found = top + np.log(total) - log(lengths.sum()) + 1e-15 * len(lengths) * (1 + np.abs(top))
+    bound: Array = np.minimum(logs[0], found)
+    return bound

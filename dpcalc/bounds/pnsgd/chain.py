@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from math import expm1, inf, log
+from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
-_NOTHING = 6.5  # standard deviations
+NOTHING = 6.5  # standard deviations
+_ALL, _FEW = 32, 64  # nodes that all block lengths are tried for; where there are no more than that
+_TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
+_SPREAD = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
 LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
 
 
@@ -36,12 +39,16 @@ class Link(NamedTuple):
     times: int
 
 
+Way = tuple[list[int], list[Link]]  # nodes, and how d was bounded at each
+
+
 class Path(NamedTuple):
-    """The nodes (steps after the record), μ at node j, and κ of `block` steps anywhere between nodes p and j."""
+    """The nodes (steps after the record), μ at node j, κ of `block` steps anywhere between nodes p and j, and about that κ, faster."""
 
     nodes: list[int]
     mu: Callable[[int], float]
     kappa: Callable[[int, int, int], float]
+    near: Callable[[int, int, int], float]
 
 
 def _log_gap(epsilon: float) -> float:
@@ -62,47 +69,89 @@ def _level(epsilon: float, log_gap: float, log_d: float) -> float:
 def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = lambda j, d: False) -> tuple[list[float], list[Link]]:
     """log d at every node, each an upper bound, and how it was found; stops early where enough(node, log d) says so.
 
-    The block length is searched among powers of two, mostly near the last best one: any choice is sound.
+    The blocks are chosen by a rough θ: any choice is sound.
     """
     nodes, log_gap = path.nodes, _log_gap(epsilon)
     logs, links = [log_gaussian(epsilon, path.mu(0))], [Link(-1, 0, 0)]
     levels = [_level(epsilon, log_gap, logs[0]) if logs[0] > -inf else inf]
-    exponent, by_mu = 0, 0.0
+    place, by_mu = 0, 0.0
     for j in range(1, len(nodes)):
         best, link = logs[-1], Link(j - 1, 0, 0)
-        if best == -inf or enough(j - 1, best):
+        if best <= LOWEST or enough(j - 1, best):
             break
         if by_mu < 30 or j % 16 == 0:  # far behind: looked at now and then only
             direct = log_gaussian(epsilon, path.mu(j))
             by_mu = direct - best
             if direct < best:
                 best, link = direct, Link(-1, 0, 0)
-        top = nodes[j].bit_length() - 1
-        for e in _lengths(exponent, top, j, stuck=links[-1].times == 0):
-            block = 1 << e
-            p = min(bisect_right(nodes, nodes[j] - block) - 1, j - 1)
-            span = nodes[j] - nodes[p]
-            times = span // block
-            kappa = path.kappa(p, j, span // times)
-            if levels[p] < kappa * (kappa / 2 - _NOTHING):
-                continue  # θ is 1 to ten digits
-            factor = log_gaussian(levels[p], kappa)
-            candidate = factor if factor == -inf else max(up(logs[p] + times * factor, 4e-16), LOWEST)
-            if candidate < best:
-                best, link, exponent = candidate, Link(p, span // times, times), e
+        lost = links[-1].times == 0 and j > _ALL
+        if not lost or j % 4 == 0:
+            place = _place(path, j, levels, logs, place, lost)
+            p, block, times = _blocks(nodes, j, place)
+            kappa = path.kappa(p, j, block)
+            if levels[p] >= kappa * (kappa / 2 - NOTHING):
+                factor = log_gaussian(levels[p], kappa)
+                candidate = factor if factor == -inf else max(up(logs[p] + times * factor, 4e-16), LOWEST)
+                if candidate < best:
+                    best, link = candidate, Link(p, block, times)
         logs.append(best)
         links.append(link)
         levels.append(_level(epsilon, log_gap, best) if best > -inf else inf)
     return logs, links
 
 
-def _lengths(last: int, top: int, j: int, stuck: bool) -> list[int]:
-    """Exponents of the block lengths to try: those around the last best one; the longest where d did not fall (it starts to
-    where blocks become long enough); now and then all."""
-    if j % 8 == 0:
-        return list(range(top + 1))
-    near = list(range(max(0, last - 2), min(top, last + 2) + 1))
-    return [*near, top] if stuck and top > last + 2 else near
+# --- where to look for the best blocks -------------------------------------------------------------------------------
+
+
+def _blocks(nodes: list[int], j: int, place: int) -> tuple[int, int, int]:
+    """(node before, block length, how many blocks). Place 0 is one block from the node before j, 1 from the one before that, and so on;
+    −1, −2, … are 2, 3, … blocks from the node before j."""
+    if place >= 0:
+        return j - 1 - place, nodes[j] - nodes[j - 1 - place], 1
+    times = _TIMES[-place]
+    return j - 1, (nodes[j] - nodes[j - 1]) // times, times
+
+
+def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int, lost: bool) -> int:
+    """About the best place: all are looked at near the record, later those next to the last best one, now and then (more often where no
+    block was of use) some of all lengths; from there on downhill."""
+    nodes = path.nodes
+    least = 1 - bisect_right(_TIMES, nodes[j] - nodes[j - 1])  # a block is a step at least
+    found: dict[int, float] = {}
+
+    def height(place: int) -> float:
+        if place not in found:
+            p, block, times = _blocks(nodes, j, place)
+            found[place] = logs[p] + times * _rough(levels[p], path.near(p, j, block))
+        return found[place]
+
+    if j <= (_FEW if len(nodes) <= _FEW else _ALL):
+        return min(range(least, j), key=height)
+    tried = {min(max(k, least), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
+    if lost or j % 8 == 0:
+        sparse = 2 if lost else 1
+        tried |= {*range(least, 0, 3 * sparse), *(k for k in _SPREAD[::sparse] if k < j), j - 1}
+    best = min(tried, key=height)
+    for way in (1, -1):
+        while least <= best + way < j and height(best + way) < height(best):
+            best += way
+    return best
+
+
+def _rough(level: float, kappa: float) -> float:
+    """log θ(level, κ) to about a hundredth of θ or 1 − θ; R is near 1/g."""
+    if not 1e-140 < kappa < 1e140 or level > 1e140:
+        return -inf if kappa < 1 else 0.0
+    a = level / kappa - kappa / 2
+    if not -NOTHING < a < 1e70:
+        return 0.0 if a < 0 else -inf
+    b = a + kappa
+    root_a, root_b = sqrt(a * a + 5.51), sqrt(b * b + 5.51)
+    far = 0.661 * b + 0.339 * root_b
+    if a < 0:
+        return log1p(-min(0.9999, 0.398942 * exp(max(-a * a / 2, -700.0)) * (1 / (0.339 * root_a - 0.661 * a) + 1 / far)))
+    near = 0.661 * a + 0.339 * root_a
+    return log(kappa * (0.661 + 0.339 * (a + b) / (root_a + root_b)) / (near * far)) - 0.918939 - a * a / 2
 
 
 def _surely_positive(x: Any) -> bool:

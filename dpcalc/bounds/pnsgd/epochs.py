@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import exp, expm1, floor, inf, log, log1p
+from itertools import pairwise
+from math import ceil, exp, expm1, floor, inf, log, log1p
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
@@ -18,7 +19,14 @@ from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
 
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
-_FIRST = 1 / 256  # of the range: the first step
+# Of the range, as far as it is known: the first samples.
+_FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 29)), 1.25, 1.5)
+_MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
+_TOP = 4.0  # of log δ
+_BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
+_RATIO = 1.5
+_SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
+_DEEPEST = -44  # of those: what is below e^-690 is rounded up to it (profiles.pairs)
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -26,16 +34,16 @@ class _Sampling(NamedTuple):
     """How closely a profile is followed."""
 
     fine: int  # blocks of its sums
-    fall: float  # of log δ between samples
+    fall: float  # of log δ between samples; 0: what it is between the first ones
 
 
-CLOSE = _Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
-_LOOSE = _Sampling(COARSE, 1.0)  # to see where a solution lies
+_CLOSE = _Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
+_LOOSE = _Sampling(COARSE, 0.0)  # to see where a solution lies
 
 
 def composed(bound: Bound) -> Bound:
     """The bound for `steps` epochs, by the composition of its profile; `rough` is the same, faster and a little larger."""
-    return _composed(bound, CLOSE)._replace(rough=_composed(bound, _LOOSE))
+    return _composed(bound, _CLOSE)._replace(rough=_composed(bound, _LOOSE))
 
 
 def _composed(bound: Bound, sampling: _Sampling) -> Bound:
@@ -47,7 +55,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return 0.0
         from dpcalc.profiles import compose, pairs
 
-        samples = followed(bound, one, steps, p, sampling)
+        samples = followed(bound, one, steps, p, epsilon, sampling)
         return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False).upper
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
@@ -55,14 +63,14 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return _one_epoch(bound, log_delta, p)
         from dpcalc.profiles import compose, pairs
 
-        samples = followed(bound, log_delta, steps, p, sampling)
+        samples = followed(bound, log_delta, steps, p, 0.0, sampling)
         basic = steps * _along(*samples, (log_delta - log(steps)) * (1 + 4e-16))
         if basic == 0:
             return 0.0
         return min(basic, compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False).upper)
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula, pure=_pure(bound), margin=3e-4,
-                          one=bound,
+    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=None, exact=_no_formula, pure=_pure(bound),
+                          margin=3e-4, one=bound,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
@@ -84,8 +92,12 @@ def basic(bound: Bound) -> Bound:
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p)
 
-    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact,
-                          pure=_pure(bound), statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
+    def coarse(epsilon: float, steps: int, **p: Any) -> float:
+        return basic_value(bound._replace(value=bound.coarse or bound.value), epsilon, steps, p)
+
+    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
+                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound),
+                          statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 
 
@@ -123,30 +135,61 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
     return boundary_log(gap, meets, fails, rtol)
 
 
-def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], sampling: _Sampling = CLOSE) -> tuple[list[float], list[float]]:
-    """ε and log δ of one epoch at the samples that are composed for about that δ (for an ε: the δ of one epoch there)."""
-    return _samples(bound, sampling, _floor(log_delta, steps), tuple(p.items()))
+def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0,
+             sampling: _Sampling = _CLOSE) -> tuple[list[float], list[float]]:
+    """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
+    return _samples(bound, sampling, _floor(log_delta, steps), tuple(p.items()), asked)
 
 
 def _floor(log_delta: float, steps: int) -> float:
     """How far down the profile is followed."""
-    return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
+    return _DEPTH * max(_DEEPEST, floor((log_delta - log(steps) - _BEYOND) / _DEPTH))
 
 
 @lru_cache(maxsize=8)
-def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[list[float], list[float]]:
-    """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply."""
+def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...],
+             asked: float = 0.0) -> tuple[list[float], list[float]]:
+    """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply, and next
+    to the ε asked about: where losses are rare, one of them decides."""
     p = dict(params)
-    last = _extent(bound, lowest, p)
-    epsilons, logs = [0.0], [_value(bound, 0.0, sampling.fine, p)]
-    step = last * _FIRST
-    while epsilons[-1] < last:
-        epsilon = min(last, epsilons[-1] + step)
-        logs.append(_value(bound, epsilon, sampling.fine, p))
-        epsilons.append(epsilon)
-        fall = (logs[-2] - logs[-1]) / (epsilons[-1] - epsilons[-2])
-        step = min(max(sampling.fall / fall if fall > 0 else inf, last / 100), last / 24, 2 * step)
-    return epsilons, logs
+    last = min(_extent(bound, lowest, p), _end(bound, p))
+    epsilons = sorted({*(last * x for x in _FIRST), *(asked * x for x in _BELOW)})
+    found = dict(zip(epsilons, _many(bound, epsilons, sampling.fine, p), strict=True))
+    _cut(found, lowest)
+    if sampling.fall:
+        most = max(1.0, -lowest / _MOST / sampling.fall)
+        allowed, steps = sampling.fall * most, pairwise(sorted(found))
+        between = [e for a, b in steps for e in _between(a, b, _fall(found[a], found[b], found[0.0], lowest) / allowed)]
+        found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
+        _cut(found, lowest)
+    return sorted(found), [found[e] for e in sorted(found)]
+
+
+def _end(bound: Bound, p: dict[str, Any]) -> float:
+    """The ε from which δ is 0, if there is one."""
+    try:
+        return bound.pure(**p) if bound.pure else inf
+    except OutOfScope:
+        return inf
+
+
+def _cut(found: dict[float, float], lowest: float) -> None:
+    """Without the samples beyond the first that is low enough."""
+    enough = min((e for e, x in found.items() if x <= lowest), default=inf)
+    for e in [e for e in found if e > enough]:
+        del found[e]
+
+
+def _fall(above: float, below: float, first: float, lowest: float) -> float:
+    """Of log δ over a step; near the top, which decides where there are many epochs, counted double."""
+    return (above - max(below, lowest)) * (2 if above > first - _TOP else 1)
+
+
+def _between(a: float, b: float, fall: float) -> list[float]:
+    """Points that cut a fall of log δ between a and b, in units of what is allowed. Chords are straight in e^ε: over a wide step they are
+    nearly flat but for its end, and half of that is allowed."""
+    pieces = max(1, ceil(fall), min(ceil(2 * fall), ceil((b - a) / _WIDE)))
+    return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
 def _along(epsilons: list[float], logs: list[float], log_delta: float) -> float:
@@ -159,17 +202,29 @@ def _along(epsilons: list[float], logs: list[float], log_delta: float) -> float:
     return up(a + log1p(share * expm1(b - a)), 1e-13) if b - a < 700 else b
 
 
-def _value(bound: Bound, epsilon: float, fine: int, p: dict[str, Any]) -> float:
-    return float(bound.blocks(epsilon, fine, **p) if bound.blocks else bound.value(epsilon, **p))
+def _many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any]) -> list[float]:
+    """Upper bounds on log δ at many ε."""
+    if not bound.blocks:
+        return [float(bound.value(e, **p)) for e in epsilons]
+    from numpy import array
+
+    return [float(x) for x in bound.blocks(array(epsilons), fine, **p)] if epsilons else []
 
 
 def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
-    """An ε, to 1 %, with log δ <= lowest."""
-
-    def gap(epsilon: float) -> float:
-        return _value(bound, epsilon, COARSE, p) - lowest
-
-    try:
-        return boundary_log(gap, *bracket(gap, 1.0, +1, 1e-300, 1e300), 1e-2)
-    except Unreachable:
-        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+    """About the ε with log δ = lowest, interpolated between powers of 1.5: −log δ is nearly a power of ε."""
+    scale, way = 1.0, 0
+    while 1e-280 < scale < 1e280:
+        tried = [scale * x for x in _SEARCHED]
+        logs = _many(bound, tried, COARSE, p)
+        k = next((k for k, x in enumerate(logs) if x <= lowest), len(tried))
+        if 0 < k < len(tried):
+            above, below = max(-logs[k - 1], 1e-3 * -lowest), min(-logs[k], 1e300)
+            return tried[k - 1] * float(_RATIO ** (log(-lowest / above) / log(below / above)))
+        if k == 0 and way > 0:
+            return tried[0]
+        way = +1 if k else -1
+        scale *= _RATIO ** (way * (len(tried) - 1))
+    if way < 0:
+        return tried[0]
+    raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")

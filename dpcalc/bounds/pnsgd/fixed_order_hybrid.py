@@ -3,27 +3,44 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.chain import follow
+from dpcalc.bounds.pnsgd.chain import Path, Way, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
-
-def _later(n: int, index: int) -> int:
-    return n - index + 1
+_FINE = 16  # steps between nodes, beyond the first 64, are at most this part of the steps before them
 
 
-def value(epsilon: float, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, n: int, index: int) -> float:
+def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
+    """To the last step: the record at the index has n − i steps after it."""
+    return path(n - index + 1, **p, fine=_FINE if fine >= FINE else fine, single=fine)
+
+
+def value(epsilon: float, n: int, index: int, **p: Any) -> float:
     """log d_m, m = n − i."""
-    along = path(_later(n, index), level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    return follow(epsilon, along)[0][-1]
+    return follow(epsilon, _path(n, index, **p))[0][-1]
 
 
-def exact(mp: Any, epsilon: float, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, n: int, index: int) -> Any:
-    along = path(_later(n, index), level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    links = follow(epsilon, along)[1]
-    return walk_exact(mp, epsilon, links, along.nodes, level, lipschitz, diameter, learning_rate, strong_convexity)[-1]
+def coarse(epsilon: float, n: int, index: int, **p: Any) -> float:
+    """`value` with larger steps, near it."""
+    return follow(epsilon, _path(n, index, COARSE, **p))[0][-1]
+
+
+def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
+    return invert(lambda epsilon, fine: follow(epsilon, _path(n, index, fine, **p))[0][-1], log_delta)
+
+
+def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] | None = None, **p: Any) -> Any:
+    """`value` for many ε, with steps of at most 1/fine of those before them, from above."""
+    from dpcalc.bounds.pnsgd.chain_many import last_many
+
+    return last_many(epsilon, _path(n, index, fine, **p), ways)
+
+
+def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
+    along = _path(n, index, **p)
+    nodes, links = way or (along.nodes, follow(epsilon, along)[1])
+    return walk_exact(mp, epsilon, links, nodes, **{k: v for k, v in p.items() if k != "smoothness"})[-1]
 
 
 BOUND = Bound(
@@ -37,5 +54,8 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-9,
+    inverse=inverse,
+    blocks=blocks,
+    coarse=coarse,
     margin=3e-10,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
+from math import expm1, sqrt
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
@@ -42,25 +43,33 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 
 
 @lru_cache(maxsize=8)
-def nodes(n: int, fine: int = FINE) -> list[int]:
+def nodes(n: int, fine: int = FINE, single: int = 0) -> list[int]:
     """The starts of the blocks of 0..n−1, and n − 1."""
-    found = starts(n, fine)
+    found = starts(n, fine, single)
     return found if found[-1] == n - 1 else [*found, n - 1]
 
 
 @lru_cache(maxsize=8)
 def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float, fine: int = FINE) -> Path:
+         strong_convexity: float, fine: int = FINE, single: int = 0) -> Path:
     """The path of a record that n − 1 later steps follow."""
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
     kappa = reach(level, diameter, learning_rate, strong_convexity)
-    at = nodes(n, fine)
-    return Path(at, cache(lambda j: mu(at[j])), _of_block(kappa))
+    at = nodes(n, fine, single)
+    near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
+    return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:
-    kappa = cache(kappa)
     return lambda p, j, block: kappa(block)
+
+
+def _about(one: float, log_c: float) -> Callable[[int], float]:
+    """k → κ_k = κ_1·√((1 − c²)/(c²(c^{−2k} − 1)))·c, nearly."""
+    if log_c == 0:
+        return lambda k: one / sqrt(k)
+    fall, scale = -2 * max(log_c, -300.0), one * sqrt(expm1(min(-2 * max(log_c, -300.0), 700.0)))
+    return lambda k: scale / sqrt(expm1(fall * k)) if fall * k < 700 else 1e-200
 
 
 def walk_exact(mp: Any, epsilon: float, links: list[Link], at: list[int], level: float, lipschitz: float, diameter: float,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.elementary import log1mexp
-from dpcalc.numerics.hockey_stick import log_theta, log_theta_complement
+from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement
 from dpcalc.numerics.rounding import up
 
 
@@ -30,6 +30,11 @@ def log_gaussian(epsilon: float, ratio: float) -> float:
     """log θ(ε, r), rounded up."""
     value = log_theta(epsilon, ratio)
     return up(value, _error(value))
+
+
+def gaussian_inverse(log_delta: float, ratio: float) -> float:
+    """Least ε with log_gaussian(ε, r) <= log δ, to 1e-12."""
+    return epsilon_for(log_delta * (1 + 1.5 * _error(log_delta)), ratio) if ratio > 0 else 0.0
 
 
 def _gaussian_rest(epsilon: float, ratio: float) -> float:

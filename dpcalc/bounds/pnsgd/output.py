@@ -10,6 +10,7 @@ from dpcalc.bounds.pnsgd.positions import scaled
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
+RELEASED = "the output, with noise added once"
 OUTPUT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
 ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", "SGD without noise in its steps",
                "noise N(0, σ²I) once, on the released output", "neighbours differ by replacing one record",

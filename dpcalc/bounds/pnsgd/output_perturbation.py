@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
 from dpcalc.numerics.rounding import up
 
 
@@ -26,6 +26,8 @@ BOUND = Bound(
     params=(*OUTPUT, "n", "index"),
     value=value,
     exact=exact,
+    released=RELEASED,
+    riskier=("learning_rate",),
     rtol=1e-10,
     errata=ERRATUM,
 )

@@ -5,7 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
 
 
 def value(epsilon: float, n: int, index: int, **p: float) -> float:
@@ -26,5 +26,7 @@ BOUND = Bound(
     params=(*OUTPUT, "n", "index"),
     value=value,
     exact=exact,
+    released=RELEASED,
+    riskier=("learning_rate",),
     rtol=2e-11,
 )

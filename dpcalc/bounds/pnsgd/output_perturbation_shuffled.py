@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.nonconvex import log_mean_exp
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, SOURCE, log_factor, ratios, ratios_exact
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, log_factor, ratios, ratios_exact
 from dpcalc.numerics.rounding import up
 
 
@@ -31,6 +31,8 @@ BOUND = Bound(
     params=(*OUTPUT, "n"),
     value=value,
     exact=exact,
+    released=RELEASED,
+    riskier=("learning_rate",),
     rtol=1e-9,
     errata=ERRATUM,
     exact_n=100_000,

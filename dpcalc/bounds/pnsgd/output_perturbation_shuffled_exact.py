@@ -4,8 +4,8 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import average_exact, average_theta
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta
 
 
 def value(epsilon: float, n: int, **p: float) -> float:
@@ -13,9 +13,21 @@ def value(epsilon: float, n: int, **p: float) -> float:
     return average_theta(epsilon, ratios(**p), n)
 
 
-def exact(mp: Any, epsilon: float, n: int, **p: float) -> Any:
+def coarse(epsilon: float, n: int, **p: float) -> float:
+    """`value` in larger blocks, near it."""
+    return average_theta(epsilon, ratios(**p), n, COARSE)
+
+
+def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None, **p: float) -> Any:
+    """`value` for many ε, in blocks of at most 1/fine, from above."""
+    from dpcalc.bounds.pnsgd.averages import average_theta as average
+
+    return average(epsilon, ratios(**p), n, fine if fine <= COARSE else FINE, ways)
+
+
+def exact(mp: Any, epsilon: float, n: int, way: int = FINE, **p: float) -> Any:
     mu = ratios_exact(mp, **p)
-    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n)
+    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, way)
 
 
 BOUND = Bound(
@@ -28,6 +40,10 @@ BOUND = Bound(
     params=(*OUTPUT, "n"),
     value=value,
     exact=exact,
+    released=RELEASED,
+    riskier=("learning_rate",),
     rtol=2e-10,
+    blocks=blocks,
+    coarse=coarse,
     margin=3e-10,
 )

@@ -55,12 +55,12 @@ def share_exact(mp: Any, c: Any, m: int) -> Any:
 
 
 @lru_cache(maxsize=8)
-def starts(n: int, fine: int = FINE) -> list[int]:
-    """First position of every block of 0..n−1; blocks are single up to 64 and at most 1/64 of their start from there."""
+def starts(n: int, fine: int = FINE, single: int = 0) -> list[int]:
+    """First position of every block of 0..n−1; blocks are single up to `single`, and at most 1/fine of their start from there."""
     found, m = [], 0
     while m < n:
         found.append(m)
-        m += 1 + m // fine
+        m += 1 + (m // fine if m >= single else 0)
     return found
 
 
@@ -99,8 +99,9 @@ def average_exact(mp: Any, at: Callable[[int], Any], n: int, fine: int = FINE) -
 
 
 def average_theta(epsilon: float, ratio: Callable[[int], float], n: int, fine: int = FINE) -> float:
-    """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m."""
-    return log_average(lambda m: log_gaussian(epsilon, ratio(m)), n, fine)
+    """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m, to a limit perhaps: equal ones are looked up."""
+    at = cache(lambda r: log_gaussian(epsilon, r))
+    return log_average(lambda m: at(ratio(m)), n, fine)
 
 
 def invert_average(log_delta: float, ratio: Callable[[int], float], n: int) -> float:

@@ -35,6 +35,7 @@ BOUND = Bound(
     params=(*STEP, "n", "index"),
     value=value,
     exact=exact,
+    released="the iterate at the random time",
     rtol=2e-10,
     pure=pure,
 )

@@ -33,6 +33,7 @@ BOUND = Bound(
     params=(*STEP, "n"),
     value=value,
     exact=exact,
+    released="the iterate at the random time",
     rtol=2e-10,
     pure=pure,
 )

@@ -10,10 +10,10 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import shuffled_contraction
-from dpcalc.bounds.pnsgd.chain import Link, follow
+from dpcalc.bounds.pnsgd.chain import Link, Way, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
-from dpcalc.bounds.pnsgd.positions import FINE, invert, rounding
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert, rounding
 from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
 
@@ -57,15 +57,25 @@ def inverse(log_delta: float, n: int, **p: float) -> float:
     return invert(lambda epsilon, fine: _value(epsilon, fine, n, **p), log_delta)
 
 
-def blocks(epsilon: float, fine: int, n: int, **p: float) -> float:
-    """`value` in blocks of at most 1/fine, from above."""
-    return _value(epsilon, fine, n, **p)
+def coarse(epsilon: float, n: int, **p: float) -> float:
+    """`value` in larger blocks, near it."""
+    return _value(epsilon, COARSE, n, **p)
 
 
-def exact(mp: Any, epsilon: float, n: int, fine: int = FINE, **p: Any) -> Any:
-    average, links, nodes = _blocks(epsilon, n, fine, **p)
-    if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average:
-        return shuffled_contraction.exact(mp, epsilon, n, law=GAUSSIAN, **p)
+def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None, **p: float) -> Any:
+    """`value` for many ε, in blocks of at most 1/fine, from above."""
+    from dpcalc.bounds.pnsgd.chain_many import average_many
+
+    return average_many(epsilon, path(n, **p, fine=fine), n, ways)
+
+
+def exact(mp: Any, epsilon: float, n: int, way: Way | None = None, **p: Any) -> Any:
+    if way is None:
+        average, links, nodes = _blocks(epsilon, n, **p)
+        if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average:
+            return shuffled_contraction.exact(mp, epsilon, n, law=GAUSSIAN, **p)
+    else:
+        nodes, links = way
     d = walk_exact(mp, epsilon, links, nodes, **{k: v for k, v in p.items() if k != "smoothness"})
     ends = [*nodes[1 : len(d)], n]
     return mp.fsum((b - a) * x for a, b, x in zip(nodes, ends, d, strict=False)) / n
@@ -84,5 +94,6 @@ BOUND = Bound(
     rtol=2e-9,
     inverse=inverse,
     blocks=blocks,
+    coarse=coarse,
     margin=3e-10,
 )

@@ -5,7 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import FINE, average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta, invert_average
 from dpcalc.bounds.pnsgd.step import SETTING
 
 
@@ -20,18 +20,23 @@ def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: flo
     return invert_average(log_delta, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity), n)
 
 
-def blocks(epsilon: float, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
-         strong_convexity: float, n: int) -> float:
-    """`value` in blocks of at most 1/fine, from above."""
+def coarse(epsilon: float, n: int, **p: float) -> float:
+    """`value` in larger blocks, near it."""
+    return average_theta(epsilon, ratios(**p), n, COARSE)
+
+
+def blocks(epsilon: Any, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+         strong_convexity: float, n: int, ways: dict[float, Any] | None = None) -> Any:
+    """`value` for many ε, in blocks of at most 1/fine, from above."""
     from dpcalc.bounds.pnsgd.averages import average_theta as average
 
-    return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity), n, fine)
+    return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity), n, fine, ways)
 
 
 def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-          n: int, fine: int = FINE) -> Any:
+          n: int, way: int = FINE) -> Any:
     mu = ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)
-    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, fine)
+    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, way)
 
 
 BOUND = Bound(
@@ -47,5 +52,6 @@ BOUND = Bound(
     rtol=2e-11,
     inverse=inverse,
     blocks=blocks,
+    coarse=coarse,
     margin=3e-10,
 )

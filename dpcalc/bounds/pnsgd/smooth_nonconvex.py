@@ -31,5 +31,6 @@ BOUND = Bound(
     params=(*SMOOTH, "n", "index"),
     value=value,
     exact=exact,
+    riskier=("learning_rate",),
     rtol=2e-14,
 )

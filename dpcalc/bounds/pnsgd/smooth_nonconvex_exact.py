@@ -26,5 +26,6 @@ BOUND = Bound(
     params=(*SMOOTH, "n", "index"),
     value=value,
     exact=exact,
+    riskier=("learning_rate",),
     rtol=2e-11,
 )

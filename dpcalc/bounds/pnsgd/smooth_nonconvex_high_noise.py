@@ -36,6 +36,7 @@ BOUND = Bound(
     params=(*SMOOTH, "n"),
     value=value,
     exact=exact,
+    riskier=("learning_rate",),
     rtol=1e-9,
     exact_n=100_000,
 )

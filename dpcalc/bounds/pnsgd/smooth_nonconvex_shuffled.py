@@ -29,6 +29,7 @@ BOUND = Bound(
     params=(*SMOOTH, "n"),
     value=value,
     exact=exact,
+    riskier=("learning_rate",),
     rtol=1e-9,
     errata=("Berthier 2019, Proposition 3.1, prints asymptotic forms that are not bounds: with η = 1/(βn) the sum is (log n + 1.739)/n, "
             "25 % above the print at n = 1000; with η = 1/(β√n) the true order is 2/√n, without the logarithm.",),

@@ -5,7 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import FINE, average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta, invert_average
 
 
 def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
@@ -17,18 +17,23 @@ def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: flo
     return invert_average(log_delta, ratios(level, lipschitz, learning_rate, smoothness), n)
 
 
-def blocks(epsilon: float, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
-         n: int) -> float:
-    """`value` in blocks of at most 1/fine, from above."""
+def coarse(epsilon: float, n: int, **p: float) -> float:
+    """`value` in larger blocks, near it."""
+    return average_theta(epsilon, ratios(**p), n, COARSE)
+
+
+def blocks(epsilon: Any, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+         n: int, ways: dict[float, Any] | None = None) -> Any:
+    """`value` for many ε, in blocks of at most 1/fine, from above."""
     from dpcalc.bounds.pnsgd.averages import average_theta as average
 
-    return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness), n, fine)
+    return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness), n, fine, ways)
 
 
 def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
-          fine: int = FINE) -> Any:
+          way: int = FINE) -> Any:
     mu = ratios_exact(mp, level, lipschitz, learning_rate, smoothness)
-    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, fine)
+    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, way)
 
 
 BOUND = Bound(
@@ -41,8 +46,10 @@ BOUND = Bound(
     params=(*SMOOTH, "n"),
     value=value,
     exact=exact,
+    riskier=("learning_rate",),
     rtol=2e-11,
     inverse=inverse,
     blocks=blocks,
+    coarse=coarse,
     margin=3e-10,
 )

@@ -6,6 +6,7 @@ apart, to at most MD: A is the divergence of a shift of 2L/σ noise levels, B th
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
@@ -64,8 +65,12 @@ def move_ratio(level: float, lipschitz: float) -> float:
 
 def reach_ratio(level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> float:
     """MD/(ησ), rounded up."""
-    m = sqrt(squared_contraction(learning_rate, smoothness, strong_convexity))
-    return up(m * (diameter / learning_rate / level), 1e-15)
+    return up(_contraction(learning_rate, smoothness, strong_convexity) * (diameter / learning_rate / level), 1e-15)
+
+
+@lru_cache(maxsize=4)
+def _contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
+    return sqrt(squared_contraction(learning_rate, smoothness, strong_convexity))
 
 
 class Step(NamedTuple):

@@ -34,6 +34,7 @@ BOUND = Bound(
     params=(*RUN, "constant"),
     value=value,
     exact=exact,
+    released="every iterate",
     rtol=1e-14,
     status="conjecture",
     errata=WITHDRAWN,

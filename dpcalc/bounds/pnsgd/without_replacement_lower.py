@@ -30,6 +30,7 @@ BOUND = Bound(
     params=RUN,
     value=value,
     exact=exact,
+    released="every iterate",
     rtol=5e-9,
     status="lower",
 )

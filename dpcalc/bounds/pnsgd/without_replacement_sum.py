@@ -41,6 +41,7 @@ BOUND = Bound(
     params=(*RUN, "constant"),
     value=value,
     exact=exact,
+    released="every iterate",
     rtol=2e-11,
     status="conjecture",
     errata=WITHDRAWN,

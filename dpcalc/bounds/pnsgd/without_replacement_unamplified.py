@@ -25,5 +25,6 @@ BOUND = Bound(
     params=RUN,
     value=value,
     exact=exact,
+    released="every iterate",
     rtol=1e-14,
 )

@@ -1,0 +1,161 @@
+"""chain.follow for many ε at once, by arrays: the profiles that a composition of epochs takes.
+
+Each number is an upper bound, whatever block lengths are tried (chain.py); the search is shared by all ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.bounds.pnsgd.averages import mean
+from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Link, Path, Way
+from dpcalc.numerics.hockey_stick_many import log_theta
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+_RATIO = 1.3  # between block lengths tried
+_NEAR = 2.5  # as far from the last best lengths they are looked for
+_ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
+
+
+_GONE = -700.0  # log δ: samples of a profile are rounded up to about that
+_NEGLIGIBLE = 1e-5  # of a sum
+
+
+class Ways:
+    """How d was bounded at each node, for every ε: what chain.follow_exact repeats."""
+
+    def __init__(self) -> None:
+        self.blocks: dict[tuple[int, int], Link] = {}  # at (node, column)
+
+    def add(self, node: int, columns: Array, links: Array) -> None:
+        self.blocks |= {(node, k): Link(*link) for k, link in zip(columns.tolist(), links.tolist(), strict=True)}
+
+    def found(self, epsilon: Array, path: Path, logs: Array) -> dict[float, Way]:
+        """For every ε; without a block d is bounded as μ-GDP, or by its value at the node before."""
+        direct = log_theta(epsilon, np.array([path.mu(j) for j in range(len(path.nodes))])[:, None])
+        ways: dict[float, Way] = {}
+        for k, e in enumerate(epsilon.tolist()):
+            links = [Link(-1, 0, 0)]
+            for j in range(1, len(path.nodes)):
+                plain = Link(-1, 0, 0) if direct[j, k] < logs[j - 1, k] else Link(j - 1, 0, 0)
+                links.append(self.blocks.get((j, k), plain))
+            ways[e] = path.nodes, links
+        return ways
+
+
+def last_many(epsilon: Array, path: Path, ways: dict[float, Any] | None = None) -> Array:
+    """log d at the last node, never below it, for every ε."""
+    last: Array = _followed(epsilon, path, lambda j, log_d: log_d < _GONE, ways)[-1]
+    return last
+
+
+def _followed(epsilon: Array, path: Path, enough: Callable[[int, Array], Array], ways: dict[float, Any] | None) -> Array:
+    record = Ways()
+    logs = follow_many(epsilon, path, enough, record if ways is not None else None)
+    if ways is not None:
+        ways |= record.found(epsilon, path, logs)
+    return logs
+
+
+def average_many(epsilon: Array, path: Path, n: int, ways: dict[float, Any] | None = None) -> Array:
+    """log of (1/n)Σ_{m<n} d_m for every ε, in blocks from above."""
+    lengths = np.diff([*path.nodes, n])
+    total = np.zeros(len(epsilon))
+    first = np.zeros(len(epsilon))
+
+    def enough(j: int, log_d: Array) -> Array:
+        """Whether what is left is a negligible part of the sum; adds up the blocks on its way."""
+        if j == 0:
+            first[:] = np.maximum(log_d, LOWEST)
+        height = np.exp(np.maximum(log_d - first, -745.0))
+        done: Array = (n - path.nodes[j]) * height < _NEGLIGIBLE * total
+        total[:] += height * lengths[j]
+        return done
+
+    return mean(_followed(epsilon, path, enough, ways), lengths)
+
+
+def follow_many(epsilon: Array, path: Path, enough: Callable[[int, Array], Array], record: Ways | None = None) -> Array:
+    """log d at every node (rows) for every ε (columns); where enough(node, log d) says so it is not followed further: d falls."""
+    nodes = path.nodes
+    logs: Array = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
+    levels = np.empty_like(logs)
+    tried = _candidates(tuple(nodes))
+    with np.errstate(all="ignore"):
+        log_gap = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
+        levels[0] = _level(epsilon, log_gap, logs[0])
+        go = np.arange(len(epsilon))
+        e, gap, last = epsilon, log_gap, logs[0]
+        low, high = 1.0, 1.0
+        for j in range(1, len(nodes)):
+            done = enough(j - 1, logs[j - 1])[go]
+            if done.any():  # these columns keep their last value
+                logs[j:, go[done]] = np.minimum(logs[j:, go[done]], last[done])
+                go = go[~done]
+                if not len(go):
+                    break
+                e, gap, last = epsilon[go], log_gap[go], last[~done]
+            last = np.minimum(logs[j, go], last)
+            before, block, times = tried[j]
+            if j >= _ALL and j % _OFTEN:  # the longest, and those near the last best ones
+                some = slice(block.searchsorted(low / _NEAR), block.searchsorted(high * _NEAR, "right"))
+                before, block, times = (np.append(x[some], x[-1:]) for x in (before, block, times))
+            kappa = np.array([path.kappa(p, j, k) for p, k in zip(before.tolist(), block.tolist(), strict=True)])
+            near = levels.take(before, axis=0)
+            near = near if len(go) == len(epsilon) else near[:, go]
+            useful = (near.max(axis=1) >= kappa * (kappa / 2 - NOTHING)).nonzero()[0]
+            if len(useful):
+                start = logs.take(before[useful], axis=0)
+                start = start if len(go) == len(epsilon) else start[:, go]
+                found = start + times[useful, None] * log_theta(near[useful], kappa[useful, None])
+                best = found.argmin(axis=0)
+                least = np.maximum(found[best, np.arange(len(go))] * (1 - 4e-16), LOWEST)
+                gains = least < last
+                if gains.any():
+                    used = block[useful][best[gains]]
+                    low, high = used.min(), used.max()
+                    if record is not None:
+                        each = useful[best[gains]]
+                        record.add(j, go[gains], np.stack((before[each], block[each], times[each]), axis=1))
+                    last = np.minimum(last, least)
+            logs[j, go] = last
+            levels[j, go] = _level(e, gap, last)
+    return logs
+
+
+def _level(epsilon: Array, log_gap: Array, log_d: Array) -> Array:
+    """log(1 + (e^ε − 1)/d), rounded down; never below ε."""
+    value = np.logaddexp(0.0, log_gap - log_d)
+    rounding = 4e-15 * (1 + value + np.abs(log_gap) + np.abs(log_d))
+    return np.where(log_gap == -np.inf, 0.0, np.maximum(epsilon, value - rounding))
+
+
+@lru_cache(maxsize=4)
+def _candidates(nodes: tuple[int, ...]) -> list[tuple[Array, Array, Array]]:
+    """At every node (node before, block length, how many blocks), by length, lengths about _RATIO apart."""
+    return [_at(nodes, j) for j in range(len(nodes))]
+
+
+def _at(nodes: tuple[int, ...], j: int) -> tuple[Array, Array, Array]:
+    found: list[tuple[int, int, int]] = []
+    gap, times = nodes[j] - nodes[j - 1] if j else 0, 2
+    while times <= gap:
+        found.append((j - 1, gap // times, times))
+        times = max(times + 1, int(times * _RATIO))
+    found.reverse()
+    last = 0.0
+    for p in range(j - 1, -1, -1):
+        block = nodes[j] - nodes[p]
+        if block >= last * _RATIO or block <= last + 2 or p == 0:
+            found.append((p, block, 1))
+            last = block
+    each = np.array(found, int).reshape(-1, 3).T
+    return each[0], each[1], each[2]

@@ -1,0 +1,57 @@
+"""Compositions of losses that are rare, and of profiles at any scale of ε."""
+
+from math import comb, exp, expm1, inf, log, log1p
+
+import numpy as np
+import pytest
+
+from dpcalc.profiles import compose, pairs
+from dpcalc.profiles.convolve import _lump, power
+from dpcalc.profiles.law import Grid
+
+
+@pytest.mark.parametrize("p, count", [(1e-13, 1), (1e-13, 7), (1e-9, 1000), (1e-3, 100), (1e-17, 10**12)])
+def test_rare_losses_keep_their_digits_in_a_composition(p, count):
+    """Losses 0 (nearly always), 1 and 3: their sums' masses are binomial; an FFT of the whole law is off by 1e-16 times its points."""
+    weight = np.zeros(2001)
+    weight[[1000, 1010, 1030]] = (1 - p, p * 2 / 3, p / 3)
+    grid = Grid(0.1, 0.0, -1000, weight, 0.0, 0.0)
+    assert _lump(grid, count) is not None
+    got = power([(grid, count)])
+    at = {round(x, 6): w for x, w in zip(got.losses().tolist(), got.weight.tolist(), strict=True) if w}
+    if count == 1:
+        return
+    stay, a, b = log1p(-float(1 - weight[1000])), p * 2 / 3, p / 3
+    exact = {0.0: exp(count * stay), 1.0: count * exp((count - 1) * stay) * a, 2.0: comb(count, 2) * exp((count - 2) * stay) * a**2,
+             3.0: count * exp((count - 1) * stay) * b + comb(count, 3) * exp((count - 3) * stay) * a**3}
+    for loss, mass in exact.items():
+        assert abs(at.get(loss, 0.0) - mass) <= got.defect, (loss, at.get(loss), mass)
+    assert got.defect <= 1e-8 * count * p + 4e-15
+
+
+def test_rare_losses_of_epochs_are_bracketed_closely():
+    """20 epochs over 1e12 records: δ is near 1e-10, and was known to a factor e^.5 only."""
+    epsilons = np.linspace(0.0, 30.0, 200)
+    logs = -22.9 - 0.3 * np.sqrt(epsilons) - 0.75 * epsilons
+    found = compose.log_delta_at(((pairs.sampled(epsilons.tolist(), logs.tolist()), 20),), 1.0)
+    assert found.lower <= found.upper <= found.lower + 0.05
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e10])
+def test_a_profile_keeps_its_mass_at_any_scale(scale):
+    """Randomised response with a loss beyond e^745: its masses at ±ε were lost, and δ near 1 was reported as e^−689."""
+    epsilons = [0.0, scale, 1.5 * scale]
+    logs = [0.0, log(0.25), -inf]
+    pair = pairs.sampled(epsilons, logs)
+    mass = {loss: exp(m) for loss, m in pair.atoms}
+    assert sum(mass.values()) + exp(pair.log_infinite) == pytest.approx(1, rel=1e-12)
+    for epsilon, log_delta in zip(epsilons[:-1], logs, strict=False):
+        here = sum(m * -expm1(epsilon - loss) for loss, m in mass.items() if loss > epsilon) + exp(pair.log_infinite)
+        assert here == pytest.approx(exp(log_delta), rel=1e-9)
+
+
+def test_no_noise_over_epochs_has_no_guarantee():
+    from last_iterate_lines import answer
+
+    got, _ = answer("shuffle-pnsgd --sigma 1e-9 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 10 --epochs 3 --epsilon 1")
+    assert got["result"]["delta"] == 1 and all(b["delta"] == 1 for b in got["bounds"])
