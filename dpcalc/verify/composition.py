@@ -106,10 +106,9 @@ def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
         return offset + (grid.first + k) * h
 
     final = point(grid.points - 1)
-    cut = grid.top - _BACK * abs(grid.top)
-    top = min(cut, use.base.most * (1 + 1e-9) if use.scheme is None else inf)
-    closed = top < float(final)  # what is at the cut counts as infinite
-    end = mp.mpf(top) if closed else final
+    cut = grid.top - _BACK * abs(grid.top) if grid.top < inf else inf
+    closed = cut < float(final)  # what is at the cut counts as infinite
+    end = mp.mpf(cut) if closed else final
     masses = {0: laws.below(use, mp, point(0))}
     shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, point(0))
     for k in _held(mp, use, grid, step, float(end)):
