@@ -46,7 +46,7 @@ def level(mp: Any, levels: Schedule) -> Callable[[Any], Any]:
 
 
 def _gaussian_rest(mp: Any, e: Any, r: Any) -> Any:
-    """1 − θ(ε, r)."""
+    """1 − θ(ε, r), analytic in r."""
     root = mp.sqrt(mp.mpf(2))
     return (mp.erfc((r / 2 - e / r) / root) + mp.exp(e) * mp.erfc((r / 2 + e / r) / root)) / 2
 

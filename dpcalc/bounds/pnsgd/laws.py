@@ -13,12 +13,14 @@ from dpcalc.numerics.rounding import up
 
 
 class Law(NamedTuple):
-    """`log_delta` is never too small and `log_rest`, the log of 1 − δ, never too large; `exact` is δ as printed."""
+    """`log_delta` is never too small and `log_rest`, the log of 1 − δ, never too large; `exact` is δ as printed, `exact_rest` 1 − δ
+    where it is below 1, without cancellation."""
 
     name: str
     log_delta: Callable[[float, float], float]  # (ε, ratio)
     log_rest: Callable[[float, float], float]
     exact: Callable[[Any, Any, Any], Any]
+    exact_rest: Callable[[Any, Any, Any], Any]
 
 
 def _error(log_x: float) -> float:
@@ -57,6 +59,16 @@ def _laplace_exact(mp: Any, epsilon: Any, ratio: Any) -> Any:
     return max(-mp.expm1((mp.mpf(epsilon) - mp.mpf(ratio)) / 2), mp.mpf(0))
 
 
-GAUSSIAN = Law("gaussian", log_gaussian, _gaussian_rest, theta)
-LAPLACE = Law("laplace", _log_laplace, _laplace_rest, _laplace_exact)
+def _gaussian_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
+    """Q(r/2 − ε/r) + e^ε Q(r/2 + ε/r)."""
+    e, r, root = mp.mpf(epsilon), mp.mpf(ratio), mp.sqrt(mp.mpf(2))
+    return (mp.erfc((r / 2 - e / r) / root) + mp.exp(e) * mp.erfc((r / 2 + e / r) / root)) / 2
+
+
+def _laplace_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
+    return mp.exp((mp.mpf(epsilon) - mp.mpf(ratio)) / 2)
+
+
+GAUSSIAN = Law("gaussian", log_gaussian, _gaussian_rest, theta, _gaussian_exact_rest)
+LAPLACE = Law("laplace", _log_laplace, _laplace_rest, _laplace_exact, _laplace_exact_rest)
 LAWS = {law.name: law for law in (GAUSSIAN, LAPLACE)}

@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, log_average_power, pure, step, step_exact
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, average_power_exact, log_average_power, pure, rest_exact, step, step_exact
 from dpcalc.numerics.rounding import ratio_up, up
 
 
@@ -21,9 +21,8 @@ def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: fl
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
-    with mp.workdps(mp.dps + cancelled_digits(mp, **p)):
-        a, b = step_exact(mp, epsilon, **p)
-        return a * (1 - b ** (n - index + 1)) / (n * (1 - b))
+    a, count = step_exact(mp, epsilon, **p)[0], n - index + 1
+    return a * average_power_exact(mp, rest_exact(mp, epsilon, **p), count) * count / n
 
 
 BOUND = Bound(

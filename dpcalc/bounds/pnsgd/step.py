@@ -137,10 +137,19 @@ def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, s
     return contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
 
 
-def cancelled_digits(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
-                     **_: Any) -> int:
-    """Decimal digits that 1 − B loses as printed."""
-    return 20 + int(0.06 * _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity) ** 2)
+def rest_exact(mp: Any, epsilon: float, law: Law, level: float, diameter: float, learning_rate: float, smoothness: float,
+               strong_convexity: float, **_: Any) -> Any:
+    """1 − B, by a formula of its own where it would be lost in B as printed, be it after a million digits."""
+    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
+    b = law.exact(mp, epsilon, reach)
+    return 1 - b if float(b) < 0.5 else law.exact_rest(mp, epsilon, reach)
+
+
+def average_power_exact(mp: Any, rest: Any, count: int) -> Any:
+    """(1 − B^n)/(n(1 − B)) from 1 − B."""
+    if float(rest) > 0.5:
+        return (1 - (1 - rest) ** count) / (count * rest)
+    return -mp.expm1(count * mp.log1p(-rest)) / (count * rest)
 
 
 def pure(law: Law, level: float, lipschitz: float, **_: Any) -> float:
