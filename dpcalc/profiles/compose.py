@@ -10,7 +10,7 @@ from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
 from dpcalc.profiles.law import QUADRATURE, Grid, TooLarge, boxes, cut, grid_edges, law, merged_cells, round_down, round_up, snap_error
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.read import Reader, log_add
-from dpcalc.profiles.tilt import DEEPEST, Cumulants, chernoff, cumulants, for_delta, for_epsilon, median
+from dpcalc.profiles.tilt import DEEPEST, Cumulants, chernoff, cumulants, for_delta, for_epsilon, log_peak, median
 
 Parts = Sequence[tuple[Pair, int]]
 Grids = Sequence[tuple[Grid, int]]
@@ -137,9 +137,8 @@ def _answer_once(parts: Parts, question: _Question, bracket: bool) -> Bracket:
 def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) -> Bracket:
     """Cut again, where δ turns out to be much smaller than the rough one."""
     rough = question.tilt(parts)
-    if question.epsilon is not None and (log_delta := chernoff(rough, question.epsilon)) < DEEPEST:
-        error = (QUADRATURE + 1e-15) * sum(count for _, count in parts) + 1e-15 * abs(log_delta)
-        return Bracket(min(0.0, log_add(log_delta + error, _log_infinite(parts))), -inf, {"tilt": rough.tilt, "step": 0.0})
+    if question.epsilon is not None and chernoff(rough, question.epsilon) < DEEPEST:
+        return _deep(parts, rough, question.epsilon, depth)
     near = question.log_delta_near(rough)
     for _ in range(_CUTS):
         answer, infinite = _attempt(parts, question, near - depth, bracket)
@@ -148,6 +147,19 @@ def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) 
             break
         near = log_delta - 0.5 * depth
     return answer
+
+
+def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
+    """Chernoff's bound on a δ far below every double, from laws on a grid that moves its logarithm by less than 1."""
+    steps = sum(count for _, count in parts)
+    parts = tuple((cut(pair, chernoff(c, epsilon) - depth - log(steps)), count) for pair, count in parts)
+    step = 2 / sqrt(steps * c.tilt * (1 + c.tilt))
+    step, (grids, *_) = _first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
+    total = sum(count * (g.log_total + g.defect) for g, count in grids)
+    log_delta = total - c.tilt * epsilon + log_peak(c.tilt)
+    error = (QUADRATURE + 1e-15) * steps + 1e-13 * abs(c.tilt * epsilon)
+    witness = _witness(parts, c, _Rounded(grids, [], step, step, grids)) | {"chernoff": 1}
+    return Bracket(min(0.0, log_add(log_delta + error, _log_infinite(parts))), -inf, witness)
 
 
 def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:

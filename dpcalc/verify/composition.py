@@ -269,13 +269,19 @@ def _series(mp: Any, weights: list[int], x: Any) -> Any:
 
 def settled(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: Any) -> bool:
     """Whether Chernoff's bound shows this direction to lose no more: T log M(λ) − λε + log max e^{−λx}(1 − e^{−x}) <= log δ."""
-    laws_ = [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)]
-    lost = mp.fsum(count * c.infinite for c, (_, count) in zip(laws_, parts, strict=True))
-    for slope in _SLOPES:
-        lam = mp.mpf(p.tilt * slope)
-        total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
-        for one, (_, count), grid in zip(laws_, parts, p.grids, strict=True):
-            total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, p.tilt * slope).values()) + one.far(mp, p.tilt * slope))
-        if mp.exp(total) + lost < mp.exp(log_delta):
-            return True
-    return False
+    found = [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)]
+    return any(_chernoff(mp, parts, p, found, epsilon, p.tilt * slope) < mp.exp(log_delta) for slope in _SLOPES)
+
+
+def chernoff(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
+    """Not less than δ of this direction, by the tilt of the plan."""
+    return _chernoff(mp, parts, p, [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)], epsilon, p.tilt)
+
+
+def _chernoff(mp: Any, parts: Parts, p: Plan, found: Sequence[Cells], epsilon: float, tilt: float) -> Any:
+    """M(λ)^T e^{−λε} max_x e^{−λx}(1 − e^{−x}), and what is infinite."""
+    lam = mp.mpf(tilt)
+    total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
+    for one, (_, count), grid in zip(found, parts, p.grids, strict=True):
+        total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, tilt).values()) + one.far(mp, tilt))
+    return mp.exp(total) + mp.fsum(count * one.infinite for one, (_, count) in zip(found, parts, strict=True))

@@ -40,6 +40,8 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     if "grids" not in given:
         return max(_infinite(mp, own, epsilon), _infinite(mp, other, epsilon))
     plan = composition.plan(given)
+    if given.get("chernoff"):
+        return _deep(mp, own, other, plan, epsilon)
     total = composition.delta(mp, own, plan, epsilon)
     if all(use.symmetric for use, _ in parts):
         return total
@@ -48,6 +50,14 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     if composition.settled(mp, other, rough, epsilon, claimed):
         return total
     return max(total, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon))
+
+
+def _deep(mp: Any, parts: Parts, other: Parts, plan: composition.Plan, epsilon: float) -> Any:
+    """By Chernoff's bound alone."""
+    found = composition.chernoff(mp, parts, plan, epsilon)
+    if all(use.symmetric for use, _ in parts):
+        return found
+    return max(found, composition.chernoff(mp, other, composition.mirrored(mp, other, plan, found), epsilon))
 
 
 def _infinite(mp: Any, parts: Parts, epsilon: float) -> Any:

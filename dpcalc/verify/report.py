@@ -78,7 +78,7 @@ def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
     try:
         claims = of(row, answer)
         lower = tuple(Finding(OPEN, name, f"{k} = {x!r} ({name}), because it is the lower end of a bracket, no part of the guarantee")
-                      for k, x in row.result.items() if k.endswith("_lower"))
+                      for k, x in row.result.items() if k.endswith("_lower") and x > 0)
         return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims) + lower
     except (Unchecked, DpcalcError) as reason:
         return (Finding(OPEN, name, f"{about} of this: {reason}"),)

@@ -72,3 +72,16 @@ def test_a_point_of_a_profile_that_is_made_smaller_is_not_verified(tmp_path):
     assert not verify(record).holds
     record = json.loads(json.dumps(record).replace("0.02", "0.01"))
     assert verify(record).holds
+
+
+@pytest.mark.parametrize("line", [
+    "subsample --scheme without-replacement --sigma 46.9 --sampling-rate 0.001 --steps 14454 --epsilon 5.5",
+    "subsample --sigma 46.9 --sampling-rate 0.001 --steps 14454 --epsilon 5.5 --bound poisson-profile",
+])
+def test_profiles_far_below_every_double(line):
+    """By Chernoff's bound: at once, and on a grid that can be checked."""
+    record = ask(line)
+    assert record["bounds"][0]["witness"]["chernoff"] == 1 and record["bounds"][0]["log_delta"] < -1500
+    check(record, line)
+    record["bounds"][0]["log_delta"] = record["result"]["log_delta"] = record["result"]["log_delta"] * 1.01
+    assert not verify(record).holds
