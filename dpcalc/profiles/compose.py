@@ -22,6 +22,7 @@ _ROUNDS = 8
 _COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in memory
 _ENOUGH_CELLS = 150_000
 _CUTS = 2
+_MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _STEEP = 60.0  # of tilt times lattice step
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
@@ -107,7 +108,8 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
 
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     """One direction. Where ε is near 0, or δ is not small, the bracket can be wider than the change of log M says: it is
-    computed on a finer grid then, as long as there is a lower value at all; atoms alone always get it."""
+    computed on a finer grid then, as long as there is a lower value at all; atoms alone always get it. Where blocks of
+    steps on a grid of very many points are composed first, it is their coarser grid that decides."""
     if any(pair.log_infinite == 0 for pair, _ in parts):
         return Bracket(*((inf, inf) if question.epsilon is None else (0.0, 0.0)), {"tilt": 1.0, "step": 0.0})
     if question.epsilon is not None and question.epsilon >= _largest_loss(parts):
@@ -118,12 +120,17 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
         width = answer.upper - answer.lower
         allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
         some = answer.lower > 0 if question.epsilon is None else width < 1
-        if width <= allowed or not (some or all(not pair.pieces for pair, _ in parts)):
+        if width <= allowed or _is_large(answer.witness) or not (some or all(not pair.pieces for pair, _ in parts)):
             break
         other = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
         # Both are valid: the better ends of the two.
         answer = min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower))
     return answer
+
+
+def _is_large(witness: dict[str, Any]) -> bool:
+    """Whether blocks were composed first, of steps on a grid of very many points."""
+    return "block" in witness and max(points for _, _, points, _ in witness["grids"]) > _MANY
 
 
 def _answer_once(parts: Parts, question: _Question, bracket: bool) -> Bracket:
