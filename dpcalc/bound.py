@@ -50,6 +50,7 @@ class Bound(NamedTuple):
     # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε the
     # `way` that `exact` needs to go the same way
     blocks: Callable[..., Any] | None = None
+    trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
     coarse: Callable[..., float] | None = None  # profile: (epsilon, *params) → about log δ, faster: where --solve looks
     margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative

@@ -96,7 +96,8 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
     witness = chosen(bound, params, log_delta=log_delta)
     own |= witness
     epsilon = bound.inverse(log_delta, **own) if bound.inverse else _invert(bound, own, log_delta)
-    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, witness)
+    made = bound.trace(log_delta=log_delta, **own) if bound.trace else {}
+    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, {**witness, **made})
 
 
 def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
@@ -120,8 +121,9 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
     if is_composed(route.bound, params):
         return _composed(route, params, question, start)
     epsilon = question.epsilon or 0.0
-    witness = chosen(route.bound, params, epsilon=epsilon)
-    return Row(route, delta_result(route.bound.value(epsilon, **own_params(route.bound, params), **witness), epsilon), witness)
+    bound, own, witness = route.bound, own_params(route.bound, params), chosen(route.bound, params, epsilon=epsilon)
+    made = bound.trace(epsilon=epsilon, **own) if bound.trace else {}
+    return Row(route, delta_result(bound.value(epsilon, **own, **witness), epsilon), {**witness, **made})
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:

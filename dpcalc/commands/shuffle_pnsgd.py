@@ -214,13 +214,14 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         numbers, note = beside_limit(limit, now, "shuffled-contraction")
         extra |= numbers
         notes.append(note)
-    if once and values.get("index") is not None and values.get("tau") is None:
-        from dpcalc.evaluate import delta_result
+    if values.get("index") is not None and values.get("tau") is None:
+        from dpcalc.last_iterate import worst_position
 
-        worst = delta_result(params["law"].log_delta(epsilon, 2 * values["lipschitz"] / params["level"] * (1 + 4e-16)), epsilon)["delta"]
-        extra |= {"worst_index": values["n"], "worst_delta": worst}
-        notes.append(f"the guarantee is for the record at position {values['index']}; the worst is the last one, {values['n']}: "
-                     f"δ = {worst:.6g} at ε = {epsilon:.6g}")
+        worst, delta = worst_position(epsilon, params, found[0])
+        extra |= {"worst_index": worst, "worst_delta": delta}
+        which = "last" if worst > 1 else "first"
+        notes.append(f"the guarantee is for the record at position {values['index']}; the worst is the {which} one, {worst}: "
+                     f"δ = {delta:.6g} at ε = {epsilon:.6g}")
     return extra, tuple(notes)
 
 

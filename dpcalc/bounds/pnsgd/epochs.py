@@ -10,13 +10,16 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 from math import ceil, exp, expm1, floor, inf, log, log1p
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import COARSE
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
+
+if TYPE_CHECKING:
+    from dpcalc.profiles.compose import Bracket
 
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
 # Of the range, as far as it is known: the first samples.
@@ -41,38 +44,65 @@ _CLOSE = _Sampling(10, 0.2)  # the hull is at most about .5 % above the profile;
 _LOOSE = _Sampling(COARSE, 0.0)  # to see where a solution lies
 
 
+Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
+
+
 def composed(bound: Bound) -> Bound:
     """The bound for `steps` epochs, by the composition of its profile; `rough` is the same, faster and a little larger."""
     return _composed(bound, _CLOSE)._replace(rough=_composed(bound, _LOOSE))
 
 
 def _composed(bound: Bound, sampling: _Sampling) -> Bound:
-    def value(epsilon: float, steps: int, **p: Any) -> float:
-        one = float(bound.value(epsilon, **p))
+    quick = bound._replace(value=bound.coarse) if bound.coarse and sampling is _LOOSE else bound
+
+    def at_epsilon(epsilon: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+        """log δ, and the grid that it is composed on."""
+        one = float(quick.value(epsilon, **p))
         if steps == 1 or one == -inf:
-            return one if steps == 1 else basic_value(bound, epsilon, steps, p)
-        if hopeless(bound, epsilon, steps, p):
-            return 0.0
-        from dpcalc.profiles import compose, pairs
+            return one if steps == 1 else basic_value(bound, epsilon, steps, p), {}
+        if hopeless(quick, epsilon, steps, p):
+            return 0.0, {}
+        found = _delta(followed(bound, one, steps, p, epsilon, sampling), steps, epsilon)
+        return found.upper, found.witness
 
-        samples = followed(bound, one, steps, p, epsilon, sampling)
-        return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False).upper
-
-    def inverse(log_delta: float, steps: int, **p: Any) -> float:
+    def at_delta(log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+        """ε, and the grid."""
         if steps == 1:
-            return _one_epoch(bound, log_delta, p)
-        from dpcalc.profiles import compose, pairs
-
+            return _one_epoch(bound, log_delta, p), {}
         samples = followed(bound, log_delta, steps, p, 0.0, sampling)
         basic = steps * _along(*samples, (log_delta - log(steps)) * (1 + 4e-16))
         if basic == 0:
-            return 0.0
-        return min(basic, compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False).upper)
+            return 0.0, {}
+        found = _epsilon(samples, steps, log_delta)
+        return min(basic, found.upper), found.witness
+
+    def value(epsilon: float, steps: int, **p: Any) -> float:
+        return at_epsilon(epsilon, steps, p)[0]
+
+    def inverse(log_delta: float, steps: int, **p: Any) -> float:
+        return at_delta(log_delta, steps, p)[0]
+
+    def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
+        return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=None, exact=_no_formula, pure=_pure(bound),
-                          margin=3e-4, one=bound,
+                          margin=3e-4, one=bound, trace=trace,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
+
+
+@lru_cache(maxsize=8)
+def _delta(samples: Samples, steps: int, epsilon: float) -> Bracket:
+    from dpcalc.profiles import compose, pairs
+
+    return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False)
+
+
+@lru_cache(maxsize=8)
+def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
+    from dpcalc.profiles import compose, pairs
+
+    return compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False)
 
 
 def hopeless(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
@@ -136,7 +166,7 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
 
 
 def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0,
-             sampling: _Sampling = _CLOSE) -> tuple[list[float], list[float]]:
+             sampling: _Sampling = _CLOSE) -> Samples:
     """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
     return _samples(bound, sampling, _floor(log_delta, steps), tuple(p.items()), asked)
 
@@ -148,7 +178,7 @@ def _floor(log_delta: float, steps: int) -> float:
 
 @lru_cache(maxsize=8)
 def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tuple[str, Any], ...],
-             asked: float = 0.0) -> tuple[list[float], list[float]]:
+             asked: float = 0.0) -> Samples:
     """ε and log δ of one epoch, followed down to log δ = lowest; the first ones near 0, where a profile may fall steeply, and next
     to the ε asked about: where losses are rare, one of them decides."""
     p = dict(params)
@@ -162,7 +192,8 @@ def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tup
         between = [e for a, b in steps for e in _between(a, b, _fall(found[a], found[b], found[0.0], lowest) / allowed)]
         found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
         _cut(found, lowest)
-    return sorted(found), [found[e] for e in sorted(found)]
+    epsilons = tuple(sorted(found))
+    return epsilons, tuple(found[e] for e in epsilons)
 
 
 def _end(bound: Bound, p: dict[str, Any]) -> float:
@@ -192,7 +223,7 @@ def _between(a: float, b: float, fall: float) -> list[float]:
     return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
-def _along(epsilons: list[float], logs: list[float], log_delta: float) -> float:
+def _along(epsilons: tuple[float, ...], logs: tuple[float, ...], log_delta: float) -> float:
     """The ε at δ along the samples, which are joined by chords in e^ε: a profile is convex in it. The last sample reaches δ."""
     if logs[0] <= log_delta:
         return 0.0
@@ -216,7 +247,9 @@ def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
     scale, way = 1.0, 0
     while 1e-280 < scale < 1e280:
         tried = [scale * x for x in _SEARCHED]
-        logs = _many(bound, tried, COARSE, p)
+        at_zero, *logs = _many(bound, [0.0, *tried], COARSE, p)
+        if at_zero <= lowest:
+            return 0.0
         k = next((k for k, x in enumerate(logs) if x <= lowest), len(tried))
         if 0 < k < len(tried):
             above, below = max(-logs[k - 1], 1e-3 * -lowest), min(-logs[k], 1e300)
