@@ -192,8 +192,8 @@ def _samples(bound: Bound, sampling: _Sampling, lowest: float, params: tuple[tup
         between = [e for a, b in steps for e in _between(a, b, _fall(found[a], found[b], found[0.0], lowest) / allowed)]
         found |= zip(between, _many(bound, between, sampling.fine, p), strict=True)
         _cut(found, lowest)
-    epsilons = tuple(sorted(found))
-    return epsilons, tuple(found[e] for e in epsilons)
+    order = sorted(found)
+    return tuple(order), tuple(found[e] for e in order)
 
 
 def _end(bound: Bound, p: dict[str, Any]) -> float:
