@@ -3,57 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from dpcalc.errors import OutOfScope
 from dpcalc.evaluate import evaluate, is_composed
 from dpcalc.numbers import human, plain
 from dpcalc.numerics.rounding import difference_down, up
-from dpcalc.numerics.tradeoff import best_guess, true_positive
+from dpcalc.numerics.tradeoff import at_level, best_guess, true_positive
 from dpcalc.orders import Params
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row, Table
 
 Delta = Callable[[float], float]
+_TURNS, _GAIN = 6, 1e-5  # of ε and the order in turn; less is no gain
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square
 
 
-def profile(route: Route, params: Params, orders: dict[float, float] | None = None) -> Delta:
-    """ε >= 0 → δ, rounded up; each ε computed once. A bound on TV alone gives the same δ at every ε. `orders` takes in the order
+class Profile:
+    """ε >= 0 → δ of a route, rounded up; each ε computed once. A bound on TV alone gives the same δ at every ε. `orders` holds the order
     that an RDP curve was read at for each ε."""
-    known: dict[float, float] = {}
-    orders = {} if orders is None else orders
-    how = _constant if route.bound.kind == "point" else _composed if composed(route, params) else _closed(orders)
 
-    def delta(epsilon: float) -> float:
-        if epsilon not in known:
+    def __init__(self, route: Route, params: Params) -> None:
+        self.route, self.params = route, params
+        self.known: dict[float, float] = {}
+        self.orders: dict[float, float] = {}
+
+    def __call__(self, epsilon: float) -> float:
+        if epsilon not in self.known:
             try:
-                known[epsilon] = how(route, params, epsilon)
+                self.known[epsilon] = self._delta(epsilon)
             except OutOfScope:  # too fine a grid, far out: δ never rises
-                known[epsilon] = min((d for e, d in known.items() if e <= epsilon), default=1.0)
-        return known[epsilon]
+                self.known[epsilon] = min((d for e, d in self.known.items() if e <= epsilon), default=1.0)
+        return self.known[epsilon]
 
-    return delta
+    def _delta(self, epsilon: float) -> float:
+        if self.route.bound.kind == "point":
+            return evaluate(self.route, self.params, Question("tv")).result["tv"]
+        if composed(self.route, self.params):
+            return _composed(self.route, self.params, epsilon)
+        start = next(reversed(self.orders.values()), None)  # the best order of the last ε is near this one's
+        row = evaluate(self.route, self.params, Question("delta", epsilon=epsilon), start)
+        if self.route.bound.kind == "rdp":
+            self.orders[epsilon] = row.witness["alpha"]
+        return row.result["delta"]
+
+    def at_order(self, epsilon: float, alpha: float) -> float:
+        """δ at one order, at no search."""
+        return evaluate(self.route, self.params, Question("delta", epsilon=epsilon, orders=(alpha,))).result["delta"]
 
 
 def composed(route: Route, params: Params) -> bool:
     """Whether δ is found by numerical composition."""
     return route.bound.kind == "composition" or is_composed(route.bound, params)
-
-
-def _constant(route: Route, params: Params, epsilon: float) -> float:
-    return evaluate(route, params, Question("tv")).result["tv"]
-
-
-def _closed(orders: dict[float, float]) -> Callable[[Route, Params, float], float]:
-    def delta(route: Route, params: Params, epsilon: float) -> float:
-        start = next(reversed(orders.values()), None)  # the best order of the last ε is near this one's
-        row = evaluate(route, params, Question("delta", epsilon=epsilon), start)
-        if route.bound.kind == "rdp":
-            orders[epsilon] = row.witness["alpha"]
-        return row.result["delta"]
-
-    return delta
 
 
 def _composed(route: Route, params: Params, epsilon: float) -> float:
@@ -64,8 +66,27 @@ def _composed(route: Route, params: Params, epsilon: float) -> float:
     return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False).result["delta"]
 
 
-def rate(route: Route, params: Params, delta: Delta, fpr: float, start: float = 0.0) -> tuple[float, float]:
-    """(TPR at this FPR, the ε that proves it)."""
+def rate(delta: Profile, fpr: float, start: float = 0.0) -> tuple[float, float]:
+    """(TPR at this FPR, the ε that proves it). Where a conversion is costly the ε is sought by a cheaper one, and then at the order that
+    is best there."""
+    route = delta.route
+    if route.conversion is None or route.conversion.rough is None:
+        return _search(delta, delta.route, delta.params, fpr, start)
+    cheap = Profile(route._replace(conversion=route.conversion.rough), delta.params)
+    u = _search(cheap, route, delta.params, fpr, start)[1]
+    best = at_level(delta(abs(u)), u, fpr), u
+    for _ in range(_TURNS):
+        alpha = delta.orders.get(abs(u))
+        if alpha is None:
+            break
+        u = _search(partial(delta.at_order, alpha=alpha), route, delta.params, fpr, u)[1]
+        last, best = best, min(best, (at_level(delta(abs(u)), u, fpr), u))
+        if best[0] > last[0] * (1 - _GAIN):
+            break
+    return min(1.0, best[0]), best[1]
+
+
+def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float) -> tuple[float, float]:
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
     return true_positive(delta, fpr, _ROUGH if composed(route, params) or route.bound.kind == "rdp" else _FINE, start, corners)
 
@@ -84,15 +105,15 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
     numbers = {"success": min(1.0, success), "error_sum": errors}
     notes = [f"a guess between two equally likely neighbouring data sets is right with probability at most {human(numbers['success'])} "
              f"((1 + TV)/2), and the two error rates of any test add up to at least {human(errors, upward=False)} (1 − TV)"]
-    profiles = [(route, profile(route, params)) for route in sharpest(routes)] if rates or prior else []
+    profiles = [Profile(route, params) for route in sharpest(routes)] if rates or prior else []
     if prior is not None:
-        best = min(best_guess(delta, prior) for _, delta in profiles)
+        best = min(best_guess(delta, prior) for delta in profiles)
         numbers |= {"prior": prior, "posterior": best}
         notes.append(f"with prior probability {plain(prior)} for one of the two, the best guess after seeing the output is right with "
                      f"probability at most {human(best)}: its posterior probability, averaged over the outputs")
     if not rates:
         return Meaning(numbers, tuple(notes), None)
-    found = _curve(profiles, params, rates, tv)
+    found = _curve(profiles, rates, tv)
     numbers |= {"fpr": rates[0], "tpr": found[0]}
     header: tuple[str, ...] = ("fpr", "tpr")
     table = list(zip(rates, found, strict=True))
@@ -108,13 +129,13 @@ def sharpest(routes: Sequence[Route]) -> Sequence[Route]:
     return [r for r in routes if not profiled or r.bound.kind != "rdp"]
 
 
-def _curve(profiles: Sequence[tuple[Route, Delta]], params: Params, rates: Sequence[float], tv: float) -> list[float]:
+def _curve(profiles: Sequence[Profile], rates: Sequence[float], tv: float) -> list[float]:
     """The least true-positive rate of all, at each rate; each search starts where the last one ended."""
     found = [min(1.0, up(f + tv)) for f in rates]
-    for route, delta in profiles:
+    for delta in profiles:
         start = 0.0
         for i, f in enumerate(rates):
-            tpr, start = rate(route, params, delta, f, start)
+            tpr, start = rate(delta, f, start)
             found[i] = min(found[i], tpr)
     return found
 
@@ -122,7 +143,7 @@ def _curve(profiles: Sequence[tuple[Route, Delta]], params: Params, rates: Seque
 def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
-    orders: dict[float, float] = {}
-    tpr, epsilon = rate(route, params, profile(route, params, orders), fpr, start or 0.0)
-    order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}
+    delta = Profile(route, params)
+    tpr, epsilon = rate(delta, fpr, start or 0.0)
+    order = {"alpha": delta.orders[abs(epsilon)]} if abs(epsilon) in delta.orders else {}
     return Row(route, {"tpr": tpr, "fpr": fpr}, {"epsilon": epsilon, **order}, params=params)

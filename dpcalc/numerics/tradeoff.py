@@ -21,7 +21,7 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
 
     def at(u: float) -> float:
         if u not in seen:
-            seen[u] = _bound(delta(abs(u)), u, fpr)
+            seen[u] = at_level(delta(abs(u)), u, fpr)
         return seen[u]
 
     high = max(0.0, -log(fpr))
@@ -33,7 +33,8 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
     return min(1.0, seen[best]), best
 
 
-def _bound(delta: float, u: float, fpr: float) -> float:
+def at_level(delta: float, u: float, fpr: float) -> float:
+    """The bound on the true-positive rate at one ε = u, from δ(|u|)."""
     if u >= 0:
         return up(delta + exp(u) * fpr, 1e-15)
     return 1 - exp(u) * (1 - delta - fpr) + 1e-15
