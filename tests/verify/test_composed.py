@@ -9,8 +9,8 @@ from dpcalc.verify.report import REFUTED, verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2"
 EPOCHS = [
-    f"{RUN} --sigma 2 --n 200 --epochs 5 --delta 1e-6",
-    f"{RUN} --sigma 2 --n 200 --epochs 5 --epsilon .5",
+    f"{RUN} --sigma 2 --n 40 --epochs 5 --delta 1e-6",
+    f"{RUN} --sigma 2 --n 40 --epochs 5 --epsilon .5",
     f"{RUN} --noise laplace --scale 2 --n 1000 --epochs 5 --delta 1e-6",
     f"{RUN} --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon 4",
     f"{RUN} --n 100 --epochs 3 --delta 1e-6 --epsilon 1 --solve sigma",
