@@ -117,3 +117,12 @@ def test_foreign_json_on_stdin(text, cli):
 def test_not_utf8(tmp_path, cli):
     (tmp_path / "x").write_bytes(b"\xff\xfe{}")
     assert "UTF-8" in cli("convert", tmp_path / "x", "--delta", ".1").stderr
+
+
+@pytest.mark.parametrize(("vectors", "said"), [
+    ("--p 0.4167,0.1667,0.4166 --q 0.1667,0.6667,0.1666", "ε = 1.38615 at δ = 0 (outcomes-exact)"),
+    ("--p .5,.5 --q 0,1", "TV = 0.500001 (outcomes-exact)"),
+])
+def test_outcomes_say_all_without_a_question(vectors, said, cli):
+    done = cli("convert", "--from", "outcomes", *vectors.split())
+    assert done.returncode == 0 and done.stdout.splitlines()[0] == said

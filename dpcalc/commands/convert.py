@@ -118,6 +118,16 @@ def _plain_question(given: Given) -> Question:
     return question
 
 
+def _outcome_question(given: Given) -> Question:
+    """A finite mechanism says all by itself: its pure ε, or its TV where an outcome is possible on one side only."""
+    from dpcalc.question import Question
+
+    if any(given[name] is not None for name in ("epsilon", "delta", "alpha", "rdp", "solve", "to")):
+        return _plain_question(given)
+    one_sided = any((a > 0) != (b > 0) for a, b in zip(given["p"] or (), given["q"] or (), strict=False))
+    return Question("tv") if one_sided else Question("epsilon", delta=0.0)
+
+
 def _check_target(to: str | None, question: Question) -> None:
     gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp"}[question.asks]
     if to is not None and to != gives:
@@ -264,7 +274,7 @@ _SOURCES: dict[str, _Source] = {
     "gdp": _Source(("mu",), ("steps", "orders"), _gdp_routes, _params("mu"), _plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), curve_routes, _params("rho"), _plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params, _dp_question),
-    "outcomes": _Source(("p", "q"), (), _outcome_routes, outcome_params, _plain_question),
+    "outcomes": _Source(("p", "q"), (), _outcome_routes, outcome_params, _outcome_question),
     "parts": _Source((), ("tv", "steps", "orders", "precision"), part_routes, part_params, _plain_question),
 }
 
@@ -309,5 +319,5 @@ COMMAND = Command(
     inputs=True,
     theorems=theorems,
     asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP) "
-    "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon.",
+    "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon. --from outcomes alone prints the pure ε.",
 )
