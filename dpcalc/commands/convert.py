@@ -319,5 +319,6 @@ COMMAND = Command(
     inputs=True,
     theorems=theorems,
     asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP) "
-    "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon. --from outcomes alone prints the pure ε.",
+    "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon. "
+    "--from outcomes alone prints the pure ε.",
 )
