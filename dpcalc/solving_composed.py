@@ -10,14 +10,16 @@ from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
-from dpcalc.orders import Params
+from dpcalc.orders import Params, own_params
 from dpcalc.profiles.compose import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
 _ROUNDS = 60
-_LONGEST = 6.0  # of a step in log x
+_LONGEST = 3.0  # of a step in log x
+_NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
+_PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 
 
@@ -25,7 +27,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     """The value of the unknown that meets the budget, with an ε within the precision of it; fed back, it meets the budget."""
     search = _Search(route, given, derive, question)
     if near is None and route.bound.rough:
-        rough = _Search(Route(route.bound.rough), given, derive, question)
+        rough = _RoughSearch(Route(route.bound.rough), given, derive, question)
         near = rough.boundary(_middle(question))
         search.slope = rough.slope
     if near is None:
@@ -172,3 +174,17 @@ class _Search:
             low, high = sorted((int(a), int(b)))
             return min(max(round(x), low + 1), high - 1)
         return x
+
+
+class _RoughSearch(_Search):
+    """Where the solution is, by log δ at the budget's ε: that changes smoothly also where ε itself jumps to 0, as with rare losses."""
+
+    def gap(self, x: float) -> float:
+        if self.route.bound.kind != "profile" or self.question.asks != "epsilon":
+            return super().gap(x)
+        try:
+            params = self.derive({**self.given, self.unknown.name: x})
+            log_delta = float(self.route.bound.value(self.target, **own_params(self.route.bound, params)))
+        except (TooLarge, OutOfScope, OverflowError):
+            return inf
+        return inf if log_delta > -_NEAR_ONE else (log_delta - self.question.log_delta) / _PER_EPSILON

@@ -190,7 +190,7 @@ def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     """
     index, above = _cells(x.loss, step, offset)
     high = x.weight * (np.expm1(-above) / np.expm1(-step)) * np.exp(tilt * (step - above))
-    low = x.weight * (np.expm1(step - above) / np.expm1(step)) * np.exp(-tilt * above)
+    low = x.weight * (np.expm1(above - step) / np.expm1(-step)) * np.exp(-(1 + tilt) * above)
     first = int(index.min())
     size = _fitting(int(index.max()) - first + 2)
     weight = np.bincount(index - first, low, size) + np.bincount(index - first + 1, high, size)

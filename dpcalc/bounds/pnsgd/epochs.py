@@ -47,11 +47,13 @@ def composed(bound: Bound) -> Bound:
 
 
 def _composed(bound: Bound, sampling: _Sampling) -> Bound:
+    quick = bound._replace(value=bound.coarse) if bound.coarse and sampling is _LOOSE else bound
+
     def value(epsilon: float, steps: int, **p: Any) -> float:
-        one = float(bound.value(epsilon, **p))
+        one = float(quick.value(epsilon, **p))
         if steps == 1 or one == -inf:
             return one if steps == 1 else basic_value(bound, epsilon, steps, p)
-        if _hopeless(bound, epsilon, steps, p):
+        if _hopeless(quick, epsilon, steps, p):
             return 0.0
         from dpcalc.profiles import compose, pairs
 
