@@ -19,6 +19,7 @@ from dpcalc.rows import Route, Row
 _ROUNDS = 60
 _LONGEST = 3.0  # of a step in log x
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
+_ROUGHLY = 0.01  # of log ε
 _PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 
@@ -178,6 +179,10 @@ class _Search:
 
 class _RoughSearch(_Search):
     """Where the solution is, by log δ at the budget's ε: that changes smoothly also where ε itself jumps to 0, as with rare losses."""
+
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+        super().__init__(route, given, derive, question)
+        self.tolerance = _ROUGHLY
 
     def gap(self, x: float) -> float:
         if self.route.bound.kind != "profile" or self.question.asks != "epsilon":

@@ -23,6 +23,7 @@ _COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in
 _ENOUGH_CELLS = 150_000
 _CUTS = 2
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
+_FEW_ATOMS = 8
 _STEEP = 60.0  # of tilt times lattice step
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
@@ -222,7 +223,10 @@ def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool)
     steps = sum(count for _, count in parts)
     offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
     depth = 38.0 + log(steps)
-    step = _lattice(parts) or _first_step(c, steps, budget)
+    lattice = _lattice(parts)
+    step = lattice or _first_step(c, steps, budget)
+    if lattice and len(parts[0][0].atoms) > _FEW_ATOMS:  # samples of a profile, multiples of nothing
+        step = max(step, _first_step(c, steps, budget))
     step, (upper, lower, above, below) = _first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         factor = _refinement(budget, above, below, max(len(g.weight) for g, _ in upper))
