@@ -150,6 +150,21 @@ def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
     return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}
 
 
+def worst_position(epsilon: float, params: Params, head: Row) -> tuple[int, float]:
+    """The position with the largest δ by the bound of the headline, and that δ: the last one, which no step follows, or (of a run that
+    stops at random) the first, which the most steps may follow."""
+    from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
+    from dpcalc.evaluate import delta_result, evaluate
+    from dpcalc.orders import own_params
+
+    bound = head.route.bound
+    index = 1 if bound.released == RELEASED else params["n"]
+    at = {**params, "index": index}
+    if bound.kind != "profile":
+        return index, evaluate(head.route, at, Question("delta", epsilon=epsilon)).result["delta"]
+    return index, delta_result(bound.value(epsilon, **own_params(bound, at)), epsilon)["delta"]
+
+
 def limit_delta(log_limit: float) -> float:
     """δ* from its logarithm: 0 only where it is 0."""
     return 0.0 if log_limit == -inf else max(exp_or_zero(log_limit), 5e-324)

@@ -215,29 +215,14 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         extra |= numbers
         notes.append(note)
     if values.get("index") is not None and values.get("tau") is None:
-        worst, delta = _worst(epsilon, params, found[0])
+        from dpcalc.last_iterate import worst_position
+
+        worst, delta = worst_position(epsilon, params, found[0])
         extra |= {"worst_index": worst, "worst_delta": delta}
         which = "last" if worst > 1 else "first"
         notes.append(f"the guarantee is for the record at position {values['index']}; the worst is the {which} one, {worst}: "
                      f"δ = {delta:.6g} at ε = {epsilon:.6g}")
     return extra, tuple(notes)
-
-
-def _worst(epsilon: float, params: Mapping[str, Any], head: Row) -> tuple[int, float]:
-    """The position with the largest δ by the bound of the headline, and that δ: the last one, which no step follows, or (of a run that
-    stops at random) the first, which the most steps may follow."""
-    from dpcalc.evaluate import delta_result, evaluate
-    from dpcalc.orders import own_params
-    from dpcalc.question import Question
-
-    def delta(index: int) -> float:
-        at, bound = {**params, "index": index}, head.route.bound
-        if bound.kind == "profile":
-            return delta_result(bound.value(epsilon, **own_params(bound, at)), epsilon)["delta"]
-        return evaluate(head.route, at, Question("delta", epsilon=epsilon)).result["delta"]
-
-    first, last = delta(1), delta(params["n"])
-    return (params["n"], last) if last >= first else (1, first)
 
 
 def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:

@@ -138,7 +138,7 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
 def _rough(level: float, kappa: float) -> float:
     """log θ(level, κ) to about a hundredth of θ or 1 − θ; R is near 1/g."""
     if not 1e-140 < kappa < 1e140 or level > 1e140:
-        return -inf if kappa < 1 else 0.0
+        return 0.0 if level < kappa * (kappa / 2) else -inf
     a = level / kappa - kappa / 2
     if not -NOTHING < a < 1e70:
         return 0.0 if a < 0 else -inf

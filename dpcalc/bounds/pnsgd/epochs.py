@@ -209,7 +209,9 @@ def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> float:
     scale, way = 1.0, 0
     while 1e-280 < scale < 1e280:
         tried = [scale * x for x in _SEARCHED]
-        logs = _many(bound, tried, COARSE, p)
+        at_zero, *logs = _many(bound, [0.0, *tried], COARSE, p)
+        if at_zero <= lowest:
+            return 0.0
         k = next((k for k, x in enumerate(logs) if x <= lowest), len(tried))
         if 0 < k < len(tried):
             above, below = max(-logs[k - 1], 1e-3 * -lowest), min(-logs[k], 1e300)

@@ -8,6 +8,8 @@ from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, log_average_power, pure, step, step_exact
 from dpcalc.numerics.rounding import ratio_up, up
 
+RELEASED = "the iterate at the random time"
+
 
 def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float, n: int, index: int) -> float:
@@ -35,7 +37,7 @@ BOUND = Bound(
     params=(*STEP, "n", "index"),
     value=value,
     exact=exact,
-    released="the iterate at the random time",
+    released=RELEASED,
     rtol=2e-10,
     pure=pure,
 )

@@ -5,6 +5,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, cancelled_digits, pure, step, step_exact
 from dpcalc.numerics.rounding import up
 
@@ -33,7 +34,7 @@ BOUND = Bound(
     params=(*STEP, "n"),
     value=value,
     exact=exact,
-    released="the iterate at the random time",
+    released=RELEASED,
     rtol=2e-10,
     pure=pure,
 )
