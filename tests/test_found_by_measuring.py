@@ -23,6 +23,9 @@ LEVELS = Listed((
     0.14642559626089072, 0.07188628563688479, 0.24006996033750977, 0.10255190042713058, 0.1348933677091058, 0.7188628563688481,
     0.12805311764707744, 0.07396536980396178, 0.07188628563688479, 0.7188628563688481, 0.17411038163241363, 0.23134179333517227))
 FOUND = [
+    # two logarithms that cancel by half, and a margin relative to what is left
+    ("shuffled-contraction", {"level": 0.0003905519982465551, "lipschitz": 0.3755412830881617, "diameter": 0.013587869698487262,
+                              "learning_rate": 4.393879577205149, "smoothness": 0.0, "strong_convexity": 0.0, "n": 2, "epsilon": 0.0, "law": LAPLACE}),
     # log of a mean near 1: both its logarithms are rounded, to log n each
     ("output-perturbation-shuffled-exact", {"epsilon": 0.0, "n": 74, **STEP}),
     # ε − r of a Laplace law, rounded, came nearer to 0
