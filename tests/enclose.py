@@ -1,22 +1,30 @@
 """Enclosures of what the bounds' formulas say as printed, in ball arithmetic (dpcalc.verify.ball): the reference of all measuring.
 
-Most formulas run in balls as they stand. Those that search for a root or integrate without end are enclosed here by what defines them.
+Most formulas run in balls as they stand. Those that search for a root are enclosed here by what defines them, and the integrals in them
+by the sums of integrals.py.
 """
 
 from functools import cache
 from itertools import pairwise
 from math import exp, log
+from unittest.mock import patch
 
 import flint
+import integrals
 
 from dpcalc.bounds.conversions import rdp_optimal
-from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.noisy_sgd import lower_bound, sampled_step
+from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.errors import OutOfScope
 from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.context import Context, enclosure
 
 BITS = (128, 256, 512, 1024, 2048, 4096)
-INTEGRALS = {"poisson-rdp", "composition", "burn-in-rdp", "burn-in-as-published"}  # whose integrands may lose 100 bits
+INTEGRALS = {  # where a formula has its integral, and the enclosure that takes its place
+    "composition": (sampled_step, "exact", lambda a, q, z, bits: integrals.one_step(a, q, z, bits)),
+    "burn-in-rdp": (sampled_step, "exact", lambda a, q, z, bits: integrals.one_step(a, q, z, bits)),
+    "burn-in-as-published": (poisson_rdp, "exact_reverse", lambda a, z, q, bits: integrals.reverse(a, q, z, bits)),
+}
 FIRST = {"rdp": "alpha", "profile": "epsilon", "composition": "epsilon"}  # what `exact` takes before the parameters
 
 
@@ -34,25 +42,6 @@ class Balls(Context):
             found = raw.lower().erfc().union(raw.upper().erfc())
         return Ball(self, found)
 
-    def quad(self, f, points):
-        """∫ f, the heaviest stretches first: the others need no digits of their own."""
-        total, goal = self.acb(0), self.arb(2) ** (-47 if self.prec <= BITS[1] else -self.prec / 4)
-
-        def at(x, analytic):
-            self.analytic = bool(analytic)
-            try:
-                return self.acb(self.raw(f(Ball(self, x))))
-            finally:
-                self.analytic = False
-
-        ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
-        heights = [abs(at(self.acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
-        for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
-            tolerance = abs(total.real).mid() * goal
-            total += self.acb.integral(at, *map(self.acb, ends[k]), rel_tol=goal,
-                                       abs_tol=tolerance if tolerance > 0 else self.arb(2) ** -100_000)
-        return Ball(self, total.real)
-
 
 @cache
 def _context():
@@ -65,16 +54,20 @@ def context(bits):
     return found
 
 
-def bits(bound):
-    """Precisions to try."""
-    return BITS[1:] if bound.name in INTEGRALS else BITS
-
-
 def numbers(bound, p, bits):
     """{key: ball} of what the bound gives at p (the key is None but for a point); a profile's δ. Raises Undecided."""
     c = context(bits)
     if bound.name in REFERENCES:
-        return {None: REFERENCES[bound.name](c, **p)}
+        try:
+            return {None: REFERENCES[bound.name](c, **p)}
+        finally:
+            c.prec = bits
+    return _with_integral(c, bound, p) if bound.name in INTEGRALS else by_the_formula(c, bound, p)
+
+
+def by_the_formula(c, bound, p):
+    """The published formula as it stands, its integrals by Arb's."""
+    bits = c.prec
     first = FIRST.get(bound.kind)
 
     def formula():
@@ -86,6 +79,30 @@ def numbers(bound, p, bits):
         return {None: enclosure(c, formula).x}
     finally:
         c.prec = bits
+
+
+def _with_integral(c, bound, p):
+    """The published formula, with its integral from integrals.py: the same one however the formula's comparisons turn out."""
+    module, name, integral = INTEGRALS[bound.name]
+    known, printed, bits = [], getattr(module, name), c.prec
+
+    def enclosed(mp, *args):
+        if p["batch_size"] == p["n"]:  # q = 1: no integral
+            return printed(mp, *args)
+        if not known:
+            known.append(integral(*map(mp.raw, args), bits))
+            mp.prec = bits
+        return Ball(mp, known[0])
+
+    with patch.object(module, name, enclosed):
+        return by_the_formula(c, bound, p)
+
+
+def poisson(c, alpha, noise_multiplier, sampling_rate):
+    """The printed sum at whole orders, as it stands; else the integral."""
+    if sampling_rate == 1 or alpha == int(alpha):
+        return poisson_rdp.exact(c, alpha, noise_multiplier, sampling_rate).x
+    return integrals.forward(flint.arb(alpha), flint.arb(sampling_rate), flint.arb(noise_multiplier), c.prec)
 
 
 def optimal(c, alpha, rdp, delta):
@@ -230,7 +247,7 @@ def _log_rest(v, analytic):
     return (-v).log1p()
 
 
-REFERENCES = {"rdp-optimal": optimal, "lower-bound": one_step_below, "online-limit": limit}
+REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "lower-bound": one_step_below, "online-limit": limit}
 
 
 def is_zero(ball):

@@ -62,7 +62,7 @@ def deviations(bound, p, least=0.0):
         return [_far(bound, p, got)]
     if bound.status == "lower" and got == -inf:
         return [Deviation(0.0, False)]  # no claim at all
-    for bits in enclose.bits(bound):
+    for bits in enclose.BITS:
         try:
             want = enclose.numbers(bound, p, bits)
         except Undecided:
