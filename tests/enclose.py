@@ -4,9 +4,9 @@ Most formulas run in balls as they stand. Those that search for a root are enclo
 by the sums of integrals.py.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
-from math import exp, log
+from math import exp, inf, log, nextafter
 from unittest.mock import patch
 
 import flint
@@ -19,6 +19,7 @@ from dpcalc.errors import OutOfScope
 from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.context import Context, enclosure
 
+_NEAR = 2.0**-20
 BITS = (128, 256, 512, 1024, 2048, 4096)
 INTEGRALS = {  # where a formula has its integral, and the enclosure that takes its place
     "composition": (sampled_step, "exact", lambda a, q, z, bits: integrals.one_step(a, q, z, bits)),
@@ -105,6 +106,12 @@ def poisson(c, alpha, noise_multiplier, sampling_rate):
     return integrals.forward(flint.arb(alpha), flint.arb(sampling_rate), flint.arb(noise_multiplier), c.prec)
 
 
+@lru_cache(maxsize=2)
+def conversion(bound, alpha, rdp, delta):
+    """By doubles, at a δ that is rounded down."""
+    return bound.value(alpha, rdp, nextafter(log(delta), -inf))
+
+
 def optimal(c, alpha, rdp, delta):
     """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h (dpcalc.verify.optimal).
 
@@ -116,7 +123,7 @@ def optimal(c, alpha, rdp, delta):
         return (r + (-d).log1p()).max(arb(0))
     if _slack(a, d, r, arb(0), _least(a, d, arb(0), alpha, delta, 0.0))[0] >= 0:
         return arb(0)
-    epsilon = arb(rdp_optimal.value(alpha, rdp, log(delta)))
+    epsilon = arb(conversion(rdp_optimal.BOUND, alpha, rdp, delta))
     x = _least(a, d, epsilon, alpha, delta, float(epsilon))
     for _ in range(3):
         below, _, growth = _slack(a, d, r, epsilon, x)
@@ -140,11 +147,11 @@ def _parts(a, d, grown, x):
 
 
 def _slack(a, d, r, epsilon, x):
-    """(α−1)(ε − ε(α)) + log min h from below and from above, and about its derivative in ε."""
+    """(α−1)(ε − ε(α)) + log min h from below and from above, and about its derivative in ε. h lies above its tangent at x, on (0, 1 − δ)."""
     grown = epsilon.exp()
     h, slope, _, second, y = _parts(a, d, grown, x)
     own = (a - 1) * (epsilon - r)
-    return (h - abs(slope)).log() + own, h.log() + own, ((a - 1) * (1 - second / h * grown / y)).mid()
+    return (h - (x * slope).max((d + x - 1) * slope)).log() + own, h.log() + own, ((a - 1) * (1 - second / h * grown / y)).mid()
 
 
 def _newton(a, d, grown, x, times):
@@ -158,10 +165,22 @@ def _newton(a, d, grown, x, times):
 
 
 def _least(a, d, epsilon, alpha, delta, near):
-    """An x next to the minimum of h, from the doubles."""
-    u = rdp_optimal._stationary(alpha, near, delta, log(alpha - 1) + log(delta))
-    x = flint.arb(exp(u))
-    return _newton(a, d, epsilon.exp(), x if x < 1 - d else ((1 - d) * (1 - flint.arb(2) ** -40)).mid(), 5)
+    """An x next to the minimum of h: by Newton's method from the doubles, or halving first where that leads nowhere."""
+    grown, low, high = epsilon.exp(), (a - 1) * d, 1 - d
+    x = flint.arb(exp(rdp_optimal._stationary(alpha, near, delta, log(alpha - 1) + log(delta))))
+    last = ((1 - d) * (1 - flint.arb(2) ** (-flint.ctx.prec // 2))).mid()
+    if _parts(a, d, grown, last)[1] < 0:  # α near 1: the minimum is nearer to 1 − δ than that
+        return last
+    for halvings in (0, 20, 60):
+        for _ in range(halvings):
+            middle = ((low * high).sqrt() if high > 2 * low else (low + high) / 2).mid()
+            low, high = (middle, high) if _parts(a, d, grown, middle)[1] < 0 else (low, middle)
+            x = middle
+        x = _newton(a, d, grown, x if x < last else last, 5)
+        left, right = x * (1 - _NEAR), x * (1 + _NEAR)
+        if right < 1 - d and _parts(a, d, grown, left)[1] < 0 and _parts(a, d, grown, right)[1] > 0:
+            break
+    return x
 
 
 def one_step_below(c, epsilon, **params):

@@ -35,7 +35,7 @@ def exact(bound, p, dps):
 
 def value(bound, p):
     if bound.kind == "conversion":
-        return bound.value(p["alpha"], p["rdp"], nextafter(log(p["delta"]), -inf))
+        return enclose.conversion(bound, **p)
     if bound.kind == "composition":
         return compose.log_delta_at(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"]).upper
     return bound.value(**p)
