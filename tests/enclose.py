@@ -6,7 +6,7 @@ by the sums of integrals.py.
 
 from functools import cache, lru_cache
 from itertools import pairwise
-from math import exp, inf, log, nextafter
+from math import exp, inf, log, log1p, nextafter
 from unittest.mock import patch
 
 import flint
@@ -184,43 +184,59 @@ def _least(a, d, epsilon, alpha, delta, near):
 
 
 def one_step_below(c, epsilon, **params):
-    """δ(ε) of the best instance of lower-bound, from below and as near as the precision: at thresholds, the last of them where the ratio of
-    the densities, which rises, meets e^ε."""
+    """δ(ε) of the best instance of lower-bound: at a wall, or at the threshold where the ratio of the densities, which rises, meets e^ε."""
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "one step only", "--iterations")
     found = flint.arb(0)
     for pair in lower_bound.instances(**params):
-        found = found.max(_best_threshold(pair, flint.arb(epsilon).exp(), c.prec))
+        found = found.max(_best_threshold(pair, epsilon))
     return found
 
 
-def _best_threshold(pair, grown, halvings):
-    arb = flint.arb
+def _best_threshold(pair, epsilon):
+    """Doubles find the threshold, the signs of balls on both sides of it prove that it is there; δ(t) is an integral of the difference of
+    the densities, so that it is nowhere between them more than their distance times that difference above the one in the middle."""
+    arb, grown = flint.arb, flint.arb(epsilon).exp()
     base, rate = arb(pair.pull) * arb(pair.start), arb(pair.rate)
     drift, up, down = (base + arb(m) for m in (pair.drift, pair.up, pair.down))
     root2 = arb(2).sqrt()
 
-    def densities(x, kick):  # times √(2π)
+    def density(x, kick):  # times √(2π)
         return (1 - rate) * (-(x - drift) ** 2 / 2).exp() + rate * (-(x - kick) ** 2 / 2).exp()
+
+    def rises(x):
+        return density(x, up) - grown * density(x, down)
 
     def delta(x):
         return ((1 - rate) * ((x - drift) / root2).erfc() * (1 - grown)
                 + rate * (((x - up) / root2).erfc() - grown * ((x - down) / root2).erfc())) / 2
 
-    low, high = -arb(pair.half), arb(pair.half)
-    found, t = arb(0).max(delta(low)).max(delta(high)), low
-    for _ in range(halvings):
-        t = ((low + high) / 2).mid()
-        first, second = densities(t, up), grown * densities(t, down)
-        if first > second:
-            high = t
-        elif first < second:
-            low = t
-        elif abs(first - second) < first * arb(2) ** (-halvings / 3):
-            break
-        else:
-            raise Undecided("densities that balls do not tell apart")
-    return found.max(delta(t))
+    walls = (arb(-pair.half), arb(pair.half))
+    found = arb(0).max(delta(walls[0])).max(delta(walls[1]))
+    if rises(walls[0]) > 0 or rises(walls[1]) < 0:
+        return found
+    t = _meeting(pair, epsilon)
+    for apart in (1e-13, 1e-11, 1e-9, 1e-7):
+        width = apart * (1 + abs(t))
+        if rises(arb(t) - width) < 0 and rises(arb(t) + width) > 0:
+            here = delta(arb(t))
+            return found.max(here.union(here + width * abs(rises(arb(t, width))).upper()))
+    raise Undecided("densities that balls do not tell apart")
+
+
+def _meeting(pair, epsilon):
+    """By halving, where the log of the ratio of the densities is about ε."""
+    base, low, high = pair.pull * pair.start, -pair.half, pair.half
+    still, own = log1p(-pair.rate) if pair.rate < 1 else -inf, log(pair.rate)
+
+    def density(x, kick):
+        first, second = still - (x - base - pair.drift) ** 2 / 2, own - (x - base - kick) ** 2 / 2
+        return max(first, second) + log1p(exp(-abs(first - second)))
+
+    for _ in range(60):
+        t = (low + high) / 2
+        low, high = (low, t) if density(t, pair.up) - density(t, pair.down) > epsilon else (t, high)
+    return t
 
 
 def limit(c, epsilon, law, levels, lipschitz, index, **_):
