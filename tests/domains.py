@@ -65,12 +65,31 @@ def profile(rng):
     return MECHANISMS[rng.choice(tuple(MECHANISMS))].profile(values)
 
 
-def atoms(rng):
-    """A few pairs of atoms, as randomised response and (ε, δ) points have, with counts."""
+class Parts(tuple):
+    """Pairs with counts, whose composition has a closed form: what makes it known, for reference and record."""
+
+    name, gaussian, laplace = "up to 12 (ε, δ) steps", (), 0.0
+
+
+def composed(rng):
+    """Of twenty, seventeen are a few pairs of atoms, as randomised response and (ε, δ) points have, two Gaussian steps, one a Laplace step."""
+    kind = rng.randrange(20)
+    if kind == 0:
+        parts = Parts([(pairs.laplace(ratio := log_uniform(rng, 0.01, 20)), 1)])
+        parts.name, parts.laplace = "one Laplace step", ratio
+        return {"pairs": parts, "epsilon": rng.uniform(0, 0.95) * ratio}
+    if kind < 3:
+        counts = [steps(rng, 1000) for _ in range(rng.randint(1, 2))]
+        mus = tuple(log_uniform(rng, 0.01, 2) / count**0.5 for count in counts)
+        parts = Parts((pairs.gaussian(mu), count) for mu, count in zip(mus, counts, strict=True))
+        parts.name, parts.gaussian = "up to 2000 Gaussian steps", mus
+        r = sum(count * mu * mu for mu, count in zip(mus, counts, strict=True)) ** 0.5
+        return {"pairs": parts, "epsilon": max(0.0, r * (r / 2 + rng.uniform(-4, 12)))}
+
     def one():
         return pairs.binary(rng.uniform(0.01, 2), rng.choice((-inf, -rng.uniform(1, 30))))
 
-    return {"pairs": tuple((one(), rng.randint(1, 4)) for _ in range(rng.randint(1, 3))), "epsilon": rng.uniform(0, 3)}
+    return {"pairs": Parts((one(), rng.randint(1, 4)) for _ in range(rng.randint(1, 3))), "epsilon": rng.uniform(0, 3)}
 
 
 def outcomes(rng):
@@ -288,7 +307,7 @@ DRAW = {
     "wor-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": log_uniform(r, 1e-9, 1), "profile": profile(r)},
     "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
-    "profile-composition": atoms,
+    "profile-composition": composed,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
     "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r", "sigma1"),
     "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},

@@ -5,15 +5,17 @@ by the sums of integrals.py.
 """
 
 from functools import cache, lru_cache
-from itertools import pairwise
-from math import exp, inf, log, log1p, nextafter
+from math import comb, exp, inf, log, log1p, nextafter
 from unittest.mock import patch
 
 import flint
 import integrals
+import limits
 
 from dpcalc.bounds.conversions import rdp_optimal
+from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import lower_bound, sampled_step
+from dpcalc.bounds.pnsgd.laws import LAPLACE
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.errors import OutOfScope
 from dpcalc.verify.ball import Ball, Undecided
@@ -239,50 +241,32 @@ def _meeting(pair, epsilon):
     return t
 
 
+def composed(c, epsilon, pairs):
+    """δ by the definition for a few pairs of atoms; of Gaussian steps, and of one Laplace step, by their closed forms."""
+    if pairs.gaussian:
+        return gaussian_exact.theta(c, epsilon, c.mpf(sum(count * flint.arb(mu) ** 2 for mu, (_, count) in zip(pairs.gaussian, pairs, strict=True)).sqrt())).x
+    if pairs.laplace:
+        return LAPLACE.exact(c, c.mpf(epsilon), c.mpf(pairs.laplace)).x
+    finite, laws = flint.arb(0), [(flint.arb(-epsilon), flint.arb(1))]
+    for pair, count in pairs:
+        finite += count * (-flint.arb(pair.log_infinite).exp()).log1p() if pair.log_infinite > -inf else 0
+        (one, p), (two, q) = ((flint.arb(loss), flint.arb(mass).exp()) for loss, mass in pair.atoms)
+        uses = [(k * one + (count - k) * two, comb(count, k) * p**k * q ** (count - k)) for k in range(count + 1)]
+        laws = [(s + more, m * mass) for s, m in laws for more, mass in uses]
+    return sum((m * (-(-s).expm1()) for s, m in laws if not s <= 0), -finite.expm1())
+
+
 def limit(c, epsilon, law, levels, lipschitz, index, **_):
-    """A_i exp(∫_{i+1}^∞ log B_x dx) at ε = 0, where reach and level share M, D and η: with z = x^a/C1 + C2, 1 − B = 1/z for Laplace
-    noise; for Gaussian noise erfc(√(W/2)), W = W(x^{2a}/(2πC1²) + C2). In u = log x; the rest is at most 3·C1·X^{1−a}/(a−1):
-    erfc(√(W/2)) <= √(2/(πW))e^{−W/2} = √(2/(πz)) <= 2C1/x^a, and −log(1−v) <= 3v/2 for v <= 1/2."""
+    """A_i exp(∫_X^∞ log B_x dx), X = i + 1, at ε = 0, where reach and level share M, D and η."""
     if epsilon != 0:
         raise OutOfScope("out-of-range", "its enclosure is for ε = 0", "--epsilon")
-    arb, acb = flint.arb, flint.acb
-    a, c1, c2 = arb(levels.decay), arb(levels.c1), arb(levels.c2)
-    scale = 2 * arb.pi() * c1 * c1
-
-    def laplace(u, analytic):
-        return _log_rest(1 / ((a * u).exp() / c1 + c2), analytic)
-
-    def gaussian(u, analytic):
-        z = (2 * a * u).exp() / scale + c2
-        if not z.real > 0:
-            return acb(float("nan"))
-        return _log_rest((z.lambertw() / 2).sqrt().erfc(), analytic)
-
-    of = laplace if law.name == "laplace" else gaussian
-
-    def loss(u, analytic):
-        return u.exp() * of(u, analytic)
-
-    start = arb(index + 1).log()
-    reach = 80 / (a - 1)
-    cuts = [start] + [start + k for k in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if k < float(reach)] + [start + reach]
-    total = acb(0)
-    for low, high in pairwise(cuts):
-        total += acb.integral(loss, acb(low), acb(high), rel_tol=arb(2) ** -70, abs_tol=arb(2) ** -70 * (abs(total.real).mid() + arb(2) ** -200))
-    end = start + reach
-    rest = 3 * c1 * ((1 - a) * end).exp() / (a - 1)
     first = law.exact(c, 0.0, 2 * c.mpf(lipschitz) / levels.exact(c, index)).x
-    return first * (total.real - arb(0).union(rest)).exp()
+    c.prec += 64
+    rest = limits.laplace if law.name == "laplace" else limits.gaussian
+    return first * rest(*map(flint.arb, (levels.decay, levels.c1, levels.c2, index + 1))).exp()
 
 
-def _log_rest(v, analytic):
-    """log(1 − v), holomorphic where Re(1 − v) > 0."""
-    if analytic and not (1 - v).real > 0:
-        return flint.acb(float("nan"))
-    return (-v).log1p()
-
-
-REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "lower-bound": one_step_below, "online-limit": limit}
+REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "lower-bound": one_step_below, "profile-composition": composed, "online-limit": limit}
 
 
 def is_zero(ball):
