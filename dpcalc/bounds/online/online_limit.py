@@ -32,10 +32,11 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
           strong_convexity: float, index: int) -> float:
     """log A_i + ∫_{i+1}^∞ log B_x dx."""
     check_step_size(learning_rate, smoothness, strong_convexity)
+    reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
 
     def loss(t: float) -> float:
-        return -log_b(law, epsilon, reach_ratio(levels.at(t), diameter, learning_rate, smoothness, strong_convexity))
+        return -log_b(law, epsilon, up(reach / levels.at(t)))
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
