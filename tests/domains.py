@@ -314,7 +314,7 @@ DRAW = {
     "burn-in-profile": one_sgd_step,
     "iteration": deterministic_order,
     "iteration-schedule": scheduled,
-    "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 10), **sgd(r)},
+    "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 100), **sgd(r)},
     "lower-bound": lambda r: one_sgd_step(r, "r", "sigma1"),
     "noise-feedback": affine,
     "without-feedback": affine,

@@ -14,7 +14,7 @@ import flint
 import numpy as np
 
 arb = flint.arb
-FIRST, ENOUGH = 128, 40.0  # at so many bits, −log of the relative error wanted; in proportion at more
+FIRST, ENOUGH = 128, 34.0  # at so many bits, −log of the relative error wanted; in proportion at more
 LARGE, APART = 45.0, 15.0
 
 
@@ -59,7 +59,7 @@ def reverse(alpha, q, z, bits):
         edge = 1 / (2 * z) - arb(apart) * z
         low = (1 - q + q * (-arb(apart)).exp()) ** -s * (1 - _normal_tail(edge))
         return low.union(most).log() / s
-    strip = min(0.8 * pi * noise, sqrt(2 * needed))
+    strip = min(0.8 * pi * noise, sqrt(2 * needed / (1 + float(s) / noise**2 / 4)))
     lost = (arb(strip) / (2 * z)).cos() ** -s
     step = arb(2 * pi * strip / (needed + strip**2 / 2 + float(lost.log()) + 1))
     reach = sqrt(2 * (needed + float(most.log())))
