@@ -65,7 +65,7 @@ def _above(pair: Pair, t: float) -> float:
 
 
 def _best(score: Callable[[float], float], half: float) -> float:
-    """The largest score at a threshold: on a grid, and by golden sections beside its best. Any is a bound, so that the search may be rough."""
+    """The largest score at a threshold, sought on a grid and by golden sections beside its best. Any is a bound: it may be rough."""
     step = 2 * half / _GRID
     tried = [(score(-half + k * step), -half + k * step) for k in range(_GRID + 1)]
     best, t = max(tried)
