@@ -1,9 +1,13 @@
-"""The trapezoidal sums of integrals.py enclose what Arb's own rigorous integration encloses, and mpmath's sums at whole orders."""
+"""The trapezoidal sums of integrals.py enclose what Arb's rigorous integration does, and sums at whole orders; those of limits.py mpmath's integral."""
+
+import random
 
 import domains
 import enclose
 import flint
 import integrals
+import limits
+import oracle
 import pytest
 
 from dpcalc.bounds import all_bounds
@@ -71,3 +75,26 @@ def test_formulas_are_the_published_ones_around_their_integrals(name):
             continue  # Arb's integration takes seconds there
         found = enclose.numbers(bound, p, 128)[None]
         assert found.overlaps(enclose.by_the_formula(enclose.context(256), bound, p)[None])
+
+
+@pytest.mark.parametrize("noise, decays", [("laplace", (2.2, 5.5)), ("gaussian", (2.5,))])
+def test_limits_are_the_integrals_of_their_logarithms(noise, decays):
+    """At decays where what mpmath leaves out, beyond e^96, is below e^−110."""
+    bound, rng = all_bounds()["online-limit"], random.Random(8)
+    for decay in decays:
+        p = domains.DRAW["online-limit"](rng)
+        while p["law"].name != noise:
+            p = domains.DRAW["online-limit"](rng)
+        p["levels"] = p["levels"]._replace(decay=decay)
+        want = oracle.context(30).log(oracle.exact(bound, p, 30))
+        found = enclose.numbers(bound, p, 128)[None].log()
+        assert found.rel_accuracy_bits() > 40
+        assert abs(float(found.mid()) - want) < 1e-13 * abs(want)
+
+
+def test_the_sum_of_a_limit_is_as_wide_as_its_error(monkeypatch):
+    args = [flint.arb(x) for x in (1.7, 300.0, 20.0, 5)]
+    want = limits.gaussian(*args)
+    monkeypatch.setattr(limits, "ENOUGH", 10.0)
+    wide = limits.gaussian(*args)
+    assert wide.overlaps(want) and wide.rel_accuracy_bits() < want.rel_accuracy_bits() - 20
