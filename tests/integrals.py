@@ -100,9 +100,9 @@ def one_step(alpha, q, z, bits):
     as (1 + w)^m − 1 = m∫_0^1 w(1 + tw)^{m−1}dt: |v − 1| <= C^{m−1}(v0 − 1). Then |v^b − 1| <= b·|log v|·max(1, |v|^b) gives
     |G| <= α(α−1)·C^{2m−4}·C^{1−α}·(v0 − 1)²·v0^α, and G = v^α − 1 − v + v^{1−α} gives |G| <= 4C^{1−α}·v0^α.
     """
-    if _is_large(alpha, q, z):  # T − 3 <= J <= T = E[v^α]: G = v^α − 1 − v + v^{1−α} for w > 0, and E[v] = 1
+    if _is_large(alpha, q, z):  # T − 3 <= J <= T = E[v^α]: G = v^α − 1 − v + v^{1−α} for w > 0, and E[v] = 1; log(1 − 2/T) >= −3/T
         low = _large(alpha, q, z)
-        return (low + arb(0).union(1 / low.exp()) - arb(0).union(2 / low.exp())) / (alpha - 1)
+        return (low + arb(0).union(1 / low.exp()) - arb(0).union(3 / low.exp())) / (alpha - 1)
     flint.ctx.prec = bits + 64
     noise, needed, half = float(z), _needed(alpha, q, z, bits), 1 / (2 * z)
     kappa = z if noise <= 2 else arb(2)
