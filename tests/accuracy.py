@@ -98,7 +98,7 @@ def widen(domain, key, x, known=False):
 def word(x):
     if isinstance(x, str):
         return x
-    if isinstance(x, tuple) and not hasattr(x, "_fields"):
+    if isinstance(x, tuple) and not hasattr(x, "_fields") and not hasattr(x, "name"):
         return "a list"
     return str(getattr(x, "name", None) or type(x).__name__.lower())
 

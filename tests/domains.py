@@ -38,8 +38,8 @@ def steps(rng, high=1e9):
 
 
 def length(rng, most):
-    """How many terms. Of a long sum 19 in 20 have at most 20, which are cheap, and one in 20 any number up to the most."""
-    few = most if most > LONG or rng.random() < 0.05 else min(most, 20)
+    """How many terms. Of a long sum 49 in 50 have at most 20, which are cheap, and one in 50 any number up to the most."""
+    few = most if most > LONG or rng.random() < 0.02 else min(most, 20)
     return max(1, round(log_uniform(rng, 1 if few <= 20 or most > LONG else 20, few)))
 
 
@@ -65,12 +65,31 @@ def profile(rng):
     return MECHANISMS[rng.choice(tuple(MECHANISMS))].profile(values)
 
 
-def atoms(rng):
-    """A few pairs of atoms, as randomised response and (ε, δ) points have, with counts."""
+class Parts(tuple):
+    """Pairs with counts, whose composition has a closed form: what makes it known, for reference and record."""
+
+    name, gaussian, laplace = "up to 12 (ε, δ) steps", (), 0.0
+
+
+def composed(rng):
+    """Of twenty, seventeen are a few pairs of atoms, as randomised response and (ε, δ) points have, two Gaussian steps, one a Laplace step."""
+    kind = rng.randrange(20)
+    if kind == 0:
+        parts = Parts([(pairs.laplace(ratio := log_uniform(rng, 0.01, 20)), 1)])
+        parts.name, parts.laplace = "one Laplace step", ratio
+        return {"pairs": parts, "epsilon": rng.uniform(0, 0.95) * ratio}
+    if kind < 3:
+        counts = [steps(rng, 1000) for _ in range(rng.randint(1, 2))]
+        mus = tuple(log_uniform(rng, 0.01, 2) / count**0.5 for count in counts)
+        parts = Parts((pairs.gaussian(mu), count) for mu, count in zip(mus, counts, strict=True))
+        parts.name, parts.gaussian = "up to 2000 Gaussian steps", mus
+        r = sum(count * mu * mu for mu, count in zip(mus, counts, strict=True)) ** 0.5
+        return {"pairs": parts, "epsilon": max(0.0, r * (r / 2 + rng.uniform(-4, 12)))}
+
     def one():
         return pairs.binary(rng.uniform(0.01, 2), rng.choice((-inf, -rng.uniform(1, 30))))
 
-    return {"pairs": tuple((one(), rng.randint(1, 4)) for _ in range(rng.randint(1, 3))), "epsilon": rng.uniform(0, 3)}
+    return {"pairs": Parts((one(), rng.randint(1, 4)) for _ in range(rng.randint(1, 3))), "epsilon": rng.uniform(0, 3)}
 
 
 def outcomes(rng):
@@ -261,7 +280,8 @@ DRAW = {
     "randomized-response-exact": lambda r: {"probability": r.uniform(0.51, 0.99), "steps": steps(r, 100), "epsilon": r.uniform(0, 3)},
     "rdp-mironov": lambda r: {"alpha": alpha(r), "rdp": spread(r, 1e-9, 1e4), "delta": log_uniform(r, 1e-300, 0.9)},
     "rdp-improved": lambda r: {"alpha": alpha(r), "rdp": spread(r, 1e-9, 1e4), "delta": log_uniform(r, 1e-300, 0.9)},
-    "rdp-optimal": lambda r: {"alpha": 1 + log_uniform(r, 0.1, 100), "rdp": spread(r, 1e-2, 30), "delta": log_uniform(r, 1e-15, 0.9)},
+    "rdp-optimal": lambda r: {"alpha": 1 + log_uniform(r, *r.choice(((1e-9, 100), (0.1, 100)))), "rdp": r.choice((spread(r, 1e-22, 30), spread(r, 1e-2, 30))),
+                              "delta": r.choice((log_uniform(r, 1e-15, 0.9), r.uniform(1e-9, 0.99)))},
     "gdp-exact": gdp_profile,
     "gdp-rdp": lambda r: {"alpha": alpha(r), "mu": spread(r, 1e-9, 1e6)},
     "zcdp-rdp": lambda r: {"alpha": alpha(r), "rho": spread(r, 1e-9, 1e6)},
@@ -287,14 +307,14 @@ DRAW = {
     "wor-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": log_uniform(r, 1e-9, 1), "profile": profile(r)},
     "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
-    "profile-composition": atoms,
+    "profile-composition": composed,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
     "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r", "sigma1"),
     "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},
     "burn-in-profile": one_sgd_step,
     "iteration": deterministic_order,
     "iteration-schedule": scheduled,
-    "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 10), **sgd(r)},
+    "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 100), **sgd(r)},
     "lower-bound": lambda r: one_sgd_step(r, "r", "sigma1"),
     "noise-feedback": affine,
     "without-feedback": affine,

@@ -1,22 +1,33 @@
 """Enclosures of what the bounds' formulas say as printed, in ball arithmetic (dpcalc.verify.ball): the reference of all measuring.
 
-Most formulas run in balls as they stand. Those that search for a root or integrate without end are enclosed here by what defines them.
+Most formulas run in balls as they stand. Those that search for a root are enclosed here by what defines them, and the integrals in them
+by the sums of integrals.py.
 """
 
-from functools import cache
-from itertools import pairwise
-from math import exp, log
+from functools import cache, lru_cache
+from math import comb, exp, inf, log, log1p, nextafter
+from unittest.mock import patch
 
 import flint
+import integrals
+import limits
 
 from dpcalc.bounds.conversions import rdp_optimal
-from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.noisy_sgd import lower_bound, sampled_step
+from dpcalc.bounds.pnsgd.laws import LAPLACE
+from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.errors import OutOfScope
 from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.context import Context, enclosure
 
+_NEAR = 2.0**-20
 BITS = (128, 256, 512, 1024, 2048, 4096)
-INTEGRALS = {"poisson-rdp", "composition", "burn-in-rdp", "burn-in-as-published"}  # whose integrands may lose 100 bits
+INTEGRALS = {  # where a formula has its integral, and the enclosure that takes its place
+    "composition": (sampled_step, "exact", lambda a, q, z, bits: integrals.one_step(a, q, z, bits)),
+    "burn-in-rdp": (sampled_step, "exact", lambda a, q, z, bits: integrals.one_step(a, q, z, bits)),
+    "burn-in-as-published": (poisson_rdp, "exact_reverse", lambda a, z, q, bits: integrals.reverse(a, q, z, bits)),
+}
 FIRST = {"rdp": "alpha", "profile": "epsilon", "composition": "epsilon"}  # what `exact` takes before the parameters
 
 
@@ -34,25 +45,6 @@ class Balls(Context):
             found = raw.lower().erfc().union(raw.upper().erfc())
         return Ball(self, found)
 
-    def quad(self, f, points):
-        """∫ f, the heaviest stretches first: the others need no digits of their own."""
-        total, goal = self.acb(0), self.arb(2) ** (-47 if self.prec <= BITS[1] else -self.prec / 4)
-
-        def at(x, analytic):
-            self.analytic = bool(analytic)
-            try:
-                return self.acb(self.raw(f(Ball(self, x))))
-            finally:
-                self.analytic = False
-
-        ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
-        heights = [abs(at(self.acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
-        for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
-            tolerance = abs(total.real).mid() * goal
-            total += self.acb.integral(at, *map(self.acb, ends[k]), rel_tol=goal,
-                                       abs_tol=tolerance if tolerance > 0 else self.arb(2) ** -100_000)
-        return Ball(self, total.real)
-
 
 @cache
 def _context():
@@ -65,16 +57,20 @@ def context(bits):
     return found
 
 
-def bits(bound):
-    """Precisions to try."""
-    return BITS[1:] if bound.name in INTEGRALS else BITS
-
-
 def numbers(bound, p, bits):
     """{key: ball} of what the bound gives at p (the key is None but for a point); a profile's δ. Raises Undecided."""
     c = context(bits)
     if bound.name in REFERENCES:
-        return {None: REFERENCES[bound.name](c, **p)}
+        try:
+            return {None: REFERENCES[bound.name](c, **p)}
+        finally:
+            c.prec = bits
+    return _with_integral(c, bound, p) if bound.name in INTEGRALS else by_the_formula(c, bound, p)
+
+
+def by_the_formula(c, bound, p):
+    """The published formula as it stands, its integrals by Arb's."""
+    bits = c.prec
     first = FIRST.get(bound.kind)
 
     def formula():
@@ -88,6 +84,36 @@ def numbers(bound, p, bits):
         c.prec = bits
 
 
+def _with_integral(c, bound, p):
+    """The published formula, with its integral from integrals.py: the same one however the formula's comparisons turn out."""
+    module, name, integral = INTEGRALS[bound.name]
+    known, printed, bits = [], getattr(module, name), c.prec
+
+    def enclosed(mp, *args):
+        if p["batch_size"] == p["n"]:  # q = 1: no integral
+            return printed(mp, *args)
+        if not known:
+            known.append(integral(*map(mp.raw, args), bits))
+            mp.prec = bits
+        return Ball(mp, known[0])
+
+    with patch.object(module, name, enclosed):
+        return by_the_formula(c, bound, p)
+
+
+def poisson(c, alpha, noise_multiplier, sampling_rate):
+    """The printed sum at whole orders, as it stands; else the integral."""
+    if sampling_rate == 1 or alpha == int(alpha):
+        return poisson_rdp.exact(c, alpha, noise_multiplier, sampling_rate).x
+    return integrals.forward(flint.arb(alpha), flint.arb(sampling_rate), flint.arb(noise_multiplier), c.prec)
+
+
+@lru_cache(maxsize=2)
+def conversion(bound, alpha, rdp, delta):
+    """By doubles, at a δ that is rounded down."""
+    return bound.value(alpha, rdp, nextafter(log(delta), -inf))
+
+
 def optimal(c, alpha, rdp, delta):
     """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h (dpcalc.verify.optimal).
 
@@ -99,7 +125,7 @@ def optimal(c, alpha, rdp, delta):
         return (r + (-d).log1p()).max(arb(0))
     if _slack(a, d, r, arb(0), _least(a, d, arb(0), alpha, delta, 0.0))[0] >= 0:
         return arb(0)
-    epsilon = arb(rdp_optimal.value(alpha, rdp, log(delta)))
+    epsilon = arb(conversion(rdp_optimal.BOUND, alpha, rdp, delta))
     x = _least(a, d, epsilon, alpha, delta, float(epsilon))
     for _ in range(3):
         below, _, growth = _slack(a, d, r, epsilon, x)
@@ -123,11 +149,11 @@ def _parts(a, d, grown, x):
 
 
 def _slack(a, d, r, epsilon, x):
-    """(α−1)(ε − ε(α)) + log min h from below and from above, and about its derivative in ε."""
+    """(α−1)(ε − ε(α)) + log min h from below and from above, and about its derivative in ε. h lies above its tangent at x, on (0, 1 − δ)."""
     grown = epsilon.exp()
     h, slope, _, second, y = _parts(a, d, grown, x)
     own = (a - 1) * (epsilon - r)
-    return (h - abs(slope)).log() + own, h.log() + own, ((a - 1) * (1 - second / h * grown / y)).mid()
+    return (h - (x * slope).max((d + x - 1) * slope)).log() + own, h.log() + own, ((a - 1) * (1 - second / h * grown / y)).mid()
 
 
 def _newton(a, d, grown, x, times):
@@ -141,96 +167,106 @@ def _newton(a, d, grown, x, times):
 
 
 def _least(a, d, epsilon, alpha, delta, near):
-    """An x next to the minimum of h, from the doubles."""
-    u = rdp_optimal._stationary(alpha, near, delta, log(alpha - 1) + log(delta))
-    x = flint.arb(exp(u))
-    return _newton(a, d, epsilon.exp(), x if x < 1 - d else ((1 - d) * (1 - flint.arb(2) ** -40)).mid(), 5)
+    """An x next to the minimum of h: by Newton's method from the doubles, or halving first where that leads nowhere."""
+    grown, low, high = epsilon.exp(), (a - 1) * d, 1 - d
+    x = flint.arb(exp(rdp_optimal._stationary(alpha, near, delta, log(alpha - 1) + log(delta))))
+    last = ((1 - d) * (1 - flint.arb(2) ** (-flint.ctx.prec // 2))).mid()
+    if _parts(a, d, grown, last)[1] < 0:  # α near 1: the minimum is nearer to 1 − δ than that
+        return last
+    for halvings in (0, 20, 60):
+        for _ in range(halvings):
+            middle = ((low * high).sqrt() if high > 2 * low else (low + high) / 2).mid()
+            low, high = (middle, high) if _parts(a, d, grown, middle)[1] < 0 else (low, middle)
+            x = middle
+        x = _newton(a, d, grown, x if x < last else last, 5)
+        left, right = x * (1 - _NEAR), x * (1 + _NEAR)
+        if right < 1 - d and _parts(a, d, grown, left)[1] < 0 and _parts(a, d, grown, right)[1] > 0:
+            break
+    return x
 
 
 def one_step_below(c, epsilon, **params):
-    """δ(ε) of the best instance of lower-bound, from below and as near as the precision: at thresholds, the last of them where the ratio of
-    the densities, which rises, meets e^ε."""
+    """δ(ε) of the best instance of lower-bound: at a wall, or at the threshold where the ratio of the densities, which rises, meets e^ε."""
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "one step only", "--iterations")
     found = flint.arb(0)
     for pair in lower_bound.instances(**params):
-        found = found.max(_best_threshold(pair, flint.arb(epsilon).exp(), c.prec))
+        found = found.max(_best_threshold(pair, epsilon))
     return found
 
 
-def _best_threshold(pair, grown, halvings):
-    arb = flint.arb
+def _best_threshold(pair, epsilon):
+    """Doubles find the threshold, the signs of balls on both sides of it prove that it is there; δ(t) is an integral of the difference of
+    the densities, so that it is nowhere between them more than their distance times that difference above the one in the middle."""
+    arb, grown = flint.arb, flint.arb(epsilon).exp()
     base, rate = arb(pair.pull) * arb(pair.start), arb(pair.rate)
     drift, up, down = (base + arb(m) for m in (pair.drift, pair.up, pair.down))
     root2 = arb(2).sqrt()
 
-    def densities(x, kick):  # times √(2π)
+    def density(x, kick):  # times √(2π)
         return (1 - rate) * (-(x - drift) ** 2 / 2).exp() + rate * (-(x - kick) ** 2 / 2).exp()
+
+    def rises(x):
+        return density(x, up) - grown * density(x, down)
 
     def delta(x):
         return ((1 - rate) * ((x - drift) / root2).erfc() * (1 - grown)
                 + rate * (((x - up) / root2).erfc() - grown * ((x - down) / root2).erfc())) / 2
 
-    low, high = -arb(pair.half), arb(pair.half)
-    found, t = arb(0).max(delta(low)).max(delta(high)), low
-    for _ in range(halvings):
-        t = ((low + high) / 2).mid()
-        first, second = densities(t, up), grown * densities(t, down)
-        if first > second:
-            high = t
-        elif first < second:
-            low = t
-        elif abs(first - second) < first * arb(2) ** (-halvings / 3):
-            break
-        else:
-            raise Undecided("densities that balls do not tell apart")
-    return found.max(delta(t))
+    walls = (arb(-pair.half), arb(pair.half))
+    found = arb(0).max(delta(walls[0])).max(delta(walls[1]))
+    if rises(walls[0]) > 0 or rises(walls[1]) < 0:
+        return found
+    t = _meeting(pair, epsilon)
+    for apart in (1e-13, 1e-11, 1e-9, 1e-7):
+        width = apart * (1 + abs(t))
+        if rises(arb(t) - width) < 0 and rises(arb(t) + width) > 0:
+            here = delta(arb(t))
+            return found.max(here.union(here + width * abs(rises(arb(t, width))).upper()))
+    raise Undecided("densities that balls do not tell apart")
+
+
+def _meeting(pair, epsilon):
+    """By halving, where the log of the ratio of the densities is about ε."""
+    base, low, high = pair.pull * pair.start, -pair.half, pair.half
+    still, own = log1p(-pair.rate) if pair.rate < 1 else -inf, log(pair.rate)
+
+    def density(x, kick):
+        first, second = still - (x - base - pair.drift) ** 2 / 2, own - (x - base - kick) ** 2 / 2
+        return max(first, second) + log1p(exp(-abs(first - second)))
+
+    for _ in range(60):
+        t = (low + high) / 2
+        low, high = (low, t) if density(t, pair.up) - density(t, pair.down) > epsilon else (t, high)
+    return t
+
+
+def composed(c, epsilon, pairs):
+    """δ by the definition for a few pairs of atoms; of Gaussian steps, and of one Laplace step, by their closed forms."""
+    if pairs.gaussian:
+        return gaussian_exact.theta(c, epsilon, c.mpf(sum(count * flint.arb(mu) ** 2 for mu, (_, count) in zip(pairs.gaussian, pairs, strict=True)).sqrt())).x
+    if pairs.laplace:
+        return LAPLACE.exact(c, c.mpf(epsilon), c.mpf(pairs.laplace)).x
+    finite, laws = flint.arb(0), [(flint.arb(-epsilon), flint.arb(1))]
+    for pair, count in pairs:
+        finite += count * (-flint.arb(pair.log_infinite).exp()).log1p() if pair.log_infinite > -inf else 0
+        (one, p), (two, q) = ((flint.arb(loss), flint.arb(mass).exp()) for loss, mass in pair.atoms)
+        uses = [(k * one + (count - k) * two, comb(count, k) * p**k * q ** (count - k)) for k in range(count + 1)]
+        laws = [(s + more, m * mass) for s, m in laws for more, mass in uses]
+    return sum((m * (-(-s).expm1()) for s, m in laws if not s <= 0), -finite.expm1())
 
 
 def limit(c, epsilon, law, levels, lipschitz, index, **_):
-    """A_i exp(∫_{i+1}^∞ log B_x dx) at ε = 0, where reach and level share M, D and η: with z = x^a/C1 + C2, 1 − B = 1/z for Laplace
-    noise; for Gaussian noise erfc(√(W/2)), W = W(x^{2a}/(2πC1²) + C2). In u = log x; the rest is at most 3·C1·X^{1−a}/(a−1):
-    erfc(√(W/2)) <= √(2/(πW))e^{−W/2} = √(2/(πz)) <= 2C1/x^a, and −log(1−v) <= 3v/2 for v <= 1/2."""
+    """A_i exp(∫_X^∞ log B_x dx), X = i + 1, at ε = 0, where reach and level share M, D and η."""
     if epsilon != 0:
         raise OutOfScope("out-of-range", "its enclosure is for ε = 0", "--epsilon")
-    arb, acb = flint.arb, flint.acb
-    a, c1, c2 = arb(levels.decay), arb(levels.c1), arb(levels.c2)
-    scale = 2 * arb.pi() * c1 * c1
-
-    def laplace(u, analytic):
-        return _log_rest(1 / ((a * u).exp() / c1 + c2), analytic)
-
-    def gaussian(u, analytic):
-        z = (2 * a * u).exp() / scale + c2
-        if not z.real > 0:
-            return acb(float("nan"))
-        return _log_rest((z.lambertw() / 2).sqrt().erfc(), analytic)
-
-    of = laplace if law.name == "laplace" else gaussian
-
-    def loss(u, analytic):
-        return u.exp() * of(u, analytic)
-
-    start = arb(index + 1).log()
-    reach = 80 / (a - 1)
-    cuts = [start] + [start + k for k in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if k < float(reach)] + [start + reach]
-    total = acb(0)
-    for low, high in pairwise(cuts):
-        total += acb.integral(loss, acb(low), acb(high), rel_tol=arb(2) ** -70, abs_tol=arb(2) ** -70 * (abs(total.real).mid() + arb(2) ** -200))
-    end = start + reach
-    rest = 3 * c1 * ((1 - a) * end).exp() / (a - 1)
     first = law.exact(c, 0.0, 2 * c.mpf(lipschitz) / levels.exact(c, index)).x
-    return first * (total.real - arb(0).union(rest)).exp()
+    c.prec += 64
+    rest = limits.laplace if law.name == "laplace" else limits.gaussian
+    return first * rest(*map(flint.arb, (levels.decay, levels.c1, levels.c2, index + 1))).exp()
 
 
-def _log_rest(v, analytic):
-    """log(1 − v), holomorphic where Re(1 − v) > 0."""
-    if analytic and not (1 - v).real > 0:
-        return flint.acb(float("nan"))
-    return (-v).log1p()
-
-
-REFERENCES = {"rdp-optimal": optimal, "lower-bound": one_step_below, "online-limit": limit}
+REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "lower-bound": one_step_below, "profile-composition": composed, "online-limit": limit}
 
 
 def is_zero(ball):

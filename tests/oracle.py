@@ -35,7 +35,7 @@ def exact(bound, p, dps):
 
 def value(bound, p):
     if bound.kind == "conversion":
-        return bound.value(p["alpha"], p["rdp"], nextafter(log(p["delta"]), -inf))
+        return enclose.conversion(bound, **p)
     if bound.kind == "composition":
         return compose.log_delta_at(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"]).upper
     return bound.value(**p)
@@ -62,7 +62,7 @@ def deviations(bound, p, least=0.0):
         return [_far(bound, p, got)]
     if bound.status == "lower" and got == -inf:
         return [Deviation(0.0, False)]  # no claim at all
-    for bits in enclose.bits(bound):
+    for bits in enclose.BITS:
         try:
             want = enclose.numbers(bound, p, bits)
         except Undecided:

@@ -11,7 +11,7 @@ from dpcalc.bounds import all_bounds
 from dpcalc.errors import OutOfScope
 
 BOUNDS = all_bounds()
-SLOW = {"profile-composition": 20, "poisson-rdp": 40, "composition": 6, "burn-in-rdp": 4, "burn-in-as-published": 4, "lower-bound": 20, "online-limit": 3}
+SLOW = {"profile-composition": 100, "online-limit": 100}
 COMPOSED = {"composition-profile", "burn-in-profile"}  # composed numerically: upper bounds within 0.2 %, not closed forms
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI

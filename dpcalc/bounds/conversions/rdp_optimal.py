@@ -24,6 +24,7 @@ _NEAR = 1e-8
 _HALVINGS = 50
 _SLOP = 4e-15  # rounding of log H, see _slop
 _SMALL = 0.1  # below it log H is computed as log1p(H − 1)
+_FAR = 700.0  # of α·log(p/q)
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
@@ -50,6 +51,8 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
         near = _stationary(alpha, epsilon, delta, u)
         return target * (1 + 4e-16) - log_least(alpha, epsilon, delta, near)
 
+    if epsilon == 0 and gap(0.0) <= 0:
+        return 0.0
     rounding = 2 * _slop(alpha, epsilon, delta, u, target) / growth if growth > 0 else inf
     for margin in (2e-15 + 2 * rounding / epsilon, 2e-13, 1e-11, 1e-9) if epsilon > 0 else ():
         if epsilon * (1 + margin) < top and gap(epsilon * (1 + margin)) <= 0:
@@ -108,9 +111,9 @@ def log_least(alpha: float, epsilon: float, delta: float, u: float) -> float:
 
 def _slop(alpha: float, epsilon: float, delta: float, u: float, height: float) -> float:
     """Rounding of log H: of its terms, which are multiples of α, and near H = 1, where they are small and positive, relative."""
-    exponent = alpha * (epsilon + log1p(delta / exp(u)))
-    if abs(height) < _SMALL and exponent < 700:
-        return _SLOP * abs(height) * (2 + exponent)
+    if abs(height) < _SMALL:
+        y = epsilon + log1p(delta / exp(u))
+        return _SLOP * abs(height) * (2 + (alpha * y if alpha * y < _FAR else (alpha - 1) * y))
     return _SLOP + 5e-16 * (abs(height) + alpha * (2 + abs(u)) + (alpha - 1) * epsilon)
 
 
@@ -127,6 +130,16 @@ def _near_one(alpha: float, epsilon: float, delta: float, u: float) -> tuple[flo
     slope = q * (first - second) - rise * delta - drop * x * (delta * exp(-epsilon) - expm1(-epsilon)) / (1 - q)
     growth = q * (second - first + exp(y) * rise - exp(z) * drop)
     return q * first + (1 - q) * second, slope, growth
+
+
+def _far_from_one(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float, float]:
+    """The same where p/q is large, as p·((p/q)^{α−1} − 1) + (1−p)·(((1−p)/(1−q))^{α−1} − 1): the second is small beside the first."""
+    a1, x, q = alpha - 1, exp(u), exp(u - epsilon)
+    p = x + delta
+    first, second = a1 * (epsilon + log1p(delta / x)), a1 * (log1p(-p) - log1p(-q))
+    grown, rest = exp(first) * p, exp(second) * (1 - p)
+    slope = grown * (x - a1 * delta) / p + rest * (a1 * q / (1 - q) - alpha * x / (1 - p))
+    return p * expm1(first) + (1 - p) * expm1(second), slope, a1 * (grown - rest * q / (1 - q))
 
 
 def _bregman(alpha: float, v: float, y: float) -> float:
@@ -150,8 +163,9 @@ def _sides(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float,
     slope = w1 * (alpha * x / p - a1) + w2 * (a1 * q / (1 - q) - alpha * x / rest)
     growth = a1 * (w1 - w2 * q / (1 - q))
     height = top + log(w1 + w2)
-    if height < _SMALL and alpha * (epsilon + log1p(delta / x)) < 700:
-        excess, slope, growth = _near_one(alpha, epsilon, delta, u)
+    if height < _SMALL:
+        small = _near_one if alpha * (epsilon + log1p(delta / x)) < _FAR else _far_from_one
+        excess, slope, growth = small(alpha, epsilon, delta, u)
         return log1p(excess), slope / (1 + excess), growth / (1 + excess)
     return height, slope / (w1 + w2), growth / (w1 + w2)
 
@@ -219,7 +233,7 @@ BOUND = Bound(
     params=(),
     value=value,
     exact=exact,
-    rtol=2e-9,  # for (α−1)ε(α) >= 1e-3; closer to 0 it is an upper bound, less tight
+    rtol=2e-9,
     log_delta=log_delta,
     rough=rdp_improved.BOUND,
     condition=condition,

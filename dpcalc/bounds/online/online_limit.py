@@ -34,7 +34,6 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
     """log A_i + ∫_{i+1}^∞ log B_x dx."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
-
     reach = reaches(levels, diameter, learning_rate, smoothness, strong_convexity)
 
     def loss(t: float) -> float:

@@ -19,6 +19,7 @@ SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-st
            "w ← Π_K[w − η(∇ℓ(w) + Z)], fresh noise Z each step", "only the last iterate is released",
            "neighbours differ by replacing one record")
 LAPLACE_LINE = "Laplace noise: K = [a, b], dimension 1"
+_SERIES = 0.03  # for log_shrink
 MOVE = ("law", "level", "lipschitz")
 STEP = (*MOVE, "diameter", "learning_rate", "smoothness", "strong_convexity")
 
@@ -103,13 +104,15 @@ def log_average_power(log_b: float, log_rest: float, count: int) -> float:
     y = count * -log_b
     if rest > 0.3:
         return log1mexp(-y) - log(count) - log_rest + 1e-15 * (1 + log(count))
-    # (1 − e^{−y})/y times −log(1 − u)/u, u = 1 − B: both factors are near 1 where y and u are small.
-    return up(log_shrink(y) + _log_ratio(rest), 1e-14)
+    # (1 − e^{−y})/y times −log(1 − u)/u, u = 1 − B: both factors are near 1 where y and u are small, and both logarithms count, as they
+    # cancel; the first, where it is no series, is a difference of two of up to 3.6 + its own size.
+    shrunk, grown = log_shrink(y), _log_ratio(rest)
+    return min(0.0, shrunk + grown + 1e-14 * (abs(shrunk) + grown) + (2e-15 if y >= _SERIES else 0.0))
 
 
 def log_shrink(y: float) -> float:
     """log((1 − e^{−y})/y) for y >= 0."""
-    if y < 0.03:
+    if y < _SERIES:
         z = y * y
         return -y / 2 + z / 24 - z * z / 2880 + z * z * z / 181440  # the next term is below 1e-22
     return log1mexp(-y) - log(y)

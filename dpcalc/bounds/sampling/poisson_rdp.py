@@ -7,7 +7,7 @@ and E[u] = 0, so that
     e^{(α−1)D_α(N‖mix)} − 1 = E[(1+u)^{1−α} − 1 − (1−α)u] = E[χ(−(α−1)y) + (α−1)(u − y)],
 
 with y = log(1+u) and χ(x) = e^x − 1 − x: positive terms, no cancellation, any α > 1. The integrands are
-analytic for |Im t| < πz, so the trapezoidal rule with step min(1/2, z/4) has an error below e^{−34}.
+analytic for |Im t| < πz, so the trapezoidal rule with step min(1/2, z/4), less for the second at large α, has an error below e^{−34}.
 """
 
 from __future__ import annotations
@@ -53,10 +53,11 @@ def _divergence(alpha: float, z: float, q: float, log_integrand: Any) -> float:
     if q < 1e-140 or z > 1e100:  # the square of q/z underflows: Minkowski again, linear in q
         tiny = q * expm1(growth) * alpha / (alpha - 1) if growth < 700 else cap
         return min(up(max(tiny, 5e-324), 4e-15), cap)
-    end = _upper_end(alpha, z, q) if forward else 2 / z + _TAIL
+    start, end, step = -_TAIL, _upper_end(alpha, z, q) if forward else 2 / z + _TAIL, min(0.5, z / 4)
+    if not forward:  # on Im t = a (1+u)^{1−α} can grow by cos(a/2z)^{1−α}, about e^{(α−1)a²/8z²}
+        start, step = -_lower_end(alpha, z, q), min(step, 0.6 / sqrt(1 + (alpha - 1) / z / z / 4))
     bends = (1 / (2 * z), z * (log1p(-q) - log(q)) + 1 / (2 * z))  # u = 0 and u = 1 − q
-    log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), -_TAIL, 8 * ceil(end / 8),
-                                     min(0.5, z / 4), bends)
+    log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), start, 8 * ceil(end / 8), step, bends)
     log_excess += _ERROR + error * error
     raw = log1p(exp(log_excess)) if log_excess < 700 else log_excess
     return min(up(raw / (alpha - 1), 4e-16), cap)
@@ -84,6 +85,19 @@ def _upper_end(alpha: float, z: float, q: float) -> float:
             return low + sqrt(2 * (_FALL - fallen))
         fallen += (high - low) ** 2 / 2
     return peaks[0] + sqrt(2 * (_FALL - fallen))
+
+
+def _lower_end(alpha: float, z: float, q: float) -> float:
+    """A t below the negative of which nothing is left of the integral of f(t) = φ(t)(1+u)^{1−α}.
+
+    d log f/dt = −t − (α−1)/z·s(t) with the share s(t) = qe^w/(1+u), which rises. Below −c, c >= (α−1)/z·s(−c), f falls at least like
+    e^{−(t+c)²/2}. As s rises, every second iterate of c ← (α−1)/z·s(−c) from (α−1)/z on is such a c.
+    """
+    most = c = (alpha - 1) / z
+    for _ in range(8):
+        w = log(q) - log1p(-q) - c / z - 1 / (2 * z * z)
+        c = most / (1 + exp(-w)) if w > -700 else 0.0
+    return min(most, c) + _TAIL
 
 
 def _log_forward(t: Array, alpha: float, z: float, q: float) -> Array:
@@ -134,7 +148,7 @@ def _log_reverse(t: Array, alpha: float, z: float, q: float) -> Array:
     w = t / z - 1 / (2 * z * z)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         u = q * np.expm1(np.minimum(w, 600.0))
-        y = np.log1p(u)
+        y = np.where(u < -0.5, np.log(1 - q + q * np.exp(np.minimum(w, 0.0))), np.log1p(u))
         inside = _expm1mx(-a1 * y) + a1 * _x_minus_log1p(u, y)
         logs = np.where(-a1 * y > 300, -a1 * y, np.log(inside))
         logs = np.where(w > 600, w + log(q) + log(a1), logs)  # (α−1)u, beside which the rest is below 1e-250
