@@ -95,12 +95,12 @@ _WRITING = {"format", "input", "plot"}
 def _answered(command: Command, inputs: Iterable[Input], options: Mapping[str, Any]) -> Result:
     from warnings import warn
 
-    from dpcalc.run import _one, _warnings
+    from dpcalc.run import single, warnings_of
 
     raw = named(command, {k: _plain(x) for k, x in options.items()})
     guarantees = given_inputs(command, inputs)
-    found = _one(command, {**raw, "format": "json"}, guarantees)
-    for warning in _warnings(found):
+    found = single(command, {**raw, "format": "json"}, guarantees)
+    for warning in warnings_of(found):
         warn(warning, stacklevel=3)
     return Result(found)
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.api import Input, command_of, given_inputs, named, spellings
 from dpcalc.errors import DpcalcError, fault, flag
-from dpcalc.run import _one, _warnings
+from dpcalc.run import single, warnings_of
 from dpcalc.spec import Command
 from dpcalc.strict_json import BadJson, dumps, loads
 
@@ -91,12 +91,12 @@ class Batch:
         return {**self.defaults, **raw}, inputs
 
     def _answered(self, tag: dict[str, Any], raw: dict[str, Any], inputs: tuple[Any, ...]) -> Line:
-        answer = _one(self.command, raw, inputs)
+        answer = single(self.command, raw, inputs)
         if self.quiet:
-            return Line(repr(answer.value), warnings=_warnings(answer))
+            return Line(repr(answer.value), warnings=warnings_of(answer))
         from dpcalc.render import record
 
-        return Line(dumps({**tag, **record(answer)}), warnings=_warnings(answer))
+        return Line(dumps({**tag, **record(answer)}), warnings=warnings_of(answer))
 
     def _failed(self, tag: dict[str, Any], error: DpcalcError, number: int) -> Line:
         text = f"line {number}: {error.line()}".replace("\n", " ")

@@ -86,7 +86,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     from dpcalc.progress import waiting
 
     with waiting(f"dpcalc {command.name}"):
-        answer = _one(command, raw, inputs, switches["certify"])
+        answer = single(command, raw, inputs, switches["certify"])
     _warn(answer)
     if target:
         from dpcalc.plot import of_tables
@@ -104,7 +104,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
 
 
-def _one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
+def single(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
     """The answer to one question, from options as they were given. Raises DpcalcError."""
     from dpcalc.params import validate
 
@@ -152,13 +152,13 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     with waiting(f"dpcalc {command.name}"):
         for at in points(swept):
             try:
-                found.append(Point(at, _one(command, {**raw, **at}, inputs, switches["certify"])))
+                found.append(Point(at, single(command, {**raw, **at}, inputs, switches["certify"])))
             except DpcalcError as error:
                 found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]
     if len(failed) == len(found):
         raise failed[0]
-    for warning in dict.fromkeys(w for p in found if p.answer for w in _warnings(p.answer)):
+    for warning in dict.fromkeys(w for p in found if p.answer for w in warnings_of(p.answer)):
         print(f"warning: {warning}", file=sys.stderr)
     code = 1 if failed else 0
     if target:
@@ -176,7 +176,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     return Printed(text, code)
 
 
-def _warnings(answer: Answer) -> tuple[str, ...]:
+def warnings_of(answer: Answer) -> tuple[str, ...]:
     """What to say on standard error beside an answer."""
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
@@ -185,5 +185,5 @@ def _warnings(answer: Answer) -> tuple[str, ...]:
 
 
 def _warn(answer: Answer) -> None:
-    for warning in _warnings(answer):
+    for warning in warnings_of(answer):
         print(f"warning: {warning}", file=sys.stderr)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from dpcalc.errors import DpcalcError
 from dpcalc.plot import of_sweep, of_tables
 from dpcalc.render_sweep import Point
-from dpcalc.run import _one
+from dpcalc.run import single
 from dpcalc.sweep import axes, points
 
 LAPLACE = "--noise laplace --lipschitz 10 --diameter 1 --smoothness .5 --learning-rate"
@@ -22,11 +22,11 @@ def swept(line):
         raw[key] = (*raw.get(key, ()), text) if key in several else text
     found = axes(command, raw)
     if not found:
-        return SimpleNamespace(plot=of_tables(command, raw, [("", _one(command, raw, ()))]))
+        return SimpleNamespace(plot=of_tables(command, raw, [("", single(command, raw, ()))]))
     answers = []
     for at in points(found):
         try:
-            answers.append(Point(at, _one(command, {**raw, **at}, ())))
+            answers.append(Point(at, single(command, {**raw, **at}, ())))
         except DpcalcError as error:
             answers.append(Point(at, error=error))
     return SimpleNamespace(plot=of_sweep(command, raw, answers), points=answers)
