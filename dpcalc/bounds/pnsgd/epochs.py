@@ -26,6 +26,7 @@ _TOP = 4.0  # of log δ
 _BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
 _SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
+_SURE = 1e-9  # δ as near to 1 as that is reported as 1
 _DEEPEST = -44  # of those: what is below e^-690 is rounded up to it (profiles.pairs)
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
@@ -53,7 +54,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
         one = float(quick.value(epsilon, **p))
         if steps == 1 or one == -inf:
             return one if steps == 1 else basic_value(bound, epsilon, steps, p)
-        if _hopeless(quick, epsilon, steps, p):
+        if one > -_SURE or _hopeless(quick, epsilon, steps, p):  # more epochs lose no less than one
             return 0.0
         from dpcalc.profiles import compose, pairs
 
