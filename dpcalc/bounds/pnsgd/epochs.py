@@ -27,7 +27,7 @@ _BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
 _SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
-_DEEPEST = -44  # of those: what is below e^-690 is rounded up to it (profiles.pairs)
+_DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -58,7 +58,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
             return 0.0
         from dpcalc.profiles import compose, pairs
 
-        samples = _samples(bound, sampling, _floor(one, steps), tuple(p.items()), epsilon)
+        samples = _samples(bound, sampling, _floor(max(one, _DEEPEST), steps), tuple(p.items()), epsilon)
         return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False).upper
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
@@ -137,7 +137,7 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
 
 def _floor(log_delta: float, steps: int) -> float:
     """How far down the profile is followed."""
-    return _DEPTH * max(_DEEPEST, floor((log_delta - log(steps) - _BEYOND) / _DEPTH))
+    return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
 
 
 @lru_cache(maxsize=8)
