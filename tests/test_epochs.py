@@ -61,3 +61,10 @@ def test_the_samples_of_an_epoch_are_never_below_its_profile(name):
     assert (close - 1e-3 * size <= rough).all() and (rough <= close + 0.3).all()
     if "hybrid" not in name:
         assert (true <= close).all() and (close <= true + 1e-8 * size).all()
+
+
+@pytest.mark.parametrize("said", ["--delta 1e-320", "--delta 1e-320 --index 1", "--epsilon 30", "--epsilon 30 --index 1"])
+def test_the_least_deltas_over_epochs(said):
+    got, _ = answer(f"shuffle-pnsgd --sigma 4 --lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1000 --epochs 3 {said}")
+    assert 0 <= got["result"]["epsilon"] < 100 and 0 < got["result"]["delta"] < 1e-200
+    assert len(got["bounds"]) == 8

@@ -127,3 +127,9 @@ def test_the_worst_position_is_a_position():
         assert got["result"]["worst_index"] == worst
         assert got["result"]["worst_delta"] == pytest.approx(there["result"]["delta"], rel=1e-9)
         assert got["result"]["worst_delta"] >= got["result"]["delta"]
+
+
+def test_the_worst_position_of_a_run_that_hides_only_the_first():
+    """σ so small that the last record is in the open: the question about the first one has its answer."""
+    got, _ = answer(f"shuffle-pnsgd {RUN} --n 1e9 --epochs 20 --index 1 --epsilon 2 --delta 1e-6 --solve sigma")
+    assert got["result"]["sigma"] < 6.4e-4 and got["result"]["worst_delta"] == 1

@@ -30,7 +30,7 @@ def composed(row: Row, question: Question) -> Delta:
     about = question.log_delta if question.delta is not None else float(one.value(question.epsilon or 0.0, **own))
     if about == -inf:
         return lambda mp, epsilon, log_delta: steps * one.exact(mp, mp.mpf(epsilon) / steps, **own)
-    if question.delta is None and epochs.hopeless(one, question.epsilon or 0.0, steps, own):
+    if question.delta is None and epochs.surely_one(one, about, question.epsilon or 0.0, steps, own):
         return lambda mp, epsilon, log_delta: mp.mpf(1)
     ways: dict[float, Any] = {}
     bound = one._replace(blocks=partial(one.blocks, ways=ways)) if one.blocks else one

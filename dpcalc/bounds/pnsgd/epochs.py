@@ -29,7 +29,8 @@ _TOP = 4.0  # of log δ
 _BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
 _SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
-_DEEPEST = -44  # of those: what is below e^-690 is rounded up to it (profiles.pairs)
+_SURE = 1e-9  # δ as near to 1 as that is reported as 1
+_DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
@@ -60,7 +61,7 @@ def _composed(bound: Bound, sampling: _Sampling) -> Bound:
         one = float(quick.value(epsilon, **p))
         if steps == 1 or one == -inf:
             return one if steps == 1 else basic_value(bound, epsilon, steps, p), {}
-        if hopeless(quick, epsilon, steps, p):
+        if surely_one(quick, one, epsilon, steps, p):
             return 0.0, {}
         found = _delta(followed(bound, one, steps, p, epsilon, sampling), steps, epsilon)
         return found.upper, found.witness
@@ -105,9 +106,10 @@ def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
     return compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False)
 
 
-def hopeless(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
-    """Whether the mean loss, at least 2E·δ(0)² by Pinsker, is far above ε: δ is 1 up to its last digits, and 1 is a bound."""
-    return 2 * steps * exp(2 * float(bound.value(0.0, **p))) > 4 * epsilon + 100
+def surely_one(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
+    """Whether δ is 1 up to its last digits, and 1 is a bound: it is for one epoch, and more lose no less; or the mean loss, at least
+    2E·δ(0)² by Pinsker, is far above ε."""
+    return one > -_SURE or 2 * steps * exp(2 * float(bound.value(0.0, **p))) > 4 * epsilon + 100
 
 
 def basic(bound: Bound) -> Bound:
@@ -168,12 +170,12 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
 def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0,
              sampling: _Sampling = _CLOSE) -> Samples:
     """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
-    return _samples(bound, sampling, _floor(log_delta, steps), tuple(p.items()), asked)
+    return _samples(bound, sampling, _floor(max(log_delta, _DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
 
 
 def _floor(log_delta: float, steps: int) -> float:
     """How far down the profile is followed."""
-    return _DEPTH * max(_DEEPEST, floor((log_delta - log(steps) - _BEYOND) / _DEPTH))
+    return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
 
 
 @lru_cache(maxsize=8)
