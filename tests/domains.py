@@ -1,50 +1,16 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
-from math import exp, expm1, inf, log
+from math import expm1, log
+
+from compositions import composed
+from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
 from dpcalc.bounds import curve, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
 from dpcalc.bounds.online.levels import Listed, schedule
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
-from dpcalc.profiles import pairs
 from dpcalc.routes import MECHANISMS
-
-LONG = 3000  # terms that no formula here sums one by one
-
-
-def log_uniform(rng, low, high):
-    return exp(rng.uniform(log(low), log(high)))
-
-
-def spread(rng, low, high):
-    """An end, a linear or a logarithmic draw."""
-    pick = rng.random()
-    if pick < 0.05:
-        return rng.choice((low, high))
-    return rng.uniform(low, high) if pick < 0.3 else log_uniform(rng, low, high)
-
-
-def alpha(rng, high=1e4):
-    return 1 + log_uniform(rng, 1e-10, high)
-
-
-def whole_alpha(rng):
-    return float(rng.choice((2, 3, 4, 8, 32, rng.randint(2, 60))))
-
-
-def steps(rng, high=1e9):
-    return max(1, round(log_uniform(rng, 1, high)))
-
-
-def length(rng, most):
-    """How many terms. Of a long sum 49 in 50 have at most 20, which are cheap, and one in 50 any number up to the most."""
-    few = most if most > LONG or rng.random() < 0.02 else min(most, 20)
-    return max(1, round(log_uniform(rng, 1 if few <= 20 or most > LONG else 20, few)))
-
-
-def delta(rng):
-    return rng.choice((0.0, 1e-300, log_uniform(rng, 1e-30, 0.5), rng.random() * 0.99))
 
 
 def base(rng):
@@ -63,33 +29,6 @@ def profile(rng):
     values = {"sigma": log_uniform(rng, 0.2, 100), "scale": log_uniform(rng, 0.1, 100), "probability": rng.uniform(0.55, 0.99),
               "sensitivity": 1.0}
     return MECHANISMS[rng.choice(tuple(MECHANISMS))].profile(values)
-
-
-class Parts(tuple):
-    """Pairs with counts, whose composition has a closed form: what makes it known, for reference and record."""
-
-    name, gaussian, laplace = "up to 12 (ε, δ) steps", (), 0.0
-
-
-def composed(rng):
-    """Of twenty, seventeen are a few pairs of atoms, as randomised response and (ε, δ) points have, two Gaussian steps, one a Laplace step."""
-    kind = rng.randrange(20)
-    if kind == 0:
-        parts = Parts([(pairs.laplace(ratio := log_uniform(rng, 0.01, 20)), 1)])
-        parts.name, parts.laplace = "one Laplace step", ratio
-        return {"pairs": parts, "epsilon": rng.uniform(0, 0.95) * ratio}
-    if kind < 3:
-        counts = [steps(rng, 1000) for _ in range(rng.randint(1, 2))]
-        mus = tuple(log_uniform(rng, 0.01, 2) / count**0.5 for count in counts)
-        parts = Parts((pairs.gaussian(mu), count) for mu, count in zip(mus, counts, strict=True))
-        parts.name, parts.gaussian = "up to 2000 Gaussian steps", mus
-        r = sum(count * mu * mu for mu, count in zip(mus, counts, strict=True)) ** 0.5
-        return {"pairs": parts, "epsilon": max(0.0, r * (r / 2 + rng.uniform(-4, 12)))}
-
-    def one():
-        return pairs.binary(rng.uniform(0.01, 2), rng.choice((-inf, -rng.uniform(1, 30))))
-
-    return {"pairs": Parts((one(), rng.randint(1, 4)) for _ in range(rng.randint(1, 3))), "epsilon": rng.uniform(0, 3)}
 
 
 def outcomes(rng):

@@ -24,8 +24,8 @@ from dpcalc.verify.context import Context, enclosure
 _NEAR = 2.0**-20
 BITS = (128, 256, 512, 1024, 2048, 4096)
 INTEGRALS = {  # where a formula has its integral, and the enclosure that takes its place
-    "composition": (sampled_step, "exact", lambda a, q, z, bits: integrals.one_step(a, q, z, bits)),
-    "burn-in-rdp": (sampled_step, "exact", lambda a, q, z, bits: integrals.one_step(a, q, z, bits)),
+    "composition": (sampled_step, "exact", integrals.one_step),
+    "burn-in-rdp": (sampled_step, "exact", integrals.one_step),
     "burn-in-as-published": (poisson_rdp, "exact_reverse", lambda a, z, q, bits: integrals.reverse(a, q, z, bits)),
 }
 FIRST = {"rdp": "alpha", "profile": "epsilon", "composition": "epsilon"}  # what `exact` takes before the parameters
