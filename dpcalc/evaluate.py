@@ -122,7 +122,7 @@ def _profile_to_delta(route: Route, params: Params, question: Question, start: f
         return _composed(route, params, question, start)
     epsilon = question.epsilon or 0.0
     bound, own, witness = route.bound, own_params(route.bound, params), chosen(route.bound, params, epsilon=epsilon)
-    made = bound.trace(epsilon=epsilon, **own) if bound.trace else {}
+    made = bound.trace(epsilon=epsilon, **own, **witness) if bound.trace else {}
     return Row(route, delta_result(bound.value(epsilon, **own, **witness), epsilon), {**witness, **made})
 
 

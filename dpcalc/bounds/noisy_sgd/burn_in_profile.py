@@ -25,8 +25,9 @@ from dpcalc.numerics.minimise import minimise
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.compose import Parts
+    from dpcalc.profiles.compose import Bracket, Parts
 
+Spec = tuple[int, int, float, float, int, float]
 PRECISION = 1e-3  # of ε, and of log δ
 _ROUGH = 0.03  # while R and the split are compared
 _LARGEST_MEAN, _DEEPEST = 3000.0, 5000.0  # of a loss; −log δ
@@ -43,28 +44,55 @@ def parts_of(n: int, batch_size: int, lipschitz: float, sigma2: float, r: int, m
     return ((step, r), (pairs.gaussian(mu), 1)) if mu else ((step, r),)
 
 
-def parts_at(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
-           diameter: float, sigma: float, r: int, sigma1: float) -> Parts:
+def parts_at(**params: Any) -> Parts:
+    """At a split and an R."""
+    return parts_of(*_spec(**params))
+
+
+def _spec(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+          diameter: float, sigma: float, r: int, sigma1: float) -> Spec:
+    """What parts_of takes."""
     mu = burn_in_rdp.shift(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r, sigma1)
-    return parts_of(n, batch_size, lipschitz, burn_in_rdp.rest(sigma, sigma1), r, mu)
+    return n, batch_size, lipschitz, burn_in_rdp.rest(sigma, sigma1), r, mu
 
 
 def value(epsilon: float, **params: Any) -> float:
     """log δ(ε), at the given R and σ1."""
     if params["iterations"] == 1:
         return composition_value(epsilon, **{name: params[name] for name in composition.BOUND.params})
-    from dpcalc.profiles import compose
-
-    return compose.log_delta_at(parts_at(**params), epsilon, PRECISION, bracket=False).upper
+    return _at_epsilon(epsilon, _spec(**params)).upper
 
 
 def inverse(log_delta: float, **params: Any) -> float:
     """ε at log δ."""
     if params["iterations"] == 1:
         return composition_inverse(log_delta, **{name: params[name] for name in composition.BOUND.params})
+    return _finite(_at_delta(log_delta, _spec(**params)).upper)
+
+
+def trace(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
+    """The grid of the composition."""
+    return _grid(_spec(**params), params["iterations"], epsilon, log_delta)
+
+
+def _grid(spec: Spec, iterations: int, epsilon: float | None, log_delta: float | None) -> dict[str, Any]:
+    if iterations == 1:
+        return {}
+    return (_at_epsilon(epsilon or 0.0, spec) if log_delta is None else _at_delta(log_delta, spec)).witness
+
+
+@lru_cache(maxsize=8)
+def _at_epsilon(epsilon: float, spec: Spec) -> Bracket:
     from dpcalc.profiles import compose
 
-    return _finite(compose.epsilon_at(parts_at(**params), log_delta, PRECISION, bracket=False).upper)
+    return compose.log_delta_at(parts_of(*spec), epsilon, PRECISION, bracket=False)
+
+
+@lru_cache(maxsize=8)
+def _at_delta(log_delta: float, spec: Spec) -> Bracket:
+    from dpcalc.profiles import compose
+
+    return compose.epsilon_at(parts_of(*spec), log_delta, PRECISION, bracket=False)
 
 
 def one_step(epsilon: float, n: int, batch_size: int, lipschitz: float, sigma: float) -> float:
@@ -174,20 +202,20 @@ def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, 
     """log δ(ε) of T sampled steps."""
     if iterations == 1:
         return one_step(epsilon, n, batch_size, lipschitz, sigma)
-    from dpcalc.profiles import compose
-
     _worth_composing(epsilon, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
-    return compose.log_delta_at(parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0), epsilon, PRECISION, bracket=False).upper
+    return _at_epsilon(epsilon, (n, batch_size, lipschitz, sigma, iterations, 0.0)).upper
 
 
 def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
     if iterations == 1:
         return one_step_inverse(log_delta, n, batch_size, lipschitz, sigma)
-    from dpcalc.profiles import compose
-
     _worth_composing(None, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
-    parts = parts_of(n, batch_size, lipschitz, sigma, iterations, 0.0)
-    return _finite(compose.epsilon_at(parts, log_delta, PRECISION, bracket=False).upper)
+    return _finite(_at_delta(log_delta, (n, batch_size, lipschitz, sigma, iterations, 0.0)).upper)
+
+
+def composition_trace(n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float, epsilon: float | None = None,
+                      log_delta: float | None = None) -> dict[str, Any]:
+    return _grid((n, batch_size, lipschitz, sigma, iterations, 0.0), iterations, epsilon, log_delta)
 
 
 def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> Any:
@@ -210,6 +238,7 @@ BOUND = Bound(
     rtol=2 * PRECISION,
     inverse=inverse,
     search=search,
+    trace=trace,
 )
 
 COMPOSITION = Bound(
@@ -223,4 +252,5 @@ COMPOSITION = Bound(
     exact=composition_exact,
     rtol=2 * PRECISION,
     inverse=composition_inverse,
+    trace=composition_trace,
 )
