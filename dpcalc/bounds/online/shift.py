@@ -48,7 +48,8 @@ def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[f
 @lru_cache(maxsize=4)
 def reaches(levels: Levels, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Callable[[float], float]:
     """t → MD/(ησ_t), which every ε asks for again."""
-    return cache(lambda t: reach_ratio(levels.at(t), diameter, learning_rate, smoothness, strong_convexity))
+    reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
+    return cache(lambda t: up(reach / levels.at(t)))
 
 
 def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
