@@ -45,18 +45,9 @@ def level(mp: Any, levels: Schedule) -> Callable[[Any], Any]:
     return lambda x: _LEVELS[levels.noise](mp, mp.exp(a * mp.log(x)), half, c1, c2)
 
 
-def _gaussian_rest(mp: Any, e: Any, r: Any) -> Any:
-    """1 − θ(ε, r), analytic in r."""
-    root = mp.sqrt(mp.mpf(2))
-    return (mp.erfc((r / 2 - e / r) / root) + mp.exp(e) * mp.erfc((r / 2 + e / r) / root)) / 2
-
-
-_RESTS: Mapping[str, Callable[..., Any]] = {"gaussian": _gaussian_rest, "laplace": lambda mp, e, r: mp.exp((e - r) / 2)}
-
-
 def _loss(mp: Any, law: Law, epsilon: float, ratio: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """x → −log B_x, by 1 − B: B is near 1 at most steps."""
-    e, rest = mp.mpf(epsilon), _RESTS[law.name]
+    e, rest = mp.mpf(epsilon), law.exact_rest
     return lambda x: -mp.log1p(-rest(mp, e, ratio(x)))
 
 

@@ -60,13 +60,13 @@ def _laplace_exact(mp: Any, epsilon: Any, ratio: Any) -> Any:
 
 
 def _gaussian_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
-    """Q(r/2 − ε/r) + e^ε Q(r/2 + ε/r)."""
-    e, r, root = mp.mpf(epsilon), mp.mpf(ratio), mp.sqrt(mp.mpf(2))
+    """Q(r/2 − ε/r) + e^ε Q(r/2 + ε/r), analytic in r: a number of mp, real or complex."""
+    e, r, root = mp.mpf(epsilon), ratio, mp.sqrt(mp.mpf(2))
     return (mp.erfc((r / 2 - e / r) / root) + mp.exp(e) * mp.erfc((r / 2 + e / r) / root)) / 2
 
 
 def _laplace_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
-    return mp.exp((mp.mpf(epsilon) - mp.mpf(ratio)) / 2)
+    return mp.exp((mp.mpf(epsilon) - ratio) / 2)
 
 
 GAUSSIAN = Law("gaussian", log_gaussian, _gaussian_rest, theta, _gaussian_exact_rest)
