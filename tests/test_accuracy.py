@@ -18,7 +18,6 @@ from dpcalc.verify.ball import Undecided
 BOUNDS = all_bounds()
 POINTS = 100_000
 FEW = {"profile-composition": 10, "online-limit": 10}
-RECORDED = {"profile-composition": 20_000, "online-limit": 10_000}  # whose values take 15 ms or more
 # mpmath finds the first to 25 digits by roots of roots; its quadratures miss peaks or take seconds (test_integrals.py); its limit ends at e^96
 ALONE = {"rdp-optimal": 2, "poisson-rdp": 1, "composition": 0, "burn-in-rdp": 0, "burn-in-as-published": 0, "online-limit": 0, "lower-bound": 3}
 
@@ -29,7 +28,7 @@ def test_the_record_is_of_this_bound(name):
     assert record is not None, "run python tests/accuracy.py NAME"
     bound = BOUNDS[name]
     assert record["claimed"] == (None if bound.status == "lower" else accuracy.oracle.claimed(bound))
-    assert record["points"] >= RECORDED.get(name, POINTS) and "digits" not in record
+    assert record["points"] >= POINTS and "digits" not in record
     assert record["worst"] >= 0
     assert bound.status == "lower" or record["worst"] <= record["claimed"]
     assert set(record["domain"]) == set(next(accuracy.stream(name, 0)))

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import ceil, exp, expm1, inf, log, log1p, sqrt
+from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import QUADRATURE, Grid, TooLarge, boxes, cut, grid_edges, law, merged_cells, round_down, round_up, snap_error
-from dpcalc.profiles.pair import Pair
+from dpcalc.profiles import tilt
+from dpcalc.profiles.convolve import power
+from dpcalc.profiles.law import QUADRATURE, TooLarge, cut, snap_error
 from dpcalc.profiles.read import Reader, log_add
-from dpcalc.profiles.tilt import DEEPEST, Cumulants, chernoff, cumulants, for_delta, for_epsilon, log_peak, median
+from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
+from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
 
-Parts = Sequence[tuple[Pair, int]]
-Grids = Sequence[tuple[Grid, int]]
 PRECISION = 1e-3
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
-_MOST_AT_ONCE = 1 << 19  # points of a transform, where blocks of steps are not composed first
-_FIRST_POINTS = 1 << 17  # of the last transform where they are
-_ROUNDS = 8
-_COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in memory
-_ENOUGH_CELLS = 150_000
 _CUTS = 2
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
-_FEW_ATOMS = 8
-_STEEP = 60.0  # of tilt times lattice step
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
@@ -44,18 +35,29 @@ class _Question(NamedTuple):
     epsilon: float | None
     log_delta: float | None
     precision: float
+    aim: float | None = None  # the ε that the tilt makes typical, where it is not chosen from δ
 
-    def tilt(self, parts: Parts) -> Cumulants:
-        return for_epsilon(parts, self.epsilon) if self.epsilon is not None else for_delta(parts, self.log_delta or 0.0)
+    def tilt_for(self, parts: Parts) -> Cumulants:
+        aim = self.epsilon if self.epsilon is not None else self.aim
+        return tilt.for_epsilon(parts, aim) if aim is not None else tilt.for_delta(parts, self.log_delta or 0.0)
+
+    def aims(self, parts: Parts) -> tuple[float | None, ...]:
+        """Where one rare loss may decide, its ε as well: the tilt from δ makes several typical, and magnifies rounding there."""
+        if self.log_delta is None or not tilt.is_rare(parts, self.tilt_for(parts)):
+            return (self.aim,)
+        single = tilt.of_single_loss(parts, self.log_delta)
+        return (self.aim, single) if 0 < single < inf else (self.aim,)
 
     def read(self, reader: Reader) -> float:
         return reader.log_delta(self.epsilon) if self.epsilon is not None else reader.epsilon(self.log_delta or 0.0)
 
-    def log_delta_near(self, c: Cumulants) -> float:
+    def log_delta_near(self, parts: Parts, c: Cumulants) -> float:
         """log δ, roughly."""
-        if self.epsilon is not None:
-            return min(0.0, c.log_total - c.tilt * self.epsilon - c.prefactor)
-        return self.log_delta or 0.0
+        if self.epsilon is None:
+            return self.log_delta or 0.0
+        near = min(0.0, c.log_total - c.tilt * self.epsilon - c.prefactor)
+        single = tilt.of_single_losses(parts)(self.epsilon) if tilt.is_rare(parts, c) else -inf
+        return min(near, single) if single > -inf else near
 
     def budget(self, c: Cumulants) -> float:
         """The change of log δ that the precision allows."""
@@ -104,7 +106,7 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
     if epsilon == inf or any(pair.log_infinite > -inf for pair, _ in parts):
         return False
     tilts = (answer.witness["tilt"] * 1.3**k for k in range(-2, 12))
-    return any(chernoff(cumulants(parts, tilt), epsilon) + 1e-9 <= log_delta for tilt in tilts)
+    return any(chernoff(cumulants(parts, x), epsilon) + 1e-9 <= log_delta for x in tilts)
 
 
 def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
@@ -116,14 +118,14 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     if question.epsilon is not None and question.epsilon >= _largest_loss(parts):
         infinite = _log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
         return Bracket(min(0.0, infinite + _ROUNDING), infinite - _ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
-    answer = _answer_once(parts, question, bracket)
+    answer, question = _by_best_tilt(parts, question, bracket)
     for finer in _FINER if bracket else ():
         width = answer.upper - answer.lower
         allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
         some = answer.lower > 0 if question.epsilon is None else width < 1
         if width <= allowed or _is_large(answer.witness) or not (some or all(not pair.pieces for pair, _ in parts)):
             break
-        other = _answer_once(parts, question._replace(precision=question.precision * finer), bracket)
+        other = _at_tilt(parts, question._replace(precision=question.precision * finer), bracket)
         # Both are valid: the better ends of the two.
         answer = min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower))
     return answer
@@ -134,7 +136,22 @@ def _is_large(witness: dict[str, Any]) -> bool:
     return "block" in witness and max(points for _, _, points, _ in witness["grids"]) > _MANY
 
 
-def _answer_once(parts: Parts, question: _Question, bracket: bool) -> Bracket:
+def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
+    """The better ends by every tilt worth trying, and the question with the best of them."""
+    first, *others = (question._replace(aim=aim) for aim in question.aims(parts))
+    best, answer = first, _at_tilt(parts, first, bracket)
+    for tried in others:
+        try:
+            other = _at_tilt(parts, tried, bracket)
+        except TooLarge:
+            continue  # a valid answer is there
+        if other.upper < answer.upper * (1 - question.precision / 4):
+            best = tried
+        answer = min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower))
+    return answer, best
+
+
+def _at_tilt(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     """What is cut off is chosen from a rough δ; more, where the grid gets too large for memory with the little that is wanted."""
     try:
         return _cut_answer(parts, question, bracket, _CUT)
@@ -144,10 +161,10 @@ def _answer_once(parts: Parts, question: _Question, bracket: bool) -> Bracket:
 
 def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) -> Bracket:
     """Cut again, where δ turns out to be much smaller than the rough one."""
-    rough = question.tilt(parts)
+    rough = question.tilt_for(parts)
     if question.epsilon is not None and chernoff(rough, question.epsilon) < DEEPEST:
         return _deep(parts, rough, question.epsilon, depth)
-    near = question.log_delta_near(rough)
+    near = question.log_delta_near(parts, rough)
     for _ in range(_CUTS):
         answer, infinite = _attempt(parts, question, near - depth, bracket)
         log_delta = answer.upper if question.log_delta is None else question.log_delta
@@ -162,11 +179,11 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     steps = sum(count for _, count in parts)
     parts = tuple((cut(pair, chernoff(c, epsilon) - depth - log(steps)), count) for pair, count in parts)
     step = 2 / sqrt(steps * c.tilt * (1 + c.tilt))
-    step, (grids, *_) = _first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
+    step, (grids, *_) = first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
     total = sum(count * (g.log_total + g.defect) for g, count in grids)
     log_delta = total - c.tilt * epsilon + log_peak(c.tilt)
     error = (QUADRATURE + 1e-15) * steps + 1e-13 * abs(c.tilt * epsilon)
-    witness = _witness(parts, c, _Rounded(grids, [], step, step, grids)) | {"chernoff": 1}
+    witness = _witness(parts, c, Rounded(grids, [], step, step, grids)) | {"chernoff": 1}
     return Bracket(min(0.0, log_add(log_delta + error, _log_infinite(parts))), -inf, witness)
 
 
@@ -174,11 +191,11 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     """The bracket, and the log of the part of δ that is due to infinite losses."""
     steps = sum(count for _, count in parts)
     near = tuple((cut(pair, log_tail - log(steps)), count) for pair, count in parts)
-    c = question.tilt(near)
-    lattice = _lattice(near)
-    if lattice and c.tilt * lattice > _STEEP:  # all weight is on the largest loss already
-        c = cumulants(near, _STEEP / lattice)
-    both = _rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
+    c = question.tilt_for(near)
+    lattice = lattice_of(near)
+    if lattice and c.tilt * lattice > STEEP:  # all weight is on the largest loss already
+        c = cumulants(near, STEEP / lattice)
+    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
 
@@ -195,7 +212,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     return Bracket(above, min(below, above), _witness(near, c, both)), infinite
 
 
-def _witness(parts: Parts, c: Cumulants, rounded: _Rounded) -> dict[str, Any]:
+def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:
     """The free choices behind an upper value: the tilt; of each part the grid (offset, first point, points) that its losses are rounded
     to and the loss above which they count as infinite; the blocks that are composed first, if any, and their grids' offsets."""
     grids = [[g.offset, g.first, len(g.weight), pair.top] for (g, _), (pair, _) in zip(rounded.single, parts, strict=True)]
@@ -225,125 +242,3 @@ def _log_infinite(parts: Parts) -> float:
         logs = [log(count) + pair.log_infinite for pair, count in parts if pair.log_infinite > -inf]
         return max(logs) + log(len(logs)) if logs else -inf
     return log(-expm1(finite))
-
-
-# --- the rounding of single steps, or of blocks of them --------------------------------------------------------------
-
-
-class _Rounded(NamedTuple):
-    """What is composed last: grids of one step, with their counts; `fine` is the step that single losses were rounded to."""
-
-    upper: Grids
-    lower: Grids
-    step: float
-    fine: float
-    single: Grids  # of one step, from above
-    block: int = 0  # steps that are composed first
-
-
-def _rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool) -> _Rounded:
-    """Grids whose rounding moves log δ by no more than the budget, where memory allows that."""
-    steps = sum(count for _, count in parts)
-    offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
-    depth = 38.0 + log(steps)
-    lattice = _lattice(parts)
-    step = lattice or _first_step(c, steps, budget)
-    if lattice and len(parts[0][0].atoms) > _FEW_ATOMS:  # samples of a profile, multiples of nothing
-        step = max(step, _first_step(c, steps, budget))
-    step, (upper, lower, above, below) = _first_round(parts, c.tilt, step, offsets, depth, bracket)
-    for _ in range(_ROUNDS):
-        factor = _refinement(budget, above, below, max(len(g.weight) for g, _ in upper))
-        if factor == 1:
-            break
-        try:
-            upper, lower, above, below = _round(parts, c.tilt, step * factor, offsets, depth, bracket)
-        except TooLarge:
-            break  # a wider bracket, and still one
-        step *= factor
-    size = points(upper)
-    if size <= _MOST_AT_ONCE:
-        return _Rounded(upper, lower, step, step, upper)
-    # Two levels: blocks of steps on a fine grid, the blocks on a coarse one, each for half of the budget.
-    ratio = 2 * (size // _FIRST_POINTS) + 1  # odd: no fine grid point is halfway between two coarse ones
-    block = ceil(steps * c.tilt * (1 + c.tilt) * (step * ratio) ** 2 / (3 * budget))
-    while block > 1 and max(points([(g, min(block, n))], DEPTH + log(steps)) for g, n in upper) > MOST_POINTS:
-        block = max(1, block // 4)
-    return _Rounded(_blocks(upper, c.tilt, block, ratio, _block_up), _blocks(lower, c.tilt, block, ratio, _block_down),
-                    step * ratio, step, upper, block)
-
-
-def _first_step(c: Cumulants, steps: int, budget: float) -> float:
-    if c.deviation == 0:
-        return min(1.0, _STEEP / c.tilt) if c.tilt > 0 else 1.0
-    # Splitting adds up to h²/4 of variance a step, which moves log M by λ(λ+1)/2 of it; h stays below the spread of a step.
-    return min(sqrt(5 * budget / (steps * c.tilt * (1 + c.tilt))), 5 * sqrt(budget / steps) * c.deviation)
-
-
-def _refinement(budget: float, above: float, below: float, cells: int) -> float:
-    """The factor for the next step; 1: fine enough. Where a density has sharp ends the lower value wants a finer grid than
-    the upper one: it gets it while that is cheap."""
-    if above + below <= budget:
-        return 1.0
-    factor = max(0.1, min(0.85, sqrt(0.8 * budget / (above + below))))
-    if cells / factor < _ENOUGH_CELLS:
-        return factor
-    return 1.0 if above <= budget / 2 else max(0.1, min(0.85, sqrt(0.4 * budget / above)))
-
-
-def _first_round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
-                 bracket: bool) -> tuple[float, tuple[Grids, Grids, float, float]]:
-    """A rounding to the step wanted, or to the least that fits in memory."""
-    for _ in range(_COARSENINGS):
-        try:
-            return step, _round(parts, tilt, step, offsets, depth, bracket)
-        except TooLarge:
-            step *= 4
-    return step, _round(parts, tilt, step, offsets, depth, bracket)
-
-
-def _round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
-           bracket: bool) -> tuple[Grids, Grids, float, float]:
-    """Single steps rounded up and down, and by how much that moves log M of their composition up and down."""
-    upper, lower, above, below = [], [], 0.0, 0.0
-    for (pair, count), offset in zip(parts, offsets, strict=True):
-        edges = grid_edges(pair, tilt, depth, step / 2, offset)
-        x = law(pair, tilt, depth, edges)
-        up = round_up(x, tilt, step, offset)
-        above += count * (up.log_total - x.log_total)
-        upper.append((up, count))
-        if bracket:
-            down = round_down(merged_cells(pair, x, tilt, edges), tilt, step, offset)
-            below += count * (x.log_total - down.log_total)
-            lower.append((down, count))
-    return upper, lower, above, below
-
-
-def _blocks(grids: Grids, tilt: float, block: int, ratio: int, rounding: Callable[[Grid, float, float], Grid]) -> Grids:
-    """Blocks of steps composed, and rounded to a grid that is coarser by the ratio; what is left over is a block too."""
-    blocks = []
-    for grid, count in grids:
-        whole, rest = divmod(count, block)
-        for size, times in ((block, whole), (rest, 1)):
-            if size and times:
-                composed = power([(grid, size)], DEPTH + log(times))
-                blocks.append((rounding(composed, tilt, grid.step * ratio), times))
-    return blocks
-
-
-def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
-    x = as_law(grid)
-    return round_up(x, tilt, step, median(x))
-
-
-def _block_down(grid: Grid, tilt: float, step: float) -> Grid:
-    return round_down(boxes(grid), tilt, step, median(as_law(grid)))
-
-
-def _lattice(parts: Parts) -> float | None:
-    """The distance between the two heaviest atoms, where a pair has nothing else: all atoms may be multiples of it."""
-    if len(parts) != 1 or parts[0][0].pieces:
-        return None
-    atoms = sorted(parts[0][0].atoms, key=lambda a: -a[1])
-    if parts[0][0].rest is not None:
-        atoms.insert(0, (parts[0][0].rest, 0.0))
-    return abs(atoms[0][0] - atoms[1][0]) if len(atoms) > 1 else None

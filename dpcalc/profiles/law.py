@@ -234,10 +234,12 @@ def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) ->
     """Weight (before the tilt within the cell) and place of the merged loss in each cell: e^{−place} is a mean under P."""
     mass = weight * np.exp(-tilt * above)
     total = np.bincount(index, mass, size)
+    least = np.zeros(size)
+    np.minimum.at(least, index, above)  # a loss may lie far below the point of a wide cell
     with np.errstate(invalid="ignore", divide="ignore"):
         # A cell so wide that e^{−loss} vanishes in it is placed lower than it is: a better law still.
-        place = -np.log1p(np.maximum(np.bincount(index, mass * np.expm1(-above), size) / total, -1 + 2.0**-53))
-    return total, np.where(total > 0, place, 0.0)
+        place = -np.log1p(np.maximum(np.bincount(index, mass * np.expm1(least[index] - above), size) / total, -1 + 2.0**-53))
+    return total, np.where(total > 0, least + place, 0.0)
 
 
 def round_down(x: Boxes, tilt: float, step: float, offset: float) -> Grid:

@@ -12,9 +12,11 @@ from dpcalc.profiles.law import Law, law
 from dpcalc.profiles.pair import Pair
 
 Parts = Sequence[tuple[Pair, int]]
-_DEPTH = 40.0
+_DEPTH, _DEEP = 40.0, 700.0  # log of the weight that may be left out
 DEEPEST = -1500.0  # of log δ: below, Chernoff's bound is good enough
 _HEAVIEST = 0.5  # log of the magnification by a slight tilt
+_FEW = 5.0  # large losses in a composition
+_LARGEST = 1e9  # ε looked for
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
 
@@ -85,21 +87,64 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
         if last and tilt > 3 * last.tilt and c.deviation < 0.05 * last.deviation:
             break  # the law is all at its largest loss
         last = c
-        if c.deviation == 0:
-            return c
         r = ratio(c)
+        if c.deviation == 0 and (r >= 1 or c.rate < 1):
+            return c  # one loss; or all of the weight is at the largest one, which is wanted
         bounds[r < 1] = tilt
         step = sqrt(min(max(r, 1 / 64), 64.0))
-        least = _LEAST / c.deviation
-        if abs(log(step)) < 0.04 or (step < 1 and tilt <= least):
+        least = _LEAST / c.deviation if c.deviation > 0 else inf
+        if abs(log(step)) < 0.04 or (step < 1 and tilt <= least and c.rate < 1):  # not where the law is all at its largest loss
             break
-        tilt = max(tilt * step, least if step < 1 else 0.0)
+        tilt = max(tilt * step, least if step < 1 and least < tilt else 0.0)
         if not bounds[0] < tilt < bounds[1]:
             tilt = sqrt(bounds[0] * bounds[1]) if bounds[0] > 0 else bounds[1] / 4
         if tilt > 1e12 or bounds[1] < bounds[0] * (1 + 1e-7):
             break
     assert last is not None
     return last
+
+
+def is_rare(parts: Parts, c: Cumulants) -> bool:
+    """Whether few losses as large as the spread of the sum make most of its variance: then it is not like a Gaussian, whose mean would
+    be √(2·rate) deviations above where it was."""
+    if c.rate <= 0 or c.mean > c.deviation * sqrt(2 * c.rate) / 2:
+        return False
+    times = square = 0.0
+    for pair, count in parts:
+        x = law(pair, c.tilt, _DEPTH)
+        large = np.abs(x.loss) > c.deviation / 2
+        times += count * float(x.weight[large].sum())
+        square += count * float((x.weight * x.loss * x.loss)[large].sum())
+    return times < _FEW and square > c.deviation**2 / 2
+
+
+def of_single_losses(parts: Parts) -> Callable[[float], float]:
+    """ε → log of the sum of the steps' own δ at ε: about that of the composition, where one loss decides."""
+    laws = [(law(pair, 0.0, _DEEP), log(count), pair.log_infinite) for pair, count in parts]
+
+    def log_delta(epsilon: float) -> float:
+        logs = [-inf]
+        for x, log_count, infinite in laws:
+            beyond = x.loss > epsilon
+            total = float((x.weight[beyond] * -np.expm1(epsilon - x.loss[beyond])).sum())
+            logs.append(log_count + max(x.log_total + log(total) if total > 0 else -inf, infinite))
+        return max(logs)
+
+    return log_delta
+
+
+def of_single_loss(parts: Parts, log_delta: float) -> float:
+    """An ε at which the sum of the steps' own δ is about δ; inf where it never is, 0 where it always is less."""
+    at = of_single_losses(parts)
+    low, high = 0.0, 1.0
+    while at(high) > log_delta:
+        low, high = high, 2 * high
+        if high > _LARGEST:
+            return inf
+    while high - low > 1e-3 * high and high > 1e-12:
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle) > log_delta else (low, middle)
+    return high
 
 
 def chernoff(c: Cumulants, epsilon: float) -> float:

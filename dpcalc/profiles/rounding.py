@@ -1,0 +1,139 @@
+"""The rounding of single steps to a grid, or of blocks of them, that a budget allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil, log, sqrt
+from typing import NamedTuple
+
+from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
+from dpcalc.profiles.law import Grid, TooLarge, boxes, grid_edges, law, merged_cells, round_down, round_up
+from dpcalc.profiles.tilt import Cumulants, Parts, median
+
+Grids = Sequence[tuple[Grid, int]]
+_MOST_AT_ONCE = 1 << 19  # points of a transform, where blocks of steps are not composed first
+_FIRST_POINTS = 1 << 17  # of the last transform where they are
+_ROUNDS = 8
+_COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in memory
+_ENOUGH_CELLS = 150_000
+_FEW_ATOMS = 8
+STEEP = 60.0  # of tilt times lattice step
+
+
+class Rounded(NamedTuple):
+    """What is composed last: grids of one step, with their counts; `fine` is the step that single losses were rounded to."""
+
+    upper: Grids
+    lower: Grids
+    step: float
+    fine: float
+    single: Grids  # of one step, from above
+    block: int = 0  # steps that are composed first
+
+
+def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool) -> Rounded:
+    """Grids whose rounding moves log δ by no more than the budget, where memory allows that."""
+    steps = sum(count for _, count in parts)
+    offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
+    depth = 38.0 + log(steps)
+    lattice = lattice_of(parts)
+    step = lattice or _first_step(c, steps, budget)
+    if lattice and len(parts[0][0].atoms) > _FEW_ATOMS:  # samples of a profile, multiples of nothing
+        step = max(step, _first_step(c, steps, budget))
+    step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
+    for _ in range(_ROUNDS):
+        factor = _refinement(budget, above, below, max(len(g.weight) for g, _ in upper))
+        if factor == 1:
+            break
+        try:
+            upper, lower, above, below = _round(parts, c.tilt, step * factor, offsets, depth, bracket)
+        except TooLarge:
+            break  # a wider bracket, and still one
+        step *= factor
+    size = points(upper)
+    if size <= _MOST_AT_ONCE:
+        return Rounded(upper, lower, step, step, upper)
+    # Two levels: blocks of steps on a fine grid, the blocks on a coarse one, each for half of the budget.
+    ratio = 2 * (size // _FIRST_POINTS) + 1  # odd: no fine grid point is halfway between two coarse ones
+    block = ceil(steps * c.tilt * (1 + c.tilt) * (step * ratio) ** 2 / (3 * budget))
+    while block > 1 and max(points([(g, min(block, n))], DEPTH + log(steps)) for g, n in upper) > MOST_POINTS:
+        block = max(1, block // 4)
+    return Rounded(_blocks(upper, c.tilt, block, ratio, _block_up), _blocks(lower, c.tilt, block, ratio, _block_down),
+                    step * ratio, step, upper, block)
+
+
+def _first_step(c: Cumulants, steps: int, budget: float) -> float:
+    if c.deviation == 0:
+        return min(1.0, STEEP / c.tilt) if c.tilt > 0 else 1.0
+    # Splitting adds up to h²/4 of variance a step, which moves log M by λ(λ+1)/2 of it; h stays below the spread of a step.
+    return min(sqrt(5 * budget / (steps * c.tilt * (1 + c.tilt))), 5 * sqrt(budget / steps) * c.deviation)
+
+
+def _refinement(budget: float, above: float, below: float, cells: int) -> float:
+    """The factor for the next step; 1: fine enough. Where a density has sharp ends the lower value wants a finer grid than
+    the upper one: it gets it while that is cheap."""
+    if above + below <= budget:
+        return 1.0
+    factor = max(0.1, min(0.85, sqrt(0.8 * budget / (above + below))))
+    if cells / factor < _ENOUGH_CELLS:
+        return factor
+    return 1.0 if above <= budget / 2 else max(0.1, min(0.85, sqrt(0.4 * budget / above)))
+
+
+def first_round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
+                 bracket: bool) -> tuple[float, tuple[Grids, Grids, float, float]]:
+    """A rounding to the step wanted, or to the least that fits in memory."""
+    for _ in range(_COARSENINGS):
+        try:
+            return step, _round(parts, tilt, step, offsets, depth, bracket)
+        except TooLarge:
+            step *= 4
+    return step, _round(parts, tilt, step, offsets, depth, bracket)
+
+
+def _round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
+           bracket: bool) -> tuple[Grids, Grids, float, float]:
+    """Single steps rounded up and down, and by how much that moves log M of their composition up and down."""
+    upper, lower, above, below = [], [], 0.0, 0.0
+    for (pair, count), offset in zip(parts, offsets, strict=True):
+        edges = grid_edges(pair, tilt, depth, step / 2, offset)
+        x = law(pair, tilt, depth, edges)
+        up = round_up(x, tilt, step, offset)
+        above += count * (up.log_total - x.log_total)
+        upper.append((up, count))
+        if bracket:
+            down = round_down(merged_cells(pair, x, tilt, edges), tilt, step, offset)
+            below += count * (x.log_total - down.log_total)
+            lower.append((down, count))
+    return upper, lower, above, below
+
+
+def _blocks(grids: Grids, tilt: float, block: int, ratio: int, rounding: Callable[[Grid, float, float], Grid]) -> Grids:
+    """Blocks of steps composed, and rounded to a grid that is coarser by the ratio; what is left over is a block too."""
+    blocks = []
+    for grid, count in grids:
+        whole, rest = divmod(count, block)
+        for size, times in ((block, whole), (rest, 1)):
+            if size and times:
+                composed = power([(grid, size)], DEPTH + log(times))
+                blocks.append((rounding(composed, tilt, grid.step * ratio), times))
+    return blocks
+
+
+def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
+    x = as_law(grid)
+    return round_up(x, tilt, step, median(x))
+
+
+def _block_down(grid: Grid, tilt: float, step: float) -> Grid:
+    return round_down(boxes(grid), tilt, step, median(as_law(grid)))
+
+
+def lattice_of(parts: Parts) -> float | None:
+    """The distance between the two heaviest atoms, where a pair has nothing else: all atoms may be multiples of it."""
+    if len(parts) != 1 or parts[0][0].pieces:
+        return None
+    atoms = sorted(parts[0][0].atoms, key=lambda a: -a[1])
+    if parts[0][0].rest is not None:
+        atoms.insert(0, (parts[0][0].rest, 0.0))
+    return abs(atoms[0][0] - atoms[1][0]) if len(atoms) > 1 else None
