@@ -18,17 +18,20 @@ from dpcalc.rows import Route, Row
 
 _ROUNDS = 60
 _LONGEST = 3.0  # of a step in log x
+_FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _ROUGHLY = 0.01  # of log ε
 _PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
+_BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
+_FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
     """The value of the unknown that meets the budget, with an ε within the precision of it; fed back, it meets the budget."""
     search = _Search(route, given, derive, question)
     if near is None and route.bound.rough:
-        rough = _RoughSearch(Route(route.bound.rough), given, derive, question)
+        rough = _Search(Route(route.bound.rough), given, derive, question, _ROUGHLY)
         near = rough.boundary(_middle(question))
         search.slope = rough.slope
     if near is None:
@@ -77,13 +80,15 @@ _COMPOSED = {**ANSWERS, "tpr": _to_tpr}
 
 
 class _Search:
-    """log(ε/budget), or of TV or the true-positive rate, as a function of the unknown, which it brackets in log x by secants."""
+    """log(ε/budget), or of TV or the true-positive rate, as a function of the unknown, which it brackets in log x by secants. Where the
+    bound tells log δ at the budget's ε, by that: it changes smoothly also where ε itself jumps, as with rare losses."""
 
-    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
+                 tolerance: float | None = None) -> None:
         assert question.unknown is not None and question.target is not None
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
-        self.tolerance = float(given.get("precision") or PRECISION) / 4
+        self.tolerance = tolerance or float(given.get("precision") or PRECISION) / 4
         self.slope = 0.0  # of the gap in log x, where known
         self.steps_left = _STEPS
 
@@ -102,16 +107,28 @@ class _Search:
 
     def gap(self, x: float) -> float:
         try:
+            if self.route.bound.at_budget and self.question.asks == "epsilon":
+                return self._by_delta(x)
             return self.log_ratio(self.forward(x, False))
         except TooLarge:
             raise
         except (OutOfScope, OverflowError):
             return inf
 
+    def _by_delta(self, x: float) -> float:
+        bound = self.route.bound
+        params = self.derive({**self.given, self.unknown.name: x})
+        if params.get("steps", 1) == 1:
+            log_delta = bound.value(self.target, **own_params(bound, params))
+        else:
+            assert bound.at_budget is not None
+            log_delta = bound.at_budget(self.target, self.question.log_delta, **own_params(bound, params))
+        return inf if log_delta > -_NEAR_ONE else float(log_delta - self.question.log_delta) / _PER_EPSILON
+
     def moved(self, x: float, by: float) -> float:
         """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
         low, high = self.unknown.search
-        y = min(max(x * exp(self.unknown.safer * by), low), high)
+        y = min(max(x * exp(min(self.unknown.safer * by, 700.0)), low), high)
         if self.unknown.kind == "count":
             y = round(y)
             if y == x and by:
@@ -122,7 +139,8 @@ class _Search:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
-        x, step, last = start, 0.05, None
+        x, last = start, None
+        away = _Away(self.unknown.safer)
         for _ in range(_ROUNDS):
             gap = self.gap(x)
             met = gap <= 0
@@ -133,17 +151,17 @@ class _Search:
                 break
             if len(ends) == 2:
                 x = self._between(ends[True], ends[False], pull[True], pull[False])
-            elif (by := self._newton(gap)) and (y := self.moved(x, by)) != x:
-                x = y
-            else:
-                step = min(_LONGEST, max(2 * step, abs(gap) + self.tolerance if abs(gap) < _LONGEST else 0.0))
-                y = self.moved(x, step if gap > 0 else -step)
-                if y == x:
-                    if gap > 0:
-                        raise NoSolution("no-solution", f"no {self.unknown.option[2:]} meets the budget by {self.route.label}: "
-                                         f"at {self.unknown.option} {x:g} it is exceeded {human(exp(min(gap, 700)), 3)}-fold", "--solve")
-                    break
-                x = y
+                continue
+            by = self._newton(gap)
+            y = self.moved(x, by) if by else x
+            if y == x:
+                y = self.moved(x, away.step(log(x), gap))
+            if y == x:
+                if gap > 0:
+                    raise NoSolution("no-solution", f"no {self.unknown.option[2:]} meets the budget by {self.route.label}: "
+                                     f"at {self.unknown.option} {x:g} it is exceeded {human(exp(min(gap, 700)), 3)}-fold", "--solve")
+                break
+            x = y
         if True not in ends:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
         if len(ends) == 2 and ends[True][0] != ends[False][0] and max(abs(g) for _, g in ends.values()) < inf:
@@ -177,19 +195,24 @@ class _Search:
         return x
 
 
-class _RoughSearch(_Search):
-    """Where the solution is, by log δ at the budget's ε: that changes smoothly also where ε itself jumps to 0, as with rare losses."""
+class _Away:
+    """How far to go in log x, towards less loss, as long as the budget is on one side: to where the secant meets it, or ever further; to
+    the end of the range where that leads nowhere."""
 
-    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
-        super().__init__(route, given, derive, question)
-        self.tolerance = _ROUGHLY
+    def __init__(self, safer: int) -> None:
+        self.safer, self.length, self.lost = safer, 0.0, 0
+        self.last: tuple[float, float] | None = None
 
-    def gap(self, x: float) -> float:
-        if self.route.bound.kind != "profile" or self.question.asks != "epsilon":
-            return super().gap(x)
-        try:
-            params = self.derive({**self.given, self.unknown.name: x})
-            log_delta = float(self.route.bound.value(self.target, **own_params(self.route.bound, params)))
-        except (TooLarge, OutOfScope, OverflowError):
-            return inf
-        return inf if log_delta > -_NEAR_ONE else (log_delta - self.question.log_delta) / _PER_EPSILON
+    def step(self, t: float, gap: float) -> float:
+        way = 1.0 if gap > 0 else -1.0
+        last, self.last = self.last, (t, gap)
+        expected = abs(gap) if abs(gap) < _LONGEST else _LONGEST / 2
+        if last is not None:
+            fall = self.safer * (last[1] - gap) / (t - last[0]) if abs(gap) < inf and abs(last[1]) < inf and t != last[0] else 0.0
+            steep = fall * abs(t - last[0]) > _FLAT * abs(gap)
+            self.lost = 0 if steep else self.lost + 1
+            expected = _BEYOND * abs(gap) / fall if steep else 2 * self.length
+        if self.lost >= _LOST:
+            return way * inf
+        self.length = min(_LONGEST, max(_FIRST, expected))
+        return way * self.length

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dpcalc.profiles import tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.law import QUADRATURE, TooLarge, cut, snap_error
-from dpcalc.profiles.read import Reader, log_add
+from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
 
@@ -17,6 +17,7 @@ _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than t
 _CUTS = 2
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
+_LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
@@ -37,16 +38,19 @@ class _Question(NamedTuple):
     precision: float
     aim: float | None = None  # the ε that the tilt makes typical, where it is not chosen from δ
 
-    def tilt_for(self, parts: Parts) -> Cumulants:
-        aim = self.epsilon if self.epsilon is not None else self.aim
-        return tilt.for_epsilon(parts, aim) if aim is not None else tilt.for_delta(parts, self.log_delta or 0.0)
+    @property
+    def aimed(self) -> float | None:
+        return self.epsilon if self.epsilon is not None else self.aim
 
-    def aims(self, parts: Parts) -> tuple[float | None, ...]:
-        """Where one rare loss may decide, its ε as well: the tilt from δ makes several typical, and magnifies rounding there."""
+    def tilt_for(self, parts: Parts) -> Cumulants:
+        return tilt.for_epsilon(parts, self.aimed) if self.aimed is not None else tilt.for_delta(parts, self.log_delta or 0.0)
+
+    def single(self, parts: Parts) -> float | None:
+        """The ε at δ where one rare loss may decide it."""
         if self.log_delta is None or not tilt.is_rare(parts, self.tilt_for(parts)):
-            return (self.aim,)
+            return None
         single = tilt.of_single_loss(parts, self.log_delta)
-        return (self.aim, single) if 0 < single < inf else (self.aim,)
+        return single if 0 < single < inf else None
 
     def read(self, reader: Reader) -> float:
         return reader.log_delta(self.epsilon) if self.epsilon is not None else reader.epsilon(self.log_delta or 0.0)
@@ -64,7 +68,8 @@ class _Question(NamedTuple):
         if self.epsilon is not None:
             return self.precision
         slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
-        return self.precision * slope * max(c.mean, 0.02 * c.deviation)
+        found = self.precision * slope * max(c.mean, 0.02 * c.deviation)
+        return found if self.aim is None else max(_LEAST_BUDGET, found)
 
 
 def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True) -> Bracket:
@@ -125,7 +130,10 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
         some = answer.lower > 0 if question.epsilon is None else width < 1
         if width <= allowed or _is_large(answer.witness) or not (some or all(not pair.pieces for pair, _ in parts)):
             break
-        other = _at_tilt(parts, question._replace(precision=question.precision * finer), bracket)
+        try:
+            other = _at_tilt(parts, question._replace(precision=question.precision * finer), bracket)
+        except TooLarge:
+            break  # a wider bracket, and still one
         # Both are valid: the better ends of the two.
         answer = min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower))
     return answer
@@ -137,18 +145,23 @@ def _is_large(witness: dict[str, Any]) -> bool:
 
 
 def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
-    """The better ends by every tilt worth trying, and the question with the best of them."""
-    first, *others = (question._replace(aim=aim) for aim in question.aims(parts))
-    best, answer = first, _at_tilt(parts, first, bracket)
-    for tried in others:
-        try:
-            other = _at_tilt(parts, tried, bracket)
-        except TooLarge:
-            continue  # a valid answer is there
-        if other.upper < answer.upper * (1 - question.precision / 4):
-            best = tried
-        answer = min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower))
-    return answer, best
+    """Where one rare loss may decide, by the tilt to its ε: the one from δ makes several typical, and magnifies rounding. Both are tried,
+    unless the first is seen to be close, which is quickly done for atoms; with the question that was best."""
+    single = question.single(parts)
+    if single is None:
+        return _at_tilt(parts, question, bracket), question
+    aimed, atoms = question._replace(aim=single), all(not pair.pieces for pair, _ in parts)
+    try:
+        answer = _at_tilt(parts, aimed, atoms)
+    except TooLarge:
+        return _at_tilt(parts, question, bracket), question
+    if answer.upper - answer.lower <= question.precision * answer.upper:
+        return answer, aimed
+    other = _at_tilt(parts, question, bracket and atoms)
+    better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question
+    if bracket and not atoms:
+        answer = _at_tilt(parts, better, True)
+    return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
 
 
 def _at_tilt(parts: Parts, question: _Question, bracket: bool) -> Bracket:
@@ -166,9 +179,9 @@ def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) 
         return _deep(parts, rough, question.epsilon, depth)
     near = question.log_delta_near(parts, rough)
     for _ in range(_CUTS):
-        answer, infinite = _attempt(parts, question, near - depth, bracket)
+        answer, gain = _attempt(parts, question, near - depth, bracket)
         log_delta = answer.upper if question.log_delta is None else question.log_delta
-        if infinite <= log_delta - 0.8 * depth or infinite <= _log_infinite(parts) + 1e-3:
+        if gain <= log_delta - 0.8 * depth:
             break
         near = log_delta - 0.5 * depth
     return answer
@@ -177,7 +190,7 @@ def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) 
 def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     """Chernoff's bound on a δ far below every double, from laws on a grid that moves its logarithm by less than 1."""
     steps = sum(count for _, count in parts)
-    parts = tuple((cut(pair, chernoff(c, epsilon) - depth - log(steps)), count) for pair, count in parts)
+    parts = tuple((cut(pair, chernoff(c, epsilon) - depth - log(steps)).pair, count) for pair, count in parts)
     step = 2 / sqrt(steps * c.tilt * (1 + c.tilt))
     step, (grids, *_) = first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
     total = sum(count * (g.log_total + g.defect) for g, count in grids)
@@ -188,9 +201,11 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
 
 
 def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
-    """The bracket, and the log of the part of δ that is due to infinite losses."""
+    """The bracket, and the log of what δ gains at most by the losses that count as infinite."""
     steps = sum(count for _, count in parts)
-    near = tuple((cut(pair, log_tail - log(steps)), count) for pair, count in parts)
+    around = question.aimed
+    cuts = [(cut(pair, log_tail - log(steps), inf if around is None else around), count) for pair, count in parts]
+    near = tuple((x.pair, count) for x, count in cuts)
     c = question.tilt_for(near)
     lattice = lattice_of(near)
     if lattice and c.tilt * lattice > STEEP:  # all weight is on the largest loss already
@@ -198,18 +213,26 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
-
-    def read(grids: Grids, infinite: float, side: int) -> float:
-        return question.read(Reader(power(grids), c.tilt, infinite, slack, side))
-
     infinite = _log_infinite(near)
-    above = read(both.upper, infinite, +1)
-    below = read(both.lower, _log_infinite(parts), -1) if bracket else -inf
+
+    def reader(grids: Grids, side: int) -> Reader:
+        return Reader(power(grids), c.tilt, infinite, slack, side)
+
+    def gain(epsilon: float) -> float:
+        return log_sum(log(count) + x.log_gain(epsilon) for x, count in cuts)
+
+    above, below = question.read(reader(both.upper, +1)), -inf
     if question.epsilon is None:
-        above, below = (above + snap) * (1 + 1e-14) if above > 0 else 0.0, max(0.0, below - snap)
+        above = (above + snap) * (1 + 1e-14) if above > 0 else 0.0
+        gained = gain(above)
+        if bracket:
+            below = reader(both.lower, -1).epsilon(log_add(question.log_delta or 0.0, gained) + _ROUNDING) - snap
+        below = max(0.0, below)
     else:
-        above, below = min(0.0, above + snap * (c.tilt + 1)), below - snap * (c.tilt + 1)
-    return Bracket(above, min(below, above), _witness(near, c, both)), infinite
+        above, gained = min(0.0, above + snap * (c.tilt + 1)), gain(question.epsilon)
+        if bracket:
+            below = log_less(question.read(reader(both.lower, -1)), gained + _ROUNDING) - snap * (c.tilt + 1)
+    return Bracket(above, min(below, above), _witness(near, c, both)), gained
 
 
 def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:

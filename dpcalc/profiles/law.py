@@ -8,7 +8,7 @@ around or rounded is counted there.
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, inf, log
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -97,22 +97,65 @@ def _masses(pair: Pair, tilt: float, depth: float, edges: Array | None) -> tuple
     return np.concatenate(losses), np.concatenate(logs), left > 0
 
 
-def cut(pair: Pair, log_tail: float) -> Pair:
-    """The pair with the largest losses, of P-mass at most e^{log_tail}, taken to be infinite: a worse pair."""
+class Cut(NamedTuple):
+    """A worse pair: its largest losses, from `loss` on, count as infinite, and its smallest ones are raised; with both masses."""
+
+    pair: Pair
+    log_high: float = -inf
+    loss: float = inf
+    log_low: float = -inf
+
+    def log_gain(self, epsilon: float) -> float:
+        """By how much δ(ε) of T uses grows at most, over T."""
+        return float(np.logaddexp(self.log_high + min(0.0, epsilon - self.loss), self.log_low))
+
+
+def cut(pair: Pair, log_tail: float, epsilon: float = inf) -> Cut:
+    """The pair with the largest losses taken to be infinite, so that δ at ε grows by at most e^{log_tail} a use.
+
+    That is so where their mass is not larger. Atoms far above ε may have more: with ℓ among them, and S the sum of all other losses, it is
+    E(1 − (1 − e^{ε−ℓ−S})₊) <= e^{ε−ℓ}·E e^{−S} <= e^{ε−ℓ}, as E e^{−S} is the mass of S under Q. (That of pieces is not known well
+    enough.) Atoms below 0 of so little mass are raised.
+    """
     loss, log_mass, _ = _masses(pair, 0.0, 40.0 - log_tail, None)
     order = np.argsort(loss)[::-1]
     beyond = np.logaddexp.accumulate(log_mass[order])
-    kept = int(np.searchsorted(beyond, log_tail, "right"))
+    gain = beyond if pair.pieces else beyond + np.minimum(epsilon - loss[order], 0.0)
+    kept = int(np.searchsorted(gain, log_tail, "right"))
+    if not pair.pieces:
+        return _cut_atoms(pair, loss[order], beyond, kept % len(order), log_tail)
     if kept == 0 or kept == len(order):
-        return pair
-    top = float(loss[order[kept]])
-    if not pair.pieces:  # the atom at the top stays: it may be nearly all there is
-        cut_off = float(np.logaddexp(float(beyond[kept - 1]) + 1e-12, pair.log_infinite))
-        return pair._replace(atoms=tuple(a for a in pair.atoms if a[0] <= top), log_infinite=cut_off)
+        return Cut(pair)
     # With the loss at the top itself, which may be an atom, and what the law leaves out.
-    infinite = float(np.logaddexp.reduce([float(beyond[kept]) + 1e-3, log_tail - 40, pair.log_infinite]))
-    return pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces),
-                         atoms=tuple(a for a in pair.atoms if a[0] < top), log_infinite=infinite, top=top)
+    top = float(loss[order[kept]])
+    lost = float(np.logaddexp(float(beyond[kept]) + 1e-3, log_tail - 40))
+    infinite = float(np.logaddexp(lost, pair.log_infinite))
+    near = pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces), atoms=tuple(a for a in pair.atoms if a[0] < top),
+                         log_infinite=infinite, top=top)
+    return Cut(near, lost)
+
+
+def _cut_atoms(pair: Pair, falling: Array, beyond: Array, kept: int, log_tail: float) -> Cut:
+    """With so many of the falling losses infinite; the atom at the top stays: it may be nearly all there is."""
+    found = _raised(pair, log_tail)
+    if kept == 0:
+        return found
+    high = float(beyond[kept - 1]) + 1e-12
+    infinite = float(np.logaddexp(high, pair.log_infinite))
+    atoms = tuple(a for a in found.pair.atoms if a[0] <= falling[kept])
+    return found._replace(pair=found.pair._replace(atoms=atoms, log_infinite=infinite), log_high=high, loss=float(falling[kept - 1]))
+
+
+def _raised(pair: Pair, log_tail: float) -> Cut:
+    """Atoms below 0, together of mass e^{log_tail} at most, raised to the next one."""
+    rising = sorted(a for a in pair.atoms if a[0] < 0)
+    below = np.logaddexp.accumulate([mass for _, mass in rising] or [0.0])
+    few = int(np.searchsorted(below, log_tail, "right"))
+    if few == 0:
+        return Cut(pair)
+    low, (loss, mass) = float(below[few - 1]), rising[few] if few < len(rising) else (0.0, -inf)
+    atoms = ((loss, float(np.logaddexp(mass, low))), *rising[few + 1 :], *(a for a in pair.atoms if a[0] >= 0))
+    return Cut(pair._replace(atoms=atoms), log_low=low + 1e-12)
 
 
 def _below(piece: Piece, top: float) -> Piece:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import exp, expm1, inf, log, log1p
 
 import numpy as np
@@ -94,3 +95,15 @@ class Reader:
 def log_add(a: float, b: float) -> float:
     top, low = max(a, b), min(a, b)
     return top if low == -inf else top + log1p(exp(low - top))
+
+
+def log_less(a: float, b: float) -> float:
+    """log(e^a − e^b); −inf where that is not positive."""
+    return a + log(-expm1(b - a)) if a > b else -inf
+
+
+def log_sum(logs: Iterable[float]) -> float:
+    total = -inf
+    for x in logs:
+        total = log_add(total, x)
+    return total

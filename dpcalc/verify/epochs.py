@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
 from math import exp, inf
@@ -10,6 +9,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import epochs
+from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Row
@@ -21,7 +21,7 @@ Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) �
 
 
 def composed(row: Row, question: Question) -> Delta:
-    """The better of two: (ε/E, δ/E) an epoch along the chords, and the composition of all of them."""
+    """The better of two: (ε/E, δ/E) an epoch, and the composition of all of them."""
     from dpcalc.profiles import pairs
 
     one, own = row.route.bound.one, own_params(row.route.bound, row.params)
@@ -34,12 +34,12 @@ def composed(row: Row, question: Question) -> Delta:
         return lambda mp, epsilon, log_delta: mp.mpf(1)
     ways: dict[float, Any] = {}
     bound = one._replace(blocks=partial(one.blocks, ways=ways)) if one.blocks else one
-    samples = epochs.followed(bound, about, steps, own, question.epsilon or 0.0 if question.delta is None else 0.0)
+    samples = followed(bound, about, steps, own, question.epsilon or 0.0 if question.delta is None else 0.0)
     at, delta = [e for e, _ in pairs.hull(*samples)], _going(one, own, ways)
     uses = ((Use(lumps.points(at, delta)), steps),)
 
     def better(mp: Any, epsilon: float, log_delta: float) -> Any:
-        basic = steps * _chord(mp, at, delta, mp.mpf(epsilon) / steps)
+        basic = steps * enclosed(mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
         if float(basic) <= exp(log_delta):
             return basic
         grid = row.witness if "grids" in row.witness else grids.found(((pairs.sampled(*samples), steps),), question)
@@ -59,15 +59,3 @@ def _going(one: Bound, own: dict[str, Any], ways: dict[float, Any]) -> Callable[
         return known[key]
 
     return delta
-
-
-def _chord(mp: Any, epsilons: list[float], delta: Callable[[Any, float], Any], x: Any) -> Any:
-    """δ at x along the chords in e^ε; at the last point beyond it."""
-    k = bisect_left(epsilons, float(x))
-    if k == len(epsilons):
-        return delta(mp, epsilons[-1])
-    if k == 0:
-        return delta(mp, epsilons[0])
-    a, b = epsilons[k - 1], epsilons[k]
-    share = mp.expm1(x - a) / mp.expm1(mp.mpf(b) - a)
-    return delta(mp, a) + (delta(mp, b) - delta(mp, a)) * share

@@ -1,0 +1,174 @@
+"""The profile of one epoch at the ε that a composition is made from: where log δ falls by about 0.2.
+
+A rough look at powers of 1.5 says where; then the profile is taken at all of them at once. Its convex hull dominates it (profiles.pairs).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import lru_cache
+from itertools import pairwise
+from math import ceil, expm1, floor, inf, log, log1p
+from typing import Any, NamedTuple
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.positions import COARSE
+from dpcalc.errors import OutOfScope
+from dpcalc.numerics.rounding import up
+
+_DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
+# Of the range, as far as it is known: the first samples.
+_FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 29)), 1.25, 1.5)
+_MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
+_TOP, _FALLEN = 4.0, 0.1  # of log δ
+_BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
+_RATIO = 1.5
+_SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
+_DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
+_SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; what lies deeper does not matter
+_BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
+
+
+class Sampling(NamedTuple):
+    """How closely a profile is followed."""
+
+    fine: int  # blocks of its sums
+    fall: float  # of log δ between samples; 0: what it is between the first ones
+
+
+CLOSE = Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
+LOOSE = Sampling(COARSE, 0.0)  # to see where a solution lies
+
+
+Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
+
+
+def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0,
+             sampling: Sampling = CLOSE) -> Samples:
+    """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
+    return _samples(bound, sampling, _floor(max(log_delta, _DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
+
+
+def epsilon_along(samples: Samples, log_delta: float) -> float:
+    """The ε at δ along the samples, which are joined by chords in e^ε: a profile is convex in it; inf where the last is above δ."""
+    epsilons, logs = samples
+    k = next((k for k, x in enumerate(logs) if x <= log_delta), None)
+    if not k:
+        return inf if k is None else 0.0
+    a, b, above, below = epsilons[k - 1], epsilons[k], logs[k - 1], logs[k]
+    share = expm1(log_delta - above) / expm1(below - above)
+    return up(a + log1p(share * expm1(b - a)), 1e-13) if b - a < 700 else b
+
+
+def log_delta_along(samples: Samples, epsilon: float) -> float:
+    """log δ at ε along the same chords; beyond the last sample, what it is there."""
+    epsilons, logs = samples
+    k = bisect_left(epsilons, epsilon)
+    if k == len(epsilons) or epsilons[k] == epsilon:
+        return logs[min(k, len(logs) - 1)]
+    a, b, above, below = epsilons[k - 1], epsilons[k], logs[k - 1], logs[k]
+    share = expm1(epsilon - a) / expm1(b - a) if b - a < 700 else 0.0
+    return above + up(log1p(share * expm1(below - above)), 1e-13)
+
+
+def many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any]) -> list[float]:
+    """Upper bounds on log δ at many ε."""
+    if not bound.blocks:
+        return [float(bound.value(e, **p)) for e in epsilons]
+    from numpy import array
+
+    return [float(x) for x in bound.blocks(array(epsilons), fine, **p)] if epsilons else []
+
+
+def _floor(log_delta: float, steps: int) -> float:
+    """How far down the profile is followed."""
+    return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
+
+
+@lru_cache(maxsize=8)
+def _samples(bound: Bound, sampling: Sampling, lowest: float, params: tuple[tuple[str, Any], ...],
+             asked: float = 0.0) -> Samples:
+    """ε and log δ of one epoch, followed down to log δ = lowest; close ones near 0, where a profile may fall steeply, and next
+    to the ε asked about: where losses are rare, one of them decides."""
+    p = dict(params)
+    last, seen = _extent(bound, lowest, p)
+    last = min(last, _end(bound, p))
+    near_zero = (e for e, x in seen.items() if e < _FIRST[1] * last and x < seen[0.0] - _FALLEN)
+    epsilons = sorted({*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW)})
+    if sampling.fall:
+        about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
+        _cut(about, _SURELY * lowest)
+        allowed = sampling.fall * max(1.0, -lowest / _MOST / sampling.fall)
+        steps = pairwise(sorted(about))
+        epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
+    found = dict(zip(epsilons, many(bound, epsilons, sampling.fine, p), strict=True))
+    _cut(found, lowest)
+    order = sorted(found)
+    return tuple(order), tuple(found[e] for e in order)
+
+
+def _end(bound: Bound, p: dict[str, Any]) -> float:
+    """The ε from which δ is 0, if there is one."""
+    try:
+        return bound.pure(**p) if bound.pure else inf
+    except OutOfScope:
+        return inf
+
+
+def _cut(found: dict[float, float], lowest: float) -> None:
+    """Without the samples beyond the first that is low enough."""
+    enough = min((e for e, x in found.items() if x <= lowest), default=inf)
+    for e in [e for e in found if e > enough]:
+        del found[e]
+
+
+def _fall(above: float, below: float, first: float, lowest: float) -> float:
+    """Of log δ over a step; near the top, which decides where there are many epochs, counted double."""
+    return (above - max(below, lowest)) * (2 if above > first - _TOP else 1)
+
+
+def _between(a: float, b: float, fall: float) -> list[float]:
+    """Points that cut a fall of log δ between a and b, in units of what is allowed. Chords are straight in e^ε: over a wide step they are
+    nearly flat but for its end, and half of that is allowed."""
+    pieces = max(1, ceil(fall), min(ceil(2 * fall), ceil((b - a) / _WIDE)))
+    return [a + (b - a) * k / pieces for k in range(1, pieces)]
+
+
+def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> tuple[float, dict[float, float]]:
+    """About the ε with log δ = lowest, interpolated between powers of 1.5; and log δ, roughly, at those and at 0."""
+    scale, way = 1.0, 0
+    while 1e-280 < scale < 1e280:
+        tried = [0.0, *(scale * x for x in _SEARCHED)]
+        seen = dict(zip(tried, many(bound, tried, COARSE, p), strict=True))
+        if seen[0.0] <= lowest:
+            return 0.0, seen
+        k = next((k for k, x in enumerate(seen.values()) if x <= lowest), len(tried))
+        if 1 < k < len(tried):
+            a, b = tried[k - 1], tried[k]
+            above, below = _size(seen[a], lowest), _size(seen[b], lowest)
+            return float(a * _RATIO ** (log(-lowest / above) / log(below / above))), seen
+        if k == 1 and way > 0:
+            return tried[1], seen
+        way = +1 if k > 1 else -1
+        scale *= _RATIO ** (way * (len(_SEARCHED) - 1))
+    if way < 0:
+        return tried[1], seen
+    raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
+
+
+def _size(log_delta: float, lowest: float) -> float:
+    """−log δ, where it matters."""
+    return min(max(-log_delta, 1e-3 * -lowest), -_FAR * lowest)
+
+
+def _between_powers(seen: dict[float, float], epsilons: list[float], lowest: float) -> list[float]:
+    """About log δ: −log δ is nearly a power of ε between two that were seen; straight from 0 to the first."""
+    at, sizes = list(seen), [_size(x, lowest) for x in seen.values()]
+
+    def about(epsilon: float) -> float:
+        k = min(max(bisect_left(at, epsilon), 1), len(at) - 1)
+        if k == 1:
+            return -(sizes[0] + (sizes[1] - sizes[0]) * min(epsilon / at[1], 1.0))
+        return -sizes[k - 1] * float((epsilon / at[k - 1]) ** (log(sizes[k] / sizes[k - 1]) / log(_RATIO)))
+
+    return [about(e) for e in epsilons]
