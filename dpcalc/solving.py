@@ -17,6 +17,7 @@ from dpcalc.rows import Route, Row
 
 _APART, _BELIEVED = 1e-3, 0.3  # relative: two values for a slope; how far it is believed
 _MET = 1e-6  # of log δ, below the budget: as near as that it is met with equality
+_ROUGHLY = 0.05  # relative, of a guess
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -42,12 +43,27 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
 
+def roughly(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
+    """Where the solution is by the faster form of a profile, to a few percent; None where there is none."""
+    assert question.unknown is not None
+    try:
+        return _root(_about(route, given, derive, question).gap, question.unknown, _ROUGHLY)
+    except Unreachable:
+        return None
+
+
+def _about(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> _Search:
+    """By the faster form, if there is one."""
+    bound = route.bound
+    return _Search(route._replace(bound=bound._replace(value=bound.coarse or bound.value)), given, derive, question)
+
+
 def _first_guess(search: _Search) -> float | None:
     """Where the solution is by the faster form of a costly profile; None where it has none there."""
     bound, unknown = search.route.bound, search.question.unknown
     if not search.margin or bound.coarse is None or unknown is None:
         return None
-    about = _Search(search.route._replace(bound=bound._replace(value=bound.coarse)), search.given, search.derive, search.question)
+    about = _about(search.route, search.given, search.derive, search.question)
     try:
         x = _root(about.gap, unknown, 1e-4)
     except Unreachable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, inf, log
 
+from dpcalc.bound import Bound
 from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
@@ -17,6 +18,8 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
 _ROUNDS = 60
+_SHARPER = 1.5  # log of how much less noise a composition may need than basic composition, as a guess
+_PATIENT = 5  # evaluations, after which ever less will do: the samples of a profile do not move evenly
 _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
@@ -32,7 +35,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     search = _Search(route, given, derive, question)
     if near is None and route.bound.rough:
         rough = _Search(Route(route.bound.rough), given, derive, question, _ROUGHLY)
-        near = rough.boundary(_middle(question))
+        near = rough.boundary(_between_bounds(route.bound, given, derive, question) or _middle(question))
         search.slope = rough.slope
     if near is None:
         near = _guided(route, given, derive, question)
@@ -64,6 +67,20 @@ def _guided(route: Route, given: Params, derive: Callable[[Params], Params], que
     return _middle(question)
 
 
+def _between_bounds(bound: Bound, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
+    """Between the solutions by one epoch, which loses less, and by basic composition, which loses more, where these are quick to find."""
+    from dpcalc.bounds.pnsgd.epochs import basic
+    from dpcalc.solving import roughly
+
+    unknown, one = question.unknown, bound.one
+    if one is None or question.asks != "epsilon" or unknown is None or unknown.name == "epochs":
+        return None
+    least, most = (roughly(Route(each), given, derive, question) for each in (one, basic(one)))
+    if least is None or most is None:
+        return None
+    return most * exp(max(-_SHARPER, min(log(least / most) / 2, _SHARPER)))
+
+
 def _middle(question: Question) -> float:
     assert question.unknown is not None
     low, high = question.unknown.search
@@ -89,6 +106,7 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
         self.tolerance = tolerance or float(given.get("precision") or PRECISION) / 4
+        self.width = tolerance / 2 if tolerance else self.tolerance / 20  # of log x
         self.slope = 0.0  # of the gap in log x, where known
         self.steps_left = _STEPS
 
@@ -139,16 +157,19 @@ class _Search:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
-        x, last = start, None
+        x, last, before = start, None, None
         away = _Away(self.unknown.safer)
-        for _ in range(_ROUNDS):
+        for k in range(_ROUNDS):
             gap = self.gap(x)
             met = gap <= 0
             ends[met] = (x, gap)
             pull = {met: 1.0, (not met): pull[not met] / 2 if met is last else 1.0}
             last = met
-            if -self.tolerance <= gap <= 0 or self._settled(ends):
+            if -self.tolerance * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
                 break
+            if before is not None and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
+                self.slope = (gap - before[1]) / log(x / before[0])
+            before = x, gap
             if len(ends) == 2:
                 x = self._between(ends[True], ends[False], pull[True], pull[False])
                 continue
@@ -179,13 +200,13 @@ class _Search:
         if len(ends) < 2:
             return False
         a, b = ends[True][0], ends[False][0]
-        return abs(a - b) <= 1 if self.unknown.kind == "count" else abs(log(a / b)) < self.tolerance / 20
+        return abs(log(a / b)) < self.width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
     def _between(self, met: tuple[float, float], failed: tuple[float, float], pull_met: float, pull_failed: float) -> float:
         """Where the secant in log x reaches just below the budget, kept inside the bracket."""
         (a, gap_a), (b, gap_b) = met, failed
         share = 0.5
-        if abs(gap_a) < 5 and gap_b < 5:
+        if abs(gap_a) < 5 and gap_b < 5 and abs(log(a / b)) < _LONGEST:
             below, above = (-self.tolerance / 2 - gap_a) * pull_met, (gap_b + self.tolerance / 2) * pull_failed
             share = min(max(below / (below + above), 0.02), 0.98)
         x = a * exp(share * log(b / a))

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from math import exp, inf, log
 
+_LARGE, _TRUSTED, _BEYOND = 1e6, 1.0, 1.2  # of a gap, and of a step in log x, for a secant; how far beyond it
+
 
 class Unreachable(ValueError):
     """No value of the unknown meets the budget; `best` is the value of `gap` nearest to it, at `at`."""
@@ -64,7 +66,7 @@ def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol
 
 def bracket(gap: Callable[[float], float], start: float, toward: float, low: float, high: float,
             factor: float = 4.0) -> tuple[float, float]:
-    """(meets, fails) around the boundary of gap <= 0, by geometric steps from `start` inside [low, high].
+    """(meets, fails) around the boundary of gap <= 0, by geometric steps from `start` inside [low, high], or to where a secant meets it.
 
     `toward` is +1 when larger values are safer, −1 when smaller ones are. Raises Unreachable at the safe end;
     at the other end the whole range meets the budget and (x, x) is returned.
@@ -82,7 +84,17 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
             if fy > 0:
                 raise Unreachable(y, fy)
             return y, y
-        x, fx, grow = y, fy, min(grow * grow, 1e8)
+        grow = _secant(grow, fx, fy) or min(grow * grow, 1e8)
+        x, fx = y, fy
+
+
+def _secant(grow: float, fx: float, fy: float) -> float:
+    """The factor that is likely to lead just beyond the boundary, after one by `grow` that led from fx to fy; 0 where that is not seen."""
+    share = fy / (fx - fy) if abs(fx) < _LARGE and fx != fy else -1.0
+    if share < 0:
+        return 0.0
+    step = log(grow) * max(_BEYOND * share, 1.5)
+    return exp(step) if step < _TRUSTED else max(exp(_TRUSTED), min(grow * grow, 1e8))
 
 
 def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None) -> int:
@@ -104,7 +116,7 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
         near = int(boundary_log(whole, float(end), float(risky), 1e-3))
     else:
         meets, fails = bracket(whole, float(start), -toward, float(low), float(high), 1.001)
-        near = int(meets if meets == fails else boundary(whole, meets, fails, 1e-15))
+        near = int(meets if meets == fails else boundary(whole, meets, fails, max(1e-15, 2.5 / max(meets, fails))))
     step = 1
     while gap(near) > 0:
         risky, near, step = near, min(max(near - toward * step, low), high), 2 * step

@@ -51,7 +51,7 @@ def _composed(bound: Bound, sampling: Sampling) -> Bound:
             return 0.0, {}
         found = _epsilon(samples, steps, log_delta)
         if basic < found.upper and sampling is CLOSE:
-            basic = min(basic, basic_inverse(bound, log_delta, steps, p))
+            basic = min(basic, _basic_inverse(bound, log_delta, steps, tuple(p.items())))
         return min(basic, found.upper), found.witness
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
@@ -108,7 +108,7 @@ def basic(bound: Bound) -> Bound:
         return basic_value(bound, epsilon, steps, p)
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
-        return basic_inverse(bound, log_delta, steps, p)
+        return _basic_inverse(bound, log_delta, steps, tuple(p.items()))
 
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p)
@@ -127,9 +127,10 @@ def basic_value(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> 
     return min(0.0, up(float(bound.value(epsilon / steps * (1 - 2e-16), **p)) + log(steps), 4e-16))
 
 
-def basic_inverse(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> float:
+@lru_cache(maxsize=8)
+def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
     """E times the ε of one epoch at δ/E."""
-    return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), p), 4e-16)
+    return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), dict(params)), 4e-16)
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:
