@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Array
 
 MOST_CELLS = 3_000_000
+_MASS = 1e-10  # of the log of what is cut off: its quadrature, and what may lie within rounding of the cut
 QUADRATURE = 1e-12  # relative, of the weights below
 _SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
 _BALANCINGS = 3
@@ -113,14 +114,14 @@ class Cut(NamedTuple):
 def cut(pair: Pair, log_tail: float, epsilon: float = inf) -> Cut:
     """The pair with the largest losses taken to be infinite, so that δ at ε grows by at most e^{log_tail} a use.
 
-    That is so where their mass is not larger. Atoms far above ε may have more: with ℓ among them, and S the sum of all other losses, it is
-    E(1 − (1 − e^{ε−ℓ−S})₊) <= e^{ε−ℓ}·E e^{−S} <= e^{ε−ℓ}, as E e^{−S} is the mass of S under Q. (That of pieces is not known well
-    enough.) Atoms below 0 of so little mass are raised.
+    That is so where their mass is not larger. Losses far above ε may have more: with ℓ among them, and S the sum of all other losses, it is
+    E(1 − (1 − e^{ε−ℓ−S})₊) <= e^{ε−ℓ}·E e^{−S} <= e^{ε−ℓ}, as E e^{−S} is the mass of S under Q. Atoms below 0 of so little mass are
+    raised.
     """
     loss, log_mass, _ = _masses(pair, 0.0, 40.0 - log_tail, None)
     order = np.argsort(loss)[::-1]
     beyond = np.logaddexp.accumulate(log_mass[order])
-    gain = beyond if pair.pieces else beyond + np.minimum(epsilon - loss[order], 0.0)
+    gain = beyond + np.minimum(epsilon - loss[order], 0.0)
     kept = int(np.searchsorted(gain, log_tail, "right"))
     if not pair.pieces:
         return _cut_atoms(pair, loss[order], beyond, kept % len(order), log_tail)
@@ -128,11 +129,12 @@ def cut(pair: Pair, log_tail: float, epsilon: float = inf) -> Cut:
         return Cut(pair)
     # With the loss at the top itself, which may be an atom, and what the law leaves out.
     top = float(loss[order[kept]])
-    lost = float(np.logaddexp(float(beyond[kept]) + 1e-3, log_tail - 40))
+    loss, log_mass, _ = _masses(pair, 0.0, 40.0 - log_tail, np.array([top]))
+    lost = float(np.logaddexp(float(np.logaddexp.reduce(log_mass[loss >= top])) + _MASS, log_tail - 40))
     infinite = float(np.logaddexp(lost, pair.log_infinite))
     near = pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces), atoms=tuple(a for a in pair.atoms if a[0] < top),
                          log_infinite=infinite, top=top)
-    return Cut(near, lost)
+    return Cut(near, lost, top)
 
 
 def _cut_atoms(pair: Pair, falling: Array, beyond: Array, kept: int, log_tail: float) -> Cut:
