@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from math import exp, inf, log
 
+_NO_LOSS = 1e300  # of −log δ: all of the range may be like that
 _LARGE, _TRUSTED, _BEYOND = 1e6, 1.0, 1.2  # of a gap, and of a step in log x, for a secant; how far beyond it
 
 
@@ -77,6 +78,8 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
     while True:
         y = x * grow if direction > 0 else x / grow
         y = min(max(y, low), high)
+        if fx < -_NO_LOSS:
+            y = high if direction > 0 else low
         fy = gap(y)
         if (fy > 0) != (fx > 0):
             return (y, x) if fy <= 0 else (x, y)

@@ -116,6 +116,7 @@ def _far_below(at_zero: float, epsilon: float, steps: int) -> bool:
     return 2 * steps * exp(2 * at_zero) > 4 * epsilon + 100
 
 
+@lru_cache(maxsize=16)
 def basic(bound: Bound) -> Bound:
     """The bound for `steps` epochs, one point (ε/E, δ/E) of it composed E times; for comparison."""
 
