@@ -39,6 +39,7 @@ class _Question(NamedTuple):
     log_delta: float | None
     precision: float
     aim: float | None = None  # the ε that the tilt makes typical, where it is not chosen from δ
+    tight: bool = True  # whether a lower end needs a grid of its own
 
     @property
     def aimed(self) -> float | None:
@@ -156,7 +157,7 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
         return _at_tilt(parts, question, bracket), question
     aimed, atoms = question._replace(aim=single), all(not pair.pieces for pair, _ in parts)
     try:
-        answer = _at_tilt(parts, aimed, atoms)
+        answer = _at_tilt(parts, aimed._replace(tight=bracket), atoms)
     except TooLarge:
         return _at_tilt(parts, question, bracket), question
     if answer.upper - answer.lower <= question.precision * answer.upper:
@@ -223,7 +224,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     lattice = lattice_of(near)
     if lattice and c.tilt * lattice > STEEP:  # all weight is on the largest loss already
         c = cumulants(near, STEEP / lattice)
-    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
+    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
     infinite = _log_infinite(near)

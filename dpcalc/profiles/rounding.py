@@ -32,8 +32,8 @@ class Rounded(NamedTuple):
     block: int = 0  # steps that are composed first
 
 
-def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool) -> Rounded:
-    """Grids whose rounding moves log δ by no more than the budget, where memory allows that."""
+def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True) -> Rounded:
+    """Grids whose rounding moves log δ by no more than the budget, where memory allows that; that of lower values only if `tight`."""
     steps = sum(count for _, count in parts)
     offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
     depth = 38.0 + log(steps)
@@ -45,7 +45,7 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool) 
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         cells = max(len(g.weight) for g, _ in upper)
-        factor = _refinement(budget, above, below, cells)
+        factor = _refinement(budget, above, below if tight else 0.0, cells)
         if samples and cells < 0.9 * _LEAST_CELLS:
             factor = min(factor, cells / _LEAST_CELLS)
         if factor == 1:

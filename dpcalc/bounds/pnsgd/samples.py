@@ -100,10 +100,12 @@ def _samples(bound: Bound, sampling: Sampling, lowest: float, params: tuple[tupl
     end = _end(bound, p)
     last = min(last, end)
     near_zero = (e for e, x in seen.items() if e < _FIRST[1] * last and x < seen[0.0] - _FALLEN)
-    epsilons = sorted({*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW), *((end,) if end < _FIRST[-1] * last else ())})
+    near_end = (end,) if end < _FIRST[-1] * last else ()
+    epsilons = sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW), *near_end} if e <= end)
     if sampling.fall:
         about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
-        _cut(about, _SURELY * lowest)
+        if end == inf:
+            _cut(about, _SURELY * lowest)
         allowed = sampling.fall * max(1.0, -lowest / _MOST / sampling.fall)
         steps = pairwise(sorted(about))
         epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
