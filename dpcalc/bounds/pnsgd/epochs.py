@@ -82,14 +82,13 @@ def _composed(bound: Bound, sampling: Sampling) -> Bound:
 
 
 def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any], sampling: Sampling) -> Bracket:
-    """log δ at ε, the profile followed to below it: the δ of one epoch may be far smaller, or 0; its logarithm E times as large as one
-    of Gaussian noise."""
-    about = max(one, DEEPEST, min(_AT_FIRST, one / steps if one > -inf else 0.0))
+    """log δ at ε, the profile followed to below it, and no further: the δ of one epoch may be far smaller, or 0."""
+    about = max(one, _AT_FIRST)
     while True:
         found = _delta(followed(bound, about, steps, p, epsilon, sampling), steps, epsilon)
         if found.upper >= deepest(about, steps) + _NOT_LOST or about <= max(one, DEEPEST):
             return found._replace(witness={**found.witness, "followed": about})
-        about = max(one, 4 * about)
+        about = max(one, DEEPEST, 4 * about)
 
 
 @lru_cache(maxsize=8)
