@@ -51,6 +51,8 @@ class Bound(NamedTuple):
     # `way` that `exact` needs to go the same way
     blocks: Callable[..., Any] | None = None
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
+    # profile: (epsilon, *params) → the choices that its value made at ε, many: found where a record is printed only
+    choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
     coarse: Callable[..., float] | None = None  # profile: (epsilon, *params) → about log δ, faster: where --solve looks
     margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
