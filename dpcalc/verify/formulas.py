@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcalc.orders import own_params
 from dpcalc.rows import Row
-from dpcalc.verify import links, long_sums
+from dpcalc.verify import links, long_sums, lower
 from dpcalc.verify.context import Formula, once
 from dpcalc.verify.grids import Unchecked
 
@@ -131,6 +131,7 @@ RDP: dict[str, Callable[..., Any]] = {
     "noise-feedback": _by_mu(_affine(True)),
     "without-feedback": _by_mu(_affine(False)),
     "wor-profile": _sampled,
+    "lower-bound": lambda mp, alpha, own, params: lower.rdp(mp, alpha, own),
 }
 
 
