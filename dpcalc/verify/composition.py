@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.verify import laws
+from dpcalc.verify import fourier, gaussian_cells, laws
 from dpcalc.verify.convolution import Sum, bits_for, power, times
 from dpcalc.verify.laws import Use
 
@@ -111,7 +111,12 @@ def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
     end = mp.mpf(cut) if closed else final
     masses = {0: laws.below(use, mp, point(0))}
     shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, point(0))
-    for k in _held(mp, use, grid, step, float(end)):
+    held = _held(mp, use, grid, step, float(end))
+    if gaussian_cells.applies(mp, use):  # all but the last cells at once
+        held = held[max(0, int(float((end - point(0)) / h)) - 1) :]
+        found, (p_left, q_left) = gaussian_cells.split(mp, use, point(0), h, grid.points - 1 - len(held))
+        masses = dict(enumerate([masses[0] + found[0], *found[1:]]))
+    for k in held:
         right_end = point(k + 1)
         last = right_end >= end
         p, q = laws.above(use, mp, end, closed) if last else laws.above(use, mp, right_end)
@@ -141,6 +146,8 @@ def _held(mp: Any, use: Use, grid: Grid, step: float, end: float) -> Sequence[in
 def tilted(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> dict[int, Any]:
     """p_j e^{λℓ_j}."""
     h, first = mp.mpf(tilt) * mp.mpf(step), mp.mpf(tilt) * mp.mpf(grid.offset)
+    if hasattr(mp, "arb"):  # bare numbers: there may be very many
+        return {k: mp.mpf(mass.x * (first.x + (grid.first + k) * h.x).exp()) for k, mass in found.masses.items()}
     return {k: mass * mp.exp(first + (grid.first + k) * h) for k, mass in found.masses.items()}
 
 
@@ -150,7 +157,7 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
         raise ValueError("it has another number of parts")
     steps = sum(count for _, count in parts)
     bits, coarse = bits_for(steps), p.coarse if p.block else p.step
-    total: Sum | None = None
+    terms: list[tuple[Sum, int]] = []
     scale, start, kept = mp.mpf(1), mp.mpf(0), mp.mpf(1)
     offsets = iter(p.offsets)
     for (use, count), grid in zip(parts, p.grids, strict=True):
@@ -164,11 +171,39 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
             composed = power(single, size)
             if p.block:
                 composed = _coarser(mp, composed, p, size * mp.mpf(grid.offset), offset)
-            composed = power(composed, times_)
-            total = composed if total is None else times(total, composed, steps)
-            start = start + (times_ * mp.mpf(offset) if p.block else size * times_ * mp.mpf(offset))
+            terms.append((composed, times_))
+            start = start + times_ * mp.mpf(offset)
+    found = _by_frequencies(mp, terms, p.tilt, coarse, start, epsilon)
+    if found is None:
+        found = _read(mp, _together(terms, steps), p.tilt, coarse, start, epsilon)
+    return scale * found + 1 - kept
+
+
+def _together(terms: Sequence[tuple[Sum, int]], steps: int) -> Sum:
+    total: Sum | None = None
+    for one, count in terms:
+        composed = power(one, count)
+        total = composed if total is None else times(total, composed, steps)
     assert total is not None
-    return scale * _read(mp, total, p.tilt, coarse, start, epsilon) + 1 - kept
+    return total
+
+
+def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float) -> Any:
+    """What `_read` gives, of many terms."""
+    if not hasattr(mp, "arb") or sum(count for _, count in terms) < fourier.FEWEST:
+        return None
+    h, base, lam = mp.arb(step), (start - mp.mpf(epsilon)).x, mp.arb(tilt)
+    first = int(float(-base / h)) - 2
+    while base + first * h <= 0:
+        first += 1
+    found = fourier.summed(mp, terms, fourier.Kernel(first, base + first * h, h, lam))
+    if found is None:
+        return None
+    whole = most = mp.arb(1)
+    for one, count in terms:
+        weight = mp.arb(sum(one.weights)) / (1 << one.bits)
+        whole, most = whole * weight**count, most * (weight + mp.arb(one.missing)) ** count
+    return mp.exp(-mp.mpf(tilt) * mp.mpf(epsilon)) * mp.mpf(found + most - whole)
 
 
 def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int]:
@@ -184,7 +219,7 @@ def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int
 def _blocks(count: int, grid: Grid, p: Plan, offsets: Any) -> list[tuple[int, int, float]]:
     """(steps, times, offset of the grid of each) of the blocks of a part."""
     if not p.block:
-        return [(count, 1, grid.offset)]
+        return [(1, count, grid.offset)]
     whole, rest = divmod(count, p.block)
     return [(size, number, next(offsets)) for size, number in ((p.block, whole), (rest, 1)) if size and number]
 
