@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.verify import fourier, gaussian_cells, laws
+from dpcalc.verify import fourier, laws
+from dpcalc.verify.cells import Cells, Grid, cells, weights_of
 from dpcalc.verify.convolution import Sum, bits_for, power, times
 from dpcalc.verify.laws import Use
 
 Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
-_BACK = 1e-12  # of the loss above which all are infinite: an atom that the fast path found next to it is one of them
 _FARTHEST = 1e6  # of a loss on a grid
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
@@ -29,17 +29,6 @@ _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, f
 
 class TooLong(ValueError):
     """A grid that is too large to go through here."""
-
-
-class Grid(NamedTuple):
-    offset: float
-    first: int
-    points: int
-    top: float  # larger losses are infinite
-
-    @property
-    def mirror(self) -> Grid:
-        return Grid(-self.offset, -(self.first + self.points - 1), self.points, inf)
 
 
 class Plan(NamedTuple):
@@ -51,19 +40,6 @@ class Plan(NamedTuple):
     block: int = 0
     coarse: float = 0.0
     offsets: tuple[float, ...] = ()
-
-
-class Cells(NamedTuple):
-    """Masses under P at the points of a grid that have some, P(∞), and the mass between the last point and the top of all losses."""
-
-    masses: dict[int, Any]
-    infinite: Any
-    between: Any
-    top: Any
-
-    def far(self, mp: Any, tilt: float) -> Any:
-        """Not less than the weight of the losses between the last point and the top."""
-        return self.between * mp.exp(mp.mpf(tilt) * self.top)
 
 
 def plan(witness: Any) -> Plan:
@@ -98,59 +74,6 @@ def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Pl
     return p._replace(grids=tuple(grids), step=step, block=0)
 
 
-def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
-    """The masses of the rounded law."""
-    offset, h, zero = mp.mpf(grid.offset), mp.mpf(step), mp.mpf(0)
-
-    def point(k: int) -> Any:
-        return offset + (grid.first + k) * h
-
-    final = point(grid.points - 1)
-    cut = grid.top - _BACK * abs(grid.top) if grid.top < inf else inf
-    closed = cut < float(final)  # what is at the cut counts as infinite
-    end = mp.mpf(cut) if closed else final
-    masses = {0: laws.below(use, mp, point(0))}
-    shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, point(0))
-    held = _held(mp, use, grid, step, float(end))
-    if gaussian_cells.applies(mp, use):  # all but the last cells at once
-        held = held[max(0, int(float((end - point(0)) / h)) - 1) :]
-        found, (p_left, q_left) = gaussian_cells.split(mp, use, point(0), h, grid.points - 1 - len(held))
-        masses = dict(enumerate([masses[0] + found[0], *found[1:]]))
-    for k in held:
-        right_end = point(k + 1)
-        last = right_end >= end
-        p, q = laws.above(use, mp, end, closed) if last else laws.above(use, mp, right_end)
-        mass, other = p_left - p, q_left - q
-        decay = mp.exp(-point(k))
-        right = (mass * decay - other) / (decay - decay * shrink)
-        masses[k], masses[k + 1] = masses.get(k, zero) + (mass - right), masses.get(k + 1, zero) + right
-        p_left, q_left = p, q
-        if last:
-            break
-    if closed or cut == inf:
-        return Cells(masses, p_left + laws.infinite(use, mp), zero, final)
-    beyond = laws.above(use, mp, mp.mpf(cut), True)[0]
-    return Cells(masses, beyond + laws.infinite(use, mp), p_left - beyond, mp.mpf(cut))
-
-
-def _held(mp: Any, use: Use, grid: Grid, step: float, end: float) -> Sequence[int]:
-    """The cells that can hold something: all of them, or those next to an atom, and the last one."""
-    cells_ = range(grid.points - 1)
-    base = use.whole
-    if base is None or base.losses is None:
-        return cells_
-    middles = (round((x - grid.offset) / step) - grid.first for x in (*base.losses(mp), end))
-    return sorted({k for m in middles for k in range(max(0, m - 2), min(len(cells_), m + 2))})
-
-
-def tilted(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> dict[int, Any]:
-    """p_j e^{λℓ_j}."""
-    h, first = mp.mpf(tilt) * mp.mpf(step), mp.mpf(tilt) * mp.mpf(grid.offset)
-    if hasattr(mp, "arb"):  # bare numbers: there may be very many
-        return {k: mp.mpf(mass.x * (first.x + (grid.first + k) * h.x).exp()) for k, mass in found.masses.items()}
-    return {k: mass * mp.exp(first + (grid.first + k) * h) for k, mass in found.masses.items()}
-
-
 def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     """The upper value of δ at ε >= 0 of this direction."""
     if len(parts) != len(p.grids):
@@ -163,10 +86,10 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     for (use, count), grid in zip(parts, p.grids, strict=True):
         one = cells(mp, use, grid, p.step)
         kept = kept * (1 - one.infinite) ** count
-        weights = tilted(mp, one, grid, p.step, p.tilt)
-        moment = mp.mpf(float(mp.fsum(weights.values())) or 1.0)
+        weights, beside = weights_of(mp, one, grid, p.step, p.tilt)
+        moment = _moment(mp, weights)
         scale = scale * moment**count
-        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, one.far(mp, p.tilt) / moment), bits)
+        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits)
         for size, times_, offset in _blocks(count, grid, p, offsets):
             composed = power(single, size)
             if p.block:
@@ -177,6 +100,14 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     if found is None:
         found = _read(mp, _together(terms, steps), p.tilt, coarse, start, epsilon)
     return scale * found + 1 - kept
+
+
+def _moment(mp: Any, weights: dict[int, Any]) -> Any:
+    """A number next to the sum of all weights; 1 where there are none."""
+    total = mp.fsum(weights.values())
+    if not float(total):
+        return mp.mpf(1)
+    return mp.middle(total) if hasattr(mp, "middle") else total
 
 
 def _together(terms: Sequence[tuple[Sum, int]], steps: int) -> Sum:
@@ -318,5 +249,9 @@ def _chernoff(mp: Any, parts: Parts, p: Plan, found: Sequence[Cells], epsilon: f
     lam = mp.mpf(tilt)
     total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
     for one, (_, count), grid in zip(found, parts, p.grids, strict=True):
-        total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, tilt).values()) + one.far(mp, tilt))
+        total = total + count * mp.log(_whole(mp, *weights_of(mp, one, grid, p.step, tilt)))
     return mp.exp(total) + mp.fsum(count * one.infinite for one, (_, count) in zip(found, parts, strict=True))
+
+
+def _whole(mp: Any, weights: dict[int, Any], beside: Any) -> Any:
+    return mp.fsum(weights.values()) + beside

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.verify.tails import Series, series
+from dpcalc.verify.tails import FARTHEST, Series, series
 
 if TYPE_CHECKING:
     from dpcalc.verify.context import Context
@@ -96,7 +96,7 @@ class _Tail:
 
     def at(self, x: Any) -> Any:
         if self.near is None or not self.near.serves(x, self.context.prec):
-            if not x.is_finite():
-                raise self.context.undecided("a place that is no number")
+            if not abs(x) < FARTHEST:
+                return (x / self.context.arb(2).sqrt()).erfc() / 2
             self.near = series(self.context, x)
         return self.near.at(x)
