@@ -36,7 +36,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
-        "guarantee": answer.guarantee,
+        "guarantee": answer.handed_on,
         "bounds": [_row_record(row) | (_statements(row) if explain else {}) for row in answer.rows],
         "adjacency": answer.adjacency,
         "released": answer.released,
