@@ -150,6 +150,11 @@ def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
     return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}
 
 
+def epsilon_beside(question: Question, head: Row) -> float | None:
+    """The ε at which to say more: the budget's, where a parameter was solved for, else the answer's."""
+    return question.epsilon if question.unknown else head.result.get("epsilon", question.epsilon)
+
+
 def worst_position(epsilon: float, params: Params, head: Row) -> tuple[int, float]:
     """The position with the largest δ by the bound of the headline, and that δ: the last one, which no step follows, or (of a run that
     stops at random) the first, which the most steps may follow."""

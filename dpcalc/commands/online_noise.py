@@ -125,9 +125,9 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     from math import inf
 
     from dpcalc.bounds.online import online_contraction, online_limit
-    from dpcalc.last_iterate import beside_limit, limit_delta
+    from dpcalc.last_iterate import beside_limit, epsilon_beside, limit_delta
 
-    params, epsilon = _derive(values), found[0].result.get("epsilon", question.epsilon)
+    params, epsilon = _derive(values), epsilon_beside(question, found[0])
     level = params["levels"].at(values["index"])
     extra: dict[str, float] = {"sigma" if values["noise"] == "gaussian" else "scale": level}
     if epsilon is None:

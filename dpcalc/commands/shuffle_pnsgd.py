@@ -198,10 +198,12 @@ def _level(values: Mapping[str, Any]) -> float:
 
 def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
     """The noise level; the limit of a schedule; the worst index."""
+    from dpcalc.last_iterate import epsilon_beside
+
     params = _derive(values)
     extra: dict[str, float] = {_NOISE[values["noise"]]: params["level"]}
     notes: list[str] = []
-    epsilon = found[0].result.get("epsilon", question.epsilon)
+    epsilon = epsilon_beside(question, found[0])
     if epsilon is None or epsilon == float("inf"):
         return extra, ()
     once = values["epochs"] == 1
