@@ -175,10 +175,10 @@ def limit_delta(log_limit: float) -> float:
     return 0.0 if log_limit == -inf else max(exp_or_zero(log_limit), 5e-324)
 
 
-def beside_limit(log_limit: float, log_delta: float, name: str) -> tuple[dict[str, float], str]:
-    """The limit as n → ∞, how many times it the δ at this n is, where that is a number, and both in words."""
+def beside_limit(log_limit: float, log_delta: float, name: str, what: str = "the limit as n → ∞") -> tuple[dict[str, float], str]:
+    """What δ tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that is a number, and both in words."""
     numbers = {"delta_limit": limit_delta(log_limit)}
-    note = f"δ* = {numbers['delta_limit']:.6g} is the limit as n → ∞, not a guarantee"
+    note = f"δ* = {numbers['delta_limit']:.6g} is {what}, not a guarantee"
     if log_limit == -inf:
         return numbers, note
     numbers["limit_factor"] = exp(min(log_delta - log_limit, 700.0))

@@ -140,10 +140,13 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         extra["delta_limit"] = limit_delta(limit)
         if values["n"] < inf:
             now = online_contraction.value(epsilon, **{k: params[k] for k in online_contraction.BOUND.params})
-            numbers, note = beside_limit(limit, now, "online-contraction")
+            numbers, note = beside_limit(limit, now, "online-contraction", _LIMIT)
             extra |= numbers
             notes.append(note)
     return extra, tuple(notes)
+
+
+_LIMIT = "an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit itself)"
 
 
 def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float) -> tuple[float, float]:
