@@ -95,8 +95,8 @@ def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Rout
     return tuple(dict.fromkeys(meant))
 
 
-def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None) -> None:
-    """The condition on η, as an error, where a bound in use needs it."""
+def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None, every: Sequence[Entry] = ()) -> None:
+    """The condition on η, as an error, where a bound in use needs it; with those of `every` that need none."""
     from dpcalc.bounds.pnsgd.step import check_step_size
 
     if unknown == "learning_rate" or not any(e.contracts for e in entries):
@@ -104,7 +104,10 @@ def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None
     try:
         check_step_size(given["learning_rate"], given["smoothness"], given["strong_convexity"])
     except OutOfScope as reason:  # not one of several bounds, but what the run itself lacks
-        raise DpcalcError(reason.code, reason.message, reason.option) from None
+        free = [e for e in every if e.usual and not e.contracts and given["noise"] in e.noises and not _missing(e, given, unknown)]
+        names = dict.fromkeys(e.family or e.bound.name for e in free)
+        hint = f"; --bound {' or '.join(names)} holds for every η" if names and reason.option == "--learning-rate" else ""
+        raise DpcalcError(reason.code, reason.message + hint, reason.option) from None
 
 
 def level_option(given: Given, scheduled: bool, names: Mapping[str, str], extra: str = "") -> str:
