@@ -27,22 +27,32 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         return known
     found: list[Row] = []
     reasons: list[DpcalcError] = []
+    unproved: list[DpcalcError] = []  # why no guarantee answers
     for route in _distinct(select(tuple(routes), named), question):
         try:
             row = _answered(route, given, derive, question, found)
             found.append(row._replace(more=_choices(row, given, derive, question)))
+            continue
         except OutOfScope as reason:
             reasons.append(reason)
         except (OverflowError, ZeroDivisionError, Unreachable):
             reasons.append(OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision"))
         except NoSolution as reason:
             reasons.append(OutOfScope("no-solution", reason.message, reason.option))
+        if route.bound.status == "proven":
+            unproved.append(reasons[-1])
     skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
-    if not found:
+    if not found or (unproved and _beside_the_point(found, named)):
+        reasons = unproved or reasons
         first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question)))
     return (ranked[0]._replace(notes=ranked[0].notes + skipped + _at_the_end(ranked[0], question)), *ranked[1:])
+
+
+def _beside_the_point(found: list[Row], named: tuple[str, ...]) -> bool:
+    """Whether nothing that was found is proven or was named: a limit, or a bound from below, is no answer in place of a guarantee."""
+    return not any(row.route.bound.status == "proven" or {t.name for t in row.route.theorems} & set(named) for row in found)
 
 
 def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:

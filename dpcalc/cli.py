@@ -224,6 +224,10 @@ def write(text: str) -> None:
 
 def main(args: list[str]) -> int:
     """Exit code of a call. Whatever goes wrong is one line on stderr."""
+    if sys.stderr is None:  # closed: what is for it must not go to stdout
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return _fail(DpcalcError("output", "cannot write the answer: standard output is closed"), args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

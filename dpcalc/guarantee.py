@@ -63,12 +63,23 @@ class RandomizedResponse(_Model):
 Part = Annotated[Gaussian | Laplace | RandomizedResponse, Field(discriminator="name")]
 
 
-class Mechanisms(_Model):
+class _Kind(_Model):
+    """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is not proven."""
+
+    status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
+    bound: str | None = None
+
+    def told(self) -> dict[str, Any]:
+        """As JSON, for the record of an answer; one that was read is proven, and need not say so."""
+        return self.model_dump(mode="json", exclude={"status", "bound"})
+
+
+class Mechanisms(_Kind):
     kind: Literal["mechanisms"]
     mechanisms: Annotated[tuple[Part, ...], Field(min_length=1)]
 
 
-class Rdp(_Model):
+class Rdp(_Kind):
     kind: Literal["rdp"]
     alpha: Annotated[tuple[Order, ...], Field(min_length=1)]
     rdp: tuple[Loss, ...]
@@ -80,23 +91,23 @@ class Rdp(_Model):
         return self
 
 
-class Dp(_Model):
+class Dp(_Kind):
     kind: Literal["dp"]
     epsilon: Loss
     delta: Delta
 
 
-class Gdp(_Model):
+class Gdp(_Kind):
     kind: Literal["gdp"]
     mu: Loss
 
 
-class Tv(_Model):
+class Tv(_Kind):
     kind: Literal["tv"]
     tv: Annotated[float, Field(ge=0, le=1, strict=True)]
 
 
-class Sampled(_Model):
+class Sampled(_Kind):
     """A privacy profile at some ε, for both orders of the neighbours."""
 
     kind: Literal["profile"]
@@ -131,19 +142,29 @@ def parse(text: str, where: str) -> Guarantee:
     return read(reading.json_value(text, where, "--input"), where)
 
 
+def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
+    if status not in (None, "proven"):
+        by = f" ({brief(bound)})" if isinstance(bound, str) else ""
+        raise DpcalcError("refused", f"{where}: its status is {brief(status)}{by}, no guarantee; only proven guarantees can be converted "
+                          "or composed", "--input")
+
+
 def read(data: Any, where: str) -> Guarantee:
-    """The guarantee in a JSON value: itself, or that of a whole result."""
+    """The guarantee in a JSON value: itself, or that of a whole result. Raises DpcalcError for one that is not proven."""
     if isinstance(data, dict) and "schema" in data:
         if data["schema"] != "dpcalc/v1":
             raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
+        _refuse_unproven(data.get("status"), data.get("bound"), where)
         data = data.get("guarantee")
     if not isinstance(data, dict) or "kind" not in data:
         raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among mechanisms, rdp, profile, dp, gdp, tv",
                           "--input")
     try:
-        return _ADAPTER.validate_python(data)
+        found = _ADAPTER.validate_python(data)
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
+    _refuse_unproven(found.status, found.bound, where)
+    return found
 
 
 def _complaint(issue: Any) -> str:

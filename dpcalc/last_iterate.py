@@ -95,8 +95,8 @@ def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Rout
     return tuple(dict.fromkeys(meant))
 
 
-def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None) -> None:
-    """The condition on η, as an error, where a bound in use needs it."""
+def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None, every: Sequence[Entry] = ()) -> None:
+    """The condition on η, as an error, where a bound in use needs it; with those of `every` that need none."""
     from dpcalc.bounds.pnsgd.step import check_step_size
 
     if unknown == "learning_rate" or not any(e.contracts for e in entries):
@@ -104,7 +104,10 @@ def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None
     try:
         check_step_size(given["learning_rate"], given["smoothness"], given["strong_convexity"])
     except OutOfScope as reason:  # not one of several bounds, but what the run itself lacks
-        raise DpcalcError(reason.code, reason.message, reason.option) from None
+        free = [e for e in every if e.usual and not e.contracts and given["noise"] in e.noises and not _missing(e, given, unknown)]
+        names = dict.fromkeys(e.family or e.bound.name for e in free)
+        hint = f"; --bound {' or '.join(names)} holds for every η" if names and reason.option == "--learning-rate" else ""
+        raise DpcalcError(reason.code, reason.message + hint, reason.option) from None
 
 
 def level_option(given: Given, scheduled: bool, names: Mapping[str, str], extra: str = "") -> str:
@@ -150,6 +153,11 @@ def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
     return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}
 
 
+def epsilon_beside(question: Question, head: Row) -> float | None:
+    """The ε at which to say more: the budget's, where a parameter was solved for, else the answer's."""
+    return question.epsilon if question.unknown else head.result.get("epsilon", question.epsilon)
+
+
 def worst_position(epsilon: float, params: Params, head: Row) -> tuple[int, float]:
     """The position with the largest δ by the bound of the headline, and that δ: the last one, which no step follows, or (of a run that
     stops at random) the first, which the most steps may follow."""
@@ -170,10 +178,10 @@ def limit_delta(log_limit: float) -> float:
     return 0.0 if log_limit == -inf else max(exp_or_zero(log_limit), 5e-324)
 
 
-def beside_limit(log_limit: float, log_delta: float, name: str) -> tuple[dict[str, float], str]:
-    """The limit as n → ∞, how many times it the δ at this n is, where that is a number, and both in words."""
+def beside_limit(log_limit: float, log_delta: float, name: str, what: str = "the limit as n → ∞") -> tuple[dict[str, float], str]:
+    """What δ tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that is a number, and both in words."""
     numbers = {"delta_limit": limit_delta(log_limit)}
-    note = f"δ* = {numbers['delta_limit']:.6g} is the limit as n → ∞, not a guarantee"
+    note = f"δ* = {numbers['delta_limit']:.6g} is {what}, not a guarantee"
     if log_limit == -inf:
         return numbers, note
     numbers["limit_factor"] = exp(min(log_delta - log_limit, 700.0))

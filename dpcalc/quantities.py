@@ -101,7 +101,7 @@ DIAMETER = Quantity("diameter", "diameter of the constraint set (b − a for Lap
 DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **_WHOLE)
 INDEX = Quantity("index", "position of the record in a fixed order, 1 to n", "i", **_WHOLE)
 PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safer=-1)
-TAU = Quantity("tau", "fraction of the records that every pass processes", "τ", gt=0, lt=1)
+TAU = Quantity("tau", "fraction of the records in each pass, reshuffled for each: --epochs E makes E/τ passes of τn", "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT), safer=+1)
 SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise of each step; @FILE reads them", "σ_1,…", kind="series", gt=0,

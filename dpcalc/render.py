@@ -11,7 +11,7 @@ from dpcalc import __version__
 from dpcalc.numbers import human, plain
 from dpcalc.rows import Answer, Row
 from dpcalc.rows import Table as Numbers
-from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text, width
+from dpcalc.tables import LEAST_WORDS, Cells, delimited, latex, markdown, paragraph, text, width
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
             "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
@@ -36,7 +36,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
-        "guarantee": answer.guarantee,
+        "guarantee": answer.handed_on,
         "bounds": [_row_record(row) | (_statements(row) if explain else {}) for row in answer.rows],
         "adjacency": answer.adjacency,
         "released": answer.released,
@@ -183,7 +183,8 @@ def row_label(row: Row) -> str:
     return f"{row.route.label} ({via.name})" if via and not row.route.by_conversion else row.route.label
 
 
-_LEFT, _KEPT = frozenset({"bound", "status", "source", "neighbours", "assumes"}), frozenset({"bound"})
+_WORDS = frozenset({"source", "assumes"})
+_LEFT = _WORDS | {"bound", "status", "neighbours"}
 
 
 def as_table(answer: Answer, explain: bool) -> str:
@@ -197,17 +198,15 @@ def as_table(answer: Answer, explain: bool) -> str:
     roc = "\n" + text(numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
     after = "\n" + paragraph(explanation(answer), "  ") if explain else ""
     table, words = _fitted(columns(answer))
-    return head + text(table, _LEFT, _KEPT) + "\n" + words + roc + paragraph(below) + after
-
-
-_WORDS, _LEAST_WORDS = frozenset({"source", "assumes"}), 30
+    body = text(table, _LEFT, _WORDS)
+    return head + (body.rstrip("\n") if words else body) + "\n" + words + roc + paragraph(below) + after
 
 
 def _fitted(table: Cells) -> tuple[Cells, str]:
     """The table, and below it its last column, where that is words for which a narrow terminal leaves no room."""
     header, rows = table
     others = sum(max(len(row[k]) for row in (header, *rows)) + 3 for k in range(len(header) - 1))
-    if header[-1] not in _WORDS or others + _LEAST_WORDS <= width():
+    if header[-1] not in _WORDS or others + LEAST_WORDS <= width():
         return table, ""
     lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in rows)
     return (header[:-1], [row[:-1] for row in rows]), paragraph(["", *lines, ""], "  ") + "\n"

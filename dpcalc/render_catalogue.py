@@ -33,7 +33,7 @@ def as_table(found: Entries) -> str:
     others = sum(max(len(row[k]) for row in (header, *rows)) + 3 for k in range(len(header) - 1))
     if others + _SOURCE > width():
         return "\n".join(_listed(row) for row in rows)
-    return text((header, rows), frozenset(header), frozenset(header[:-1]))
+    return text((header, rows), frozenset(header), frozenset(header[-1:]))
 
 
 _SOURCE = 40  # columns for the sources, at least

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import plain
 from dpcalc.render import cells, numbers, record, row_label, shown, symbol
-from dpcalc.rows import Answer, Table
+from dpcalc.rows import Answer, Row, Table
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
 
@@ -43,7 +43,7 @@ def _wide(points: Points) -> Cells:
     """A line a point, a column a bound: for people. Where every answer is a table, its lines, after the point."""
     if any(p.answer.table for p in points if p.answer):
         return _tables(points, lambda answer: answer.table)
-    labels = list(dict.fromkeys(row_label(row) for p in points if p.answer for row in p.answer.rows))
+    labels = list(dict.fromkeys(_label(row) for p in points if p.answer for row in p.answer.rows))
     first = next(p.answer for p in points if p.answer)
     header = (*(symbol(name) for name in points[0].at), symbol(first.asked), *labels)
     return header, [_line(p, labels) for p in points]
@@ -74,8 +74,14 @@ def _line(point: Point, labels: Sequence[str]) -> tuple[str, ...]:
     if point.answer is None:
         return (*at, "–", *("" for _ in labels))
     answer = point.answer
-    by_label = {row_label(row): shown(answer, answer.asked, row) for row in reversed(answer.rows)}
+    by_label = {_label(row): shown(answer, answer.asked, row) for row in reversed(answer.rows)}
     return (*at, shown(answer, answer.asked, answer.headline), *(by_label.get(label, "–") for label in labels))
+
+
+def _label(row: Row) -> str:
+    """The name of a column: with its status where that is not proven."""
+    status = row.route.bound.status
+    return row_label(row) if status == "proven" else f"{row_label(row)} [{status}]"
 
 
 def _value(x: Any) -> str:

@@ -51,7 +51,7 @@ class Result:
     @property
     def guarantee(self) -> dict[str, Any]:
         """What a next question reads as its input."""
-        return self._answer.guarantee
+        return self._answer.handed_on
 
     @property
     def parameters(self) -> dict[str, Any]:

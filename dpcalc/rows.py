@@ -85,6 +85,14 @@ class Answer(NamedTuple):
         return self.rows[0]
 
     @property
+    def handed_on(self) -> dict[str, Any]:
+        """The guarantee as a next command reads it: with status and bound where the headline is not proven, so that it is refused."""
+        head = self.rows[0].route if self.rows else None
+        if head is None or head.bound.status == "proven":
+            return self.guarantee
+        return {**self.guarantee, "status": head.bound.status, "bound": head.label}
+
+    @property
     def all_notes(self) -> tuple[str, ...]:
         return self.notes + tuple(note for row in self.rows for note in row.notes)
 

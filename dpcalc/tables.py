@@ -52,17 +52,51 @@ def width() -> int:
     return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else NO_LIMIT
 
 
-def text(table: Cells, left: frozenset[str], kept: frozenset[str]) -> str:
-    """Aligned columns, those in `left` to the left, as wide as the terminal where there is one; numbers and the columns in
-    `kept` are never cut or wrapped."""
+_GAP, LEAST_WORDS = 3, 30  # columns between two columns; for a sentence, at least
+
+
+def text(table: Cells, left: frozenset[str], words: frozenset[str]) -> str:
+    """Aligned columns, those in `left` to the left. On a terminal that is too narrow, the columns in `words` are wrapped, then the
+    headers, and at last every line becomes a block of `name: value` lines: a number or a name is never cut, wrapped or left out."""
+    header, body = table
+    for names in (header, _wrapped_names(table)):
+        if _needed(names, table, words) <= width():
+            return _drawn((names, body), [name in left for name in header], [name in words for name in header])
+    return _blocks(table)
+
+
+def _needed(names: Sequence[str], table: Cells, words: frozenset[str]) -> int:
+    header, body = table
+    least = [LEAST_WORDS if name in words else 10**9 for name in header]
+    sizes = (max(len(line) for line in (*names[k].split("\n"), *(row[k] for row in body))) for k in range(len(header)))
+    return sum(map(min, sizes, least)) + _GAP * (len(header) - 1)
+
+
+def _wrapped_names(table: Cells) -> tuple[str, ...]:
+    """Headers broken after spaces and hyphens, as narrow as their columns."""
+    import re
+    import textwrap
+
+    header, body = table
+    sizes = [max(len(part) for part in (*re.split(r"(?<=-)| ", name), *(row[k] for row in body))) for k, name in enumerate(header)]
+    return tuple("\n".join(textwrap.wrap(name, size)) for name, size in zip(header, sizes, strict=True))
+
+
+def _blocks(table: Cells) -> str:
+    header, body = table
+    lines = [[f"{name}: {cell}" for name, cell in zip(header, row, strict=True) if cell] for row in body]
+    return "\n\n".join(paragraph(block, "  ") for block in lines) + "\n"
+
+
+def _drawn(table: Cells, left: Sequence[bool], words: Sequence[bool]) -> str:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
     header, body = table
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in header:
-        drawn.add_column(name, justify="left" if name in left else "right", no_wrap=name not in left or name in kept, overflow="fold")
+    for name, to_left, wraps in zip(header, left, words, strict=True):
+        drawn.add_column(name, justify="left" if to_left else "right", no_wrap=not wraps, overflow="fold")
     for line in body:
         drawn.add_row(*line)
     console = Console(file=io.StringIO(), width=width(), no_color=True, highlight=False, markup=False, emoji=False,
@@ -83,7 +117,8 @@ def _wrapped(line: str, width: int, indent: str) -> list[str]:
     if width == NO_LIMIT:
         return [line]
     own = line[: len(line) - len(line.lstrip(" "))]
-    return textwrap.wrap(line, width, subsequent_indent=own + indent if indent else "", break_on_hyphens=False)
+    return textwrap.wrap(line, width, subsequent_indent=own + indent if indent else "", break_on_hyphens=False,
+                         break_long_words=False)
 
 
 def trimmed(text: str) -> str:

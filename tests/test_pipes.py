@@ -61,6 +61,20 @@ def test_full_disk_is_one_line():
     assert done.returncode != 0 and done.stderr.count("\n") == 1 and "space" in done.stderr
 
 
+@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --sigma 1,2 --delta 1e-5 --json", "bounds", "rdp --delta 1e-5 --batch", "--help"])
+def test_closed_output_is_one_line(line):
+    done = subprocess.run(["bash", "-c", f"{SCRIPT} {line} >&-"], input='{"sigma": 1}', capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "cannot write the answer: standard output is closed" in done.stderr and "fault" not in done.stderr
+
+
+def test_with_errors_closed_the_answer_is_all_there_is():
+    line = f"{SCRIPT} shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --epsilon .1 --json"
+    done, both = (subprocess.run(["bash", "-c", line + end], capture_output=True, text=True) for end in (" 2>&-", ""))
+    assert "warning" in both.stderr and done.stdout == both.stdout and json.loads(done.stdout)["status"] == "proven"
+    assert subprocess.run(["bash", "-c", f"{SCRIPT} rdp --sigma -1 --delta 1e-5 2>&-"], capture_output=True, text=True).returncode == 2
+
+
 QUESTIONS = [json.dumps({"scale": 1 + k / 7, "id": k}) for k in range(200)]
 
 

@@ -125,9 +125,9 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     from math import inf
 
     from dpcalc.bounds.online import online_contraction, online_limit
-    from dpcalc.last_iterate import beside_limit, limit_delta
+    from dpcalc.last_iterate import beside_limit, epsilon_beside, limit_delta
 
-    params, epsilon = _derive(values), found[0].result.get("epsilon", question.epsilon)
+    params, epsilon = _derive(values), epsilon_beside(question, found[0])
     level = params["levels"].at(values["index"])
     extra: dict[str, float] = {"sigma" if values["noise"] == "gaussian" else "scale": level}
     if epsilon is None:
@@ -140,10 +140,13 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         extra["delta_limit"] = limit_delta(limit)
         if values["n"] < inf:
             now = online_contraction.value(epsilon, **{k: params[k] for k in online_contraction.BOUND.params})
-            numbers, note = beside_limit(limit, now, "online-contraction")
+            numbers, note = beside_limit(limit, now, "online-contraction", _LIMIT)
             extra |= numbers
             notes.append(note)
     return extra, tuple(notes)
+
+
+_LIMIT = "an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit itself)"
 
 
 def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float) -> tuple[float, float]:

@@ -34,9 +34,10 @@ def answer(given: Given) -> Answer:
     named = tuple(given["bound"] or ())
     partial = _CONJECTURE in named
     used = _check(given, question, partial)
-    entries = chosen(_partial() if partial else _entries(given), given.values, given["noise"], named, unknown)
+    every = _partial() if partial else _entries(given)
+    entries = chosen(every, given.values, given["noise"], named, unknown)
     _one_release(entries)
-    check_step_size(given.values, entries, unknown)
+    check_step_size(given.values, entries, unknown, every)
     ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1), unknown is not None)
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
     if partial:
@@ -198,10 +199,12 @@ def _level(values: Mapping[str, Any]) -> float:
 
 def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
     """The noise level; the limit of a schedule; the worst index."""
+    from dpcalc.last_iterate import epsilon_beside
+
     params = _derive(values)
     extra: dict[str, float] = {_NOISE[values["noise"]]: params["level"]}
     notes: list[str] = []
-    epsilon = found[0].result.get("epsilon", question.epsilon)
+    epsilon = epsilon_beside(question, found[0])
     if epsilon is None or epsilon == float("inf"):
         return extra, ()
     once = values["epochs"] == 1

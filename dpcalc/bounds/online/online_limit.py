@@ -1,4 +1,4 @@
-"""What the guarantee of one index tends to as the stream goes on. A limit, not a guarantee.
+"""What bounds the guarantee of one index as the stream goes on: an upper bound on a limit, not a guarantee.
 
 The integral is never too large by more than `_QUADRATURE`, relatively. What is left out far away only lowers it. Gauss-Legendre with 12
 points on a panel [l, gl], g = min(2, 1 + 4/(4a+2)), is off by at most (64/15)·M·ρ^{−22}/(1 − ρ^{−2}) times half the panel, M the maximum of

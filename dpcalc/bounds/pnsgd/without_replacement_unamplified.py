@@ -3,23 +3,24 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN
+from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, passes_begun
 from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float) -> float:
-    """(E/τ)·2αL²/σ²."""
-    return up(2 * alpha * passes / tau * (lipschitz / level) ** 2, 4e-15)
+    """⌈E/τ⌉·2αL²/σ²."""
+    return up(2 * alpha * passes_begun(passes, tau) * (lipschitz / level) ** 2, 4e-15)
 
 
 def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float) -> Any:
-    return 2 * mp.mpf(alpha) * mp.mpf(passes) / mp.mpf(tau) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
+    return 2 * mp.mpf(alpha) * passes_begun(passes, tau) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
 
 
 BOUND = Bound(
     name="without-replacement-unamplified",
     kind="rdp",
-    statement="ε(α) = (E/τ)·2αL²/σ²: each of E/τ passes is one Gaussian release of sensitivity 2L for the record",
+    statement="ε(α) = ⌈E/τ⌉·2αL²/σ²: each of E/τ passes, the last maybe only begun, is one Gaussian release of sensitivity 2L for "
+    "the record",
     source="Mironov 2017, Propositions 1 and 7, arXiv:1702.07476v3",
     assumptions=ASSUMPTIONS,
     params=RUN,

@@ -1,0 +1,45 @@
+"""What stands beside a solution is about the budget: the worst index and the limit at its ε."""
+
+import json
+
+import pytest
+
+RUN = "--lipschitz 10 --diameter 1 --learning-rate .1 --smoothness .5 --n 1e4 --epsilon 1"
+
+
+@pytest.mark.parametrize("line", [
+    f"shuffle-pnsgd --noise laplace {RUN} --c2 2 --delta 1e-4 --solve c1",
+    f"shuffle-pnsgd --noise gaussian {RUN} --c2 2 --delta 1e-3 --solve c1",
+    f"shuffle-pnsgd {RUN} --index 9 --delta 1e-4 --solve sigma",
+    "online-noise --lipschitz 10 --diameter 1 --smoothness .5 --decay 1.5 --c2 100 --index 100 --n 1e6 --learning-rate .01 --epsilon 1 --delta 1e-7 --solve c1",
+])
+def test_what_is_said_beside_a_solution_is_at_the_budget(line, cli):
+    """As the same question asks it back, with the solution in place."""
+    solved = json.loads(cli(*line.split(), "--json").stdout)
+    name, words = solved["solved"], line.split()
+    del words[words.index("--delta"):]
+    back = json.loads(cli(*words, f"--{name}", repr(solved["result"][name]), "--json").stdout)
+    assert back["result"]["epsilon"] == 1
+    keys = {"delta_limit", "limit_factor", "worst_index", "worst_delta"} & solved["result"].keys()
+    assert keys and {k: solved["result"][k] for k in keys} == pytest.approx({k: back["result"][k] for k in keys}, rel=1e-9)
+    for note in solved["notes"]:
+        assert "at ε = " not in note or note.endswith("at ε = 1")
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_the_limit_of_a_stream_is_said_to_be_what_it_is(noise, cli):
+    """eq. 13 and 15 have an integral where the limit has a sum: they lie above the δ of --n inf, the finite δ above that."""
+    line = (f"online-noise --noise {noise} --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
+            "--index 100 --epsilon 1 --bound online-contraction --json --n")
+    later, ever = (json.loads(cli(*line.split(), n).stdout) for n in ("1e7", "inf"))
+    limit = later["result"]["delta_limit"]
+    assert ever["result"]["delta"] < 0.999 * limit and ever["result"]["delta"] <= later["result"]["delta"]
+    note = next(n for n in later["notes"] if "δ*" in n)
+    assert note.startswith(f"δ* = {limit:.6g} is an upper bound on what δ tends to as n → ∞") and "is the limit" not in note
+
+
+def test_of_a_shuffled_run_it_is_the_limit(cli):
+    line = f"shuffle-pnsgd --noise laplace {RUN} --c1 1e3 --c2 2 --json".replace("--n 1e4", "--n 1e12")
+    found = json.loads(cli(*line.split()).stdout)
+    assert found["result"]["delta"] == pytest.approx(found["result"]["delta_limit"], rel=1e-4)
+    assert any("is the limit as n → ∞" in note for note in found["notes"])

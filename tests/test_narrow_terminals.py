@@ -1,0 +1,123 @@
+"""On a terminal of any width every number stands whole, with its exponent, its swept value and its status."""
+
+import contextlib
+import io
+import json
+import re
+
+import pytest
+from calling import call
+from conftest import SCRIPT
+from terminals import on_terminal
+
+from dpcalc.cli import main
+from dpcalc.numbers import human
+from dpcalc.render import human_log
+
+RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1"
+STREAM = "online-noise --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 100"
+SINGLE = [
+    "rdp --sigma 1 --delta 1e-5",
+    "rdp --sigma 1e-3 --delta 1e-300",
+    f"{RUN} --n 1e8 --sigma 1 --epsilon 500",  # δ = 5.1e-…
+    f"{RUN} --n 1e4 --c1 1e5 --c2 2 --noise laplace --epsilon 1",
+    f"{STREAM} --n 1e6 --epsilon 1",
+    "convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15",
+    "subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6 --bound poisson-rdp",
+    "rdp --epsilon 1 --delta 1e-5 --solve sigma",
+    "convert --from gdp --mu 1 --delta 1e-5 --bound gdp-exact --digits 60",
+    "compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5",
+]
+SWEPT = [
+    (f"{RUN} --n 1e8 --sigma 1,2,4,40 --epsilon 3", "sigma"),
+    ("rdp --sigma 1:10:3 --delta 1e-5", "sigma"),
+    ("rdp --sigma 1,2 --delta 1e-5,1e-7", "sigma"),
+    (f"{RUN} --n 1e3,1e5 --c1 1e5 --c2 2 --epsilon 1", "n"),
+    (f"{RUN} --n 1e12 --sigma 1 --epsilon 300,3000", "epsilon"),
+]
+
+
+def words(text):
+    """Numbers and names as they stand between blanks."""
+    return {part for w in text.split() for part in (w, w.strip("();,"))}
+
+
+def asked(answer):
+    """The key of the number that its rows are about."""
+    if answer["solved"]:
+        return answer["solved"].replace("-", "_")
+    return next(k for k in ("delta", "epsilon", "rdp", "tv") if k in answer["bounds"][0] and (k != "delta" or "log_delta" in answer["bounds"][0]))
+
+
+def printed(answer):
+    """Every number of the rows at its printed precision."""
+    name, found = asked(answer), set()
+    for row in answer["bounds"]:
+        tiny = name == "delta" and 0 < row[name] < 1e-300
+        found.add(human_log(row["log_delta"]) if tiny else human(row[name], upward=name not in ("steps", "n", "epochs")))
+        found |= set(row.get("digits", {}).values())
+        found |= {human(row["tv"])} if "assumes" in row else set()
+    return found
+
+
+def screen(line, columns):
+    shown = on_terminal([SCRIPT, *line.split()], columns, streams=["stdout"])
+    assert shown.code == 0
+    return shown.screen
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def as_screen(line, columns, monkeypatch):
+    """The same in this process."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    with contextlib.redirect_stdout(Terminal()) as out:
+        assert main(line.split()) == 0
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+@pytest.mark.parametrize("line", [SINGLE[2], SWEPT[0][0], SWEPT[3][0]])
+def test_a_real_terminal_shows_the_same(line, columns, monkeypatch):
+    assert screen(line, columns) == as_screen(line, columns, monkeypatch)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+@pytest.mark.parametrize("line", SINGLE)
+def test_every_number_of_an_answer_is_whole(line, columns, monkeypatch):
+    answer = json.loads(call([*line.split(), "--json"]).stdout)
+    text = as_screen(line, columns, monkeypatch)
+    assert printed(answer) <= words(text)
+    names = re.sub(r"\s+", " ", text)
+    assert all(row["name"] in names for row in answer["bounds"])
+    statuses = {row["status"] for row in answer["bounds"]}
+    assert "assumes" in answer["bounds"][0] or statuses <= words(text)
+    if "--digits 60" not in line or columns > 60:
+        assert max(map(len, text.splitlines())) <= columns
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+@pytest.mark.parametrize("line, name", SWEPT)
+def test_every_number_of_a_sweep_is_whole(line, name, columns, monkeypatch):
+    answers = json.loads(call([*line.split(), "--json"]).stdout)
+    text = as_screen(line, columns, monkeypatch)
+    seen = words(text)
+    for answer in answers:
+        assert printed(answer) <= seen
+        assert answer["parameters"][name] in {float(w) for w in seen if re.fullmatch(r"[\d.e+-]+", w)}
+    unproven = {row["status"] for answer in answers for row in answer["bounds"]} - {"proven"}
+    assert all(f"[{status}]" in text for status in unproven) and ("--c1" not in line or unproven)
+    assert max(map(len, text.splitlines())) <= columns
+
+
+def test_a_wide_terminal_has_a_line_for_each_point_and_a_narrow_one_a_block(monkeypatch):
+    line = SWEPT[0][0]
+    wide, narrow = (as_screen(line, columns, monkeypatch) for columns in (120, 40))
+    assert re.search(r"^40 +4\.6181e-795 ", wide, re.M)
+    assert re.search(r"^σ: 40\nδ: 4\.6181e-795\n", narrow, re.M)
+    assert narrow.count("σ: ") == 4

@@ -1,0 +1,44 @@
+"""Part of each pass: a proven row holds for every pass that may use the record, the last one too, which may only be begun."""
+
+import json
+from fractions import Fraction
+from math import ceil
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcalc.bounds.pnsgd.without_replacement import passes_begun, whole_passes
+from dpcalc.bounds.pnsgd.without_replacement_unamplified import value
+
+LINE = "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --alpha 1000 --bound without-replacement-conjecture --json --tau {} --epochs {}"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("tau, epochs, uses", [(0.9, 1, 2), (0.5, 1, 2), ("1/3", 1, 3), (0.1, 1, 10), (0.3, 1, 4), (0.9, 9, 10), (0.9, 10, 12), (0.7, 7, 10)])
+def test_the_proven_row_counts_every_use(tau, epochs, uses, cli):
+    found = json.loads(cli(*LINE.format(tau, epochs).split()).stdout)
+    rows = {row["name"]: row["rdp"] for row in found["bounds"]}
+    assert rows["without-replacement-unamplified"] == pytest.approx(uses * 2 * 1000 / 16, rel=1e-13)
+    assert rows["without-replacement-unamplified"] >= uses * 2 * 1000 / 16
+
+
+def test_two_passes_of_nine_tenths_can_both_use_the_record():
+    """D_α of the record's own two releases, its gradient moved from −L to L in both: composed Gaussians of shift 2L/σ."""
+    alpha, uses = 1000, 2
+    assert value(alpha, 4.0, 1.0, 1000, 0.9, 1) >= uses * alpha * (2 / 4.0) ** 2 / 2 * (1 - 1e-15)
+
+
+@given(st.integers(1, 10**15), st.floats(1e-6, 0.999999))
+def test_never_fewer_than_the_passes_there_are(epochs, tau):
+    exact = Fraction(epochs) / Fraction(tau)
+    begun = passes_begun(epochs, tau)
+    assert exact * (1 - Fraction(1, 2**51)) <= begun <= ceil(exact)
+    assert whole_passes(epochs, tau) <= begun * (1 + 1e-11)
+
+
+def test_help_and_explain_say_what_e_and_tau_mean(cli):
+    said = " ".join(cli("shuffle-pnsgd", "--help").stdout.split())
+    assert "E/τ passes of τn" in said
+    explained = cli("explain", "without-replacement-unamplified").stdout
+    assert "⌈E/τ⌉" in explained and "E·n records in all" in explained and "E/τ passes" in explained
