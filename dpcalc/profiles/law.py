@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Array
 
 MOST_CELLS = 3_000_000
+_LESS = 10.0  # log of how much less than what counts as infinite may be raised, which is for memory only
 _MASS = 1e-10  # of the log of what is cut off: its quadrature, and what may lie within rounding of the cut
 QUADRATURE = 1e-12  # relative, of the weights below
 _SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
@@ -115,7 +116,7 @@ def cut(pair: Pair, log_tail: float, epsilon: float = inf) -> Cut:
     """The pair with the largest losses taken to be infinite, so that δ at ε grows by at most e^{log_tail} a use.
 
     That is so where their mass is not larger. Losses far above ε may have more: with ℓ among them, and S the sum of all other losses, it is
-    E(1 − (1 − e^{ε−ℓ−S})₊) <= e^{ε−ℓ}·E e^{−S} <= e^{ε−ℓ}, as E e^{−S} is the mass of S under Q. Atoms below 0 of so little mass are
+    E(1 − (1 − e^{ε−ℓ−S})₊) <= e^{ε−ℓ}·E e^{−S} <= e^{ε−ℓ}, as E e^{−S} is the mass of S under Q. Atoms below 0 of far less mass are
     raised.
     """
     loss, log_mass, _ = _masses(pair, 0.0, 40.0 - log_tail, None)
@@ -139,7 +140,7 @@ def cut(pair: Pair, log_tail: float, epsilon: float = inf) -> Cut:
 
 def _cut_atoms(pair: Pair, falling: Array, beyond: Array, kept: int, log_tail: float) -> Cut:
     """With so many of the falling losses infinite; the atom at the top stays: it may be nearly all there is."""
-    found = _raised(pair, log_tail)
+    found = _raised(pair, log_tail - _LESS)
     if kept == 0:
         return found
     high = float(beyond[kept - 1]) + 1e-12
