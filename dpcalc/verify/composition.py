@@ -82,11 +82,11 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     p, steps = _nudged(parts, p), sum(count for _, count in parts)
     bits, coarse = bits_for(steps), p.coarse if p.block else p.step
     terms: list[tuple[Sum, int]] = []
-    scale, start, kept = mp.mpf(1), mp.mpf(0), mp.mpf(1)
+    scale, start, kept = mp.mpf(1), mp.mpf(0), mp.mpf(0)
     offsets = iter(p.offsets)
     for (use, count), grid in zip(parts, p.grids, strict=True):
         one = cells(mp, use, grid, p.step)
-        kept = kept * (1 - one.infinite) ** count
+        kept = kept + count * mp.log1p(-one.infinite)  # its log: 1 − Π(1 − P(∞)) would cancel
         weights, beside = weights_of(mp, one, grid, p.step, p.tilt)
         moment = _moment(mp, weights)
         scale = scale * moment**count
@@ -100,7 +100,7 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     found = _by_frequencies(mp, terms, p.tilt, coarse, start, epsilon)
     if found is None:
         found = _read(mp, _together(terms, steps), p.tilt, coarse, start, epsilon)
-    return scale * found + 1 - kept
+    return scale * found - mp.expm1(kept)
 
 
 def _moment(mp: Any, weights: dict[int, Any]) -> Any:

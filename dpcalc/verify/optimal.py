@@ -2,7 +2,8 @@
 
 (ε, δ) follows where (α−1)(ε − ε(α)) + log min_p h(p) >= 0, h(p) = p^α(p−δ)^{1−α} + (1−p)^α(e^ε−p+δ)^{1−α} on (δ, 1). h is convex (see
 bounds/conversions/rdp_optimal.py), so that at any point p it is at least h(p) − |h′(p)| everywhere: one point near the minimum
-proves a lower bound, and how it was found does not matter.
+proves a lower bound, and how it was found does not matter. Where h falls at p, and the least h is at most w away, it is at least
+h(p) − |h′(p)|·w: for α near 1 it may lie next to 1, where h is steep.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ def slack(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
     if a * d >= 1:
         return (a - 1) * (e - mp.log1p(-d) - rdp)
     grown = mp.exp(e)
-    height, slope = _at(mp, a, d, grown, _near(mp, a, d, grown))
-    return mp.log(height - abs(slope)) + (a - 1) * (e - rdp)
+    x, width = _near(mp, a, d, grown)
+    height, slope = _at(mp, a, d, grown, x)
+    return mp.log(height - abs(slope) * width) + (a - 1) * (e - rdp)
 
 
 def _at(mp: Any, a: Any, d: Any, grown: Any, x: Any) -> tuple[Any, Any]:
@@ -31,16 +33,17 @@ def _at(mp: Any, a: Any, d: Any, grown: Any, x: Any) -> tuple[Any, Any]:
     return first + second, first * (a / p - (a - 1) / x) - second * (a / rest - (a - 1) / y)
 
 
-def _near(mp: Any, a: Any, d: Any, grown: Any) -> Any:
-    """A number next to the root of h′ in ((α−1)δ, 1−δ), by halving in log x and then in x."""
+def _near(mp: Any, a: Any, d: Any, grown: Any) -> tuple[Any, Any]:
+    """A number next to the root of h′ in ((α−1)δ, 1−δ), by halving in log x and then in x; and how far away the root is at most."""
     low, high = (a - 1) * d, 1 - d
+    falls = False  # surely, at `low`: then the least h lies between there and `high`
     for _ in range(2 * mp.prec):
         x = mp.middle(mp.sqrt(low * high) if float(high) > 2 * float(low) else (low + high) / 2)
         slope = _at(mp, a, d, grown, x)[1]
         if slope.x < 0:
-            low = x
+            low, falls = x, True
         elif slope.x > 0:
             high = x
         else:
-            break
-    return x
+            return x, 1
+    return (low, high - low) if falls else (x, 1)
