@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
+from typing import Any
 
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
-from dpcalc.orders import Params
+from dpcalc.orders import Params, own_params
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
@@ -29,7 +30,8 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     unproved: list[DpcalcError] = []  # why no guarantee answers
     for route in _distinct(select(tuple(routes), named), question):
         try:
-            found.append(_answered(route, given, derive, question, found))
+            row = _answered(route, given, derive, question, found)
+            found.append(row._replace(more=_choices(row, given, derive, question)))
             continue
         except OutOfScope as reason:
             reasons.append(reason)
@@ -82,6 +84,25 @@ def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], questi
     way = ("larger", "up") if unknown.safer > 0 else ("smaller", "down")
     last = human(end, upward=unknown.safer < 0)
     return (f"by {head.route.label} every {way[0]} {unknown.option} {way[1]} to {last} meets the budget too",)
+
+
+def _choices(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Callable[[], Mapping[str, Any]] | None:
+    """The free choices of a bound that makes many; of one epoch, where it is one over epochs."""
+    bound = row.route.bound.one or row.route.bound
+    choices = bound.choices
+    if choices is None or question.asks not in ("epsilon", "delta", "tv") or question.delta == 0:
+        return None
+
+    def found() -> Mapping[str, Any]:
+        solved = {question.unknown.name: row.result[question.unknown.name]} if question.unknown else {}
+        params = derive({**given, **solved})
+        if params.get("steps", 1) != 1:
+            return {}
+        own = own_params(bound, params)
+        own.pop("steps", None)
+        return choices(row.result["epsilon"] if question.asks == "epsilon" else question.epsilon or 0.0, **own)
+
+    return found
 
 
 def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:

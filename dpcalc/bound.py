@@ -55,10 +55,13 @@ class Bound(NamedTuple):
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
     # profile over epochs: (epsilon, log_delta, *params) → log δ at ε, from what `inverse` composes at that log δ: where --solve looks
     at_budget: Callable[..., float] | None = None
+    # profile: (epsilon, *params) → the choices that its value made at ε, many: found where a record is printed only
+    choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
     coarse: Callable[..., float] | None = None  # profile: (epsilon, *params) → about log δ, faster: where --solve looks
     margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
-    condition: Callable[..., Any] | None = None  # conversion: what is >= 0 where (ε, δ) follows, if `exact` is its root
+    # If `exact` is a root: what is >= 0 where (ε, δ) follows (conversion), or where the claimed value, its first argument, holds (point)
+    condition: Callable[..., Any] | None = None
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     released: str = "last iterate"  # what the theorem is about, in words
     riskier: tuple[str, ...] = ()  # parameters whose smaller values are the safer ones here, other than usual

@@ -60,7 +60,7 @@ def _row_record(row: Row) -> dict[str, Any]:
         **conversion,
         "status": bound.status,
         **{k: strict(v) for k, v in row.result.items()},
-        "witness": {k: strict(v) for k, v in row.witness.items()},
+        "witness": {k: strict(v) for k, v in row.proof.items()},
         **digits,
         **row.said,
         "source": "; ".join(t.source for t in row.route.theorems),

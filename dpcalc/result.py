@@ -46,7 +46,7 @@ class Result:
     def bounds(self) -> tuple[dict[str, Any], ...]:
         """Every bound that applies, sharpest first: its numbers, the free choices that prove them, source, assumptions, errata."""
         pairs = zip(self._record["bounds"], self._answer.rows, strict=True)
-        return tuple({**record, **row.result, "witness": dict(row.witness)} for record, row in pairs)
+        return tuple({**record, **row.result, "witness": {**record["witness"], **row.witness}} for record, row in pairs)
 
     @property
     def guarantee(self) -> dict[str, Any]:

@@ -39,7 +39,13 @@ class Row(NamedTuple):
     params: Params = MappingProxyType({})  # what the bounds read
     digits: Mapping[str, str] = MappingProxyType({})
     notes: tuple[str, ...] = ()
+    more: Callable[[], Mapping[str, Any]] | None = None  # of the witness, computed when printed as JSON
     said: Mapping[str, str] = MappingProxyType({})  # of a comparison: the row's neighbours, what it assumes, the command that gives it
+
+    @property
+    def proof(self) -> dict[str, Any]:
+        """The whole witness."""
+        return {**self.witness, **(self.more() if self.more else {})}
 
 
 class Table(NamedTuple):

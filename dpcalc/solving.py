@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache, partial
 from math import exp, inf, log
+from typing import Any
 
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
@@ -55,7 +56,18 @@ def roughly(route: Route, given: Params, derive: Callable[[Params], Params], que
 def _about(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> _Search:
     """By the faster form, if there is one."""
     bound = route.bound
-    return _Search(route._replace(bound=bound._replace(value=bound.coarse or bound.value)), given, derive, question)
+    value = partial(_quick, bound.coarse or bound.value)
+    return _Search(route._replace(bound=bound._replace(value=value)), given, derive, question)
+
+
+def _quick(value: Callable[..., float], epsilon: float, **own: Any) -> float:
+    return _known(value, epsilon, tuple(own.items()))
+
+
+@lru_cache(maxsize=128)
+def _known(value: Callable[..., float], epsilon: float, own: tuple[tuple[str, Any], ...]) -> float:
+    """The faster form is asked again where a search starts from a guess by it."""
+    return value(epsilon, **dict(own))
 
 
 def _first_guess(search: _Search) -> float | None:

@@ -147,17 +147,18 @@ class _Search:
         """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
         low, high = self.unknown.search
         y = min(max(x * exp(min(self.unknown.safer * by, 700.0)), low), high)
-        if self.unknown.kind == "count":
-            y = round(y)
-            if y == x and by:
-                y = int(x + (self.unknown.safer if by > 0 else -self.unknown.safer))
-        return min(max(y, low), high)
+        if self.unknown.kind != "count":
+            return y
+        whole = round(y)
+        if whole == x and by:
+            whole = int(x + (self.unknown.safer if by > 0 else -self.unknown.safer))
+        return min(max(whole, int(low)), int(high))
 
     def boundary(self, start: float) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
-        x, last, before = start, None, None
+        x, last, before = self.moved(start, 0.0), None, None
         away = _Away(self.unknown.safer)
         for k in range(_ROUNDS):
             gap = self.gap(x)

@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from math import exp, inf, log
 
+_STRAIGHT = 0.5  # of gaps, between which a function is nearly straight
+_OVER = 1.3  # how far beyond a secant's root, where it is near
+_NO_LOSS = 1e300  # of −log δ: all of the range may be like that
 _LARGE, _TRUSTED, _BEYOND = 1e6, 1.0, 1.2  # of a gap, and of a step in log x, for a secant; how far beyond it
 
 
@@ -27,7 +30,7 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     if fb > 0:
         raise Unreachable(b, fb)
     c, fc = a, fa
-    t = 0.5
+    t = min(max(fa / (fa - fb), 0.02), 0.98) if max(fa, -fb) < _STRAIGHT else 0.5
     for _ in range(400):
         x = a + t * (b - a)
         if x in (a, b):
@@ -77,6 +80,8 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
     while True:
         y = x * grow if direction > 0 else x / grow
         y = min(max(y, low), high)
+        if fx < -_NO_LOSS:
+            y = high if direction > 0 else low
         fy = gap(y)
         if (fy > 0) != (fx > 0):
             return (y, x) if fy <= 0 else (x, y)
@@ -86,6 +91,18 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
             return y, y
         grow = _secant(grow, fx, fy) or min(grow * grow, 1e8)
         x, fx = y, fy
+
+
+def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: float, low: float, high: float) -> tuple[float, float]:
+    """`bracket` from two points near the boundary, b the nearer: to just beyond where their secant meets it."""
+    fa, fb = gap(a), gap(b)
+    if (fa > 0) != (fb > 0):
+        return (a, b) if fa <= 0 else (b, a)
+    share = fb / (fa - fb) if fa != fb else inf
+    c = min(max(b * exp(_OVER * share * log(b / a)), low), high) if 0 < share < 1 else b
+    if c != b and (gap(c) > 0) != (fb > 0):
+        return (b, c) if fb <= 0 else (c, b)
+    return bracket(gap, c, toward, low, high, 1.01)
 
 
 def _secant(grow: float, fx: float, fy: float) -> float:

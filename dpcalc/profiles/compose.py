@@ -18,6 +18,8 @@ _CUTS = 2
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
+_USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
+_LOST = 0.1  # of log δ, above Chernoff's bound
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
@@ -37,6 +39,7 @@ class _Question(NamedTuple):
     log_delta: float | None
     precision: float
     aim: float | None = None  # the ε that the tilt makes typical, where it is not chosen from δ
+    tight: bool = True  # whether a lower end needs a grid of its own
 
     @property
     def aimed(self) -> float | None:
@@ -136,6 +139,8 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
             break  # a wider bracket, and still one
         # Both are valid: the better ends of the two.
         answer = min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower))
+        if answer.upper - answer.lower > _USEFUL * width:
+            break  # it is not the grid that makes it wide
     return answer
 
 
@@ -152,7 +157,7 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
         return _at_tilt(parts, question, bracket), question
     aimed, atoms = question._replace(aim=single), all(not pair.pieces for pair, _ in parts)
     try:
-        answer = _at_tilt(parts, aimed, atoms)
+        answer = _at_tilt(parts, aimed._replace(tight=bracket), atoms)
     except TooLarge:
         return _at_tilt(parts, question, bracket), question
     if answer.upper - answer.lower <= question.precision * answer.upper:
@@ -169,7 +174,13 @@ def _at_tilt(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     try:
         return _cut_answer(parts, question, bracket, _CUT)
     except TooLarge:
+        pass
+    try:
         return _cut_answer(parts, question, bracket, _CUT_MORE)
+    except TooLarge:
+        if question.epsilon is None:
+            raise
+    return _deep(parts, question.tilt_for(parts), question.epsilon, _CUT_MORE)
 
 
 def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) -> Bracket:
@@ -184,6 +195,9 @@ def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) 
         if gain <= log_delta - 0.8 * depth:
             break
         near = log_delta - 0.5 * depth
+    if question.epsilon is not None and chernoff(rough, question.epsilon) < answer.upper - _LOST:
+        deep = _deep(parts, rough, question.epsilon, depth)  # rounding errors of the transforms are above so small a δ
+        return deep._replace(lower=answer.lower) if deep.upper < answer.upper else answer
     return answer
 
 
@@ -210,7 +224,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     lattice = lattice_of(near)
     if lattice and c.tilt * lattice > STEEP:  # all weight is on the largest loss already
         c = cumulants(near, STEEP / lattice)
-    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket)
+    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
     infinite = _log_infinite(near)

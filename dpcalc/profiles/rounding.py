@@ -16,6 +16,7 @@ _FIRST_POINTS = 1 << 17  # of the last transform where they are
 _ROUNDS = 8
 _COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in memory
 _ENOUGH_CELLS = 150_000
+_LEAST_CELLS = 4096  # for samples: few steps need more than the change of log M says, and so many cost nothing
 _FEW_ATOMS = 8
 STEEP = 60.0  # of tilt times lattice step
 
@@ -31,18 +32,22 @@ class Rounded(NamedTuple):
     block: int = 0  # steps that are composed first
 
 
-def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool) -> Rounded:
-    """Grids whose rounding moves log δ by no more than the budget, where memory allows that."""
+def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True) -> Rounded:
+    """Grids whose rounding moves log δ by no more than the budget, where memory allows that; that of lower values only if `tight`."""
     steps = sum(count for _, count in parts)
     offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
     depth = 38.0 + log(steps)
     lattice = lattice_of(parts)
     step = lattice or _first_step(c, steps, budget)
-    if lattice and len(parts[0][0].atoms) > _FEW_ATOMS:  # samples of a profile, multiples of nothing
+    samples = lattice is not None and len(parts[0][0].atoms) > _FEW_ATOMS  # of a profile, multiples of nothing
+    if samples:
         step = max(step, _first_step(c, steps, budget))
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
-        factor = _refinement(budget, above, below, max(len(g.weight) for g, _ in upper))
+        cells = max(len(g.weight) for g, _ in upper)
+        factor = _refinement(budget, above, below if tight else 0.0, cells)
+        if samples and cells < 0.9 * _LEAST_CELLS:
+            factor = min(factor, cells / _LEAST_CELLS)
         if factor == 1:
             break
         try:

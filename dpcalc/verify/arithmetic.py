@@ -10,7 +10,7 @@ from dpcalc.verify.claims import Claim
 from dpcalc.verify.context import Context, enclosure
 
 BITS = (128, 256, 512, 1024, 2048)
-_LONG = 2.0  # seconds, after which no more bits are tried
+_LONG = 15.0  # seconds, after which no more bits are tried
 DIGITS, MARGIN = 50, 1e-20
 BETWEEN = "50-digit arithmetic, margin 1e-20, not certified"
 

@@ -11,6 +11,7 @@ from functools import cache
 from math import inf, log
 from typing import Any, NamedTuple
 
+from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
 from dpcalc.orders import own_params
 from dpcalc.question import Question
@@ -48,8 +49,6 @@ def _probability(quantity: str, claimed: float, exact: Formula) -> Claim:
 def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Everything a row claims. Raises Unchecked."""
     question = answer.question
-    if row.route.bound.name == "lower-bound":
-        raise Unchecked("a lower value, from the numerical law of concrete runs")
     how = _HOW.get((row.route.bound.kind, question.asks))
     if how is None:
         raise Unchecked(f"nothing is known here about a {row.route.bound.kind} bound that answers {question.asks}")
@@ -59,6 +58,8 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
 
 
 def _reversed(claim: Claim) -> Claim:
+    if (claim.quantity in ("delta", "tv") and claim.claimed >= 1) or (claim.quantity == "log_delta" and claim.claimed >= 0):
+        raise Unchecked("a lower value of 1")
     return claim._replace(slack=lambda mp: -claim.slack(mp), least=True)
 
 
@@ -185,8 +186,8 @@ def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
 
 def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     bound, own = row.route.bound, own_of(row)
-    if bound.name == "pure-gdp":
-        return (_pure_gdp(row),)
+    if bound.condition is not None:
+        return tuple(_by_condition(bound, own, name, row.result[name]) for name in bound.gives)
 
     def exact(name: str) -> Formula:
         return lambda mp: bound.exact(mp, **own)[name]
@@ -195,14 +196,11 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     return tuple((_above if name in ("epsilon", "mu") else _probability)(name, row.result[name], exact(name)) for name in names)
 
 
-def _pure_gdp(row: Row) -> Claim:
-    """Q(μ/(2√T)) <= 1/(1+e^ε)."""
-    mu, epsilon, steps = row.result["mu"], row.params["step_epsilon"], row.params["steps"]
-
-    def reached(mp: Any) -> Any:
-        return mp.erfc(mp.mpf(mu) / (2 * mp.sqrt(mp.mpf(2) * steps))) / 2
-
-    return Claim("mu", mu, lambda mp: 1 - (1 + mp.exp(mp.mpf(epsilon))) * reached(mp), lambda mp: -mp.log(reached(mp)), "−log Q(μ/2)")
+def _by_condition(bound: Bound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:
+    """Of a number that is the root of a condition: that the condition holds there."""
+    condition = bound.condition
+    assert condition is not None
+    return Claim(name, claimed, lambda mp: condition(mp, claimed, **own), lambda mp: condition(mp, claimed, **own), "its condition (>= 0)")
 
 
 def _tpr(row: Row, question: Question) -> tuple[Claim, ...]:

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.verify import laws
+from dpcalc.verify import fourier, laws
+from dpcalc.verify.cells import Cells, Grid, cells, weights_of
 from dpcalc.verify.convolution import Sum, bits_for, power, times
 from dpcalc.verify.laws import Use
 
 Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
-_BACK = 1e-12  # of the loss above which all are infinite: an atom that the fast path found next to it is one of them
 _FARTHEST = 1e6  # of a loss on a grid
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
@@ -29,17 +29,6 @@ _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, f
 
 class TooLong(ValueError):
     """A grid that is too large to go through here."""
-
-
-class Grid(NamedTuple):
-    offset: float
-    first: int
-    points: int
-    top: float  # larger losses are infinite
-
-    @property
-    def mirror(self) -> Grid:
-        return Grid(-self.offset, -(self.first + self.points - 1), self.points, inf)
 
 
 class Plan(NamedTuple):
@@ -51,19 +40,6 @@ class Plan(NamedTuple):
     block: int = 0
     coarse: float = 0.0
     offsets: tuple[float, ...] = ()
-
-
-class Cells(NamedTuple):
-    """Masses under P at the points of a grid that have some, P(∞), and the mass between the last point and the top of all losses."""
-
-    masses: dict[int, Any]
-    infinite: Any
-    between: Any
-    top: Any
-
-    def far(self, mp: Any, tilt: float) -> Any:
-        """Not less than the weight of the losses between the last point and the top."""
-        return self.between * mp.exp(mp.mpf(tilt) * self.top)
 
 
 def plan(witness: Any) -> Plan:
@@ -98,77 +74,67 @@ def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Pl
     return p._replace(grids=tuple(grids), step=step, block=0)
 
 
-def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
-    """The masses of the rounded law."""
-    offset, h, zero = mp.mpf(grid.offset), mp.mpf(step), mp.mpf(0)
-
-    def point(k: int) -> Any:
-        return offset + (grid.first + k) * h
-
-    final = point(grid.points - 1)
-    cut = grid.top - _BACK * abs(grid.top) if grid.top < inf else inf
-    closed = cut < float(final)  # what is at the cut counts as infinite
-    end = mp.mpf(cut) if closed else final
-    masses = {0: laws.below(use, mp, point(0))}
-    shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, point(0))
-    for k in _held(mp, use, grid, step, float(end)):
-        right_end = point(k + 1)
-        last = right_end >= end
-        p, q = laws.above(use, mp, end, closed) if last else laws.above(use, mp, right_end)
-        mass, other = p_left - p, q_left - q
-        decay = mp.exp(-point(k))
-        right = (mass * decay - other) / (decay - decay * shrink)
-        masses[k], masses[k + 1] = masses.get(k, zero) + (mass - right), masses.get(k + 1, zero) + right
-        p_left, q_left = p, q
-        if last:
-            break
-    if closed or cut == inf:
-        return Cells(masses, p_left + laws.infinite(use, mp), zero, final)
-    beyond = laws.above(use, mp, mp.mpf(cut), True)[0]
-    return Cells(masses, beyond + laws.infinite(use, mp), p_left - beyond, mp.mpf(cut))
-
-
-def _held(mp: Any, use: Use, grid: Grid, step: float, end: float) -> Sequence[int]:
-    """The cells that can hold something: all of them, or those next to an atom, and the last one."""
-    cells_ = range(grid.points - 1)
-    base = use.whole
-    if base is None or base.losses is None:
-        return cells_
-    middles = (round((x - grid.offset) / step) - grid.first for x in (*base.losses(mp), end))
-    return sorted({k for m in middles for k in range(max(0, m - 2), min(len(cells_), m + 2))})
-
-
-def tilted(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> dict[int, Any]:
-    """p_j e^{λℓ_j}."""
-    h, first = mp.mpf(tilt) * mp.mpf(step), mp.mpf(tilt) * mp.mpf(grid.offset)
-    return {k: mass * mp.exp(first + (grid.first + k) * h) for k, mass in found.masses.items()}
-
-
 def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     """The upper value of δ at ε >= 0 of this direction."""
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
     steps = sum(count for _, count in parts)
     bits, coarse = bits_for(steps), p.coarse if p.block else p.step
-    total: Sum | None = None
+    terms: list[tuple[Sum, int]] = []
     scale, start, kept = mp.mpf(1), mp.mpf(0), mp.mpf(1)
     offsets = iter(p.offsets)
     for (use, count), grid in zip(parts, p.grids, strict=True):
         one = cells(mp, use, grid, p.step)
         kept = kept * (1 - one.infinite) ** count
-        weights = tilted(mp, one, grid, p.step, p.tilt)
-        moment = mp.mpf(float(mp.fsum(weights.values())) or 1.0)
+        weights, beside = weights_of(mp, one, grid, p.step, p.tilt)
+        moment = _moment(mp, weights)
         scale = scale * moment**count
-        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, one.far(mp, p.tilt) / moment), bits)
+        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits)
         for size, times_, offset in _blocks(count, grid, p, offsets):
             composed = power(single, size)
             if p.block:
                 composed = _coarser(mp, composed, p, size * mp.mpf(grid.offset), offset)
-            composed = power(composed, times_)
-            total = composed if total is None else times(total, composed, steps)
-            start = start + (times_ * mp.mpf(offset) if p.block else size * times_ * mp.mpf(offset))
+            terms.append((composed, times_))
+            start = start + times_ * mp.mpf(offset)
+    found = _by_frequencies(mp, terms, p.tilt, coarse, start, epsilon)
+    if found is None:
+        found = _read(mp, _together(terms, steps), p.tilt, coarse, start, epsilon)
+    return scale * found + 1 - kept
+
+
+def _moment(mp: Any, weights: dict[int, Any]) -> Any:
+    """A number next to the sum of all weights; 1 where there are none."""
+    total = mp.fsum(weights.values())
+    if not float(total):
+        return mp.mpf(1)
+    return mp.middle(total) if hasattr(mp, "middle") else total
+
+
+def _together(terms: Sequence[tuple[Sum, int]], steps: int) -> Sum:
+    total: Sum | None = None
+    for one, count in terms:
+        composed = power(one, count)
+        total = composed if total is None else times(total, composed, steps)
     assert total is not None
-    return scale * _read(mp, total, p.tilt, coarse, start, epsilon) + 1 - kept
+    return total
+
+
+def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float) -> Any:
+    """What `_read` gives, of many terms."""
+    if not hasattr(mp, "arb") or sum(count for _, count in terms) < fourier.FEWEST:
+        return None
+    h, base, lam = mp.arb(step), (start - mp.mpf(epsilon)).x, mp.arb(tilt)
+    first = int(float(-base / h)) - 2
+    while base + first * h <= 0:
+        first += 1
+    found = fourier.summed(mp, terms, fourier.Kernel(first, base + first * h, h, lam))
+    if found is None:
+        return None
+    whole = most = mp.arb(1)
+    for one, count in terms:
+        weight = mp.arb(sum(one.weights)) / (1 << one.bits)
+        whole, most = whole * weight**count, most * (weight + mp.arb(one.missing)) ** count
+    return mp.exp(-mp.mpf(tilt) * mp.mpf(epsilon)) * mp.mpf(found + most - whole)
 
 
 def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int]:
@@ -184,7 +150,7 @@ def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int
 def _blocks(count: int, grid: Grid, p: Plan, offsets: Any) -> list[tuple[int, int, float]]:
     """(steps, times, offset of the grid of each) of the blocks of a part."""
     if not p.block:
-        return [(count, 1, grid.offset)]
+        return [(1, count, grid.offset)]
     whole, rest = divmod(count, p.block)
     return [(size, number, next(offsets)) for size, number in ((p.block, whole), (rest, 1)) if size and number]
 
@@ -283,5 +249,9 @@ def _chernoff(mp: Any, parts: Parts, p: Plan, found: Sequence[Cells], epsilon: f
     lam = mp.mpf(tilt)
     total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
     for one, (_, count), grid in zip(found, parts, p.grids, strict=True):
-        total = total + count * mp.log(mp.fsum(tilted(mp, one, grid, p.step, tilt).values()) + one.far(mp, tilt))
+        total = total + count * mp.log(_whole(mp, *weights_of(mp, one, grid, p.step, tilt)))
     return mp.exp(total) + mp.fsum(count * one.infinite for one, (_, count) in zip(found, parts, strict=True))
+
+
+def _whole(mp: Any, weights: dict[int, Any], beside: Any) -> Any:
+    return mp.fsum(weights.values()) + beside

@@ -131,10 +131,10 @@ class Context:
 
     def normal_tail(self, x: Any, slot: Any) -> Ball:
         """P(N(0,1) > x) of a real number; a slot remembers the place before, near which it costs little."""
-        from dpcalc.verify.tails import series
+        from dpcalc.verify.tails import FARTHEST, series
 
         raw = self.raw(x)
-        if not raw.is_finite():
+        if not abs(raw) < FARTHEST:
             return Ball(self, (raw / self.arb(2).sqrt()).erfc() / 2)
         held = self._tails.get(slot)
         if held is None or not held.serves(raw, self.prec):

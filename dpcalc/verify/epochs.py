@@ -28,10 +28,11 @@ def composed(row: Row, question: Question) -> Delta:
     assert one is not None
     steps = int(own.pop("steps"))
     about = question.log_delta if question.delta is not None else float(one.value(question.epsilon or 0.0, **own))
-    if about == -inf:
-        return lambda mp, epsilon, log_delta: steps * one.exact(mp, mp.mpf(epsilon) / steps, **own)
     if question.delta is None and epochs.surely_one(one, about, question.epsilon or 0.0, steps, own):
         return lambda mp, epsilon, log_delta: mp.mpf(1)
+    about = float(row.witness.get("followed", about))
+    if about == -inf:
+        return lambda mp, epsilon, log_delta: steps * one.exact(mp, mp.mpf(epsilon) / steps, **own)
     ways: dict[float, Any] = {}
     bound = one._replace(blocks=partial(one.blocks, ways=ways)) if one.blocks else one
     samples = followed(bound, about, steps, own, question.epsilon or 0.0 if question.delta is None else 0.0)

@@ -49,6 +49,9 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     rough = composition.mirrored(mp, other, plan, mp.exp(claimed), _ROUGH)
     if composition.settled(mp, other, rough, epsilon, claimed):
         return total
+    # Fewer points give a larger number, which may be small enough already.
+    if composition.delta(mp, other, rough, epsilon) <= mp.exp(claimed):
+        return total
     return max(total, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.verify.context import once
+from dpcalc.verify.context import Formula, once
 
 Masses = tuple[Any, Any]  # under P, under Q
 
@@ -25,6 +25,7 @@ class Base(NamedTuple):
     most: float = inf
     losses: Callable[[Any], list[float]] | None = None  # where it has atoms only
     twin: Base | None = None  # the pair (Q, P) of a guarantee that is not symmetric
+    mu: Formula | None = None  # of a Gaussian
 
 
 class Use(NamedTuple):
@@ -62,7 +63,7 @@ def gaussian(mu: Callable[[Any], Any]) -> Base:
         x = w * scale
         return _tail(mp, half - x, (mu, 2)), _tail(mp, -half - x, (mu, 3))
 
-    return Base(above, below)
+    return Base(above, below, mu=mu)
 
 
 def _tail(mp: Any, x: Any, slot: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms import randomized_response_exact
+from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.pnsgd import (
     output_perturbation_shuffled,
     smooth_nonconvex_high_noise,
@@ -16,7 +17,8 @@ from dpcalc.bounds.pnsgd import (
     without_replacement_sum,
 )
 from dpcalc.bounds.pnsgd.output import ratios_exact
-from dpcalc.verify import streams
+from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
+from dpcalc.verify import lower, streams, whole_orders
 from dpcalc.verify.sums import falling
 
 _SPREADS, _MORE = 13.0, 80  # how far above the mean of a binomial law terms are added
@@ -125,6 +127,9 @@ def _response(mp: Any, epsilon: float, probability: float, steps: int) -> Any:
 
 FORMULAS: Mapping[str, Callable[..., Any]] = {
     **streams.FORMULAS,
+    lower_bound.BOUND.name: lower.delta,
+    wor_rdp.BOUND.name: whole_orders.sampled,
+    weighted_rdp.BOUND.name: whole_orders.weighted,
     output_perturbation_shuffled.BOUND.name: _output,
     smooth_nonconvex_shuffled.BOUND.name: _smooth_shuffled,
     smooth_nonconvex_high_noise.BOUND.name: _smooth_mean,

@@ -12,13 +12,13 @@ from typing import Any
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online import online_contraction, online_hybrid, online_iteration, online_limit, shift
 from dpcalc.bounds.online.levels import Levels, Listed, Schedule
-from dpcalc.bounds.pnsgd.chain import Link, follow, follow_exact
+from dpcalc.bounds.pnsgd.chain import Way, follow, follow_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, Law
 from dpcalc.bounds.pnsgd.positions import share_exact
 from dpcalc.bounds.pnsgd.step import contraction_exact, factor_exact
 from dpcalc.verify.sums import falling
 
-_FINE, _FINEST = 64, 512  # blocks of online-hybrid and online-iteration hold at most this part of the steps before them
+_FINEST = 512  # blocks of online-iteration hold at most this part of the steps before them
 _LOOSE = 4096.0  # of the accuracy of sums of log B, which the bounds claim to 1e-9
 _ALONE = 0.01  # of the noise so far: with less of it in a block the difference of two sums cancels
 
@@ -100,13 +100,13 @@ def _weight(c: Any, steps: int) -> Any:
 
 
 def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-           strong_convexity: float, n: int, index: int) -> Any:
-    """d_n along the links of the fast path, which are free choices, or online-contraction where that is sharper."""
+           strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
+    """d_n along links, which are free choices, or online-contraction where there are none."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    steps = shift.ends(n - index, index, _FINE)
-    chain = _links(epsilon, levels, run, n, index)
-    if not chain:
+    nodes, chain = way or _way(epsilon, levels, run, n, index)
+    if not nodes:
         return contraction(mp, epsilon, GAUSSIAN, levels, *run, n, index)
+    steps = [index + m for m in nodes]
     c = factor_exact(mp, learning_rate, strong_convexity)
     sums, first = carried(mp, levels, c, steps), mp.mpf(diameter) / mp.mpf(learning_rate)
 
@@ -123,13 +123,14 @@ def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: 
         least = levels.exact(mp, levels.quietest(steps[p] + 1, steps[j]))
         return first / least * c * mp.sqrt(share_exact(mp, c, block - 1))
 
-    return follow_exact(mp, epsilon, list(chain), theta, mu, kappa)[-1]
+    return follow_exact(mp, epsilon, chain, theta, mu, kappa)[-1]
 
 
-def _links(epsilon: float, levels: Levels, run: tuple[float, float, float, float, float], n: int, index: int) -> tuple[Link, ...]:
+def _way(epsilon: float, levels: Levels, run: tuple[float, float, float, float, float], n: int, index: int) -> Way:
     """The free choices of online-hybrid, found anew; none where online-contraction is sharper."""
-    logs, links = follow(epsilon, shift.path(levels, *run, n, index))
-    return () if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1] else tuple(links)
+    along = shift.path(levels, *run, n, index)
+    logs, links = follow(epsilon, along)
+    return ([], []) if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1] else (along.nodes, links)
 
 
 def limit(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from dpcalc.verify.context import Context
 
+FARTHEST = 200  # where a function of error itself takes less time
 _NEAR = 7  # the series serves to 2^−7 of its centre: six bits a term
 
 

@@ -39,7 +39,8 @@ def better(record):
     elif name == "n":
         y = x - 1
     else:
-        y = x * (1 + 1e-6) if name in WORSE_IF_MORE and record["solved"] else x * (1 - 1e-6)
+        more = (name in WORSE_IF_MORE and record["solved"]) or record["bounds"][0]["status"] == "lower"
+        y = x * (1 + 1e-6) if more else x * (1 - 1e-6)
     if y == x or x < 1e-300:
         return None
     found["result"][name] = found["bounds"][0][name] = y

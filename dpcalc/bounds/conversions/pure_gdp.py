@@ -51,6 +51,11 @@ def _large(mp: Any, e: Any) -> Any:
     return 2 * x
 
 
+def condition(mp: Any, mu: float, step_epsilon: float, steps: int) -> Any:
+    """1 − (1 + e^ε)·Q(μ/(2√T))."""
+    return 1 - (1 + mp.exp(mp.mpf(step_epsilon))) * mp.erfc(mp.mpf(mu) / (2 * mp.sqrt(mp.mpf(2) * steps))) / 2
+
+
 BOUND = Bound(
     name="pure-gdp",
     kind="point",
@@ -61,5 +66,6 @@ BOUND = Bound(
     params=("step_epsilon", "steps"),
     value=value,
     exact=exact,
+    condition=condition,
     rtol=5e-12,
 )

@@ -10,6 +10,7 @@ from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import finite, kappa_exact, path, sums_exact
 from dpcalc.bounds.pnsgd.chain import follow, follow_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import factor_exact
 
@@ -34,6 +35,16 @@ def coarse(epsilon: float, **p: Any) -> float:
 
 def inverse(log_delta: float, **p: Any) -> float:
     return invert(lambda epsilon, fine: _value(epsilon, fine, **p), log_delta)
+
+
+def choices(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+            strong_convexity: float, n: float, index: int) -> dict[str, Any]:
+    """The free choices of the value."""
+    run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    logs, links = follow(epsilon, path(levels, *run, finite(n), index))
+    if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1]:
+        return {"by": online_contraction.BOUND.name}
+    return {"fine": FINE, "links": coded(needed(links))}
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -67,6 +78,7 @@ BOUND = Bound(
     in_blocks_beyond=FINE,
     exact_n=100_000,
     inverse=inverse,
+    choices=choices,
     coarse=coarse,
     margin=3e-10,
 )

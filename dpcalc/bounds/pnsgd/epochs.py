@@ -12,7 +12,7 @@ from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.samples import CLOSE, LOOSE, Samples, Sampling, epsilon_along, followed, log_delta_along
+from dpcalc.bounds.pnsgd.samples import CLOSE, DEEPEST, LOOSE, Samples, Sampling, deepest, epsilon_along, followed, log_delta_along
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -20,6 +20,8 @@ from dpcalc.numerics.rounding import up
 if TYPE_CHECKING:
     from dpcalc.profiles.compose import Bracket
 
+_AT_FIRST = -60.0  # log δ that a profile is followed to at first
+_NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
@@ -34,12 +36,15 @@ def _composed(bound: Bound, sampling: Sampling) -> Bound:
     def at_epsilon(epsilon: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         """log δ, and the grid that it is composed on."""
         one = float(quick.value(epsilon, **p))
-        if steps == 1 or one == -inf:
-            return one if steps == 1 else basic_value(bound, epsilon, steps, p), {}
+        if steps == 1:
+            return one, {}
         if surely_one(quick, one, epsilon, steps, p):
             return 0.0, {}
-        found = _delta(followed(bound, one, steps, p, epsilon, sampling), steps, epsilon)
-        return min(found.upper, basic_value(quick, epsilon, steps, p)), found.witness
+        simple = basic_value(quick, epsilon, steps, p)
+        if simple == -inf:
+            return simple, {}
+        found = _deep_enough(bound, one, epsilon, steps, p, sampling)
+        return min(found.upper, simple), found.witness
 
     def at_delta(log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         """ε, and the grid."""
@@ -76,6 +81,16 @@ def _composed(bound: Bound, sampling: Sampling) -> Bound:
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
 
+def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any], sampling: Sampling) -> Bracket:
+    """log δ at ε, the profile followed to below it, and no further: the δ of one epoch may be far smaller, or 0."""
+    about = max(one, _AT_FIRST)
+    while True:
+        found = _delta(followed(bound, about, steps, p, epsilon, sampling), steps, epsilon)
+        if found.upper >= deepest(about, steps) + _NOT_LOST or about <= max(one, DEEPEST):
+            return found._replace(witness={**found.witness, "followed": about})
+        about = max(one, DEEPEST, 4 * about)
+
+
 @lru_cache(maxsize=8)
 def _delta(samples: Samples, steps: int, epsilon: float) -> Bracket:
     from dpcalc.profiles import compose, pairs
@@ -101,6 +116,7 @@ def _far_below(at_zero: float, epsilon: float, steps: int) -> bool:
     return 2 * steps * exp(2 * at_zero) > 4 * epsilon + 100
 
 
+@lru_cache(maxsize=16)
 def basic(bound: Bound) -> Bound:
     """The bound for `steps` epochs, one point (ε/E, δ/E) of it composed E times; for comparison."""
 

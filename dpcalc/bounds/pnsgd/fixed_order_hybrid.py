@@ -5,6 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.chain import Path, Way, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
+from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
@@ -37,6 +38,11 @@ def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] |
     return last_many(epsilon, _path(n, index, fine, **p), ways)
 
 
+def choices(epsilon: float, n: int, index: int, **p: Any) -> dict[str, Any]:
+    """The free choices of the value."""
+    return {"fine": _FINE, "single": FINE, "links": coded(needed(follow(epsilon, _path(n, index, **p))[1]))}
+
+
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
     along = _path(n, index, **p)
     nodes, links = way or (along.nodes, follow(epsilon, along)[1])
@@ -57,6 +63,7 @@ BOUND = Bound(
     in_blocks_beyond=FINE,
     inverse=inverse,
     blocks=blocks,
+    choices=choices,
     coarse=coarse,
     margin=3e-10,
 )

@@ -14,11 +14,12 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.errors import OutOfScope
-from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, bracket_near
 from dpcalc.numerics.rounding import up
 
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
 _COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
+_APART = 1.01  # two ε for a slope
 _LOWEST = 1e-300  # a ratio below is rounded up to it
 
 
@@ -125,7 +126,9 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
     try:
         meets, fails = bracket(rough, 1.0, +1, 1e-300, 1e300)
         start = boundary_log(rough, meets, fails, 1e-3)
-        meets, fails = bracket(gap, start, +1, 1e-300, 1e300, 1.01)
+        fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
+        near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
+        meets, fails = bracket_near(gap, start, near, +1, 1e-300, 1e300)
     except Unreachable:
         raise OutOfScope("no-solution", "no ε reaches that δ", "--delta") from None
     return boundary_log(gap, meets, fails, 1e-10)

@@ -24,7 +24,7 @@ _TOP, _FALLEN = 4.0, 0.1  # of log δ
 _BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
 _SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
-_DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
+DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; what lies deeper does not matter
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
@@ -46,7 +46,12 @@ Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0,
              sampling: Sampling = CLOSE) -> Samples:
     """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
-    return _samples(bound, sampling, _floor(max(log_delta, _DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
+    return _samples(bound, sampling, _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
+
+
+def deepest(log_delta: float, steps: int) -> float:
+    """About the log of what the losses beyond the last sample make of δ."""
+    return _floor(log_delta, steps) + log(steps)
 
 
 def epsilon_along(samples: Samples, log_delta: float) -> float:
@@ -92,12 +97,15 @@ def _samples(bound: Bound, sampling: Sampling, lowest: float, params: tuple[tupl
     to the ε asked about: where losses are rare, one of them decides."""
     p = dict(params)
     last, seen = _extent(bound, lowest, p)
-    last = min(last, _end(bound, p))
+    end = _end(bound, p)
+    last = min(last, end)
     near_zero = (e for e, x in seen.items() if e < _FIRST[1] * last and x < seen[0.0] - _FALLEN)
-    epsilons = sorted({*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW)})
+    near_end = (end,) if end < _FIRST[-1] * last else ()
+    epsilons = sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW), *near_end} if e <= end)
     if sampling.fall:
         about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
-        _cut(about, _SURELY * lowest)
+        if end == inf:
+            _cut(about, _SURELY * lowest)
         allowed = sampling.fall * max(1.0, -lowest / _MOST / sampling.fall)
         steps = pairwise(sorted(about))
         epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})

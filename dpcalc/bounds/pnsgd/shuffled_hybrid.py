@@ -13,6 +13,7 @@ from dpcalc.bounds.pnsgd import shuffled_contraction
 from dpcalc.bounds.pnsgd.chain import Link, Way, follow
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.links import coded
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert, rounding
 from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
@@ -69,13 +70,22 @@ def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None
     return average_many(epsilon, path(n, **p, fine=fine), n, ways)
 
 
+def _way(epsilon: float, n: int, **p: Any) -> Way:
+    """The nodes and links of the value; none where it is that of shuffled-contraction."""
+    average, links, nodes = _blocks(epsilon, n, **p)
+    return ([], []) if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average else (nodes, links)
+
+
+def choices(epsilon: float, n: int, **p: Any) -> dict[str, Any]:
+    """The free choices of the value."""
+    links = _way(epsilon, n, **p)[1]
+    return {"fine": FINE, "links": coded(links)} if links else {"by": shuffled_contraction.BOUND.name}
+
+
 def exact(mp: Any, epsilon: float, n: int, way: Way | None = None, **p: Any) -> Any:
-    if way is None:
-        average, links, nodes = _blocks(epsilon, n, **p)
-        if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average:
-            return shuffled_contraction.exact(mp, epsilon, n, law=GAUSSIAN, **p)
-    else:
-        nodes, links = way
+    nodes, links = way or _way(epsilon, n, **p)
+    if not nodes:
+        return shuffled_contraction.exact(mp, epsilon, n, law=GAUSSIAN, **p)
     d = walk_exact(mp, epsilon, links, nodes, **{k: v for k, v in p.items() if k != "smoothness"})
     ends = [*nodes[1 : len(d)], n]
     return mp.fsum((b - a) * x for a, b, x in zip(nodes, ends, d, strict=False)) / n
@@ -95,6 +105,7 @@ BOUND = Bound(
     in_blocks_beyond=FINE,
     inverse=inverse,
     blocks=blocks,
+    choices=choices,
     coarse=coarse,
     margin=3e-10,
 )

@@ -1,0 +1,111 @@
+"""The blocks of the hybrids are in their witness: verified as they are told, whatever they are, and refused where they are none."""
+
+import copy
+import json
+import random
+
+import pytest
+from test_verify import ask, better, texts
+
+from dpcalc.bounds.online import online_hybrid
+from dpcalc.bounds.pnsgd import chain, fixed_order_hybrid, shuffled_hybrid
+from dpcalc.bounds.pnsgd.chain import Link
+from dpcalc.bounds.pnsgd.links import coded, decoded, needed
+from dpcalc.cli import load
+from dpcalc.verify import streams
+from dpcalc.verify.report import REFUTED, verify
+
+RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
+STREAM = "online-noise --noise gaussian --lipschitz 1 --smoothness .5 --diameter 1 --learning-rate .1 --decay 1.2 --c1 1e6 --c2 1e6"
+LINES = {
+    "average": f"{RUN} --diameter 2 --sigma 2 --n 1e12 --delta 1e-20 --bound shuffled-hybrid",
+    "tv": f"{RUN} --diameter 2 --sigma 2 --n 1000 --epsilon 0",
+    "solved": f"{RUN} --diameter 2 --n 1000 --epsilon 1 --delta 1e-6 --solve sigma",
+    "index": f"{RUN} --diameter 20 --sigma 1 --n 1e6 --index 999000 --delta 1e-6",
+    "stream": f"{STREAM} --index 999993 --n 1e6 --epsilon .1",
+    "solved stream": f"{STREAM} --index 295 --n 300 --epsilon 9 --delta 1e-3 --solve c1".replace("--c1 1e6 ", ""),
+}
+
+
+def hybrid(record):
+    return next(b for b in record["bounds"] if b["name"].endswith("hybrid"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LINES)
+def test_links_are_told_and_not_looked_for(name, monkeypatch):
+    record = ask(LINES[name])
+    witness = hybrid(record)["witness"]
+    assert len(witness["links"]) > 1 and len(json.dumps(record)) < 20_000
+    low, old = better(record), copy.deepcopy(record)
+    del hybrid(old)["witness"]["links"]
+    assert verify(old).holds, "a record without links"
+
+    def none(*_, **__):
+        raise AssertionError("links were looked for")
+
+    for module in (chain, shuffled_hybrid, fixed_order_hybrid, streams):
+        monkeypatch.setattr(module, "follow", none)
+    verdict = verify(record)
+    assert verdict.holds and all(f.verdict == "verified" for f in verdict.head), texts(verdict)
+    assert any(f.verdict == REFUTED and "record says" not in f.text for f in verify(low).head)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["average", "index", "stream"])
+def test_other_links_prove_no_better_number(name):
+    rng = random.Random(name)
+    record = ask(LINES[name])
+    low = better(record)
+    links, proven = hybrid(record)["witness"]["links"], 0
+    for _ in range(6):
+        other = [rng.choice((x, x, 0, -1, rng.randint(0, j), -rng.randint(1, 3) if j > 70 else 1)) for j, x in enumerate(links, 1)]
+        for r in (record, low):
+            hybrid(r)["witness"]["links"] = other
+        verdict = verify(record)
+        proven += verdict.holds
+        assert all(f.verdict in ("verified", REFUTED) for f in verdict.head), texts(verdict)
+        assert not verify(low).holds
+    assert proven < 6
+
+
+BAD = [
+    {"links": [2]}, {"links": [-2]}, {"links": [1.0]}, {"links": [True]}, {"links": ["1"]}, {"links": 3}, {"links": None}, {"links": [1] * 5000},
+    {"links": [0, 3]}, {"links": [-(10**30)]}, {"links": [10**30]}, {"fine": 0}, {"fine": 10**9}, {"fine": 2.5}, {"fine": None}, {"single": 10**9},
+    {"single": -1}, {"by": "shuffled-contractions"}, {"by": None}, {"by": "online-contraction"},
+]
+
+
+@pytest.mark.parametrize("change", BAD)
+def test_what_is_no_link_is_refused(change):
+    record = ask(f"{RUN} --diameter 2 --sigma 2 --n 1e6 --delta 1e-6")
+    hybrid(record)["witness"].update(change)
+    verdict = verify(record)
+    assert not verdict.holds and verdict.head[0].verdict == "unchecked" and "out of range" in verdict.head[0].text
+
+
+def test_the_contraction_bound_where_it_is_smaller():
+    record = ask(f"{RUN} --diameter 2 --sigma 2 --n 1 --epsilon 1")
+    assert hybrid(record)["witness"] == {"by": "shuffled-contraction"} and verify(record).holds
+
+
+def test_links_are_found_for_json_only(monkeypatch):
+    found = []
+    for module in (shuffled_hybrid, fixed_order_hybrid, online_hybrid):
+        monkeypatch.setattr(module, "coded", lambda links: found.append(1) or [])
+    for line in LINES.values():
+        name, *args = line.split()
+        assert load(name).main(args, standalone_mode=False).text and not found
+    ask(LINES["average"])
+    assert found
+
+
+def test_links_as_numbers():
+    nodes = [0, 1, 2, 5, 60, 61]
+    links = [Link(-1, 0, 0), Link(0, 1, 1), Link(0, 2, 1), Link(2, 1, 3), Link(3, 5, 11), Link(4, 0, 0)]
+    assert coded(links) == [1, 2, -3, -11] and decoded(nodes, coded(links)) == links[:-1]
+    assert decoded(nodes, [0, -1]) == [links[0], Link(0, 0, 0), links[0]]
+    assert needed(links) == [links[0], Link(0, 0, 0), links[2], links[3], links[4], links[5]]
+    for wrong in ([0], [0, 1, 1], [1, 2]):
+        with pytest.raises(ValueError, match="nodes"):
+            decoded(wrong, [1])
