@@ -109,7 +109,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l dimension -
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l n -d 'number of records' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l index -d 'position of the record in a fixed order, 1 to n' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epochs -d 'passes over the data' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l tau -d 'fraction of the records that every pass processes' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l tau -d 'fraction of the records in each pass, reshuffled for each' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l constant -d 'constant of the conjecture' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l epsilon -s e -d 'privacy loss' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x

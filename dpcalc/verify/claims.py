@@ -150,7 +150,14 @@ def _deltas(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:
     plain = _probability("delta", result["delta"], exact)
     if log_delta >= 0:
         return plain, Claim("log_delta", log_delta, lambda mp: mp.mpf(0), lambda mp: mp.mpf(1), "δ")
-    return plain, Claim("log_delta", log_delta, lambda mp: mp.exp(mp.mpf(log_delta)) - exact(mp), exact, "δ")
+    return plain, Claim("log_delta", log_delta, lambda mp: _by_log(mp, log_delta, exact(mp)), exact, "δ")
+
+
+def _by_log(mp: Any, log_delta: float, exact: Any) -> Any:
+    """e^{log δ} less the exact value; the difference of their logs, where these are too small for numbers."""
+    if hasattr(exact, "log"):
+        return mp.mpf(log_delta) - mp.log(exact)
+    return mp.mpf(0) if exact == 0 else mp.exp(mp.mpf(log_delta)) - exact
 
 
 def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:

@@ -22,6 +22,7 @@ from dpcalc.verify.laws import Use
 Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
 _FARTHEST = 1e6  # of a loss on a grid
+_NUDGE = 4e-16  # of a place
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
@@ -78,7 +79,7 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     """The upper value of δ at ε >= 0 of this direction."""
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
-    steps = sum(count for _, count in parts)
+    p, steps = _nudged(parts, p), sum(count for _, count in parts)
     bits, coarse = bits_for(steps), p.coarse if p.block else p.step
     terms: list[tuple[Sum, int]] = []
     scale, start, kept = mp.mpf(1), mp.mpf(0), mp.mpf(1)
@@ -108,6 +109,19 @@ def _moment(mp: Any, weights: dict[int, Any]) -> Any:
     if not float(total):
         return mp.mpf(1)
     return mp.middle(total) if hasattr(mp, "middle") else total
+
+
+def _nudged(parts: Parts, p: Plan) -> Plan:
+    """The grids of laws with atoms among other losses moved up by the rounding errors of a place: an atom that should be on a point, and is
+    just above it, would have a share of the next one, whose weight the tilt may make very large."""
+
+    def moved(use: Use, grid: Grid) -> Grid:
+        base = use.base
+        if base.mu is not None or base.losses is not None:
+            return grid
+        return grid._replace(offset=grid.offset + _NUDGE * (abs(grid.offset) + abs(grid.first) * p.step))
+
+    return p._replace(grids=tuple(moved(use, grid) for (use, _), grid in zip(parts, p.grids, strict=True)))
 
 
 def _together(terms: Sequence[tuple[Sum, int]], steps: int) -> Sum:
@@ -235,12 +249,14 @@ def _series(mp: Any, weights: list[int], x: Any) -> Any:
 
 def settled(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: Any) -> bool:
     """Whether Chernoff's bound shows this direction to lose no more: T log M(λ) − λε + log max e^{−λx}(1 − e^{−x}) <= log δ."""
+    p = _nudged(parts, p)
     found = [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)]
     return any(_chernoff(mp, parts, p, found, epsilon, p.tilt * slope) < mp.exp(log_delta) for slope in _SLOPES)
 
 
 def chernoff(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     """Not less than δ of this direction, by the tilt of the plan."""
+    p = _nudged(parts, p)
     return _chernoff(mp, parts, p, [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)], epsilon, p.tilt)
 
 

@@ -8,6 +8,7 @@ from math import log2
 from typing import Any
 
 from dpcalc.verify.ball import Ball, Undecided
+from dpcalc.verify.deep import CUT, Deep, number
 
 _MOST_PATHS = 64
 _GOAL = 2.0**-60  # relative, of an integral
@@ -34,7 +35,7 @@ class Context:
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def raw(self, x: Any) -> Any:
-        return x.x if type(x) is Ball else x if type(x) in (self.arb, self.acb) else self.arb(x)
+        return x.x if isinstance(x, Ball) else x if type(x) in (self.arb, self.acb) else self.arb(x)
 
     def mpf(self, x: Any) -> Ball:
         return x if isinstance(x, Ball) else Ball(self, self.raw(x))
@@ -97,16 +98,19 @@ class Context:
         return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb else getattr(x, name)())
 
     def exp(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).exp())
+        raw = self.raw(x)
+        return Deep(self, raw) if type(raw) is self.arb and raw < -CUT else Ball(self, raw.exp())
 
     def expm1(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).expm1())
 
     def log(self, x: Any) -> Ball:
-        return self._cut("log", x)
+        return Ball(self, x.log) if type(x) is Deep else self._cut("log", x)
 
     def log1p(self, x: Any) -> Ball:
         """log(1 + x), whose cut is met where that of the logarithm of 1 + x is."""
+        if type(x) is Deep:
+            return x.log1p()
         raw = self.raw(x)
         if self.analytic and type(raw) is self.acb:
             whole = (1 + raw).log(analytic=True)
@@ -118,6 +122,8 @@ class Context:
         return Ball(self, self.raw(x).log() / self.arb(10).log())
 
     def sqrt(self, x: Any) -> Ball:
+        if type(x) is Deep:
+            return number(self, x.log / 2)
         return self._cut("sqrt", x)
 
     def tanh(self, x: Any) -> Ball:
@@ -149,7 +155,7 @@ class Context:
 
     def npdf(self, x: Any) -> Ball:
         x = self.raw(x)
-        return Ball(self, (-x * x / 2).exp() / (2 * self.arb.pi()).sqrt())
+        return self.exp(-x * x / 2) / (2 * self.arb.pi()).sqrt()
 
     def lambertw(self, x: Any) -> Ball:
         raw = self.raw(x)
@@ -179,9 +185,13 @@ class Context:
 
     def fsum(self, terms: Iterable[Any]) -> Ball:
         total = self.arb(0)
+        far: Ball | None = None
         for term in terms:
-            total = total + self.raw(term)
-        return Ball(self, total)
+            if type(term) is Deep:
+                far = term if far is None else far + term
+            else:
+                total = total + self.raw(term)
+        return Ball(self, total) if far is None else far + total
 
     def quad(self, f: Callable[[Any], Any], points: Sequence[Any]) -> Ball:
         """∫ f between the first and the last of the points, the heaviest stretches first: the others need no digits of their own."""
@@ -203,8 +213,17 @@ class Context:
     # --- comparisons -------------------------------------------------------------------------------------------------
 
     def less(self, x: Any, y: Any) -> bool:
-        a, b = self.mpf(x).real.x, self.mpf(y).real.x
+        if type(x) is Deep or type(y) is Deep:
+            a, b = self._sizes(self.mpf(x), self.mpf(y))
+        else:
+            a, b = self.mpf(x).real.x, self.mpf(y).real.x
         return True if a < b else False if a >= b else self._either(a, b)
+
+    def _sizes(self, x: Ball, y: Ball) -> tuple[Any, Any]:
+        """Of two numbers, one of which is known by its logarithm, two that compare as they do."""
+        if x.surely_positive() and y.surely_positive():
+            return self.log(x).x, self.log(y).x
+        return tuple(self.arb(1) if type(z) is Deep else z.x for z in (x, y))  # type: ignore[return-value]
 
     def same(self, x: Any, y: Any) -> bool:
         a, b = self.mpf(x).real.x, self.mpf(y).real.x

@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 _SPARE = 64  # bits beyond those of the steps
+_SHORT = 20_000  # points that are all kept: a tilt may make what is dropped count more than what it says
 _DROPPED = 48  # log2 of the part of the weight that may be cut off at either end, over all steps
 
 
@@ -46,7 +47,7 @@ def times(a: Sum, b: Sum, steps: int) -> Sum:
     scale, unit = 1 << a.bits, (1 << a.bits) - 1
     weights = [(x + unit) >> a.bits for x in _product(a.weights, b.weights)]
     least = max(1, (scale >> _DROPPED) // steps)
-    low, high = _ends(weights, least)
+    low, high = _ends(weights, least) if len(weights) > _SHORT else (0, len(weights))
     dropped = (sum(weights[:low]) + sum(weights[high:])) / scale
     total_a, total_b = (float(sum(x.weights)) / scale for x in (a, b))
     missing = (a.missing * (total_b + b.missing) + b.missing * total_a + dropped) * (1 + 1e-12)

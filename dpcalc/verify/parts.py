@@ -41,6 +41,20 @@ def _described(row: Row, answer: Answer) -> Parts:
     return tuple((use, count * steps) for g in row.params["described"] for use, count in _guarantee(g))
 
 
+def _repeated(row: Row) -> Parts:
+    p = row.params
+    base = laws.laplace(lambda mp: mp.mpf(p["sensitivity"]) / mp.mpf(p["scale"]), p["sensitivity"] / p["scale"])
+    return ((Use(base), int(p["steps"])),)
+
+
+def _sampled(row: Row, answer: Answer, scheme: str) -> Parts:
+    """What the answer describes; of another row than its first, with the parameter that this row solved for."""
+    if answer.question.unknown is None or row is answer.rows[0]:
+        return _guarantee(answer.guarantee)
+    part = row.params["part"]
+    return ((Use(_BASES[part["name"]](part), scheme, float(row.params["sampling_rate"])), int(row.params["steps"])),)
+
+
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     """R sampled steps at σ2, and the Gaussian that hides the start (burn_in_profile.py)."""
     from dpcalc.bounds.noisy_sgd import contraction
@@ -137,7 +151,9 @@ _OF: dict[str, Callable[[Row, Answer], Parts]] = {
     "burn-in-profile": _noisy_sgd,
     "composition-profile": _noisy_sgd,
     "profile-composition": _described,
-    **dict.fromkeys(("poisson-profile", "wor-profile", "laplace-profile"), lambda row, answer: _guarantee(answer.guarantee)),
+    "poisson-profile": lambda row, answer: _sampled(row, answer, "poisson"),
+    "wor-profile": lambda row, answer: _sampled(row, answer, "without-replacement"),
+    "laplace-profile": lambda row, answer: _repeated(row),
 }
 
 
