@@ -47,7 +47,9 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question)))
-    return (ranked[0]._replace(notes=ranked[0].notes + skipped + _at_the_end(ranked[0], question)), *ranked[1:])
+    head = ranked[0]
+    reach = _at_the_end(head, question) or _beyond(head, given, derive, question)
+    return (head._replace(notes=head.notes + skipped + reach), *ranked[1:])
 
 
 def _beside_the_point(found: list[Row], named: tuple[str, ...]) -> bool:
@@ -65,6 +67,23 @@ def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
     if (unknown.kind == "count" and end == 1) or abs(head.result[unknown.name] - end) > 1e-4 * abs(end):
         return ()
     return (f"every {unknown.option} from {human(low)} to {human(high, upward=False)}, the range looked through, meets the budget",)
+
+
+def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[str, ...]:
+    """Said of a parameter that people might choose on either side: up to where, on the safe one, other values meet the budget too."""
+    unknown, target = question.unknown, question.target
+    if unknown is None or not unknown.both or target is None:
+        return ()
+    end = unknown.search[1] if unknown.safer > 0 else unknown.search[0]
+    try:
+        there = evaluate(head.route, derive({**given, unknown.name: end}), question).result[question.asks]
+    except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
+        return ()
+    if there > target:
+        return ()
+    way = ("larger", "up") if unknown.safer > 0 else ("smaller", "down")
+    last = human(end, upward=unknown.safer < 0)
+    return (f"by {head.route.label} every {way[0]} {unknown.option} {way[1]} to {last} meets the budget too",)
 
 
 def _choices(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Callable[[], Mapping[str, Any]] | None:

@@ -47,6 +47,8 @@ class Bound(NamedTuple):
     rough: Bound | None = None  # a cheaper one: a conversion with nearly the same best order, a composition with nearly the same solution
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     exact_n: float = inf  # up to this many records: `exact` is a sum over all of them
+    # Beyond so many records (from the index on) the printed sum or chain over them is taken in blocks, from above, by `exact` too.
+    in_blocks_beyond: float = inf
     # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε the
     # `way` that `exact` needs to go the same way
     blocks: Callable[..., Any] | None = None

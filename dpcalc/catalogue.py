@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -75,7 +76,11 @@ def answers(bound: Bound) -> str:
 
 def accuracy(bound: Bound) -> str:
     """The claimed accuracy as a sentence."""
-    return (_LOWER if bound.status == "lower" else _ACCURACY[bound.kind]).format(rtol=bound.rtol)
+    said = (_LOWER if bound.status == "lower" else _ACCURACY[bound.kind]).format(rtol=bound.rtol)
+    if bound.in_blocks_beyond == inf:
+        return said
+    of = ", from the index on," if "index" in bound.params else ""
+    return f"{said}. Beyond {bound.in_blocks_beyond:g} records{of} that formula is taken in blocks, from above"
 
 
 def measured(name: str) -> dict[str, Any] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -225,7 +226,7 @@ def write(text: str) -> None:
 def main(args: list[str]) -> int:
     """Exit code of a call. Whatever goes wrong is one line on stderr."""
     if sys.stderr is None:  # closed: what is for it must not go to stdout
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        sys.stderr = io.StringIO()
     if sys.stdout is None:
         return _fail(DpcalcError("output", "cannot write the answer: standard output is closed"), args)
     for stream in (sys.stdout, sys.stderr):

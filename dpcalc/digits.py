@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpcalc.errors import DpcalcError, OutOfScope
+from dpcalc.numbers import human
 from dpcalc.numerics.mproot import root
 from dpcalc.orders import Params, own_params
 from dpcalc.rows import Answer, Row
@@ -17,7 +18,35 @@ def with_digits(answer: Answer, digits: int) -> Answer:
 
     mp = mpmath.mp.clone()
     mp.dps = digits + 15
-    return answer._replace(rows=tuple(row._replace(digits=_row(mp, row, answer, digits)) for row in answer.rows))
+    rows: list[Row] = []
+    without: dict[str, list[str]] = {}  # why → the bounds
+    for row in answer.rows:
+        try:
+            rows.append(row._replace(digits=_row(mp, row, answer, digits)))
+        except _NoDigits as reason:
+            rows.append(row)
+            without.setdefault(str(reason), []).append(row.route.label)
+    notes = tuple(f"no digits by {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in without.items())
+    blocked = ", ".join(row.route.label for row in rows if row.digits and in_blocks(row))
+    if blocked:
+        notes += (f"the digits by {blocked}: of the formula in blocks from above, as the number beside them is (dpcalc explain NAME)",)
+    return answer._replace(rows=tuple(rows), notes=answer.notes + notes)
+
+
+class _NoDigits(Exception):
+    """Why there is no formula to evaluate; a sentence."""
+
+
+def in_blocks(row: Row) -> bool:
+    """Whether what `exact` evaluates is an upper sum, in blocks, over the formula as printed."""
+    bound, n = row.route.bound, row.params.get("n") or 0
+    return bool(n - (row.params["index"] - 1 if "index" in bound.params else 0) > bound.in_blocks_beyond)
+
+
+def shown(row: Row) -> str:
+    """The digits for people: what they are of, where that is not the formula as printed."""
+    text = next(iter(row.digits.values()), "")
+    return f"{text} (in blocks from above)" if text and in_blocks(row) else text
 
 
 def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
@@ -26,18 +55,20 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
         raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
                           "with --digits", "--digits")
     if row.params.get("n", 0) > row.route.bound.exact_n:
-        return {}  # a sum over the records
+        raise _NoDigits(f"n = {human(row.params['n'])} terms; they are added up to n = {row.route.bound.exact_n:g}")
     if row.route.bound.pair is not None and steps > 1:
-        return {}  # composed numerically
+        raise _NoDigits("it is composed numerically")
     if asks == "epsilon" and not row.result["delta"]:
-        return {}  # pure ε: a closed form, rounded up exactly
+        raise _NoDigits("at δ = 0 its ε is a closed form, which the double is to its last digit or two")
     how = _HOW.get((row.route.bound.kind, asks))
     try:
         value = how(mp, row, answer, row.params) if how else None
-    except OutOfScope:  # no closed form here
-        value = None
+    except OutOfScope as reason:
+        raise _NoDigits(f"it has no closed form here ({reason.message})") from None
+    except OverflowError:
+        raise _NoDigits("what it takes is outside the range of that arithmetic") from None
     if value is None:
-        return {}
+        raise _NoDigits("it has no closed form")
     return {asks: mp.nstr(value, digits, strip_zeros=False)}
 
 

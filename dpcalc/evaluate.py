@@ -8,6 +8,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
+from dpcalc.numbers import human
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -108,8 +109,10 @@ def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
         return 0.0
     try:
         meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
-    except Unreachable:
-        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+    except Unreachable as e:
+        least = delta_result(min(0.0, e.gap + log_delta), 0.0)["delta"]
+        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε; the best reachable is δ = {human(least)}",
+                         "--delta") from None
     return boundary_log(gap, meets, fails)
 
 

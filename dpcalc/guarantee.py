@@ -156,6 +156,9 @@ def read(data: Any, where: str) -> Guarantee:
             raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
         _refuse_unproven(data.get("status"), data.get("bound"), where)
         data = data.get("guarantee")
+    if isinstance(data, list):
+        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, as a sweep prints; one result is read here (of many, "
+                          "each as a line: --format jsonl, then --batch)", "--input")
     if not isinstance(data, dict) or "kind" not in data:
         raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among mechanisms, rdp, profile, dp, gdp, tv",
                           "--input")

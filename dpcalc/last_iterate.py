@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, OutOfScope, flag
+from dpcalc.numbers import human
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.question import Question
 from dpcalc.routes import converted
@@ -135,7 +136,7 @@ def warnings(n: float, question: Question, found: Sequence[Row]) -> tuple[str, .
     delta = found[0].result.get("delta", question.delta)
     if delta is None or delta * n < 1 or n == inf:
         return ()
-    return (f"δ = {delta:.6g} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
+    return (f"δ = {human(delta)} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
 
 
 _LEVEL = {"gaussian": "σ is the standard deviation", "laplace": "v is the scale"}

@@ -48,7 +48,7 @@ def brief(x: object) -> str:
         return "a number of more than 40 digits"
     if isinstance(x, dict | list | tuple):
         return "an object" if isinstance(x, dict) else "a list"
-    text = repr(x)
+    text = str(x).lower() if isinstance(x, bool) else repr(x)  # as JSON writes it
     return text if len(text) <= 40 else text[:37] + "…"
 
 

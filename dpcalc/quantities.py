@@ -25,6 +25,7 @@ class Quantity(NamedTuple):
     safer: int = 0  # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
+    both: bool = False  # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
     reads: bool = False  # its text names a file, or with - standard input
 
     @property
@@ -96,7 +97,7 @@ DECAY = Quantity("decay", "exponent of the decay of the noise over the steps", "
 LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss", "L", gt=0)
 SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0 for linear losses", "β", ge=0)
 STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every record's loss", "ρ", ge=0)
-LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safer=+1)
+LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safer=+1, both=True)
 DIAMETER = Quantity("diameter", "diameter of the constraint set (b − a for Laplace noise on [a, b])", "D", gt=0)
 DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **_WHOLE)
 INDEX = Quantity("index", "position of the record in a fixed order, 1 to n", "i", **_WHOLE)

@@ -157,6 +157,8 @@ def columns(answer: Answer) -> Cells:
         from dpcalc.render_compare import columns as compared
 
         return compared(answer)
+    from dpcalc.digits import shown as digits_of
+
     asked = answer.asked
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
@@ -166,7 +168,7 @@ def columns(answer: Answer) -> Cells:
     for row in answer.rows:
         alpha = row.witness.get("alpha")
         order = ((human(alpha, 4) if alpha else "",) if with_order else ())
-        digits = ((next(iter(row.digits.values()), ""),) if with_digits else ())
+        digits = ((digits_of(row),) if with_digits else ())
         rows.append((row_label(row), row.route.bound.status, shown(answer, asked, row), *order, *digits, row.route.bound.source))
     return header, rows
 

@@ -10,11 +10,13 @@ from dpcalc.tables import Cells
 
 def columns(answer: Answer) -> Cells:
     """Header and rows, numbers rounded for people."""
+    from dpcalc.digits import shown as digits_of
+
     asked = answer.asked
     tv, digits = "tv" in answer.headline.result and not answer.question.unknown, any(row.digits for row in answer.rows)
     header = ("bound", "neighbours", symbol(asked), *(("TV",) if tv else ()), *(("published formula",) if digits else ()), "assumes")
     rows = [(row_label(row), row.said["adjacency"], shown(answer, asked, row), *((human(row.result["tv"]),) if tv else ()),
-             *((next(iter(row.digits.values()), ""),) if digits else ()), row.said["assumes"]) for row in answer.rows]
+             *((digits_of(row),) if digits else ()), row.said["assumes"]) for row in answer.rows]
     return header, rows
 
 

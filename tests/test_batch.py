@@ -64,7 +64,7 @@ BAD = [  # a line, what is wrong, and the option to blame
     ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None), ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
     ('{"sigma": 1e400}', "not a finite number", "--sigma"), ('{"delta": 1e-400, "sigma": 1}', "below the least positive double", "--delta"),
     ('{"sigma": 1, "delta": 0.000e-500, "epsilon": 2}', "nothing left to compute", "--epsilon"),
-    ('{"sigma": true}', "True is not a number", "--sigma"), ('{"sigma": [1]}', "a list is not a number", "--sigma"),
+    ('{"sigma": true}', "true is not a number", "--sigma"), ('{"sigma": [1]}', "a list is not a number", "--sigma"),
     ('{"sigma": {}}', "an object is not a number", "--sigma"), ('{"sigma": ""}', "not a finite number", "--sigma"),
     ('{"sigma": "1,2"}', "not a finite number", "--sigma"), ('{"sigma": 0}', "0 is not > 0", "--sigma"), ('{"steps": 1.5}', "whole", "--steps"),
     ('{"sigma": 1, "delta": 0.1, "orders": []}', "the list is empty", "--orders"), ('{"orders": {}}', "an object is not a number", "--orders"),

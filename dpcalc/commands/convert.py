@@ -36,7 +36,8 @@ def answer(given: Given) -> Answer:
     if name != "rdp":
         given = _one_order(given)
     if name is None:
-        raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or give a JSON result", "--from")
+        raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or give JSON "
+                          "(FILE or -): a result, a mechanism or a profile", "--from")
     source = _SOURCES[name]
     question = source.question(given)
     unknown = question.unknown.name if question.unknown else None
@@ -44,7 +45,12 @@ def answer(given: Given) -> Answer:
     refuse_unneeded(given, used | {"alpha", "rdp", "epsilon", "delta"}, f"with --from {name}")
     require(given, source.needs, f"with --from {name}", unknown)
     _refuse_leftovers(given, name, source, question)
-    found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
+    try:
+        found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
+    except DpcalcError as reason:
+        if name == "dp" and not given.inputs:  # there --delta is that of each step
+            reason.option = {"--delta": "--slack" if given.has("slack") else "--target-delta"}.get(reason.option or "", reason.option)
+        raise
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     read = {"parts", "pairs", "described", "from"} if given.inputs else {"parts", "pairs", "described"}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in read}

@@ -126,6 +126,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
 
     from dpcalc.bounds.online import online_contraction, online_limit
     from dpcalc.last_iterate import beside_limit, epsilon_beside, limit_delta
+    from dpcalc.numbers import human, plain
 
     params, epsilon = _derive(values), epsilon_beside(question, found[0])
     level = params["levels"].at(values["index"])
@@ -134,7 +135,8 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         return extra, ()
     worst, delta = _worst(values, params, epsilon)
     extra |= {"worst_index": worst, "worst_delta": delta}
-    notes = [f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}: δ = {delta:.6g} at ε = {epsilon:.6g}"]
+    notes = [f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}: δ = {human(delta)} "
+             f"at ε = {plain(epsilon)}"]
     if values.get("c1") is not None:
         limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
         extra["delta_limit"] = limit_delta(limit)
@@ -168,17 +170,16 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float)
 
 def _printed(given: Given) -> Answer:
     """The noise levels of the steps FIRST:LAST."""
+    from dpcalc.errors import DpcalcError, flag
     from dpcalc.last_iterate import noise_note
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Table
 
     needed = {*_RUN[1:], *_SCHEDULE, "noise", "schedule"}
-    refuse_unneeded(given, needed, "to print a schedule")
-    from dpcalc.errors import DpcalcError, flag
-
+    if beside := sorted(given.provided - needed - {"format", "input", "plot"}):
+        raise DpcalcError("unneeded", "prints the noise of the steps and answers no question; leave out "
+                          f"{', '.join(flag(given.said_as.get(name, name)) for name in beside)}", "--schedule")
     require(given, tuple(sorted(needed - {"schedule"})), "to print a schedule")
-    for name in sorted(given.provided & {"epsilon", "delta", "alpha", "rdp", "solve", "bound", "digits"}):
-        raise DpcalcError("unneeded", "not used to print a schedule", flag(name))
     levels, steps = _levels(given.values), _steps(given["schedule"])
     name = "sigma" if given["noise"] == "gaussian" else "scale"
     table = Table(("step", name), tuple((j, levels.at(j)) for j in steps))

@@ -219,12 +219,13 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         notes.append(note)
     if values.get("index") is not None and values.get("tau") is None:
         from dpcalc.last_iterate import worst_position
+        from dpcalc.numbers import human, plain
 
         worst, delta = worst_position(epsilon, params, found[0])
         extra |= {"worst_index": worst, "worst_delta": delta}
         which = "last" if worst > 1 else "first"
         notes.append(f"the guarantee is for the record at position {values['index']}; the worst is the {which} one, {worst}: "
-                     f"δ = {delta:.6g} at ε = {epsilon:.6g}")
+                     f"δ = {human(delta)} at ε = {plain(epsilon)}")
     return extra, tuple(notes)
 
 

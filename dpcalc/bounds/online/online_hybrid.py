@@ -75,6 +75,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=5e-9,
+    in_blocks_beyond=FINE,
     exact_n=100_000,
     inverse=inverse,
     choices=choices,

@@ -60,6 +60,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-9,
+    in_blocks_beyond=FINE,
     inverse=inverse,
     blocks=blocks,
     choices=choices,

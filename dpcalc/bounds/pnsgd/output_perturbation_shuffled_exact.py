@@ -43,6 +43,7 @@ BOUND = Bound(
     released=RELEASED,
     riskier=("learning_rate",),
     rtol=2e-10,
+    in_blocks_beyond=FINE,
     blocks=blocks,
     coarse=coarse,
     margin=3e-10,

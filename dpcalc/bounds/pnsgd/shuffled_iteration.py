@@ -50,6 +50,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-11,
+    in_blocks_beyond=FINE,
     inverse=inverse,
     blocks=blocks,
     coarse=coarse,

@@ -48,6 +48,7 @@ BOUND = Bound(
     exact=exact,
     riskier=("learning_rate",),
     rtol=2e-11,
+    in_blocks_beyond=FINE,
     inverse=inverse,
     blocks=blocks,
     coarse=coarse,
