@@ -181,7 +181,7 @@ class _Search:
             if y == x:
                 if gap > 0:
                     raise NoSolution("no-solution", f"no {self.unknown.option[2:]} meets the budget by {self.route.label}: "
-                                     f"at {self.unknown.option} {x:g} it is exceeded {human(exp(min(gap, 700)), 3)}-fold", "--solve")
+                                     f"{self._reached(x)}", "--solve")
                 break
             x = y
         if True not in ends:
@@ -190,6 +190,14 @@ class _Search:
             (a, gap_a), (b, gap_b) = ends.values()
             self.slope = (gap_a - gap_b) / log(a / b)
         return ends[True][0]
+
+    def _reached(self, x: float) -> str:
+        asks, at = self.question.asks, f"{self.unknown.option} {human(x)}"
+        try:
+            best = self.forward(x, False).result[asks]
+        except (DpcalcError, OverflowError):
+            return f"even {at} gives no finite {asks}"
+        return f"the best reachable is {asks} = {human(best)} (at {at})"
 
     def _newton(self, gap: float) -> float:
         """How far to move towards less loss, by the slope of a rough search: to just below the budget. 0 where that is unknown."""
