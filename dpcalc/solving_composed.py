@@ -26,6 +26,7 @@ _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _ROUGHLY = 0.01  # of log ε
 _PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
+_STEEP = 1e3  # of a gap: next to it δ is 0, or 1
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
@@ -159,7 +160,7 @@ class _Search:
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
         x, last, before = self.moved(start, 0.0), None, None
-        away = _Away(self.unknown.safer)
+        away = _Away(self.unknown.safer, self.slope != 0.0)
         for k in range(_ROUNDS):
             gap = self.gap(x)
             met = gap <= 0
@@ -186,9 +187,9 @@ class _Search:
             x = y
         if True not in ends:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
-        if len(ends) == 2 and ends[True][0] != ends[False][0] and max(abs(g) for _, g in ends.values()) < inf:
+        if len(ends) == 2 and ends[True][0] != ends[False][0]:
             (a, gap_a), (b, gap_b) = ends.values()
-            self.slope = (gap_a - gap_b) / log(a / b)
+            self.slope = (min(max(gap_a, -_STEEP), _STEEP) - min(max(gap_b, -_STEEP), _STEEP)) / log(a / b)
         return ends[True][0]
 
     def _reached(self, x: float) -> str:
@@ -229,14 +230,15 @@ class _Away:
     """How far to go in log x, towards less loss, as long as the budget is on one side: to where the secant meets it, or ever further; to
     the end of the range where that leads nowhere."""
 
-    def __init__(self, safer: int) -> None:
+    def __init__(self, safer: int, near: bool) -> None:
         self.safer, self.length, self.lost = safer, 0.0, 0
+        self.unseen = _ROUGHLY if near else _LONGEST / 2  # a first step where the gap does not tell
         self.last: tuple[float, float] | None = None
 
     def step(self, t: float, gap: float) -> float:
         way = 1.0 if gap > 0 else -1.0
         last, self.last = self.last, (t, gap)
-        expected = abs(gap) if abs(gap) < _LONGEST else _LONGEST / 2
+        expected = abs(gap) if abs(gap) < _LONGEST else self.unseen
         if last is not None:
             fall = self.safer * (last[1] - gap) / (t - last[0]) if abs(gap) < inf and abs(last[1]) < inf and t != last[0] else 0.0
             steep = fall * abs(t - last[0]) > _FLAT * abs(gap)
@@ -244,5 +246,5 @@ class _Away:
             expected = _BEYOND * abs(gap) / fall if steep else 2 * self.length
         if self.lost >= _LOST:
             return way * inf
-        self.length = min(_LONGEST, max(_FIRST, expected))
+        self.length = min(_LONGEST, max(min(_FIRST, self.unseen), expected))
         return way * self.length
