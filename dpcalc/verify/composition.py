@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.verify import fourier, laws
 from dpcalc.verify.cells import Cells, Grid, cells, weights_of
-from dpcalc.verify.convolution import Sum, bits_for, power, times
+from dpcalc.verify.convolution import Sum, TooLong, bits_for, power, times
 from dpcalc.verify.laws import Use
 
 Parts = Sequence[tuple[Use, int]]
@@ -26,10 +26,6 @@ _NUDGE = 4e-16  # of a place
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
-
-
-class TooLong(ValueError):
-    """A grid that is too large to go through here."""
 
 
 class Plan(NamedTuple):

@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 
 _SPARE = 64  # bits beyond those of the steps
 _SHORT = 20_000  # points that are all kept: a tilt may make what is dropped count more than what it says
+_LONGEST = 2_500_000  # points of a product, which take half a minute
 _DROPPED = 48  # log2 of the part of the weight that may be cut off at either end, over all steps
+
+
+class TooLong(ValueError):
+    """A grid, or a sum, that is too long to go through here."""
 
 
 class Sum(NamedTuple):
@@ -45,6 +50,8 @@ def power(one: Sum, steps: int) -> Sum:
 def times(a: Sum, b: Sum, steps: int) -> Sum:
     """The law of the sum of two, its ends cut off where next to nothing is left."""
     scale, unit = 1 << a.bits, (1 << a.bits) - 1
+    if (length := _length(a.weights) + _length(b.weights)) > _LONGEST:
+        raise TooLong(f"its sums have {length} points, more than {_LONGEST}")
     weights = [(x + unit) >> a.bits for x in _product(a.weights, b.weights)]
     least = max(1, (scale >> _DROPPED) // steps)
     low, high = _ends(weights, least) if len(weights) > _SHORT else (0, len(weights))
@@ -52,6 +59,10 @@ def times(a: Sum, b: Sum, steps: int) -> Sum:
     total_a, total_b = (float(sum(x.weights)) / scale for x in (a, b))
     missing = (a.missing * (total_b + b.missing) + b.missing * total_a + dropped) * (1 + 1e-12)
     return Sum(a.first + b.first + low, weights[low:high], missing, a.bits)
+
+
+def _length(weights: Any) -> int:
+    return len(weights) if hasattr(weights, "__len__") else weights.degree() + 1
 
 
 def _ends(weights: list[int], least: int) -> tuple[int, int]:
