@@ -70,7 +70,7 @@ def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
 
 
 def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[str, ...]:
-    """Said of a parameter that people might choose on either side: up to where, on the safe one, other values meet the budget too."""
+    """Said of a parameter that people might choose on either side: whether the end of the range on the safe one meets the budget too."""
     unknown, target = question.unknown, question.target
     if unknown is None or not unknown.both or target is None:
         return ()
@@ -81,9 +81,7 @@ def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], questi
         return ()
     if there > target:
         return ()
-    way = ("larger", "up") if unknown.safer > 0 else ("smaller", "down")
-    last = human(end, upward=unknown.safer < 0)
-    return (f"by {head.route.label} every {way[0]} {unknown.option} {way[1]} to {last} meets the budget too",)
+    return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
 
 
 def _choices(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Callable[[], Mapping[str, Any]] | None:

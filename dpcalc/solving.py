@@ -39,7 +39,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         if search.reason and e.gap == inf:
             raise search.reason from None
         raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
-                         f"{_reached(search, e.at)}", "--solve") from None
+                         f"{reached(search.question, search.forward, e.at)}", "--solve") from None
     row = _checked(search, x) or _settle(search, x)
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
@@ -216,11 +216,11 @@ def _log_ratio(x: float, target: float) -> float:
     return log(x / target) if target > 0 and x / target < inf else inf
 
 
-def _reached(search: _Search, at: float) -> str:
-    question = search.question
+def reached(question: Question, forward: Callable[[float], Row], at: float) -> str:
+    """What the best value of the unknown gives, for people."""
     assert question.unknown is not None
     try:
-        best = search.forward(at).result[question.asks]
+        best = forward(at).result[question.asks]
     except (DpcalcError, OverflowError):
         return f"even {question.unknown.option} {at:g} gives no finite {question.asks}"
     return f"the best reachable is {question.asks} = {human(best)} (at {question.unknown.option} {at:g})"

@@ -9,13 +9,13 @@ from dpcalc.bound import Bound
 from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
-from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params, own_params
 from dpcalc.profiles.compose import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
+from dpcalc.solving import reached, roughly
 
 _ROUNDS = 60
 _SHARPER = 1.5  # log of how much less noise a composition may need than basic composition, as a guess
@@ -71,7 +71,6 @@ def _guided(route: Route, given: Params, derive: Callable[[Params], Params], que
 def _between_bounds(bound: Bound, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
     """Between the solutions by one epoch, which loses less, and by basic composition, which loses more, where these are quick to find."""
     from dpcalc.bounds.pnsgd.epochs import basic
-    from dpcalc.solving import roughly
 
     unknown, one = question.unknown, bound.one
     if one is None or question.asks != "epsilon" or unknown is None or unknown.name == "epochs":
@@ -182,7 +181,7 @@ class _Search:
             if y == x:
                 if gap > 0:
                     raise NoSolution("no-solution", f"no {self.unknown.option[2:]} meets the budget by {self.route.label}: "
-                                     f"{self._reached(x)}", "--solve")
+                                     f"{reached(self.question, lambda best: self.forward(best, False), x)}", "--solve")
                 break
             x = y
         if True not in ends:
@@ -191,14 +190,6 @@ class _Search:
             (a, gap_a), (b, gap_b) = ends.values()
             self.slope = (min(max(gap_a, -_STEEP), _STEEP) - min(max(gap_b, -_STEEP), _STEEP)) / log(a / b)
         return ends[True][0]
-
-    def _reached(self, x: float) -> str:
-        asks, at = self.question.asks, f"{self.unknown.option} {human(x)}"
-        try:
-            best = self.forward(x, False).result[asks]
-        except (DpcalcError, OverflowError):
-            return f"even {at} gives no finite {asks}"
-        return f"the best reachable is {asks} = {human(best)} (at {at})"
 
     def _newton(self, gap: float) -> float:
         """How far to move towards less loss, by the slope of a rough search: to just below the budget. 0 where that is unknown."""

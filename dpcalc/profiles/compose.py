@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from dpcalc.profiles import tilt
 from dpcalc.profiles.convolve import power
-from dpcalc.profiles.law import QUADRATURE, TooLarge, cut, snap_error
+from dpcalc.profiles.cut import cut
+from dpcalc.profiles.law import QUADRATURE, TooLarge, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
@@ -59,11 +60,10 @@ class _Question(NamedTuple):
         return reader.log_delta(self.epsilon) if self.epsilon is not None else reader.epsilon(self.log_delta or 0.0)
 
     def log_delta_near(self, parts: Parts, c: Cumulants) -> float:
-        """log δ, roughly."""
-        if self.epsilon is None:
-            return self.log_delta or 0.0
-        near = min(0.0, c.log_total - c.tilt * self.epsilon - c.prefactor)
-        single = tilt.of_single_losses(parts)(self.epsilon) if tilt.is_rare(parts, c) else -inf
+        """log δ at the ε asked about, roughly."""
+        epsilon = self.epsilon or 0.0
+        near = min(0.0, c.log_total - c.tilt * epsilon - c.prefactor)
+        single = tilt.of_single_losses(parts)(epsilon) if tilt.is_rare(parts, c) else -inf
         return min(near, single) if single > -inf else near
 
     def budget(self, c: Cumulants) -> float:
@@ -184,20 +184,28 @@ def _at_tilt(parts: Parts, question: _Question, bracket: bool) -> Bracket:
 
 
 def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) -> Bracket:
-    """Cut again, where δ turns out to be much smaller than the rough one."""
+    """By a grid; by Chernoff's bound, where δ is too small for one."""
+    if question.epsilon is None:
+        return _cut_again(parts, question, question.log_delta or 0.0, bracket, depth)
     rough = question.tilt_for(parts)
-    if question.epsilon is not None and chernoff(rough, question.epsilon) < DEEPEST:
+    least = chernoff(rough, question.epsilon)
+    if least < DEEPEST:
         return _deep(parts, rough, question.epsilon, depth)
-    near = question.log_delta_near(parts, rough)
+    answer = _cut_again(parts, question, question.log_delta_near(parts, rough), bracket, depth)
+    if least < answer.upper - _LOST:
+        deep = _deep(parts, rough, question.epsilon, depth)  # rounding errors of the transforms are above so small a δ
+        return deep._replace(lower=answer.lower) if deep.upper < answer.upper else answer
+    return answer
+
+
+def _cut_again(parts: Parts, question: _Question, near: float, bracket: bool, depth: float) -> Bracket:
+    """Cut again, where δ turns out to be much smaller than about e^near."""
     for _ in range(_CUTS):
         answer, gain = _attempt(parts, question, near - depth, bracket)
         log_delta = answer.upper if question.log_delta is None else question.log_delta
         if gain <= log_delta - 0.8 * depth:
             break
         near = log_delta - 0.5 * depth
-    if question.epsilon is not None and chernoff(rough, question.epsilon) < answer.upper - _LOST:
-        deep = _deep(parts, rough, question.epsilon, depth)  # rounding errors of the transforms are above so small a δ
-        return deep._replace(lower=answer.lower) if deep.upper < answer.upper else answer
     return answer
 
 

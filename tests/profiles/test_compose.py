@@ -13,6 +13,7 @@ from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.profiles import compose, law, moments, pairs
 from dpcalc.profiles.compose import epsilon_at, log_delta_at
+from dpcalc.profiles.cut import cut
 
 PRECISION = compose.PRECISION
 
@@ -151,7 +152,7 @@ def test_a_sampled_profile_is_its_hull():
 
 def test_a_cut_is_worse_and_costs_what_it_says():
     pair = pairs.gaussian(1.0)
-    near = law.cut(pair, log(1e-6)).pair
+    near = cut(pair, log(1e-6)).pair
     assert log(0.5e-6) < near.log_infinite <= log(1e-6) * (1 - 1e-9) + 0.2
     for epsilon in (0.0, 2.0, 4.0):
         assert delta_of(pair, epsilon) <= delta_of(near, epsilon) * (1 + 1e-9) <= delta_of(pair, epsilon) + 2e-6
@@ -166,7 +167,7 @@ def test_a_rare_atom_is_cut_without_its_neighbour():
         true = log(profile_composition.exact(mpmath.mp, epsilon, parts))
         found = compose.log_delta_at(parts, epsilon)
         assert found.lower <= true + 1e-12 and true - 1e-12 <= found.upper <= true + 2e-3
-    assert law.cut(rare.twin, -12.0).pair.log_infinite == pytest.approx(log(4.975578242539104e-06), rel=1e-9)
+    assert cut(rare.twin, -12.0).pair.log_infinite == pytest.approx(log(4.975578242539104e-06), rel=1e-9)
 
 
 @pytest.mark.parametrize("rate,sigma,alpha", [(0.01, 1.0, 1.5), (0.01, 1.0, 8.0), (1e-5, 2.0, 2.0), (0.5, 0.5, 3.3), (0.01, 5.0, 32.0)])
