@@ -97,4 +97,4 @@ def _positive(mp: Any, x: Any) -> Any:
     """max(x, 0), from above."""
     if float(x) > 0:
         return x
-    return mp.between(0, x) if hasattr(mp, "between") else mp.mpf(0)
+    return mp.between(0, x) if hasattr(mp, "between") and not (-x).surely_at_least(0) else mp.mpf(0)

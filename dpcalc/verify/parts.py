@@ -21,7 +21,7 @@ def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
         return epochs.composed(row, question)
     uses = _OF[row.route.bound.name](row, answer)
     at = abs(float(row.witness["epsilon"])) if question.asks == "tpr" else None
-    grid = row.witness if "grids" in row.witness and at is None else _found(row, question, at)
+    grid = row.witness if "grids" in row.witness else _found(row, question, at)
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
 
 
