@@ -9,7 +9,7 @@ from dpcalc.orders import own_params
 from dpcalc.rows import Row
 from dpcalc.verify import links, long_sums, lower
 from dpcalc.verify.context import Formula, once
-from dpcalc.verify.grids import Unchecked
+from dpcalc.verify.unchecked import Unchecked
 
 
 def own_of(row: Row) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd.walk_step import Pair
-from dpcalc.verify.grids import Unchecked
+from dpcalc.verify.unchecked import Unchecked
 
 _CELLS, _FINEST = 2000, 0.02
 

@@ -10,8 +10,9 @@ from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Answer, Row
 from dpcalc.verify import epochs, grids, laws, lumps
-from dpcalc.verify.grids import Parts, Unchecked
+from dpcalc.verify.grids import Parts
 from dpcalc.verify.laws import Base, Use
+from dpcalc.verify.unchecked import Unchecked
 
 
 def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:

@@ -11,9 +11,9 @@ from dpcalc.render import row_label, symbol
 from dpcalc.rows import Answer, Row
 from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.claims import Claim, of
-from dpcalc.verify.grids import Unchecked
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import number, replay
+from dpcalc.verify.unchecked import Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 _FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
