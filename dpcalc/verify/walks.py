@@ -2,9 +2,9 @@
 
 Both laws are carried apart, as masses at the two walls and at the nodes of a quadrature whose relative error e on what a step integrates is
 that of dpcalc.bounds.noisy_sgd.walk_grid (the proof is there; here with more nodes, and up to 14 deviations beyond a push, where e^{−98} of
-a tail is left). Everything is positive, so T steps are true within e^{±Te}; entries and sums are balls. Many steps are powers of a matrix by
-squaring. No more than t are needed where the laws from any two starts have come within g(t) of each other (walk.py). A wide walk is at rest:
-a law π that a step changes by a factor within 1 ± r at the nodes is, t steps later, π within e^{±t(r+e)}, and the walk within g(t) of that.
+a tail is left). Everything is positive, so T steps are true within e^{±Te}; entries and sums are balls. Many steps are powers of a matrix,
+by squaring; no more than t, where the laws from any two starts have come within g(t) of each other (walk.py). A wide walk is at rest: a law π
+that a step changes by a factor within 1 ± r at the nodes is, t steps later, π within e^{±t(r+e)}, and the walk within g(t) of that.
 """
 
 from __future__ import annotations
@@ -12,21 +12,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from math import erf, exp, log, log1p, sqrt
+from math import erf, exp, log, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bounds.noisy_sgd import walk_grid
 from dpcalc.bounds.noisy_sgd.walk import WIDE
 from dpcalc.bounds.noisy_sgd.walk_step import Pair, means
-from dpcalc.verify.unchecked import Unchecked
+from dpcalc.verify.unchecked import TooLong, Unchecked
 
 if TYPE_CHECKING:
     from dpcalc.verify.context import Context
 
-_NODES, _GOAL, _WIDEST, _BEYOND = 48, 1e-22, 8.0, 14.0
+_GOAL, _BEYOND = 1e-22, 14.0
+_PANELS = ((24, 6.0, 30.0), (48, 8.0, 60.0), (64, 8.0, 120.0), (96, 12.0, 120.0))  # nodes, widest half, and at the walls, tried
 _FAR = 1e-40  # relative: what lies beyond that
 _GONE = 1e-30  # of g(t): so near that more steps change nothing
+_TINY = 20  # bits
 _STEPWISE = 300  # so many steps are taken one by one
+_MOST = 2e9  # of n³ over all products of n × n matrices: half a minute
 
 
 class Laws(NamedTuple):
@@ -103,7 +106,10 @@ def _before_last(c: Context, pair: Pair, steps: int) -> Laws:
 
 def _carried(c: Context, pair: Pair, places: Sequence[Any], weights: Sequence[Any], steps: int, up: bool) -> list[Any]:
     """The masses after all steps but the last."""
-    matrix = c.flint.arb_mat([_row(c, pair, y, places, weights, up) for y in places])
+    squarings = steps.bit_length() if steps > _STEPWISE else 0
+    if squarings * len(places) ** 3 > _MOST:
+        raise TooLong(f"its walks take {squarings} products of matrices with {len(places)} rows, which would be minutes")
+    matrix = _without_tiny(c, c.flint.arb_mat([_row(c, pair, y, places, weights, up) for y in places]))
     law, left = c.flint.arb_mat([_row(c, pair, c.arb(pair.start), places, weights, up)]), steps - 2
     if left <= _STEPWISE:
         for _ in range(left):
@@ -114,8 +120,15 @@ def _carried(c: Context, pair: Pair, places: Sequence[Any], weights: Sequence[An
             law = law * matrix
         left >>= 1
         if left:
-            matrix = matrix * matrix
+            matrix = _without_tiny(c, matrix * matrix)
     return list(law.entries())
+
+
+def _without_tiny(c: Context, matrix: Any) -> Any:
+    """Entries far below the precision as balls around 0: products of numbers of very different sizes take long. More bits keep more."""
+    least = c.arb(2) ** -(c.prec + _TINY)
+    ball = (-least).union(least)
+    return c.flint.arb_mat([[ball if x < least else x for x in row] for row in matrix.tolist()])
 
 
 def _row(c: Context, pair: Pair, y: Any, places: Sequence[Any], weights: Sequence[Any], up: bool) -> list[Any]:
@@ -187,25 +200,29 @@ def _enough(pair: Pair) -> int:
 
 def _quadrature(c: Context, pair: Pair) -> tuple[list[Any], list[Any], float]:
     """Nodes, weights, and the relative error of a step."""
-    import numpy as np
-
-    beyond, kappa, shrink = _BEYOND / 2 + 1.62 * pair.reach, 1 + pair.pull * pair.pull, 1.0
-    while True:
-        edges = _edges(pair.half, shrink * _WIDEST, shrink * 40 / (1 + beyond))
-        centres, halves = np.array([(a + b) / 2 for a, b in pairwise(edges)]), np.array([(b - a) / 2 for a, b in pairwise(edges)])
-        error = walk_grid.relative_error(centres, halves, pair.half, beyond, kappa, _NODES)
-        if error < _GOAL:
-            break
-        if shrink < 0.05:
-            raise Unchecked("no quadrature is near enough")
-        shrink *= 0.85
-    rule = [c.arb.legendre_p_root(_NODES, k, weight=True) for k in reversed(range(_NODES))]
+    count, edges, error = min((_panels(pair, *panels) for panels in _PANELS), key=lambda x: x[0] * len(x[1]))
+    rule = [c.arb.legendre_p_root(count, k, weight=True) for k in reversed(range(count))]
     nodes, weights = [], []
     for a, b in pairwise(edges):
         centre, half = (c.arb(a) + c.arb(b)) / 2, (c.arb(b) - c.arb(a)) / 2
         nodes += [centre + half * x for x, _ in rule]
         weights += [half * w for _, w in rule]
     return nodes, weights, error * 1.001 + _FAR
+
+
+def _panels(pair: Pair, nodes: int, widest: float, near_wall: float) -> tuple[int, list[float], float]:
+    """With so many nodes each: their ends, and the error. Raises Unchecked."""
+    import numpy as np
+
+    beyond, kappa, shrink = _BEYOND / 2 + 1.62 * pair.reach, 1 + pair.pull * pair.pull, 1.0
+    while shrink > 0.05:
+        edges = _edges(pair.half, shrink * widest, shrink * near_wall / (1 + beyond))
+        centres, halves = np.array([(a + b) / 2 for a, b in pairwise(edges)]), np.array([(b - a) / 2 for a, b in pairwise(edges)])
+        error = walk_grid.relative_error(centres, halves, pair.half, beyond, kappa, nodes)
+        if error < _GOAL:
+            return nodes, edges, error
+        shrink *= 0.85
+    raise Unchecked("no quadrature is near enough")
 
 
 def _edges(half: float, widest: float, least: float) -> list[float]:
