@@ -1,10 +1,11 @@
 """The laws of the walks of lower-bound after many steps, in ball arithmetic: certain bounds on the probabilities of half-lines and cells.
 
-Both laws are carried apart, as masses at the two walls and at the nodes of a quadrature whose relative error e on what a step integrates is
-that of dpcalc.bounds.noisy_sgd.walk_grid (the proof is there; here with more nodes, and up to 14 deviations beyond a push, where e^{−98} of
-a tail is left). Everything is positive, so T steps are true within e^{±Te}; entries and sums are balls. Many steps are powers of a matrix,
-by squaring; no more than t, where the laws from any two starts have come within g(t) of each other (walk.py). A wide walk is at rest: a law π
-that a step changes by a factor within 1 ± r at the nodes is, t steps later, π within e^{±t(r+e)}, and the walk within g(t) of that.
+Both laws are carried apart, as masses at the two walls and at the nodes of a quadrature whose relative error e on what a step integrates
+is that of dpcalc.bounds.noisy_sgd.walk_grid (the proof is there; here with more nodes, and up to 14 deviations beyond a push, where
+e^{−98} of a tail is left). Everything is positive, so T steps are true within e^{±Te}; entries and sums are balls. Many steps are powers
+of a matrix, by squaring; no more than t, where the laws from any two starts have come within g(t) of each other (walk.py). A wide walk is
+at rest: a law π that a step changes by a factor within 1 ± r at the nodes is, t steps later, π within e^{±t(r+e)}, and the walk within
+g(t) of that.
 """
 
 from __future__ import annotations
