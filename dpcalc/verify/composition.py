@@ -26,7 +26,7 @@ _FARTHEST = 1e6  # of a loss on a grid
 _NUDGE = 4e-16  # of a place
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
-_LOST, _LEAST = 1e-11, -700.0  # of δ, what sums may leave out at their upper ends; of its log
+LOST, _LEAST = 1e-11, -700.0  # of δ, what sums may leave out at their upper ends; of its log
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
 
 
@@ -81,7 +81,7 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
     bits, coarse = bits_for(steps), p.coarse if p.block else p.step
     terms: list[tuple[Sum, int]] = []
     scale, start, kept, whole = mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(1)
-    loss = exp(max(log_delta, _LEAST)) * _LOST / steps if log_delta > -inf else 0.0
+    loss = exp(max(log_delta, _LEAST)) * LOST / steps if log_delta > -inf else 0.0
     offsets = iter(p.offsets)
     for (use, count), grid in zip(parts, p.grids, strict=True):
         one = cells(mp, use, grid, p.step)
@@ -98,11 +98,18 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
                 composed = _coarser(mp, composed, p, size * mp.mpf(grid.offset), offset)
             terms.append((composed, times_))
             start = start + times_ * mp.mpf(offset)
-    found, lost = _by_frequencies(mp, terms, p.tilt, coarse, start, epsilon), fsum(times_ * one.lost for one, times_ in terms)
-    if found is None:
-        total = _together(terms, steps, loss)
-        found, lost = _read(mp, total, p.tilt, coarse, start, epsilon), total.lost
+    found, lost = read(mp, terms, p.tilt, coarse, start, epsilon, loss)
     return scale * found + lost * (1 + 1e-12) * whole - mp.expm1(kept)
+
+
+def read(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float, loss: float,
+         up: bool = True) -> tuple[Any, float]:
+    """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) over the sum of all terms, from above (or below), and the mass that is not in it."""
+    found = _by_frequencies(mp, terms, tilt, step, start, epsilon, up)
+    if found is not None:
+        return found, fsum(count * one.lost for one, count in terms)
+    total = _together(terms, sum(count for _, count in terms), loss, up)
+    return _read(mp, total, tilt, step, start, epsilon, up), total.lost
 
 
 def _mass(mp: Any, one: Cells) -> Any:
@@ -132,16 +139,17 @@ def _nudged(parts: Parts, p: Plan) -> Plan:
     return p._replace(grids=tuple(moved(use, grid) for (use, _), grid in zip(parts, p.grids, strict=True)))
 
 
-def _together(terms: Sequence[tuple[Sum, int]], steps: int, loss: float = 0.0) -> Sum:
+def _together(terms: Sequence[tuple[Sum, int]], steps: int, loss: float = 0.0, up: bool = True) -> Sum:
     total: Sum | None = None
     for one, count in terms:
-        composed = power(one, count, loss)
-        total = composed if total is None else times(total, composed, steps, loss)
+        composed = power(one, count, loss, up)
+        total = composed if total is None else times(total, composed, steps, loss, up)
     assert total is not None
     return total
 
 
-def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float) -> Any:
+def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float,
+                    up: bool = True) -> Any:
     """What `_read` gives, of many terms."""
     if not hasattr(mp, "arb") or sum(count for _, count in terms) < fourier.FEWEST:
         return None
@@ -149,9 +157,11 @@ def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step
     first = int(float(-base / h)) - 2
     while base + first * h <= 0:
         first += 1
-    found = fourier.summed(mp, terms, fourier.Kernel(first, base + first * h, h, lam))
+    found = fourier.summed(mp, terms, fourier.Kernel(first, base + first * h, h, lam), up)
     if found is None:
         return None
+    if not up:
+        return mp.exp(-mp.mpf(tilt) * mp.mpf(epsilon)) * mp.mpf(found)
     whole = most = mp.arb(1)
     for one, count in terms:
         weight = mp.arb(sum(one.weights)) / (1 << one.bits)
@@ -232,8 +242,9 @@ def _none() -> int:
     raise ValueError("its masses are not finite")
 
 
-def _read(mp: Any, total: Sum, tilt: float, step: float, start: Any, epsilon: float) -> Any:
+def _read(mp: Any, total: Sum, tilt: float, step: float, start: Any, epsilon: float, up: bool = True) -> Any:
     """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·missing."""
+    total = total if up else total._replace(missing=0.0)
     h, lam, unit = mp.mpf(step), mp.mpf(tilt), mp.mpf(1) / (1 << total.bits)
     gap = start + total.first * h - mp.mpf(epsilon)  # of the first point above ε
     skip = max(0, int(-float(gap) / step) - 1)

@@ -39,28 +39,30 @@ def bits_for(steps: int) -> int:
     return _SPARE + steps.bit_length()
 
 
-def power(one: Sum, steps: int, loss: float = 0.0) -> Sum:
-    """The law of the sum of `steps` copies, from above; each product may lose the mass `loss` at its upper end."""
+def power(one: Sum, steps: int, loss: float = 0.0, up: bool = True) -> Sum:
+    """The law of the sum of `steps` copies, from above (or below); each product may lose the mass `loss` at its upper end."""
     found: Sum | None = None
     square, done = _shorter(one, loss), 1
     while True:
         if steps & done:
-            found = square if found is None else times(found, square, steps, loss)
+            found = square if found is None else times(found, square, steps, loss, up)
         done <<= 1
         if done > steps:
             break
-        square = times(square, square, steps, loss)
+        square = times(square, square, steps, loss, up)
     assert found is not None
     return found
 
 
-def times(a: Sum, b: Sum, steps: int, loss: float = 0.0) -> Sum:
+def times(a: Sum, b: Sum, steps: int, loss: float = 0.0, up: bool = True) -> Sum:
     """The law of the sum of two, its ends cut off where next to nothing is left. With kept and cut-off parts, a·b is kept·kept, (low cut
     off)·(all but what was cut off above), and what was cut off above times laws of mass 1."""
-    scale, unit = 1 << a.bits, (1 << a.bits) - 1
+    scale, unit = 1 << a.bits, (1 << a.bits) - 1 if up else 0
     if (length := _length(a.weights) + _length(b.weights)) > _LONGEST:
         raise TooLong(f"its sums have {length} points, and sums of at most {_LONGEST} are checked")
     weights = [(x + unit) >> a.bits for x in _product(a.weights, b.weights)]
+    if not any(weights):
+        return Sum(0, [0], 0.0, a.bits)
     least = max(1, (scale >> _DROPPED) // steps)
     low, high = _ends(weights, least) if len(weights) > _SHORT else (0, len(weights))
     dropped = (sum(weights[:low]) + sum(weights[high:])) / scale

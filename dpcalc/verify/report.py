@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, isnan
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.render import record as rendered
 from dpcalc.render import row_label, symbol
 from dpcalc.rows import Answer, Row
+from dpcalc.verify import lower_ends
 from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.claims import Claim, of
 from dpcalc.verify.records import Record, is_number
@@ -74,16 +76,35 @@ def _certified(head: tuple[Finding, ...], record: Record) -> tuple[Finding, ...]
 
 def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
     name = row_label(row)
-    about = f"{symbol(answer.question.asks)} of {name}, because"
+    about = f"{symbol(answer.question.asks)} of {name}"
+    found = _left_open(name, about, lambda: tuple(_finding(name, claim, decide(claim), row, answer) for claim in of(row, answer)))
+    if found[0].verdict == OPEN or not any(k.endswith("_lower") for k in row.result):
+        return found
+    beside = f"the lower end of {about}"
+    return found + _left_open(name, beside, lambda: tuple(_lower_end(name, claim, row) for claim in lower_ends.of(row, answer)))
+
+
+def _left_open(name: str, about: str, findings: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    """What was found; or that it could not be, and why."""
     try:
-        claims = of(row, answer)
-        lower = tuple(Finding(OPEN, name, f"{k} = {x!r} ({name}), because it is the lower end of a bracket, no part of the guarantee")
-                      for k, x in row.result.items() if k.endswith("_lower") and x > 0)
-        return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims) + lower
+        return findings()
     except (Unchecked, DpcalcError) as reason:
-        return (Finding(OPEN, name, f"{about} of this: {reason}"),)
+        return (Finding(OPEN, name, f"{about}, because of this: {reason}"),)
     except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:
-        return (Finding(OPEN, name, f"{about} its witness is incomplete or out of range ({reason})"),)
+        return (Finding(OPEN, name, f"{about}, because its witness is incomplete or out of range ({reason})"),)
+
+
+def _lower_end(name: str, claim: Claim, row: Row) -> Finding:
+    """Of a bracket: refuted where it is above the upper end, which was checked; open where the certificate here does not reach it."""
+    quantity = claim.quantity.removesuffix("_lower")
+    if claim.claimed > row.result[quantity]:
+        return Finding(REFUTED, name, f"claimed {symbol(quantity)} >= {claim.claimed!r}, the lower end of a bracket whose upper end is "
+                       f"{row.result[quantity]!r} ({name})", None, claim)
+    decision = decide(claim)
+    shown = f"{symbol(quantity)} >= {claim.claimed!r} (lower end, {name}"
+    if decision.holds:
+        return Finding(VERIFIED, name, f"{shown}, {decision.how})", decision, claim)
+    return Finding(OPEN, name, f"{shown}), because it is not reached by the certificate that is made for it here", decision, claim)
 
 
 def _finding(name: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:

@@ -46,7 +46,7 @@ def test_what_is_cut_off_above_is_added(tilt, grid, monkeypatch):
         whole = composition.delta(c, parts, plan, epsilon)
         monkeypatch.setattr(convolution, "_SHORT", 50)
         for loss in (1e-11, 1e-3):
-            monkeypatch.setattr(composition, "_LOST", loss)
+            monkeypatch.setattr(composition, "LOST", loss)
             cut = composition.delta(c, parts, plan, epsilon, log(float(whole)))
             assert whole * (1 - 1e-15) <= cut <= whole * (1 + 30 * loss + 1e-6), (float(whole), float(cut))
             assert cut > whole or loss < 1e-6
