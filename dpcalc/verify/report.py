@@ -19,6 +19,7 @@ from dpcalc.verify.unchecked import Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 _FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
+_TOLD = 1e-6  # relative
 _SAME = 1e-9  # relative: of companions, which are computed anew in doubles
 
 
@@ -111,11 +112,20 @@ def _finding(name: str, claim: Claim, decision: Decision, row: Row, answer: Answ
     shown = f"{symbol(claim.quantity)} {'>=' if claim.least else '≤'} {claim.claimed!r}"
     if decision.holds:
         limit = ", a limit: no claim about a finite n" if row.route.bound.status == "limit" else ""
-        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{limit})", decision, claim)
+        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{limit}{_less(claim, decision)})", decision, claim)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim)
     return Finding(REFUTED, name, f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "
                    f"at its witness ({name}, {decision.how})", decision, claim)
+
+
+def _less(claim: Claim, decision: Decision) -> str:
+    """What the theorem gives at the witness, where the number is above it by more than it could be lowered and be refuted: the accuracy of
+    a composition is 1e-3 of log δ, for one."""
+    high = decision.ends[1]
+    if claim.gives != claim.quantity or claim.least or not 0 < high * (1 + _TOLD) < claim.claimed:
+        return ""
+    return f"; {high!r} at its witness"
 
 
 def _given(claim: Claim, decision: Decision) -> str:
