@@ -21,6 +21,7 @@ from dpcalc.verify.laws import Use
 from dpcalc.verify.unchecked import TooLong, Unchecked
 
 _FEW, _MOST = 80_000, 160_000  # points: as few are doubled, to surely reach what the witness did; more than that are too many
+_TRIES = 4  # points at which a merged loss that is known roughly may lie
 _UNDER = 1e-10  # of a step, that the grid lies below the merged losses
 _RARE = 1e-40  # of all weight, in a cell that is left out of the search for edges
 
@@ -120,12 +121,15 @@ def _lowered(mp: Any, use: Use, grid: Grid, step: float, tilt: float) -> Lowered
     held = [(mp.arb(p), mp.arb(q)) for p, q in cells if p > 0 and q > 0]
     places = [_log(p / q) for p, q in held]
     offset = grid.offset + _best_shift(places, held, grid.offset, step, tilt)
+    lowest = int((grid.offset - offset) // step) + grid.first - 1
     masses: dict[int, Any] = {}
     for (p, q), place in zip(held, places, strict=True):
-        k = int((place - offset) // step)
-        while not p >= q * (mp.arb(offset) + k * mp.arb(step)).exp():
+        k = min(int((place - offset) // step), lowest + grid.points + 2)
+        for _ in range(_TRIES):
+            if k >= lowest and p >= q * (mp.arb(offset) + k * mp.arb(step)).exp():  # else it is left out
+                masses[k] = masses.get(k, mp.arb(0)) + p
+                break
             k -= 1
-        masses[k] = masses.get(k, mp.arb(0)) + p
     return Lowered(offset, masses)
 
 
