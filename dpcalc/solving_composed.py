@@ -18,25 +18,27 @@ from dpcalc.rows import Route, Row
 from dpcalc.solving import reached, roughly
 
 _ROUNDS = 60
-_SHARPER = 1.5  # log of how much less noise a composition may need than basic composition, as a guess
+_SHARPER = 0.3  # and a quarter of log E: log of how much less noise a composition needs than basic composition, as a guess
 _PATIENT = 5  # evaluations, after which ever less will do: the samples of a profile do not move evenly
 _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
-_ROUGHLY = 0.01  # of log ε
+_ROUGHLY = 0.03  # of log ε
 _PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
+_FAR = 0.5  # of log ε: farther away ε itself tells more
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 _STEEP = 1e3  # of a gap: next to it δ is 0, or 1
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
+_TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
     """The value of the unknown that meets the budget, with an ε within the precision of it; fed back, it meets the budget."""
     search = _Search(route, given, derive, question)
-    if near is None and route.bound.rough:
-        rough = _Search(Route(route.bound.rough), given, derive, question, _ROUGHLY)
-        near = rough.boundary(_between_bounds(route.bound, given, derive, question) or _middle(question))
+    if near is None and search.by_delta:
+        rough = _Search(route, given, derive, question, _ROUGHLY)
+        near = rough.boundary(_by_basic(route.bound, given, derive, question) or _middle(question))
         search.slope = rough.slope
     if near is None:
         near = _guided(route, given, derive, question)
@@ -68,17 +70,15 @@ def _guided(route: Route, given: Params, derive: Callable[[Params], Params], que
     return _middle(question)
 
 
-def _between_bounds(bound: Bound, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
-    """Between the solutions by one epoch, which loses less, and by basic composition, which loses more, where these are quick to find."""
+def _by_basic(bound: Bound, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
+    """Somewhat less noise than basic composition needs, where that is quick to find; its row looks there too."""
     from dpcalc.bounds.pnsgd.epochs import basic
 
     unknown, one = question.unknown, bound.one
-    if one is None or question.asks != "epsilon" or unknown is None or unknown.name == "epochs":
+    if one is None or unknown is None or unknown.name == "epochs":
         return None
-    least, most = (roughly(Route(each), given, derive, question) for each in (one, basic(one)))
-    if least is None or most is None:
-        return None
-    return most * exp(max(-_SHARPER, min(log(least / most) / 2, _SHARPER)))
+    most = roughly(Route(basic(one)), given, derive, question)
+    return None if most is None else most * exp(-unknown.safer * (_SHARPER + log(given.get("epochs") or 1) / 4))
 
 
 def _middle(question: Question) -> float:
@@ -105,6 +105,10 @@ class _Search:
         assert question.unknown is not None and question.target is not None
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
+        self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
+        if tolerance and self.by_delta:
+            self.by_delta = route.bound.near_budget
+        self.rough = tolerance is not None
         self.tolerance = tolerance or float(given.get("precision") or PRECISION) / 4
         self.width = tolerance / 2 if tolerance else self.tolerance / 20  # of log x
         self.slope = 0.0  # of the gap in log x, where known
@@ -125,23 +129,26 @@ class _Search:
 
     def gap(self, x: float) -> float:
         try:
-            if self.route.bound.at_budget and self.question.asks == "epsilon":
-                return self._by_delta(x)
+            if self.by_delta:
+                gap = self._by_delta(self.by_delta, x)
+                if self.rough or self.unknown.kind != "count" or abs(gap) > _TOLD * self.tolerance:
+                    return gap  # next to the budget ε itself tells which whole number is the last one
             return self.log_ratio(self.forward(x, False))
         except TooLarge:
             raise
         except (OutOfScope, OverflowError):
             return inf
 
-    def _by_delta(self, x: float) -> float:
-        bound = self.route.bound
+    def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
+        bound, log_target = self.route.bound, self.question.log_delta
         params = self.derive({**self.given, self.unknown.name: x})
-        if params.get("steps", 1) == 1:
-            log_delta = bound.value(self.target, **own_params(bound, params))
-        else:
-            assert bound.at_budget is not None
-            log_delta = bound.at_budget(self.target, self.question.log_delta, **own_params(bound, params))
-        return inf if log_delta > -_NEAR_ONE else float(log_delta - self.question.log_delta) / _PER_EPSILON
+        own, one = own_params(bound, params), params.get("steps", 1) == 1
+        log_delta = bound.value(self.target, **own) if one else at_budget(self.target, log_target, **own)
+        gap = float(log_delta - log_target) / _PER_EPSILON
+        if self.rough and bound.near_inverse and not one and abs(gap) > _FAR:
+            epsilon = bound.near_inverse(log_target, **own)
+            return log(epsilon / self.target) if 0 < epsilon < inf else gap
+        return inf if log_delta > -_NEAR_ONE else gap
 
     def moved(self, x: float, by: float) -> float:
         """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
@@ -168,8 +175,10 @@ class _Search:
             last = met
             if -self.tolerance * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
                 break
-            if before is not None and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
+            if before is not None and x != before[0] and (self.rough or self.slope) and max(abs(gap), abs(before[1])) < _NEAR:
                 self.slope = (gap - before[1]) / log(x / before[0])
+            if self.rough and self.slope and abs(gap) < _ROUGHLY:
+                return self.moved(x, gap / abs(self.slope))
             before = x, gap
             if len(ends) == 2:
                 x = self._between(ends[True], ends[False], pull[True], pull[False])

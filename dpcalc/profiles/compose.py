@@ -48,6 +48,11 @@ class _Question(NamedTuple):
     def aimed(self) -> float | None:
         return self.epsilon if self.epsilon is not None else self.aim
 
+    @property
+    def coarser(self) -> float:
+        """How much coarser a grid may be where less than the usual precision is wanted: errors of rounding are of second order."""
+        return max(1.0, sqrt(self.precision / PRECISION))
+
     def tilt_for(self, parts: Parts) -> Cumulants:
         return tilt.for_epsilon(parts, self.aimed) if self.aimed is not None else tilt.for_delta(parts, self.log_delta or 0.0)
 
@@ -234,7 +239,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     lattice = lattice_of(near)
     if lattice and c.tilt * lattice > STEEP:  # all weight is on the largest loss already
         c = cumulants(near, STEEP / lattice)
-    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight, _resolved(near, c, around))
+    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight, _resolved(near, c, around), question.coarser)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
     infinite = _log_infinite(near)

@@ -34,10 +34,12 @@ class Rounded(NamedTuple):
     block: int = 0  # steps that are composed first
 
 
-def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True, resolved: float = inf) -> Rounded:
+def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True,
+                      resolved: float = inf, coarser: float = 1.0) -> Rounded:
     """Grids whose rounding moves log δ by no more than the budget, where memory allows that; that of lower values only if `tight`.
 
-    `resolved` is the step that tells the losses apart that decide, where they are rare: log M does not show what becomes of those.
+    `resolved` is the step that tells the losses apart that decide, where they are rare: log M does not show what becomes of those. By
+    `coarser` the grids are that where log M does not say how fine they need to be.
     """
     steps = sum(count for _, count in parts)
     offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
@@ -45,11 +47,11 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     lattice = lattice_of(parts)
     step = lattice or _first_step(c, steps, budget)
     samples = lattice is not None and len(parts[0][0].atoms) > _FEW_ATOMS  # of a profile, multiples of nothing
-    least = _LEAST_CELLS / (1 + steps / _MANY_STEPS) ** 0.5
+    least = _LEAST_CELLS / (1 + steps / _MANY_STEPS) ** 0.5 / coarser
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
         width = _width(parts)
-        step = max(min(_first_step(c, steps, budget) if resolved == inf else resolved, width / _LEAST), width / _MOST_CELLS)
+        step = max(min(_first_step(c, steps, budget) if resolved == inf else resolved * coarser, width / _LEAST), width / _MOST_CELLS)
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         cells = max(len(g.weight) for g, _ in upper)
