@@ -162,7 +162,8 @@ def _at_fixed_orders(search: _Search, x: float) -> float:
     return _root(search.cold_gap, unknown, 1e-13, x)
 
 
-def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None, near: float | None = None) -> float:
+def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None,
+          near: float | None = None) -> float:
     """The boundary of gap <= 0; from a start, where one is given, and towards a point that is nearer to it."""
     low, high = unknown.search
     gap = cache(gap)

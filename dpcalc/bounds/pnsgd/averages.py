@@ -47,7 +47,7 @@ def log_shares(log_c: float, m: Array) -> Array:
     return falls
 
 
-def scaled(first: float, log_square: Array) -> Array:
+def scaled_many(first: float, log_square: Array) -> Array:
     """positions.scaled of an array, from above; below 1e-300 that."""
     half = np.maximum(log_square / 2, -690.0)
     found: Array = first * np.exp(half) * (1 + 4e-15 * (2 + np.abs(half)))

@@ -38,7 +38,7 @@ def reach(level: float, diameter: float, learning_rate: float, strong_convexity:
 
 def reaches(level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[Any], Any]:
     """κ of an array of k, a few ulp above `reach`."""
-    from dpcalc.bounds.pnsgd.averages import log_shares, scaled as scaled_many
+    from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
 
     first, log_c = up(diameter / learning_rate / level, 5e-16), log_factor(learning_rate, strong_convexity)
     return lambda k: scaled_many(first, 2 * log_c + log_shares(log_c, k - 1))

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from itertools import pairwise
 from math import ceil, expm1, floor, inf, log, log1p
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import COARSE
