@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.numerics.normal import LOG_SQRT_2PI, mills, mills_slope
+from dpcalc.numerics.normal import LOG_SQRT_2PI, mills
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _KNOTS = 2048
 _SHIFT = 4.0  # x >= −1 is mapped to t = 4/(x + 5), in (0, 1]
 _ERROR = 1e-12
+_FAR, _TERMS = 3.0, 60
 _FLOOR = -1e300
 
 
@@ -29,13 +30,23 @@ def _table() -> tuple[Array, ...]:
     """The four coefficients of R(x)/t, per interval of t."""
     t = np.linspace(0.0, 1.0, _KNOTS + 1)
     x = _SHIFT / np.maximum(t, 1e-300) - _SHIFT - 1
-    ratio = np.array([mills(y) for y in x[1:].tolist()])
+    ratio, falls = _mills_at(x[1:])
     value = np.concatenate([[1 / _SHIFT], ratio / t[1:]])
     # dx/dt = −4/t²; near t = 0, R(x)/t = (x+5)/(4x)·(1 − 1/x² + …) = ¼ + 5t/16 + O(t²).
-    falls = np.array([mills_slope(y) for y in x[1:].tolist()])
     slope = np.concatenate([[5 / 16], _SHIFT * falls / t[1:] ** 3 - ratio / t[1:] ** 2]) / _KNOTS
     rise = np.diff(value)
     return value[:-1], slope[:-1], 3 * rise - 2 * slope[:-1] - slope[1:], slope[:-1] + slope[1:] - 2 * rise
+
+
+def _mills_at(x: Array) -> tuple[Array, Array]:
+    """R and −R′ at falling x, to 1e-14: by Laplace's continued fraction R = 1/(x + 1/(x + 2/(x + 3/…))) where it converges fast."""
+    far = x[x >= _FAR]
+    rest = np.zeros_like(far)
+    for k in range(_TERMS, 0, -1):
+        rest = k / (far + rest)
+    large = 1 / (far + rest)
+    small = np.array([mills(y) for y in x[x < _FAR].tolist()])
+    return np.concatenate((large, small)), np.concatenate((rest * large, 1 - x[x < _FAR] * small))
 
 
 def mills_many(x: Array) -> Array:

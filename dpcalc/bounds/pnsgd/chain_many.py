@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_RATIO = 1.3  # between block lengths tried
+_RATIO, _NEXT = 1.3, 8  # between block lengths tried; as many of the shortest ones are
 _NEAR = 2.5  # as far from the last best lengths they are looked for
 _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
 
@@ -160,23 +160,25 @@ class _Candidates(NamedTuple):
 
 @lru_cache(maxsize=4)
 def _candidates(nodes: tuple[int, ...]) -> _Candidates:
-    """At every node, by length, lengths about _RATIO apart."""
-    each = [_at(nodes, j) for j in range(len(nodes))]
-    before, block, times = np.array([x for found in each for x in found], int).reshape(-1, 3).T.copy()
-    return _Candidates(before, block, times, np.cumsum([len(found) for found in each]).tolist())
+    """At every node, by length, lengths about _RATIO apart: many blocks from the node before, and one from each of some nodes."""
+    at = np.array(nodes)
+    gap = np.diff(at, prepend=0)[:, None]
+    many = _spread(2, gap.max())[::-1]
+    longer = _spread(1, at[-1] / max(1, gap[1:].min(initial=1)))
+    lengths = np.sort(np.concatenate((gap + np.arange(_NEXT), np.minimum(gap * longer.astype(float), at[-1]).astype(int)), axis=1), axis=1)
+    one = np.maximum(at.searchsorted(at[:, None] - lengths, "right") - 1, 0)
+    first = np.diff(one, prepend=len(nodes), axis=1) < 0  # each node once
+    before = np.concatenate((np.broadcast_to(np.arange(len(nodes))[:, None] - 1, (len(nodes), len(many))), one), axis=1)
+    block = np.concatenate((gap // many, at[:, None] - at[one]), axis=1)
+    times = np.concatenate((np.broadcast_to(many, (len(nodes), len(many))), np.ones_like(one)), axis=1)
+    some = np.concatenate((many <= gap, first), axis=1)
+    some[0] = False
+    return _Candidates(before[some], block[some], times[some], np.cumsum(some.sum(axis=1)).tolist())
 
 
-def _at(nodes: tuple[int, ...], j: int) -> list[tuple[int, int, int]]:
-    found: list[tuple[int, int, int]] = []
-    gap, times = nodes[j] - nodes[j - 1] if j else 0, 2
-    while times <= gap:
-        found.append((j - 1, gap // times, times))
-        times = max(times + 1, int(times * _RATIO))
-    found.reverse()
-    last = 0.0
-    for p in range(j - 1, -1, -1):
-        block = nodes[j] - nodes[p]
-        if block >= last * _RATIO or block <= last + 2 or p == 0:
-            found.append((p, block, 1))
-            last = block
-    return found
+def _spread(low: int, high: float) -> Array:
+    """Whole numbers about _RATIO apart."""
+    found = [low]
+    while found[-1] < high:
+        found.append(max(found[-1] + 1, int(found[-1] * _RATIO)))
+    return np.array(found)
