@@ -21,7 +21,6 @@ _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too 
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _RESOLVED = 200  # steps up to the ε asked about, where rare losses decide
-_CLOSE = 4  # times the precision: as wide a bracket hides no gain worth a second composition; its lower end is the wider one
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
@@ -158,21 +157,19 @@ def _is_large(witness: dict[str, Any]) -> bool:
 
 def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
     """Where one rare loss may decide, by the tilt to its ε: the one from δ makes several typical, and magnifies rounding. Both are tried,
-    unless the first is seen to be close, which is quickly done for atoms; with the question that was best."""
+    unless the first is seen to be close; with the question that was best."""
     single = question.single(parts)
     if single is None:
         return _at_tilt(parts, question, bracket), question
-    aimed, atoms = question._replace(aim=single), all(not pair.pieces for pair, _ in parts)
+    aimed = question._replace(aim=single)
     try:
-        answer = _at_tilt(parts, aimed._replace(tight=bracket), atoms)
+        answer = _at_tilt(parts, aimed._replace(tight=bracket), bracket)
     except TooLarge:
         return _at_tilt(parts, question, bracket), question
-    if answer.upper - answer.lower <= question.precision * (1 if bracket else _CLOSE) * answer.upper:
+    if bracket and answer.upper - answer.lower <= question.precision * answer.upper:
         return answer, aimed
-    other = _at_tilt(parts, question, bracket and atoms)
+    other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question
-    if bracket and not atoms:
-        answer = _at_tilt(parts, better, True)
     return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
 
 

@@ -7,11 +7,12 @@ composed, not one point of it, at samples.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.positions import invert_near
 from dpcalc.bounds.pnsgd.samples import DEEPEST, Samples, about, deepest, epsilon_along, followed, log_delta_along
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _AT_FIRST = -60.0  # log δ that a profile is followed to at first
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
 _ROUGHLY = 50.0  # times the precision, to see where a solution lies
+_APART = 1.01  # two ε for a slope
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
@@ -152,8 +154,22 @@ def basic_value(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> 
 
 @lru_cache(maxsize=8)
 def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
-    """E times the ε of one epoch at δ/E."""
-    return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), dict(params)), 4e-16)
+    """E times the ε of one epoch at δ/E; looked for where the samples that are composed say, if a value takes milliseconds."""
+    p, each = dict(params), log_delta - log(steps) * (1 + 4e-16)
+    samples = followed(bound, log_delta, steps, p) if bound.coarse else None
+    near = epsilon_along(samples, each) if samples else 0.0
+    if not samples or not 0 < near < inf:
+        return up(steps * _one_epoch(bound, each, p), 4e-16)
+    gap = cache(lambda epsilon: float(bound.value(epsilon, **p)) - each)
+    fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART)
+    try:
+        return up(steps * invert_near(gap, near, fall), 4e-16)
+    except Unreachable:
+        raise _no_epsilon(bound) from None
+
+
+def _no_epsilon(bound: Bound) -> OutOfScope:
+    return OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:
@@ -181,5 +197,5 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
     try:
         meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
     except Unreachable:
-        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+        raise _no_epsilon(bound) from None
     return boundary_log(gap, meets, fails, rtol)

@@ -43,7 +43,7 @@ def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], aske
 def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Samples:
     """About ε and log δ of one epoch at few of the samples, by the look that says where they are: no bound."""
     lowest = _floor(log_delta, steps)
-    last, seen = _extent(bound, lowest, p)
+    last, seen = _extent(bound, lowest, tuple(p.items()))
     epsilons = _first(last, seen, _end(bound, p))
     found = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
     _cut(found, lowest)
@@ -95,7 +95,7 @@ def _floor(log_delta: float, steps: int) -> float:
 def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], asked: float = 0.0) -> Samples:
     """ε and log δ of one epoch, followed down to log δ = lowest."""
     p = dict(params)
-    last, seen = _extent(bound, lowest, p)
+    last, seen = _extent(bound, lowest, params)
     end = _end(bound, p)
     epsilons = _first(last, seen, end, asked)
     about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
@@ -146,9 +146,10 @@ def _between(a: float, b: float, fall: float) -> list[float]:
     return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
-def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> tuple[float, dict[float, float]]:
+@lru_cache(maxsize=4)
+def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[float, dict[float, float]]:
     """About the ε with log δ = lowest, interpolated between powers of 1.5; and log δ, roughly, at those and at 0."""
-    scale, way = 1.0, 0
+    p, scale, way = dict(params), 1.0, 0
     while 1e-280 < scale < 1e280:
         tried = [0.0, *(scale * x for x in _SEARCHED)]
         seen = dict(zip(tried, many(bound, tried, COARSE, p), strict=True))
