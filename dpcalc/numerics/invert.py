@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import exp, inf, log
 
 _STRAIGHT = 0.5  # of gaps, between which a function is nearly straight
-_OVER = 1.3  # how far beyond a secant's root, where it is near
+_OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, where it is near
 _NO_LOSS = 1e300  # of −log δ: all of the range may be like that
 _LARGE, _TRUSTED, _BEYOND = 1e6, 1.0, 1.2  # of a gap, and of a step in log x, for a secant; how far beyond it
 
@@ -30,7 +30,7 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     if fb > 0:
         raise Unreachable(b, fb)
     c, fc = a, fa
-    t = min(max(fa / (fa - fb), 0.02), 0.98) if max(fa, -fb) < _STRAIGHT else 0.5
+    t = _first(fa / (fa - fb)) if max(fa, -fb) < _STRAIGHT else 0.5
     for _ in range(400):
         x = a + t * (b - a)
         if x in (a, b):
@@ -152,6 +152,13 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
 def _finite(x: float) -> float:
     """Gaps of ±inf (a zero δ, an infinite ε) interpolate badly; their sign is all that counts."""
     return min(max(x, -1e300), 1e300)
+
+
+def _first(share: float) -> float:
+    """Where a secant leads; next to an end a little beyond that, to the other side."""
+    if share > 0.5:
+        return 1 - _first(1 - share)
+    return max(share, min(_OVER * share, _ASIDE))
 
 
 def _step(a: float, fa: float, b: float, fb: float, c: float, fc: float) -> float:
