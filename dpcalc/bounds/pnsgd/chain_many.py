@@ -146,7 +146,8 @@ def _level(epsilon: Array, log_gap: Array, log_d: Array) -> Array:
     """log(1 + (e^ε − 1)/d), rounded down; never below ε."""
     value = np.logaddexp(0.0, log_gap - log_d)
     rounding = 4e-15 * (1 + value + np.abs(log_gap) - log_d)
-    return np.maximum(epsilon, value - rounding)  # at ε = 0 the logarithm of the gap, and its rounding, are infinite
+    level: Array = np.maximum(epsilon, value - rounding)  # at ε = 0 the logarithm of the gap, and its rounding, are infinite
+    return level
 
 
 class _Candidates(NamedTuple):
