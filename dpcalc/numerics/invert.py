@@ -1,12 +1,12 @@
 """Safe inversion of monotone functions: the answer always lies on the side that meets the budget."""
 
 from collections.abc import Callable
-from math import exp, inf, log
+from math import asinh, exp, inf, log
 
 _STRAIGHT = 0.5  # of gaps, between which a function is nearly straight
 _OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, where it is near
-_NO_LOSS = 1e300  # of −log δ: all of the range may be like that
-_LARGE, _TRUSTED, _BEYOND = 1e6, 1.0, 1.2  # of a gap, and of a step in log x, for a secant; how far beyond it
+_NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that; a step at most
+_TRUSTED, _BEYOND, _WIDE = 1.0, 1.2, 1.3  # of a step in log x for a secant, or a gap; how far beyond it; a first step from afar
 
 
 class Unreachable(ValueError):
@@ -80,10 +80,8 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
     fx = gap(x)
     direction = toward if fx > 0 else -toward
     while True:
-        y = x * grow if direction > 0 else x / grow
-        y = min(max(y, low), high)
-        if fx < -_NO_LOSS:
-            y = high if direction > 0 else low
+        grow = max(grow, _MOST) if fx < -_NO_LOSS else grow
+        y = min(max(x * grow if direction > 0 else x / grow, low), high)
         fy = gap(y)
         if (fy > 0) != (fx > 0):
             return (y, x) if fy <= 0 else (x, y)
@@ -91,7 +89,7 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
             if fy > 0:
                 raise Unreachable(y, fy)
             return y, y
-        grow = _secant(grow, fx, fy) or min(grow * grow, 1e8)
+        grow = _secant(grow, fx, fy) or min(grow * grow, _MOST)
         x, fx = y, fy
 
 
@@ -100,20 +98,22 @@ def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: floa
     fa, fb = gap(a), gap(b)
     if (fa > 0) != (fb > 0):
         return (a, b) if fa <= 0 else (b, a)
-    share = fb / (fa - fb) if fa != fb else inf
+    near, far = _finite(fb), _finite(fa)
+    share = near / (far - near) if far != near else inf
     c = min(max(b * exp(_OVER * share * log(b / a)), low), high) if 0 < share < 1 else b
     if c != b and (gap(c) > 0) != (fb > 0):
         return (b, c) if fb <= 0 else (c, b)
-    return bracket(gap, c, toward, low, high, 1.01)
+    return bracket(gap, c, toward, low, high, 1.01 if abs(fb) < _TRUSTED else _WIDE)
 
 
 def _secant(grow: float, fx: float, fy: float) -> float:
     """The factor that is likely to lead just beyond the boundary, after one by `grow` that led from fx to fy; 0 where that is not seen."""
-    share = fy / (fx - fy) if abs(fx) < _LARGE and fx != fy else -1.0
+    a, b = _finite(fx), _finite(fy)
+    share = b / (a - b) if abs(fx) < _NO_LOSS and a != b else -1.0
     if share < 0:
         return 0.0
     step = log(grow) * max(_BEYOND * share, 1.5)
-    return exp(step) if step < _TRUSTED else max(exp(_TRUSTED), min(grow * grow, 1e8))
+    return exp(step) if step < _TRUSTED else max(exp(_TRUSTED), min(grow * grow, _MOST))
 
 
 def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None) -> int:
@@ -150,8 +150,8 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
 
 
 def _finite(x: float) -> float:
-    """Gaps of ±inf (a zero δ, an infinite ε) interpolate badly; their sign is all that counts."""
-    return min(max(x, -1e300), 1e300)
+    """A gap as it is interpolated: large ones as their logarithm, since a δ may fall like e^{−x²}, and ±inf as a number."""
+    return asinh(min(max(x, -1e300), 1e300))
 
 
 def _first(share: float) -> float:
