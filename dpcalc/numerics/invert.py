@@ -5,6 +5,7 @@ from math import asinh, exp, inf, log
 
 _STRAIGHT = 0.5  # of gaps, between which a function is nearly straight
 _OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, where it is near
+_TOO_NEAR = 1e-9  # of a bracket: not believed
 _NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that; a step at most
 _TRUSTED, _BEYOND, _WIDE = 1.0, 1.2, 1.3  # of a step in log x for a secant, or a gap; how far beyond it; a first step from afar
 
@@ -158,7 +159,7 @@ def _first(share: float) -> float:
     """Where a secant leads; next to an end a little beyond that, to the other side."""
     if share > 0.5:
         return 1 - _first(1 - share)
-    return max(share, min(_OVER * share, _ASIDE))
+    return max(share, min(_OVER * share, _ASIDE)) if share > _TOO_NEAR else _ASIDE
 
 
 def _step(a: float, fa: float, b: float, fb: float, c: float, fc: float) -> float:
