@@ -41,11 +41,14 @@ def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], aske
 
 
 def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Samples:
-    """About ε and log δ of one epoch at few of the samples, by the look that says where they are: no bound."""
+    """About ε and log δ of one epoch at few of the samples, by the look that says where they are: no bound. Where the range has an end,
+    what is between powers does not tell where δ vanishes."""
     lowest = _floor(log_delta, steps)
     last, seen = _extent(bound, lowest, tuple(p.items()))
-    epsilons = _first(last, seen, _end(bound, p))
-    found = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
+    end = _end(bound, p)
+    epsilons = _first(last, seen, end)
+    logs = _between_powers(seen, epsilons, lowest) if end == inf else many(bound, epsilons, COARSE, p)
+    found = dict(zip(epsilons, logs, strict=True))
     _cut(found, lowest)
     return tuple(found), tuple(found.values())
 
