@@ -82,7 +82,7 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
         self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
-        self.tolerance = float(given.get("precision") or PRECISION) / 4
+        self.tolerance = float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 20  # of log x
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.steps_left = _STEPS
