@@ -10,7 +10,7 @@ from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
-from dpcalc.orders import Params, own_params
+from dpcalc.orders import Params
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
@@ -84,21 +84,14 @@ def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], questi
     return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
 
 
-def _choices(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Callable[[], Mapping[str, Any]] | None:
-    """The free choices of a bound that makes many; of one epoch, where it is one over epochs."""
-    bound = row.route.bound.one or row.route.bound
-    choices = bound.choices
-    if choices is None or question.asks not in ("epsilon", "delta", "tv") or question.delta == 0:
-        return None
+def _choices(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Callable[[], Mapping[str, Any]]:
+    """What its witness lacks, for JSON."""
 
     def found() -> Mapping[str, Any]:
+        from dpcalc import choices
+
         solved = {question.unknown.name: row.result[question.unknown.name]} if question.unknown else {}
-        params = derive({**given, **solved})
-        if params.get("steps", 1) != 1:
-            return {}
-        own = own_params(bound, params)
-        own.pop("steps", None)
-        return choices(row.result["epsilon"] if question.asks == "epsilon" else question.epsilon or 0.0, **own)
+        return choices.of(row, derive({**given, **solved}), question)
 
     return found
 

@@ -10,8 +10,8 @@ from dpcalc.render import record, symbol
 from dpcalc.rows import Answer, Row
 from dpcalc.verify.arithmetic import Decision, certifying, decide
 from dpcalc.verify.claims import Claim, of
-from dpcalc.verify.grids import Unchecked
 from dpcalc.verify.replay import replay
+from dpcalc.verify.unchecked import Unchecked
 
 _LOWER = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2)  # relative: where an ε is shown not to hold
 _COMPOSED = (1e-6, 1e-3)

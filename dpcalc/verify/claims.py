@@ -19,7 +19,7 @@ from dpcalc.rows import Answer, Row
 from dpcalc.verify import parts
 from dpcalc.verify.context import Formula, once
 from dpcalc.verify.formulas import RDP, delta_at, own_of, pure, rdp_total
-from dpcalc.verify.grids import Unchecked
+from dpcalc.verify.unchecked import Unchecked
 
 
 class Claim(NamedTuple):

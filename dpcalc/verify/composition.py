@@ -11,13 +11,14 @@ Weights are tilted, w_j ∝ p_j e^{λℓ_j}, so that typical sums are those arou
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
+from math import exp, fsum, inf
 from typing import Any, NamedTuple
 
 from dpcalc.verify import fourier, laws
 from dpcalc.verify.cells import Cells, Grid, cells, weights_of
-from dpcalc.verify.convolution import Sum, TooLong, bits_for, power, times
+from dpcalc.verify.convolution import Sum, bits_for, power, times
 from dpcalc.verify.laws import Use
+from dpcalc.verify.unchecked import TooLong
 
 Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
@@ -25,6 +26,7 @@ _FARTHEST = 1e6  # of a loss on a grid
 _NUDGE = 4e-16  # of a place
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have
+LOST, _LEAST = 1e-11, -700.0  # of δ, what sums may leave out at their upper ends; of its log
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
 
 
@@ -49,7 +51,7 @@ def plan(witness: Any) -> Plan:
     if not (0 < tilt < inf and 0 < step < inf and sane):
         raise ValueError("its grid is none")
     if sum(g.points for g in grids) > _MOST_CELLS:
-        raise TooLong(f"its grids have more than {_MOST_CELLS} points")
+        raise TooLong(f"its grids have {sum(g.points for g in grids)} points, and grids of at most {_MOST_CELLS} are checked")
     if "block" not in witness:
         return Plan(tilt, step, grids)
     coarse = float(witness["coarse"])
@@ -71,14 +73,15 @@ def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Pl
     return p._replace(grids=tuple(grids), step=step, block=0)
 
 
-def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
-    """The upper value of δ at ε >= 0 of this direction."""
+def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -inf) -> Any:
+    """The upper value of δ at ε >= 0 of this direction; masses that are nothing beside e^{log_delta} may be left out of sums, and added."""
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
     p, steps = _nudged(parts, p), sum(count for _, count in parts)
     bits, coarse = bits_for(steps), p.coarse if p.block else p.step
     terms: list[tuple[Sum, int]] = []
-    scale, start, kept = mp.mpf(1), mp.mpf(0), mp.mpf(0)
+    scale, start, kept, whole = mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(1)
+    loss = exp(max(log_delta, _LEAST)) * LOST / steps if log_delta > -inf else 0.0
     offsets = iter(p.offsets)
     for (use, count), grid in zip(parts, p.grids, strict=True):
         one = cells(mp, use, grid, p.step)
@@ -86,17 +89,33 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
         weights, beside = weights_of(mp, one, grid, p.step, p.tilt)
         moment = _moment(mp, weights)
         scale = scale * moment**count
-        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits)
+        whole = whole * _mass(mp, one) ** count
+        height = float(mp.log(moment) - mp.mpf(p.tilt) * mp.mpf(grid.offset))
+        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits, height, p.tilt * p.step)
         for size, times_, offset in _blocks(count, grid, p, offsets):
-            composed = power(single, size)
+            composed = power(single, size, loss)
             if p.block:
                 composed = _coarser(mp, composed, p, size * mp.mpf(grid.offset), offset)
             terms.append((composed, times_))
             start = start + times_ * mp.mpf(offset)
-    found = _by_frequencies(mp, terms, p.tilt, coarse, start, epsilon)
-    if found is None:
-        found = _read(mp, _together(terms, steps), p.tilt, coarse, start, epsilon)
-    return scale * found - mp.expm1(kept)
+    found, lost = read(mp, terms, p.tilt, coarse, start, epsilon, loss)
+    return scale * found + lost * (1 + 1e-12) * whole - mp.expm1(kept)
+
+
+def read(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float, loss: float,
+         up: bool = True) -> tuple[Any, float]:
+    """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) over the sum of all terms, from above (or below), and the mass that is not in it."""
+    found = _by_frequencies(mp, terms, tilt, step, start, epsilon, up)
+    if found is not None:
+        return found, fsum(count * one.lost for one, count in terms)
+    total = _together(terms, sum(count for _, count in terms), loss, up)
+    return _read(mp, total, tilt, step, start, epsilon, up), total.lost
+
+
+def _mass(mp: Any, one: Cells) -> Any:
+    """Not less than the mass under P of all finite losses, and than 1."""
+    total = mp.fsum(abs(x) for x in one.masses.values()) + mp.fsum(x for x, _ in (*one.between, *one.below))
+    return max(mp.mpf(1), total) if not hasattr(mp, "between") else mp.between(1, max(1.0, total.ends()[1]))
 
 
 def _moment(mp: Any, weights: dict[int, Any]) -> Any:
@@ -120,16 +139,17 @@ def _nudged(parts: Parts, p: Plan) -> Plan:
     return p._replace(grids=tuple(moved(use, grid) for (use, _), grid in zip(parts, p.grids, strict=True)))
 
 
-def _together(terms: Sequence[tuple[Sum, int]], steps: int) -> Sum:
+def _together(terms: Sequence[tuple[Sum, int]], steps: int, loss: float = 0.0, up: bool = True) -> Sum:
     total: Sum | None = None
     for one, count in terms:
-        composed = power(one, count)
-        total = composed if total is None else times(total, composed, steps)
+        composed = power(one, count, loss, up)
+        total = composed if total is None else times(total, composed, steps, loss, up)
     assert total is not None
     return total
 
 
-def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float) -> Any:
+def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float,
+                    up: bool = True) -> Any:
     """What `_read` gives, of many terms."""
     if not hasattr(mp, "arb") or sum(count for _, count in terms) < fourier.FEWEST:
         return None
@@ -137,9 +157,11 @@ def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step
     first = int(float(-base / h)) - 2
     while base + first * h <= 0:
         first += 1
-    found = fourier.summed(mp, terms, fourier.Kernel(first, base + first * h, h, lam))
+    found = fourier.summed(mp, terms, fourier.Kernel(first, base + first * h, h, lam), up)
     if found is None:
         return None
+    if not up:
+        return mp.exp(-mp.mpf(tilt) * mp.mpf(epsilon)) * mp.mpf(found)
     whole = most = mp.arb(1)
     for one, count in terms:
         weight = mp.arb(sum(one.weights)) / (1 << one.bits)
@@ -198,7 +220,9 @@ def _coarser(mp: Any, fine: Sum, p: Plan, start: Any, offset: float) -> Sum:
         found[at] = found.get(at, 0) + ((weight * low_share + unit) >> fine.bits)
         found[at + 1] = found.get(at + 1, 0) + ((weight * high_share + unit) >> fine.bits)
     first, last = min(found), max(found)
-    return Sum(shift + first, [found.get(j, 0) for j in range(first, last + 1)], fine.missing * most, fine.bits)
+    height = fine.height + p.tilt * float(mp.mpf(start) - mp.mpf(offset))
+    weights = [found.get(j, 0) for j in range(first, last + 1)]
+    return Sum(shift + first, weights, fine.missing * most, fine.bits, height, p.tilt * p.coarse, fine.lost)
 
 
 def _ceiling(mp: Any, x: Any, bits: int) -> int:
@@ -218,8 +242,9 @@ def _none() -> int:
     raise ValueError("its masses are not finite")
 
 
-def _read(mp: Any, total: Sum, tilt: float, step: float, start: Any, epsilon: float) -> Any:
+def _read(mp: Any, total: Sum, tilt: float, step: float, start: Any, epsilon: float, up: bool = True) -> Any:
     """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·missing."""
+    total = total if up else total._replace(missing=0.0)
     h, lam, unit = mp.mpf(step), mp.mpf(tilt), mp.mpf(1) / (1 << total.bits)
     gap = start + total.first * h - mp.mpf(epsilon)  # of the first point above ε
     skip = max(0, int(-float(gap) / step) - 1)

@@ -1,8 +1,8 @@
-"""Epochs composed numerically: the profile of one epoch by its published formula at the samples of the fast path, joined by chords."""
+"""Epochs composed numerically: the profile of one epoch by its published formula at samples, joined by chords."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import exp, inf
 from typing import Any
@@ -13,43 +13,66 @@ from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Row
-from dpcalc.verify import grids, lumps
+from dpcalc.verify import grids, links, lumps
 from dpcalc.verify.context import enclosed
-from dpcalc.verify.laws import Use
+from dpcalc.verify.laws import Base, Use
 
 Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) → δ
 
 
 def composed(row: Row, question: Question) -> Delta:
-    """The better of two: (ε/E, δ/E) an epoch, and the composition of all of them."""
-    from dpcalc.profiles import pairs
-
+    """(ε/E, δ/E) an epoch, or the composition of all of them, as the witness tells; an older one that does not, the better of the two."""
     one, own = row.route.bound.one, own_params(row.route.bound, row.params)
     assert one is not None
     steps = int(own.pop("steps"))
+    if "each" in row.witness:
+        told = row.witness["each"]
+        if not isinstance(told, Mapping):
+            raise ValueError("its way of each epoch is none")
+        way = links.way(one.name, row.params, told)
+        return _basic(one, steps, own, {} if way is None else {"way": way})
+    if "epoch" in row.witness:
+        epoch = links.epoch(one, row.params, row.witness["epoch"])
+        return _on_grid(lumps.points(epoch.epsilons, _going(one, own, epoch.ways)), steps, row.witness)
+    return _found(row, question, one, steps, own)
+
+
+def _on_grid(base: Base, steps: int, grid: Mapping[str, Any]) -> Delta:
+    uses = ((Use(base), steps),)
+    return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
+
+
+def _basic(one: Bound, steps: int, own: dict[str, Any], way: Mapping[str, Any]) -> Delta:
+    return lambda mp, epsilon, log_delta: steps * enclosed(mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own, **way))
+
+
+def _found(row: Row, question: Question, one: Bound, steps: int, own: dict[str, Any]) -> Delta:
+    """With samples and blocks that are looked for anew."""
+    from dpcalc.profiles import pairs
+
     about = question.log_delta if question.delta is not None else float(one.value(question.epsilon or 0.0, **own))
     if question.delta is None and epochs.surely_one(one, about, question.epsilon or 0.0, steps, own):
         return lambda mp, epsilon, log_delta: mp.mpf(1)
+    basic = _basic(one, steps, own, {})
     about = float(row.witness.get("followed", about))
     if about == -inf:
-        return lambda mp, epsilon, log_delta: steps * one.exact(mp, mp.mpf(epsilon) / steps, **own)
+        return basic
     ways: dict[float, Any] = {}
     bound = one._replace(blocks=partial(one.blocks, ways=ways)) if one.blocks else one
     samples = followed(bound, about, steps, own, question.epsilon or 0.0 if question.delta is None else 0.0)
-    at, delta = [e for e, _ in pairs.hull(*samples)], _going(one, own, ways)
-    uses = ((Use(lumps.points(at, delta)), steps),)
+    base = lumps.points([e for e, _ in pairs.hull(*samples)], _going(one, own, ways))
 
     def better(mp: Any, epsilon: float, log_delta: float) -> Any:
-        basic = steps * enclosed(mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
-        if float(basic) <= exp(log_delta):
-            return basic
+        simple = basic(mp, epsilon, log_delta)
+        if float(simple) <= exp(log_delta):
+            return simple
         grid = row.witness if "grids" in row.witness else grids.found(((pairs.sampled(*samples), steps),), question)
-        return grids.delta(mp, uses, grid, epsilon, log_delta)
+        return _on_grid(base, steps, grid)(mp, epsilon, log_delta)
 
     return better
 
 
-def _going(one: Bound, own: dict[str, Any], ways: dict[float, Any]) -> Callable[[Any, float], Any]:
+def _going(one: Bound, own: dict[str, Any], ways: Mapping[float, Any]) -> Callable[[Any, float], Any]:
     """δ of one epoch, in the blocks of the samples; computed once."""
     known: dict[tuple[int, float], Any] = {}
 

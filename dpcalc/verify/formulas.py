@@ -9,7 +9,7 @@ from dpcalc.orders import own_params
 from dpcalc.rows import Row
 from dpcalc.verify import links, long_sums, lower
 from dpcalc.verify.context import Formula, once
-from dpcalc.verify.grids import Unchecked
+from dpcalc.verify.unchecked import Unchecked
 
 
 def own_of(row: Row) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def own_of(row: Row) -> dict[str, Any]:
 def _way(row: Row) -> dict[str, Any]:
     """The blocks that a hybrid's witness tells of; older records tell of none, and they are looked for then."""
     bound = row.route.bound.one or row.route.bound
-    found = links.way(bound.name, row.params, row.witness)
+    found = links.way(bound.name.removesuffix("-basic"), row.params, row.witness)
     return {} if found is None else {"way": found}
 
 

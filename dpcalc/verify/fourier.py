@@ -5,6 +5,7 @@ folded modulo M: c̃ >= c, so that Σ c·K <= Σ_window c̃·K + max K·(weight 
 
     Σ_window c̃·K = (1/M) Σ_{k<M} φ(ω_k)^T · Σ_window K(n) e^{−iω_k n}.
 
+(From below, c̃ >= c makes the sum over the window too large, by the weight of c outside at most.)
 The inner sum is one of geometric series; the weight outside is bounded by Chernoff's bound, both in ball arithmetic. Frequencies with
 |φ|^T < e^{−60} are left out, each at most e^{−60}·ΣK: which these are is seen from a transform in doubles, whose error is at most that of
 Theorem 24.2 of Higham 2002, with a thousand times the rounding errors.
@@ -46,8 +47,8 @@ class Kernel(NamedTuple):
     tilt: Any
 
 
-def summed(context: Context, terms: Terms, kernel: Kernel) -> Any:
-    """Not less than Σ c(n)K(n) over the sum of all terms, an arb; None where too many frequencies matter."""
+def summed(context: Context, terms: Terms, kernel: Kernel, up: bool = True) -> Any:
+    """Not less (or, not `up`, not more) than Σ c(n)K(n) over the sum of all terms, an arb; None where too many frequencies matter."""
     weights = [_floats(one) for one, _ in terms]
     window = _window(terms, weights)
     if window is None:
@@ -58,19 +59,20 @@ def summed(context: Context, terms: Terms, kernel: Kernel) -> Any:
         return None
     before, context.prec = context.prec, context.prec + _SPARE
     try:
-        return _series(context, terms, kernel, first, size, matter, left)
+        return _series(context, terms, kernel, first, size, matter, left, 1 if up else -1)
     finally:
         context.prec = before
 
 
-def _series(context: Context, terms: Terms, kernel: Kernel, first: int, size: int, matter: list[int], left: float) -> Any:
+def _series(context: Context, terms: Terms, kernel: Kernel, first: int, size: int, matter: list[int], left: float,
+            side: int) -> Any:
     """`left`: log of what |φ|^T is at most at the other frequencies."""
     arb = context.arb
     polynomials = [_Polynomial(context, one) for one, _ in terms]
     outside = _beyond(context, terms, polynomials, first, -1) + _beyond(context, terms, polynomials, first + size - 1, +1)
     low, high = max(kernel.first, first), first + size
     if low >= high:
-        return outside
+        return side * outside
     total = arb(0)
     for some in (matter[j : j + _AT_ONCE] for j in range(0, len(matter), _AT_ONCE)):
         values = [polynomial.at(some, size) for polynomial in polynomials]
@@ -80,7 +82,7 @@ def _series(context: Context, terms: Terms, kernel: Kernel, first: int, size: in
                 folded *= value**times * _turn(context, k * (one.first * times), size)
             total += folded.real if k in (0, size - k) else 2 * folded.real
     rest = arb(left).exp() * _transform(context, kernel, 0, size, low, high).real
-    return total / size + (-rest).union(rest) + outside
+    return total / size + (-rest).union(rest) + side * outside
 
 
 def _turn(context: Context, k: int, size: int) -> Any:

@@ -10,13 +10,10 @@ from dpcalc.errors import DpcalcError
 from dpcalc.question import Question
 from dpcalc.verify import composition, laws
 from dpcalc.verify.laws import Use
+from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
 _ROUGH = 8  # points of the grid in one of a Chernoff bound's
-
-
-class Unchecked(Exception):
-    """Why a claim cannot be checked here."""
 
 
 def found(pairs: Any, question: Question, epsilon: float | None = None, precision: float | None = None) -> Mapping[str, Any]:
@@ -42,7 +39,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     plan = composition.plan(given)
     if given.get("chernoff"):
         return _deep(mp, own, other, plan, epsilon)
-    total = composition.delta(mp, own, plan, epsilon)
+    total = composition.delta(mp, own, plan, epsilon, log_delta)
     if all(use.symmetric for use, _ in parts):
         return total
     claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(total)
@@ -50,9 +47,9 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     if composition.settled(mp, other, rough, epsilon, claimed):
         return total
     # Fewer points give a larger number, which may be small enough already.
-    if composition.delta(mp, other, rough, epsilon) <= mp.exp(claimed):
+    if composition.delta(mp, other, rough, epsilon, log_delta) <= mp.exp(claimed):
         return total
-    return max(total, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon))
+    return max(total, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon, log_delta))
 
 
 def _deep(mp: Any, parts: Parts, other: Parts, plan: composition.Plan, epsilon: float) -> Any:

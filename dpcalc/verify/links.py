@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import pairwise
+from math import inf
+from typing import Any, NamedTuple
 
+from dpcalc.bound import Bound
 from dpcalc.bounds.online import online_contraction, online_hybrid, shift
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hybrid
 from dpcalc.bounds.pnsgd.chain import Way
-from dpcalc.bounds.pnsgd.links import decoded
+from dpcalc.bounds.pnsgd.links import decoded, unpacked
 
 _FINEST, _MOST_SINGLE = 1000, 10_000  # else there could be more nodes than memory
+_MOST_SAMPLES = 2000
 
 Nodes = Callable[[Mapping[str, Any], int, int], list[int]]
 
@@ -39,16 +43,46 @@ def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way
     tells is no way."""
     if name not in _NODES or not ("links" in witness or "by" in witness):
         return None
-    nodes, other = _NODES[name]
+    other = _NODES[name][1]
     if "by" in witness:
         if not other or witness["by"] != other:
             raise ValueError(f"{str(witness['by'])[:40]} is no part of it")
         return [], []
-    fine, single, codes = _whole(witness["fine"], 1, _FINEST), _whole(witness.get("single", 0), 0, _MOST_SINGLE), witness["links"]
+    return _decoded(name, params, witness, witness["links"])
+
+
+def _decoded(name: str, params: Mapping[str, Any], said: Mapping[str, Any], codes: Any) -> Way:
+    """`said`: what tells where the nodes are."""
     if not isinstance(codes, list):
         raise ValueError("its links are no list")
-    at = nodes({**params, "n": int(params["n"])}, fine, single)
+    fine, single = _whole(said.get("fine"), 1, _FINEST), _whole(said.get("single", 0), 0, _MOST_SINGLE)
+    at = _NODES[name][0]({**params, "n": int(params["n"])}, fine, single)
     return at, decoded(at, codes)
+
+
+class Epoch(NamedTuple):
+    """The ε at which one epoch's profile is taken, and the `way` of its bound there, if any is told: of a hybrid its links, else how fine
+    the blocks of a sum are."""
+
+    epsilons: tuple[float, ...]
+    ways: Mapping[float, Any]
+
+
+def epoch(one: Bound, params: Mapping[str, Any], said: Any) -> Epoch:
+    """Raises ValueError where the record's `epoch` is none."""
+    if not isinstance(said, Mapping) or not isinstance(said.get("epsilon"), list):
+        raise ValueError("its epoch has no list of ε")
+    epsilons = tuple(float(e) for e in said["epsilon"] if type(e) in (int, float))
+    if not 0 < len(epsilons) == len(said["epsilon"]) <= _MOST_SAMPLES:
+        raise ValueError(f"its epoch has {len(said['epsilon'])} ε, not 1 to {_MOST_SAMPLES} numbers")
+    if not (epsilons[0] >= 0 and epsilons[-1] < inf and all(a < b for a, b in pairwise(epsilons))):
+        raise ValueError("the ε of its epoch do not rise from 0 on")
+    if one.name not in _NODES:
+        fine = said.get("fine") if one.blocks else None
+        return Epoch(epsilons, {} if fine is None else dict.fromkeys(epsilons, _whole(fine, 1, _FINEST)))
+    if not isinstance(said.get("links"), list) or len(said["links"]) != len(epsilons):
+        raise ValueError("its epoch has not as many links as ε")
+    return Epoch(epsilons, {e: _decoded(one.name, params, said, unpacked(text)) for e, text in zip(epsilons, said["links"], strict=True)})
 
 
 def _whole(x: Any, least: int, most: int) -> int:

@@ -1,6 +1,8 @@
-"""The loss of the concrete runs of lower-bound after one step: their laws are mixtures of two Gaussians, clamped to an interval.
+"""The loss of the concrete runs of lower-bound. After one step their laws are mixtures of two Gaussians, clamped to an interval; after more
+they are bounded in walks.py.
 
-Any threshold, and any cells, prove a lower value; here they are looked for anew, from the densities.
+Any run, any threshold, and any cells, prove a lower value. After one step they are looked for anew, from the densities; after more the best
+ones of the fast path are taken.
 """
 
 from __future__ import annotations
@@ -10,23 +12,42 @@ from itertools import pairwise
 from typing import Any
 
 from dpcalc.bounds.noisy_sgd import lower_bound
-from dpcalc.bounds.noisy_sgd.walk_step import Pair
-from dpcalc.verify.grids import Unchecked
+from dpcalc.bounds.noisy_sgd.walk import law
+from dpcalc.bounds.noisy_sgd.walk_step import Pair, places
+from dpcalc.verify import walks
+from dpcalc.verify.unchecked import Unchecked
 
 _CELLS, _FINEST = 2000, 0.02
 
 
-def _instances(params: Mapping[str, Any]) -> tuple[Pair, ...]:
-    if params["iterations"] != 1:
-        raise Unchecked("the runs have a closed form after one step only; their laws after more are known numerically")
-    return lower_bound.instances(**params)
-
-
 def delta(mp: Any, epsilon: Any, **params: Any) -> Any:
     """The largest P(A) − e^ε Q(A) of half-lines A."""
+    if params["iterations"] > 1:
+        return _delta_of_walks(mp, epsilon, params)
     grown = mp.exp(mp.mpf(epsilon))
-    found = [_Law(mp, pair).gap(t, grown) for pair in _instances(params) for t in _thresholds(mp, pair, grown)]
+    found = [_Law(mp, pair).gap(t, grown) for pair in lower_bound.instances(**params) for t in _thresholds(mp, pair, grown)]
     return max((mp.mpf(0), *found), key=float)
+
+
+def _delta_of_walks(mp: Any, epsilon: float, params: Mapping[str, Any]) -> Any:
+    """At the threshold that is best by the fast path."""
+    import numpy as np
+
+    _needs_balls(mp)
+    steps = int(params["iterations"])
+
+    def scores(pair: Pair) -> Any:
+        known = law(pair, steps)
+        return known.lead - np.expm1(min(float(epsilon), 700.0)) * known.above
+
+    pair = max(lower_bound.instances(**params), key=lambda pair: float(scores(pair).max()))
+    above, lead = walks.events(mp, pair, steps, [float(places(pair)[int(scores(pair).argmax())])])[0]
+    return mp.mpf(lead) - mp.expm1(mp.mpf(epsilon)) * mp.mpf(above)
+
+
+def _needs_balls(mp: Any) -> None:
+    if not hasattr(mp, "arb"):
+        raise Unchecked("many steps of the runs need ball arithmetic: pip install 'dpcalc[certify]'")
 
 
 def _thresholds(mp: Any, pair: Pair, grown: Any) -> tuple[Any, ...]:
@@ -81,8 +102,22 @@ class _Law:
 
 def rdp(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
     """log Σ P^α Q^{1−α} over cells, over α − 1."""
-    found = [_divergence(mp, mp.mpf(alpha), _Law(mp, pair)) for pair in _instances(params)]
+    if params["iterations"] > 1:
+        return _rdp_of_walks(mp, alpha, params)
+    found = [_divergence(mp, mp.mpf(alpha), _Law(mp, pair)) for pair in lower_bound.instances(**params)]
     return max((mp.mpf(0), *found), key=float)
+
+
+def _rdp_of_walks(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
+    """By 1 + Σ Q·g(d/Q), which falls in Q and rises in |d| (lower_bound.py)."""
+    _needs_balls(mp)
+    steps, a = int(params["iterations"]), mp.mpf(alpha)
+    pair = max(lower_bound.instances(**params), key=lambda pair: lower_bound.divergence(alpha, pair, steps))
+    total = mp.mpf(0)
+    for q, d in walks.cells(mp, pair, steps, [float(x) for x in places(pair)]):
+        if q > 0 and 1 + d / q > 0:
+            total = total + mp.mpf(q) * (mp.exp(a * mp.log1p(mp.mpf(d / q))) - 1 - a * mp.mpf(d / q))
+    return mp.log1p(total) / (a - 1)
 
 
 def _divergence(mp: Any, a: Any, law: _Law) -> Any:

@@ -94,7 +94,7 @@ def points(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Bas
 
 
 def _positive(mp: Any, x: Any) -> Any:
-    """max(x, 0), from above."""
-    if float(x) > 0:
-        return x
-    return mp.between(0, x) if hasattr(mp, "between") else mp.mpf(0)
+    """max(x, 0), from above. A bend between corners far out is below all doubles."""
+    if not hasattr(mp, "between"):
+        return max(x, mp.mpf(0))
+    return x if x.surely_positive() else mp.mpf(0) if (-x).surely_at_least(0) else mp.between(0, x)

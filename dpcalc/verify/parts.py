@@ -10,19 +10,24 @@ from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Answer, Row
 from dpcalc.verify import epochs, grids, laws, lumps
-from dpcalc.verify.grids import Parts, Unchecked
+from dpcalc.verify.grids import Parts
 from dpcalc.verify.laws import Base, Use
+from dpcalc.verify.unchecked import Unchecked
 
 
 def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
     """(context, ε, log δ as claimed) → δ of a composed row, from above."""
-    question = answer.question
     if row.route.bound.one is not None:
-        return epochs.composed(row, question)
-    uses = _OF[row.route.bound.name](row, answer)
-    at = abs(float(row.witness["epsilon"])) if question.asks == "tpr" else None
-    grid = row.witness if "grids" in row.witness and at is None else _found(row, question, at)
+        return epochs.composed(row, answer.question)
+    uses, grid = grounds(row, answer)
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
+
+
+def grounds(row: Row, answer: Answer) -> tuple[Parts, Mapping[str, Any]]:
+    """What is composed, and the grid."""
+    at = abs(float(row.witness["epsilon"])) if answer.question.asks == "tpr" else None
+    grid = row.witness if "grids" in row.witness else _found(row, answer.question, at)
+    return _OF[row.route.bound.name](row, answer), grid
 
 
 def is_composed(row: Row) -> bool:

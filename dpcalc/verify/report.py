@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf, isnan
 from typing import Any, NamedTuple
 
@@ -9,14 +10,16 @@ from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.render import record as rendered
 from dpcalc.render import row_label, symbol
 from dpcalc.rows import Answer, Row
+from dpcalc.verify import lower_ends
 from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.claims import Claim, of
-from dpcalc.verify.grids import Unchecked
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import number, replay
+from dpcalc.verify.unchecked import Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 _FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
+_TOLD = 1e-6  # relative
 _SAME = 1e-9  # relative: of companions, which are computed anew in doubles
 
 
@@ -74,27 +77,55 @@ def _certified(head: tuple[Finding, ...], record: Record) -> tuple[Finding, ...]
 
 def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
     name = row_label(row)
-    about = f"{symbol(answer.question.asks)} of {name}, because"
+    about = f"{symbol(answer.question.asks)} of {name}"
+    found = _left_open(name, about, lambda: tuple(_finding(name, claim, decide(claim), row, answer) for claim in of(row, answer)))
+    if found[0].verdict == OPEN or not any(k.endswith("_lower") for k in row.result):
+        return found
+    beside = f"the lower end of {about}"
+    return found + _left_open(name, beside, lambda: tuple(_lower_end(name, claim, row) for claim in lower_ends.of(row, answer)))
+
+
+def _left_open(name: str, about: str, findings: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    """What was found; or that it could not be, and why."""
     try:
-        claims = of(row, answer)
-        lower = tuple(Finding(OPEN, name, f"{k} = {x!r} ({name}), because it is the lower end of a bracket, no part of the guarantee")
-                      for k, x in row.result.items() if k.endswith("_lower") and x > 0)
-        return tuple(_finding(name, claim, decide(claim), row, answer) for claim in claims) + lower
+        return findings()
     except (Unchecked, DpcalcError) as reason:
-        return (Finding(OPEN, name, f"{about} of this: {reason}"),)
+        return (Finding(OPEN, name, f"{about}, because of this: {reason}"),)
     except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:
-        return (Finding(OPEN, name, f"{about} its witness is incomplete or out of range ({reason})"),)
+        return (Finding(OPEN, name, f"{about}, because its witness is incomplete or out of range ({reason})"),)
+
+
+def _lower_end(name: str, claim: Claim, row: Row) -> Finding:
+    """Of a bracket: refuted where it is above the upper end, which was checked; open where the certificate here does not reach it."""
+    quantity = claim.quantity.removesuffix("_lower")
+    if claim.claimed > row.result[quantity]:
+        return Finding(REFUTED, name, f"claimed {symbol(quantity)} >= {claim.claimed!r}, the lower end of a bracket whose upper end is "
+                       f"{row.result[quantity]!r} ({name})", None, claim)
+    decision = decide(claim)
+    shown = f"{symbol(quantity)} >= {claim.claimed!r} (lower end, {name}"
+    if decision.holds:
+        return Finding(VERIFIED, name, f"{shown}, {decision.how})", decision, claim)
+    return Finding(OPEN, name, f"{shown}), because it is not reached by the certificate that is made for it here", decision, claim)
 
 
 def _finding(name: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
     shown = f"{symbol(claim.quantity)} {'>=' if claim.least else '≤'} {claim.claimed!r}"
     if decision.holds:
         limit = ", a limit: no claim about a finite n" if row.route.bound.status == "limit" else ""
-        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{limit})", decision, claim)
+        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{limit}{_less(claim, decision)})", decision, claim)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim)
     return Finding(REFUTED, name, f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "
                    f"at its witness ({name}, {decision.how})", decision, claim)
+
+
+def _less(claim: Claim, decision: Decision) -> str:
+    """What the theorem gives at the witness, where the number is above it by more than it could be lowered and be refuted: the accuracy of
+    a composition is 1e-3 of log δ, for one."""
+    high = decision.ends[1]
+    if claim.gives != claim.quantity or claim.least or not 0 < high * (1 + _TOLD) < claim.claimed:
+        return ""
+    return f"; {high!r} at its witness"
 
 
 def _given(claim: Claim, decision: Decision) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import wor_rdp
-from dpcalc.verify.grids import Unchecked
+from dpcalc.verify.unchecked import Unchecked
 
 _SHORT, _EDGE = 100, 24  # terms that are added as they are; summands at each end
 _LONGEST = 25_000  # terms of a curve that is a list

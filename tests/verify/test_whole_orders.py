@@ -43,7 +43,7 @@ def test_blocks_hold_the_sum(curve, alpha, rate):
 
 
 def test_a_longer_sum_of_a_list_is_left_open():
-    from dpcalc.verify.grids import Unchecked
+    from dpcalc.verify.unchecked import Unchecked
 
     listed = CURVES[0]._replace(orders=(2.0, 3.0))
     with pytest.raises(Unchecked, match="26000 terms"):

@@ -71,10 +71,11 @@ def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smooth
 
 def rdp(alpha: float, **params: Any) -> float:
     """At most D_α of the two laws."""
-    return max(_divergence(alpha, pair, params["iterations"]) for pair in instances(**params))
+    return max(divergence(alpha, pair, params["iterations"]) for pair in instances(**params))
 
 
-def _divergence(alpha: float, pair: Pair, steps: int) -> float:
+def divergence(alpha: float, pair: Pair, steps: int) -> float:
+    """At most D_α of the two laws of one run."""
     import numpy as np
 
     if steps == 1:

@@ -70,7 +70,7 @@ def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
     return (all_edges[1:] + all_edges[:-1]) / 2, np.diff(all_edges) / 2
 
 
-def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float) -> float:
+def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float, nodes: int = NODES) -> float:
     """The bound of the module's proof over all |c| <= half + beyond (the panels are symmetric)."""
     import numpy as np
 
@@ -83,7 +83,7 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
         a, b = (rho + 1 / rho) / 2, (rho - 1 / rho) / 2
         both = a * a + b * b
         top = np.where(away * a <= halves * both, b * b * (halves * halves - away * away / both), -((away - halves * a) ** 2))
-        best = np.minimum(best, kappa / 2 * top - 2 * NODES * log(rho) - log1p(-(rho**-2)))
+        best = np.minimum(best, kappa / 2 * top - 2 * nodes * log(rho) - log1p(-(rho**-2)))
     best += np.log(halves) + log(64 / 15)
     return float(np.exp(best - _log_integral(cuts[1:], half, kappa)[:, None]).sum(axis=1).max()) * (1 + 1e-9)
 

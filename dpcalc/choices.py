@@ -1,0 +1,48 @@
+"""The free choices of a row that are many, or that its number was found without: looked for where a record is printed only. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.orders import Params, own_params
+
+if TYPE_CHECKING:
+    from dpcalc.question import Question
+    from dpcalc.rows import Row
+
+
+def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
+    """What the witness of a row lacks; `params` are those of its number."""
+    if question.asks == "tpr":
+        return _grid(row, params)
+    if question.asks not in ("epsilon", "delta", "tv") or question.delta == 0:
+        return {}
+    bound, steps = row.route.bound, int(params.get("steps", 1))
+    one = bound.one or bound
+    own = own_params(one, params)
+    if bound.one is not None and steps > 1:
+        from dpcalc.bounds.pnsgd import told
+
+        return told.choices(one, question, row.result, row.witness, steps, own)
+    if one.choices is None or ("steps" not in own and steps > 1):
+        return {}
+    own.pop("steps", None)
+    epsilon = row.result["epsilon"] if question.asks == "epsilon" else question.epsilon or 0.0
+    return one.choices(epsilon / steps, **own)  # of one epoch: basic composition of many is by the same at all
+
+
+def _grid(row: Row, params: Params) -> Mapping[str, Any]:
+    """The grid of a true-positive rate that is read from a composition."""
+    from dpcalc.attack import composed
+
+    if not composed(row.route, params):
+        return {}
+    from dpcalc.composed import to_delta
+    from dpcalc.errors import OutOfScope
+    from dpcalc.question import Question as At
+
+    try:
+        return to_delta(row.route, params, At("delta", epsilon=abs(row.witness["epsilon"])), bracket=False).witness
+    except OutOfScope:  # too fine a grid: the rate rests on a smaller ε
+        return {}

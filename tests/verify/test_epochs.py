@@ -1,0 +1,108 @@
+"""Answers over epochs carry the samples and blocks of one: verify looks for none, and any of them are sound."""
+
+import functools
+import json
+import random
+
+import pytest
+from test_verify import ask, better, texts
+
+from dpcalc.bounds.pnsgd.links import packed, unpacked
+from dpcalc.verify import epochs, grids, report
+from dpcalc.verify.report import REFUTED, verify
+
+RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
+LINES = [
+    f"{RUN} --diameter 2 --sigma 2 --n 40 --epochs 5 --delta 1e-6",
+    f"{RUN} --diameter .1 --sigma 2 --n 300 --epochs 7 --epsilon .5 --bound shuffled-hybrid",
+    f"{RUN} --diameter 2 --sigma 2 --n 200 --index 190 --epochs 4 --delta 1e-6",
+    f"{RUN} --diameter 2 --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon .5",
+    f"{RUN} --diameter 2 --sigma 9 --n 100 --epochs 3 --delta 1e-6 --strong-convexity .3 --bound output-perturbation",
+    f"{RUN} --diameter 2 --sigma .5 --n 40 --epochs 2 --epsilon 60",
+    f"{RUN} --diameter .1 --n 100 --epochs 3 --delta 1e-6 --epsilon 1 --solve sigma",
+]
+
+
+@functools.cache
+def _text():
+    record = ask(LINES[1])
+    record["bounds"] = record["bounds"][:1]
+    return json.dumps(record)
+
+
+def _nothing(*_, **__):
+    raise AssertionError("looked for anew")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", LINES)
+def test_nothing_is_looked_for(line, monkeypatch):
+    record = ask(line)
+    told = [row["witness"] for row in record["bounds"] if not row["name"].endswith("-basic") and "curve" not in row]
+    assert told and all("each" in w or ("epoch" in w and "grids" in w) for w in told)
+    assert all("links" in row["witness"] or "by" in row["witness"] for row in record["bounds"] if row["name"].endswith("hybrid-basic"))
+    assert len(json.dumps(record, indent=2)) < 60_000
+    monkeypatch.setattr(epochs, "followed", _nothing)
+    monkeypatch.setattr(grids, "found", _nothing)
+    verdict = verify(record)
+    assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
+    low = better(record)
+    assert any(f.verdict == REFUTED and "record says" not in f.text for f in verify(low).head), texts(verify(low))
+
+
+def test_a_record_without_them_is_checked_too():
+    record = ask(LINES[0])
+    for row in record["bounds"]:
+        for name in ("epoch", "each", "links", "fine", "by"):
+            row["witness"].pop(name, None)
+    assert verify(record).holds
+
+
+@pytest.mark.parametrize("rng", [random.Random(k) for k in range(2)])
+def test_other_samples_and_blocks_prove_no_less(rng):
+    """A smaller number than the best choice proves is proven by none."""
+    record = json.loads(_text())
+    low = better(record)
+    for r in (record, low):
+        said = r["bounds"][0]["witness"]["epoch"]
+        keep = sorted(rng.sample(range(len(said["epsilon"])), len(said["epsilon"]) * 9 // 10))
+        said["epsilon"] = [said["epsilon"][k] * rng.choice((1, 1, 1 + 1e-9)) for k in keep]
+        said["links"] = [said["links"][k] if rng.random() < 0.9 else packed([rng.choice((0, -1, -1, 1)) for _ in range(12)]) for k in keep]
+    assert not verify(low).holds
+    assert verify(record).head[0].verdict != report.OPEN
+
+
+BAD = [
+    {"epsilon": []}, {"epsilon": None}, {"epsilon": [0.0, 0.0]}, {"epsilon": [1.0, 0.5]}, {"epsilon": [-1.0, 1.0]}, {"epsilon": ["0", "1"]},
+    {"epsilon": [True]}, {"epsilon": [k / 9 for k in range(3000)]}, {"links": []}, {"links": None}, {"fine": 0}, {"fine": 10**6}, {"fine": None},
+]
+
+
+@pytest.mark.parametrize("change", BAD)
+def test_what_is_no_epoch_is_refused(change):
+    record = json.loads(_text())
+    record["bounds"][0]["witness"]["epoch"].update(change)
+    finding = verify(record).head[0]
+    assert finding.verdict == report.OPEN and "incomplete or out of range" in finding.text, finding.text
+
+
+@pytest.mark.parametrize("text", ["-1*0", "-1*999999999", "x", "1.5", "-1**2", "*", "7", "-9", "0*3000", "1 " * 60_000, 3, None])
+def test_what_is_no_run_of_links_is_refused(text):
+    record = json.loads(_text())
+    record["bounds"][0]["witness"]["epoch"]["links"][3] = text
+    assert verify(record).head[0].verdict == report.OPEN
+
+
+def test_runs():
+    assert packed([-1, -1, 5, 0, 0, 0]) == "-1*2 5 0*3" and packed([]) == ""
+    rng = random.Random(1)
+    for _ in range(50):
+        codes = [rng.choice((-3, -1, 0, 2)) for _ in range(rng.randint(0, 40))]
+        assert unpacked(packed(codes)) == codes
+
+
+def test_a_true_positive_rate_carries_its_grid(monkeypatch):
+    record = ask("tv --sampling-rate .05 --steps 20 --fpr .1 --tpr .2 --solve sigma")
+    assert "grids" in record["bounds"][0]["witness"]
+    monkeypatch.setattr(grids, "found", _nothing)
+    assert verify(record).holds and not verify(better(record)).holds
