@@ -31,7 +31,7 @@ _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies bey
 
 # The blocks of sums, and the fall of log δ between samples: the hull is at most about .5 % above the profile; finer sums would gain
 # 1e-4 of ε.
-_FINE, _FALL = 10, 0.2
+FINE, _FALL = 10, 0.2
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
 
@@ -107,7 +107,7 @@ def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], a
     allowed = _FALL * max(1.0, -lowest / _MOST / _FALL)
     steps = pairwise(sorted(about))
     epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
-    found = dict(zip(epsilons, many(bound, epsilons, _FINE, p), strict=True))
+    found = dict(zip(epsilons, many(bound, epsilons, FINE, p), strict=True))
     _cut(found, lowest)
     order = sorted(found)
     return tuple(order), tuple(found[e] for e in order)
