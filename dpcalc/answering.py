@@ -115,7 +115,7 @@ def _solved_by_composition(route: Route, given: Params, question: Question) -> b
     if question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta):
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown and question.unknown.name not in ("steps", "epochs")
-    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.rough or route.guide) is not None)
+    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.near_budget or route.guide) is not None)
 
 
 def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:

@@ -44,7 +44,7 @@ class Bound(NamedTuple):
     rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α) of one use, exact or by its integral
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
     default: bool = False  # conversion: the one that ends a curve named alone
-    rough: Bound | None = None  # a cheaper one: a conversion with nearly the same best order, a composition with nearly the same solution
+    rough: Bound | None = None  # conversion: a cheaper one with nearly the same best order
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     exact_n: float = inf  # up to this many records: `exact` is a sum over all of them
     # Beyond so many records (from the index on) the printed sum or chain over them is taken in blocks, from above, by `exact` too.
@@ -55,6 +55,8 @@ class Bound(NamedTuple):
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
     # profile over epochs: (epsilon, log_delta, *params) → log δ at ε, from what `inverse` composes at that log δ: where --solve looks
     at_budget: Callable[..., float] | None = None
+    near_budget: Callable[..., float] | None = None  # about that, faster
+    near_inverse: Callable[..., float] | None = None  # about what `inverse` says, faster
     # profile: (epsilon, *params) → the choices that its value made at ε, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch

@@ -10,7 +10,7 @@ from typing import Any
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
-from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, integer_boundary
+from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary
 from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
@@ -28,9 +28,10 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     unknown = question.unknown
     assert unknown is not None
     search = _Search(route, given, derive, question)
+    gap = cache(search.gap)
     try:
         if search.one_value:
-            x = _root(search.gap, unknown, max(1e-13, search.margin / 10), _first_guess(search))
+            x = _root(gap, unknown, max(1e-13, search.margin / 10), *_first_guesses(search, gap))
         else:
             x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
@@ -40,7 +41,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
             raise search.reason from None
         raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
                          f"{reached(search.question, search.forward, e.at)}", "--solve") from None
-    row = _checked(search, x) or _settle(search, x)
+    row = _checked(search, x, gap) or _settle(search, x)
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
 
@@ -70,33 +71,33 @@ def _known(value: Callable[..., float], epsilon: float, own: tuple[tuple[str, An
     return value(epsilon, **dict(own))
 
 
-def _first_guess(search: _Search) -> float | None:
-    """Where the solution is by the faster form of a costly profile; None where it has none there."""
+def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[float, ...]:
+    """Where the solution is by the faster form of a costly profile, and by its slope from there; none where it has none."""
     bound, unknown = search.route.bound, search.question.unknown
     if not search.margin or bound.coarse is None or unknown is None:
-        return None
+        return ()
     about = _about(search.route, search.given, search.derive, search.question)
     try:
         x = _root(about.gap, unknown, 1e-4)
     except Unreachable:
-        return None
+        return ()
     if unknown.kind == "count":
-        return x
-    near = x * (1 + unknown.safer * _APART)
-    off, rise = search.gap(x), (about.gap(near) - about.gap(x)) / _APART  # by the slope of the faster form to the other one's root
-    if rise < 0 and abs(off / rise) < _BELIEVED:
-        x *= exp(-unknown.safer * off / rise)
+        return (x,)
+    aside = x * (1 + unknown.safer * _APART)
+    off, rise = gap(x), (about.gap(aside) - about.gap(x)) / _APART
     low, high = unknown.search
-    return min(max(x, low), high)
+    if not (rise < 0 and 0 < abs(off / rise) < _BELIEVED):
+        return (x,)
+    return x, min(max(x * exp(-unknown.safer * off / rise), low), high)
 
 
-def _checked(search: _Search, x: float) -> Row | None:
+def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | None:
     """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget. Where it meets it
     by far (a count, the end of a range), its own ε is looked for."""
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
-    if search.route.bound.kind == "profile" and -_MET <= search.gap(x) <= 0:
+    if search.route.bound.kind == "profile" and -_MET <= gap(x) <= 0:
         result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
         return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)
@@ -161,18 +162,21 @@ def _at_fixed_orders(search: _Search, x: float) -> float:
     return _root(search.cold_gap, unknown, 1e-13, x)
 
 
-def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None) -> float:
+def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None,
+          near: float | None = None) -> float:
+    """The boundary of gap <= 0; from a start, where one is given, and towards a point that is nearer to it."""
     low, high = unknown.search
     gap = cache(gap)
     if unknown.kind == "count" and tolerance < 1e-6:
         return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start))
-    if start is None:
-        start, factor = 1.0 if low < 1.0 < high else (low * high) ** 0.5, 2.0
-    else:
-        factor = 1.0001
     whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
-    meets, fails = bracket(whole, start, unknown.safer, low, high, factor)
-    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance)
+    if start is not None and near is not None:
+        meets, fails = bracket_near(whole, start, near, unknown.safer, low, high)
+    elif start is not None:
+        meets, fails = bracket(whole, start, unknown.safer, low, high, 1.0001)
+    else:
+        meets, fails = bracket(whole, 1.0 if low < 1.0 < high else (low * high) ** 0.5, unknown.safer, low, high, 2.0)
+    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance, tolerance if near is not None else 0.0)
     return int(x) if unknown.kind == "count" else x
 
 

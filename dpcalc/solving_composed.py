@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, inf, log
 
-from dpcalc.bound import Bound
 from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
@@ -15,29 +14,26 @@ from dpcalc.profiles.compose import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
-from dpcalc.solving import reached, roughly
+from dpcalc.solving import reached
+from dpcalc.solving_near import PER_EPSILON, look, middle, moved
 
 _ROUNDS = 60
-_SHARPER = 1.5  # log of how much less noise a composition may need than basic composition, as a guess
 _PATIENT = 5  # evaluations, after which ever less will do: the samples of a profile do not move evenly
 _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
-_ROUGHLY = 0.01  # of log ε
-_PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
-_STEEP = 1e3  # of a gap: next to it δ is 0, or 1
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
+_TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
+_ASIDE = 0.03  # of a first step where the solution is near
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
     """The value of the unknown that meets the budget, with an ε within the precision of it; fed back, it meets the budget."""
     search = _Search(route, given, derive, question)
-    if near is None and route.bound.rough:
-        rough = _Search(Route(route.bound.rough), given, derive, question, _ROUGHLY)
-        near = rough.boundary(_between_bounds(route.bound, given, derive, question) or _middle(question))
-        search.slope = rough.slope
+    if near is None and route.bound.near_budget and question.asks == "epsilon":
+        near, search.slope = look(route, given, derive, question)
     if near is None:
         near = _guided(route, given, derive, question)
     x = search.boundary(near)
@@ -46,7 +42,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         gap = search.log_ratio(row)
         if gap <= 0:
             break
-        x = search.moved(x, gap + search.tolerance)
+        x = moved(search.unknown, x, gap + search.tolerance)
         row = search.forward(x, True)
     else:
         raise OutOfScope("no-solution", f"{route.label} does not settle on a value that meets the budget", "--solve")
@@ -65,26 +61,7 @@ def _guided(route: Route, given: Params, derive: Callable[[Params], Params], que
             return solve_rdp(Route(*route.guide), given, derive, question).result[unknown.name]
         except (DpcalcError, OverflowError, Unreachable):
             pass  # a guess only: the search below starts in the middle
-    return _middle(question)
-
-
-def _between_bounds(bound: Bound, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
-    """Between the solutions by one epoch, which loses less, and by basic composition, which loses more, where these are quick to find."""
-    from dpcalc.bounds.pnsgd.epochs import basic
-
-    unknown, one = question.unknown, bound.one
-    if one is None or question.asks != "epsilon" or unknown is None or unknown.name == "epochs":
-        return None
-    least, most = (roughly(Route(each), given, derive, question) for each in (one, basic(one)))
-    if least is None or most is None:
-        return None
-    return most * exp(max(-_SHARPER, min(log(least / most) / 2, _SHARPER)))
-
-
-def _middle(question: Question) -> float:
-    assert question.unknown is not None
-    low, high = question.unknown.search
-    return 1.0 if low < 1.0 < high else (low * high) ** 0.5
+    return middle(unknown)
 
 
 def _to_tpr(route: Route, params: Params, question: Question, bracket: bool) -> Row:
@@ -100,14 +77,14 @@ class _Search:
     """log(ε/budget), or of TV or the true-positive rate, as a function of the unknown, which it brackets in log x by secants. Where the
     bound tells log δ at the budget's ε, by that: it changes smoothly also where ε itself jumps, as with rare losses."""
 
-    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
-                 tolerance: float | None = None) -> None:
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         assert question.unknown is not None and question.target is not None
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
-        self.tolerance = tolerance or float(given.get("precision") or PRECISION) / 4
-        self.width = tolerance / 2 if tolerance else self.tolerance / 20  # of log x
-        self.slope = 0.0  # of the gap in log x, where known
+        self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
+        self.tolerance = float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
+        self.width = self.tolerance / 20  # of log x
+        self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.steps_left = _STEPS
 
     def forward(self, x: float, bracket: bool) -> Row:
@@ -125,40 +102,29 @@ class _Search:
 
     def gap(self, x: float) -> float:
         try:
-            if self.route.bound.at_budget and self.question.asks == "epsilon":
-                return self._by_delta(x)
+            if self.by_delta:
+                gap = self._by_delta(self.by_delta, x)
+                if self.unknown.kind != "count" or abs(gap) > _TOLD * self.tolerance:
+                    return gap  # next to the budget ε itself tells which whole number is the last one
             return self.log_ratio(self.forward(x, False))
         except TooLarge:
             raise
         except (OutOfScope, OverflowError):
             return inf
 
-    def _by_delta(self, x: float) -> float:
-        bound = self.route.bound
+    def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
+        bound, log_target = self.route.bound, self.question.log_delta
         params = self.derive({**self.given, self.unknown.name: x})
-        if params.get("steps", 1) == 1:
-            log_delta = bound.value(self.target, **own_params(bound, params))
-        else:
-            assert bound.at_budget is not None
-            log_delta = bound.at_budget(self.target, self.question.log_delta, **own_params(bound, params))
-        return inf if log_delta > -_NEAR_ONE else float(log_delta - self.question.log_delta) / _PER_EPSILON
-
-    def moved(self, x: float, by: float) -> float:
-        """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
-        low, high = self.unknown.search
-        y = min(max(x * exp(min(self.unknown.safer * by, 700.0)), low), high)
-        if self.unknown.kind != "count":
-            return y
-        whole = round(y)
-        if whole == x and by:
-            whole = int(x + (self.unknown.safer if by > 0 else -self.unknown.safer))
-        return min(max(whole, int(low)), int(high))
+        own, one = own_params(bound, params), params.get("steps", 1) == 1
+        log_delta = bound.value(self.target, **own) if one else at_budget(self.target, log_target, **own)
+        gap = float(log_delta - log_target) / PER_EPSILON
+        return inf if log_delta > -_NEAR_ONE else gap
 
     def boundary(self, start: float) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
-        x, last, before = self.moved(start, 0.0), None, None
+        x, last, before = moved(self.unknown, start, 0.0), None, None
         away = _Away(self.unknown.safer, self.slope != 0.0)
         for k in range(_ROUNDS):
             gap = self.gap(x)
@@ -168,16 +134,16 @@ class _Search:
             last = met
             if -self.tolerance * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
                 break
-            if before is not None and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
-                self.slope = (gap - before[1]) / log(x / before[0])
+            if before is not None and x != before[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
+                self.slope = abs((gap - before[1]) / log(x / before[0]))
             before = x, gap
             if len(ends) == 2:
                 x = self._between(ends[True], ends[False], pull[True], pull[False])
                 continue
             by = self._newton(gap)
-            y = self.moved(x, by) if by else x
+            y = moved(self.unknown, x, by) if by else x
             if y == x:
-                y = self.moved(x, away.step(log(x), gap))
+                y = moved(self.unknown, x, away.step(log(x), gap))
             if y == x:
                 if gap > 0:
                     raise NoSolution("no-solution", f"no {self.unknown.option[2:]} meets the budget by {self.route.label}: "
@@ -186,14 +152,11 @@ class _Search:
             x = y
         if True not in ends:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
-        if len(ends) == 2 and ends[True][0] != ends[False][0]:
-            (a, gap_a), (b, gap_b) = ends.values()
-            self.slope = (min(max(gap_a, -_STEEP), _STEEP) - min(max(gap_b, -_STEEP), _STEEP)) / log(a / b)
         return ends[True][0]
 
     def _newton(self, gap: float) -> float:
         """How far to move towards less loss, by the slope of a rough search: to just below the budget. 0 where that is unknown."""
-        by = (gap + self.tolerance / 2) / abs(self.slope) if self.slope and self.steps_left else 0.0
+        by = (gap + self.tolerance / 2) / self.slope if self.slope and self.steps_left else 0.0
         self.steps_left -= 1
         return by if abs(by) < _NEAR else 0.0
 
@@ -223,7 +186,7 @@ class _Away:
 
     def __init__(self, safer: int, near: bool) -> None:
         self.safer, self.length, self.lost = safer, 0.0, 0
-        self.unseen = _ROUGHLY if near else _LONGEST / 2  # a first step where the gap does not tell
+        self.unseen = _ASIDE if near else _LONGEST / 2  # a first step where the gap does not tell
         self.last: tuple[float, float] | None = None
 
     def step(self, t: float, gap: float) -> float:

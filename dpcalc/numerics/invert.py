@@ -1,12 +1,13 @@
 """Safe inversion of monotone functions: the answer always lies on the side that meets the budget."""
 
 from collections.abc import Callable
-from math import exp, inf, log
+from math import asinh, exp, inf, log
 
 _STRAIGHT = 0.5  # of gaps, between which a function is nearly straight
-_OVER = 1.3  # how far beyond a secant's root, where it is near
-_NO_LOSS = 1e300  # of −log δ: all of the range may be like that
-_LARGE, _TRUSTED, _BEYOND = 1e6, 1.0, 1.2  # of a gap, and of a step in log x, for a secant; how far beyond it
+_OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, where it is near
+_TOO_NEAR = 1e-9  # of a bracket: not believed
+_NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that; a step at most
+_TRUSTED, _BEYOND, _WIDE = 1.0, 1.2, 1.3  # of a step in log x for a secant, or a gap; how far beyond it; a first step from afar
 
 
 class Unreachable(ValueError):
@@ -17,8 +18,8 @@ class Unreachable(ValueError):
         self.at, self.gap = at, gap
 
 
-def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13) -> float:
-    """A point x with gap(x) <= 0 that has a point with gap > 0 within rtol·|x|.
+def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13, met: float = 0.0) -> float:
+    """A point x with gap(x) <= 0 that has a point with gap > 0 within rtol·|x|, or whose gap is −`met` at least.
 
     gap is monotone between `meets` (gap <= 0) and `fails` (gap > 0), in either direction. Chandrupatla's method
     (bisection and inverse quadratic interpolation); soundness does not depend on monotonicity, only tightness does.
@@ -30,12 +31,14 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     if fb > 0:
         raise Unreachable(b, fb)
     c, fc = a, fa
-    t = min(max(fa / (fa - fb), 0.02), 0.98) if max(fa, -fb) < _STRAIGHT else 0.5
+    t = _first(fa / (fa - fb)) if max(fa, -fb) < _STRAIGHT else 0.5
     for _ in range(400):
         x = a + t * (b - a)
         if x in (a, b):
             break
         fx = _finite(gap(x))
+        if -met <= fx <= 0:
+            return x
         if (fx > 0) == (fa > 0):
             c, fc = a, fa
         else:
@@ -51,10 +54,10 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     return a if fa <= 0 else b
 
 
-def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13) -> float:
+def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13, met: float = 0.0) -> float:
     """`boundary` for positive unknowns that range over many orders of magnitude: coarse in log x, then in x."""
     if min(meets, fails) <= 0 or max(meets, fails) < 4 * min(meets, fails):
-        return boundary(gap, meets, fails, rtol)
+        return boundary(gap, meets, fails, rtol, met)
     good, bad = log(meets), log(fails)
     last_good, last_bad = meets, fails
     while abs(good - bad) > 1.0:
@@ -64,7 +67,7 @@ def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol
             good, last_good = mid, x
         else:
             bad, last_bad = mid, x
-    return boundary(gap, last_good, last_bad, rtol)
+    return boundary(gap, last_good, last_bad, rtol, met)
 
 
 def bracket(gap: Callable[[float], float], start: float, toward: float, low: float, high: float,
@@ -78,10 +81,8 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
     fx = gap(x)
     direction = toward if fx > 0 else -toward
     while True:
-        y = x * grow if direction > 0 else x / grow
-        y = min(max(y, low), high)
-        if fx < -_NO_LOSS:
-            y = high if direction > 0 else low
+        grow = max(grow, _MOST) if fx < -_NO_LOSS else grow
+        y = min(max(x * grow if direction > 0 else x / grow, low), high)
         fy = gap(y)
         if (fy > 0) != (fx > 0):
             return (y, x) if fy <= 0 else (x, y)
@@ -89,7 +90,7 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
             if fy > 0:
                 raise Unreachable(y, fy)
             return y, y
-        grow = _secant(grow, fx, fy) or min(grow * grow, 1e8)
+        grow = _secant(grow, fx, fy) or min(grow * grow, _MOST)
         x, fx = y, fy
 
 
@@ -98,20 +99,22 @@ def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: floa
     fa, fb = gap(a), gap(b)
     if (fa > 0) != (fb > 0):
         return (a, b) if fa <= 0 else (b, a)
-    share = fb / (fa - fb) if fa != fb else inf
+    near, far = _finite(fb), _finite(fa)
+    share = near / (far - near) if far != near else inf
     c = min(max(b * exp(_OVER * share * log(b / a)), low), high) if 0 < share < 1 else b
     if c != b and (gap(c) > 0) != (fb > 0):
         return (b, c) if fb <= 0 else (c, b)
-    return bracket(gap, c, toward, low, high, 1.01)
+    return bracket(gap, c, toward, low, high, 1.01 if abs(fb) < _TRUSTED else _WIDE)
 
 
 def _secant(grow: float, fx: float, fy: float) -> float:
     """The factor that is likely to lead just beyond the boundary, after one by `grow` that led from fx to fy; 0 where that is not seen."""
-    share = fy / (fx - fy) if abs(fx) < _LARGE and fx != fy else -1.0
+    a, b = _finite(fx), _finite(fy)
+    share = b / (a - b) if abs(fx) < _NO_LOSS and a != b else -1.0
     if share < 0:
         return 0.0
     step = log(grow) * max(_BEYOND * share, 1.5)
-    return exp(step) if step < _TRUSTED else max(exp(_TRUSTED), min(grow * grow, 1e8))
+    return exp(step) if step < _TRUSTED else max(exp(_TRUSTED), min(grow * grow, _MOST))
 
 
 def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None) -> int:
@@ -148,8 +151,15 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
 
 
 def _finite(x: float) -> float:
-    """Gaps of ±inf (a zero δ, an infinite ε) interpolate badly; their sign is all that counts."""
-    return min(max(x, -1e300), 1e300)
+    """A gap as it is interpolated: large ones as their logarithm, since a δ may fall like e^{−x²}, and ±inf as a number."""
+    return asinh(min(max(x, -1e300), 1e300))
+
+
+def _first(share: float) -> float:
+    """Where a secant leads; next to an end a little beyond that, to the other side."""
+    if share > 0.5:
+        return 1 - _first(1 - share)
+    return max(share, min(_OVER * share, _ASIDE)) if share > _TOO_NEAR else _ASIDE
 
 
 def _step(a: float, fa: float, b: float, fb: float, c: float, fc: float) -> float:

@@ -20,6 +20,7 @@ _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
+_RESOLVED = 200  # steps up to the ε asked about, where rare losses decide
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
@@ -45,6 +46,11 @@ class _Question(NamedTuple):
     @property
     def aimed(self) -> float | None:
         return self.epsilon if self.epsilon is not None else self.aim
+
+    @property
+    def coarser(self) -> float:
+        """How much coarser a grid may be where less than the usual precision is wanted: errors of rounding are of second order."""
+        return max(1.0, sqrt(self.precision / PRECISION))
 
     def tilt_for(self, parts: Parts) -> Cumulants:
         return tilt.for_epsilon(parts, self.aimed) if self.aimed is not None else tilt.for_delta(parts, self.log_delta or 0.0)
@@ -151,21 +157,19 @@ def _is_large(witness: dict[str, Any]) -> bool:
 
 def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
     """Where one rare loss may decide, by the tilt to its ε: the one from δ makes several typical, and magnifies rounding. Both are tried,
-    unless the first is seen to be close, which is quickly done for atoms; with the question that was best."""
+    unless the first is seen to be close; with the question that was best."""
     single = question.single(parts)
     if single is None:
         return _at_tilt(parts, question, bracket), question
-    aimed, atoms = question._replace(aim=single), all(not pair.pieces for pair, _ in parts)
+    aimed = question._replace(aim=single)
     try:
-        answer = _at_tilt(parts, aimed._replace(tight=bracket), atoms)
+        answer = _at_tilt(parts, aimed._replace(tight=bracket), bracket)
     except TooLarge:
         return _at_tilt(parts, question, bracket), question
-    if answer.upper - answer.lower <= question.precision * answer.upper:
+    if bracket and answer.upper - answer.lower <= question.precision * answer.upper:
         return answer, aimed
-    other = _at_tilt(parts, question, bracket and atoms)
+    other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question
-    if bracket and not atoms:
-        answer = _at_tilt(parts, better, True)
     return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
 
 
@@ -232,7 +236,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     lattice = lattice_of(near)
     if lattice and c.tilt * lattice > STEEP:  # all weight is on the largest loss already
         c = cumulants(near, STEEP / lattice)
-    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight)
+    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight, _resolved(near, c, around), question.coarser)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
     infinite = _log_infinite(near)
@@ -255,6 +259,14 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         if bracket:
             below = log_less(question.read(reader(both.lower, -1)), gained + _ROUNDING) - snap * (c.tilt + 1)
     return Bracket(above, min(below, above), _witness(near, c, both)), gained
+
+
+def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
+    """The step that is wanted where rare losses decide, or those near the end of the range; inf elsewhere."""
+    if not epsilon or not tilt.is_rare(parts, c):
+        return inf
+    left = _largest_loss(parts) - epsilon
+    return (min(epsilon, left) if left > 0 else epsilon) / _RESOLVED
 
 
 def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, log, sqrt
+from math import ceil, inf, log, sqrt
 from typing import NamedTuple
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
@@ -16,7 +16,9 @@ _FIRST_POINTS = 1 << 17  # of the last transform where they are
 _ROUNDS = 8
 _COARSENINGS = 2  # of the step, each by 4, where the first grid does not fit in memory
 _ENOUGH_CELLS = 150_000
-_LEAST_CELLS = 4096  # for samples: few steps need more than the change of log M says, and so many cost nothing
+_LEAST_CELLS, _MANY_STEPS = 4096, 50.0  # for samples: few steps need more than the change of log M says, and so many cost nothing
+_LEAST, _MOST_CELLS = 256, 1 << 15  # for samples, whatever else is wanted
+_SAMPLES_SHARE = 1 / 3  # of the budget, for samples
 _FEW_ATOMS = 8
 STEEP = 60.0  # of tilt times lattice step
 
@@ -32,22 +34,30 @@ class Rounded(NamedTuple):
     block: int = 0  # steps that are composed first
 
 
-def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True) -> Rounded:
-    """Grids whose rounding moves log δ by no more than the budget, where memory allows that; that of lower values only if `tight`."""
+def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True,
+                      resolved: float = inf, coarser: float = 1.0) -> Rounded:
+    """Grids whose rounding moves log δ by no more than the budget, where memory allows that; that of lower values only if `tight`.
+
+    `resolved` is the step that tells the losses apart that decide, where they are rare: log M does not show what becomes of those. By
+    `coarser` the grids are that where log M does not say how fine they need to be.
+    """
     steps = sum(count for _, count in parts)
     offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
     depth = 38.0 + log(steps)
     lattice = lattice_of(parts)
     step = lattice or _first_step(c, steps, budget)
     samples = lattice is not None and len(parts[0][0].atoms) > _FEW_ATOMS  # of a profile, multiples of nothing
+    least = _LEAST_CELLS / (1 + steps / _MANY_STEPS) ** 0.5 / coarser
     if samples:
-        step = max(step, _first_step(c, steps, budget))
+        budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
+        width = _width(parts)
+        step = max(min(_first_step(c, steps, budget) if resolved == inf else resolved * coarser, width / _LEAST), width / _MOST_CELLS)
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         cells = max(len(g.weight) for g, _ in upper)
         factor = _refinement(budget, above, below if tight else 0.0, cells)
-        if samples and cells < 0.9 * _LEAST_CELLS:
-            factor = min(factor, cells / _LEAST_CELLS)
+        if samples and cells < 0.9 * least:
+            factor = min(factor, cells / least)
         if factor == 1:
             break
         try:
@@ -65,6 +75,12 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
         block = max(1, block // 4)
     return Rounded(_blocks(upper, c.tilt, block, ratio, _block_up), _blocks(lower, c.tilt, block, ratio, _block_down),
                     step * ratio, step, upper, block)
+
+
+def _width(parts: Parts) -> float:
+    """From the smallest loss to the largest one, of atoms."""
+    losses = [loss for loss, _ in parts[0][0].atoms]
+    return max(losses) - min(losses)
 
 
 def _first_step(c: Cumulants, steps: int, budget: float) -> float:

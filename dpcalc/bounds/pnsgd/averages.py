@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import log
+from math import expm1, inf, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LEAST = -1e300
+_LEAST_RATIO = 1e-300
 
 
 @lru_cache(maxsize=8)
@@ -34,6 +35,23 @@ def average_theta(epsilon: Array, ratio: Callable[[int], float], n: int, fine: i
         ways |= dict.fromkeys(epsilon.tolist(), fine)
     ratios, lengths = _blocks(ratio, n, fine)
     return mean(log_theta(epsilon, ratios[:, None]), lengths)
+
+
+def log_shares(log_c: float, m: Array) -> Array:
+    """positions.log_share of an array, for 0 <= c <= 1."""
+    if log_c == 0:
+        return -np.log(m + 1.0)
+    if log_c == -inf:
+        return np.where(m == 0, 0.0, -inf)
+    falls: Array = 2 * m * log_c + np.log(expm1(2 * log_c) / np.expm1(2 * (m + 1.0) * log_c))
+    return falls
+
+
+def scaled_many(first: float, log_square: Array) -> Array:
+    """positions.scaled of an array, from above; below 1e-300 that."""
+    half = np.maximum(log_square / 2, -690.0)
+    found: Array = first * np.exp(half) * (1 + 4e-15 * (2 + np.abs(half)))
+    return np.where(log_square == -inf, 0.0, np.maximum(_LEAST_RATIO, np.where(half > -690.0, found, 0.0)))
 
 
 def mean(logs: Array, lengths: Array) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_RATIO = 1.3  # between block lengths tried
+_RATIO, _NEXT = 1.3, 8  # between block lengths tried; as many of the shortest ones are
 _NEAR = 2.5  # as far from the last best lengths they are looked for
 _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
 
@@ -86,15 +86,18 @@ def average_many(epsilon: Array, path: Path, n: int, ways: dict[float, Any] | No
 def follow_many(epsilon: Array, path: Path, enough: Callable[[int, Array], Array], record: Ways | None = None) -> Array:
     """log d at every node (rows) for every ε (columns); where enough(node, log d) says so it is not followed further: d falls."""
     nodes = path.nodes
+    tried = _candidates(tuple(nodes))
+    kappas = path.kappas(tried.block)
+    enters = kappas * (kappas / 2 - NOTHING)
     logs: Array = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
     levels = np.empty_like(logs)
-    tried = _candidates(tuple(nodes))
     with np.errstate(all="ignore"):
         log_gap = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
         levels[0] = _level(epsilon, log_gap, logs[0])
+        highest = np.full(len(nodes), levels[0].max())  # level at a node
         go = np.arange(len(epsilon))
         e, gap, last = epsilon, log_gap, logs[0]
-        low, high = 1.0, 1.0
+        shortest, longest = 1, 1
         for j in range(1, len(nodes)):
             done = enough(j - 1, logs[j - 1])[go]
             if done.any():  # these columns keep their last value
@@ -103,59 +106,80 @@ def follow_many(epsilon: Array, path: Path, enough: Callable[[int, Array], Array
                 if not len(go):
                     break
                 e, gap, last = epsilon[go], log_gap[go], last[~done]
+                highest[:j] = levels[:j, go].max(axis=1)
             last = np.minimum(logs[j, go], last)
-            before, block, times = tried[j]
-            if j >= _ALL and j % _OFTEN:  # the longest, and those near the last best ones
-                some = slice(block.searchsorted(low / _NEAR), block.searchsorted(high * _NEAR, "right"))
-                before, block, times = (np.append(x[some], x[-1:]) for x in (before, block, times))
-            kappa = np.array([path.kappa(p, j, k) for p, k in zip(before.tolist(), block.tolist(), strict=True)])
-            near = levels.take(before, axis=0)
-            near = near if len(go) == len(epsilon) else near[:, go]
-            useful = (near.max(axis=1) >= kappa * (kappa / 2 - NOTHING)).nonzero()[0]
+            some = slice(tried.ends[j - 1], tried.ends[j])
+            useful = (highest.take(tried.before[some]) >= enters[some]).nonzero()[0] + some.start
+            if j >= _ALL and j % _OFTEN:
+                useful = _near(useful, tried.block, shortest / _NEAR, longest * _NEAR)
             if len(useful):
-                start = logs.take(before[useful], axis=0)
-                start = start if len(go) == len(epsilon) else start[:, go]
-                found = start + times[useful, None] * log_theta(near[useful], kappa[useful, None])
+                before, times = tried.before[useful], tried.times[useful]
+                start, near = logs.take(before, axis=0), levels.take(before, axis=0)
+                if len(go) < len(epsilon):
+                    start, near = start[:, go], near[:, go]
+                found = start + times[:, None] * log_theta(near, kappas[useful, None])
                 best = found.argmin(axis=0)
                 least = np.maximum(found[best, np.arange(len(go))] * (1 - 4e-16), LOWEST)
                 gains = least < last
                 if gains.any():
-                    used = block[useful][best[gains]]
-                    low, high = used.min(), used.max()
+                    used = useful[best[gains]]
+                    lengths = tried.block[used]
+                    shortest, longest = int(lengths.min()), int(lengths.max())
                     if record is not None:
-                        each = useful[best[gains]]
-                        record.add(j, go[gains], np.stack((before[each], block[each], times[each]), axis=1))
+                        record.add(j, go[gains], np.stack((tried.before[used], lengths, tried.times[used]), axis=1))
                     last = np.minimum(last, least)
             logs[j, go] = last
-            levels[j, go] = _level(e, gap, last)
+            levels[j, go] = level = _level(e, gap, last)
+            highest[j] = level.max()
     return logs
+
+
+def _near(useful: Array, block: Array, low: float, high: float) -> Array:
+    """The last one, the longest, and those of about these lengths."""
+    lengths = block[useful]
+    some = (lengths >= low) & (lengths <= high)
+    some[-1:] = True
+    return useful[some]
 
 
 def _level(epsilon: Array, log_gap: Array, log_d: Array) -> Array:
     """log(1 + (e^ε − 1)/d), rounded down; never below ε."""
     value = np.logaddexp(0.0, log_gap - log_d)
-    rounding = 4e-15 * (1 + value + np.abs(log_gap) + np.abs(log_d))
-    return np.where(log_gap == -np.inf, 0.0, np.maximum(epsilon, value - rounding))
+    rounding = 4e-15 * (1 + value + np.abs(log_gap) - log_d)
+    level: Array = np.maximum(epsilon, value - rounding)  # at ε = 0 the logarithm of the gap, and its rounding, are infinite
+    return level
+
+
+class _Candidates(NamedTuple):
+    """Node before, block length, how many blocks; those to node j end at ends[j]."""
+
+    before: Array
+    block: Array
+    times: Array
+    ends: list[int]
 
 
 @lru_cache(maxsize=4)
-def _candidates(nodes: tuple[int, ...]) -> list[tuple[Array, Array, Array]]:
-    """At every node (node before, block length, how many blocks), by length, lengths about _RATIO apart."""
-    return [_at(nodes, j) for j in range(len(nodes))]
+def _candidates(nodes: tuple[int, ...]) -> _Candidates:
+    """At every node, by length, lengths about _RATIO apart: many blocks from the node before, and one from each of some nodes."""
+    at = np.array(nodes)
+    gap = np.diff(at, prepend=0)[:, None]
+    many = _spread(2, gap.max())[::-1]
+    longer = _spread(1, at[-1] / max(1, gap[1:].min(initial=1)))
+    lengths = np.sort(np.concatenate((gap + np.arange(_NEXT), np.minimum(gap * longer.astype(float), at[-1]).astype(int)), axis=1), axis=1)
+    one = np.maximum(at.searchsorted(at[:, None] - lengths, "right") - 1, 0)
+    first = np.diff(one, prepend=len(nodes), axis=1) < 0  # each node once
+    before = np.concatenate((np.broadcast_to(np.arange(len(nodes))[:, None] - 1, (len(nodes), len(many))), one), axis=1)
+    block = np.concatenate((gap // many, at[:, None] - at[one]), axis=1)
+    times = np.concatenate((np.broadcast_to(many, (len(nodes), len(many))), np.ones_like(one)), axis=1)
+    some = np.concatenate((many <= gap, first), axis=1)
+    some[0] = False
+    return _Candidates(before[some], block[some], times[some], np.cumsum(some.sum(axis=1)).tolist())
 
 
-def _at(nodes: tuple[int, ...], j: int) -> tuple[Array, Array, Array]:
-    found: list[tuple[int, int, int]] = []
-    gap, times = nodes[j] - nodes[j - 1] if j else 0, 2
-    while times <= gap:
-        found.append((j - 1, gap // times, times))
-        times = max(times + 1, int(times * _RATIO))
-    found.reverse()
-    last = 0.0
-    for p in range(j - 1, -1, -1):
-        block = nodes[j] - nodes[p]
-        if block >= last * _RATIO or block <= last + 2 or p == 0:
-            found.append((p, block, 1))
-            last = block
-    each = np.array(found, int).reshape(-1, 3).T
-    return each[0], each[1], each[2]
+def _spread(low: int, high: float) -> Array:
+    """Whole numbers about _RATIO apart."""
+    found = [low]
+    while found[-1] < high:
+        found.append(max(found[-1] + 1, int(found[-1] * _RATIO)))
+    return np.array(found)

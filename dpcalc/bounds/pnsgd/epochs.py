@@ -7,12 +7,13 @@ composed, not one point of it, at samples.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.samples import CLOSE, DEEPEST, LOOSE, Samples, Sampling, deepest, epsilon_along, followed, log_delta_along
+from dpcalc.bounds.pnsgd.positions import invert_near
+from dpcalc.bounds.pnsgd.samples import DEEPEST, Samples, about, deepest, epsilon_along, followed, log_delta_along
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -22,40 +23,37 @@ if TYPE_CHECKING:
 
 _AT_FIRST = -60.0  # log δ that a profile is followed to at first
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
+_ROUGHLY = 50.0  # times the precision, to see where a solution lies
+_APART = 1.01  # two ε for a slope
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
 def composed(bound: Bound) -> Bound:
-    """The bound for `steps` epochs, by the composition of its profile; `rough` is the same, faster and a little larger."""
-    return _composed(bound, CLOSE)._replace(rough=_composed(bound, LOOSE))
-
-
-def _composed(bound: Bound, sampling: Sampling) -> Bound:
-    quick = bound._replace(value=bound.coarse) if bound.coarse and sampling is LOOSE else bound
+    """The bound for `steps` epochs, by the composition of its profile."""
 
     def at_epsilon(epsilon: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         """log δ, and the grid that it is composed on."""
-        one = float(quick.value(epsilon, **p))
+        one = float(bound.value(epsilon, **p))
         if steps == 1:
             return one, {}
-        if surely_one(quick, one, epsilon, steps, p):
+        if surely_one(bound, one, epsilon, steps, p):
             return 0.0, {}
-        simple = basic_value(quick, epsilon, steps, p)
+        simple = basic_value(bound, epsilon, steps, p)
         if simple == -inf:
             return simple, {}
-        found = _deep_enough(bound, one, epsilon, steps, p, sampling)
+        found = _deep_enough(bound, one, epsilon, steps, p)
         return min(found.upper, simple), found.witness
 
     def at_delta(log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         """ε, and the grid."""
         if steps == 1:
             return _one_epoch(bound, log_delta, p), {}
-        samples = followed(bound, log_delta, steps, p, 0.0, sampling)
+        samples = followed(bound, log_delta, steps, p)
         basic = steps * epsilon_along(samples, (log_delta - log(steps)) * (1 + 4e-16))
         if basic == 0:
             return 0.0, {}
         found = _epsilon(samples, steps, log_delta)
-        if basic < found.upper and sampling is CLOSE:
+        if basic < found.upper:
             basic = min(basic, _basic_inverse(bound, log_delta, steps, tuple(p.items())))
         return min(basic, found.upper), found.witness
 
@@ -66,43 +64,54 @@ def _composed(bound: Bound, sampling: Sampling) -> Bound:
         return at_delta(log_delta, steps, p)[0]
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        samples = followed(quick, log_delta, steps, p, 0.0, sampling)
-        if _far_below(samples[1][0], epsilon, steps):
-            return 0.0
-        basic = log(steps) + log_delta_along(samples, epsilon / steps)
-        return min(basic, _delta(samples, steps, epsilon).upper)
+        return _at_budget(followed(bound, log_delta, steps, p), epsilon, steps)
+
+    def near_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
+        return _at_budget(about(bound, log_delta, steps, p), epsilon, steps, _ROUGHLY)
+
+    def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
+        samples = about(bound, log_delta, steps, p)
+        return min(_epsilon(samples, steps, log_delta, _ROUGHLY).upper, steps * epsilon_along(samples, log_delta - log(steps)))
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=None, exact=_no_formula, pure=_pure(bound),
-                          margin=3e-4, one=bound, trace=trace, at_budget=at_budget,
+                          margin=3e-4, one=bound, trace=trace, at_budget=at_budget, near_budget=near_budget, near_inverse=near_inverse,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
 
-def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any], sampling: Sampling) -> Bracket:
+def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε, the profile followed to below it, and no further: the δ of one epoch may be far smaller, or 0."""
     about = max(one, _AT_FIRST)
     while True:
-        found = _delta(followed(bound, about, steps, p, epsilon, sampling), steps, epsilon)
+        found = _delta(followed(bound, about, steps, p, epsilon), steps, epsilon)
         if found.upper >= deepest(about, steps) + _NOT_LOST or about <= max(one, DEEPEST):
             return found._replace(witness={**found.witness, "followed": about})
         about = max(one, DEEPEST, 4 * about)
 
 
+def _at_budget(samples: Samples, epsilon: float, steps: int, coarser: float = 1.0) -> float:
+    """log δ at the budget's ε, by the composition of samples that go as deep as its δ needs; or basic, where that is less."""
+    if _far_below(samples[1][0], epsilon, steps):
+        return 0.0
+    basic = log(steps) + log_delta_along(samples, epsilon / steps)
+    return min(basic, _delta(samples, steps, epsilon, coarser).upper)
+
+
 @lru_cache(maxsize=8)
-def _delta(samples: Samples, steps: int, epsilon: float) -> Bracket:
+def _delta(samples: Samples, steps: int, epsilon: float, coarser: float = 1.0) -> Bracket:
     from dpcalc.profiles import compose, pairs
 
-    return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, bracket=False)
+    return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, coarser * compose.PRECISION, bracket=False)
 
 
 @lru_cache(maxsize=8)
-def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
+def _epsilon(samples: Samples, steps: int, log_delta: float, coarser: float = 1.0) -> Bracket:
     from dpcalc.profiles import compose, pairs
 
-    return compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, bracket=False)
+    return compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, coarser * compose.PRECISION, bracket=False)
 
 
 def surely_one(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any]) -> bool:
@@ -145,8 +154,22 @@ def basic_value(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> 
 
 @lru_cache(maxsize=8)
 def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
-    """E times the ε of one epoch at δ/E."""
-    return up(steps * _one_epoch(bound, log_delta - log(steps) * (1 + 4e-16), dict(params)), 4e-16)
+    """E times the ε of one epoch at δ/E; looked for where the samples that are composed say, if a value takes milliseconds."""
+    p, each = dict(params), log_delta - log(steps) * (1 + 4e-16)
+    samples = followed(bound, log_delta, steps, p) if bound.coarse else None
+    near = epsilon_along(samples, each) if samples else 0.0
+    if not samples or not 0 < near < inf:
+        return up(steps * _one_epoch(bound, each, p), 4e-16)
+    gap = cache(lambda epsilon: float(bound.value(epsilon, **p)) - each)
+    fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART)
+    try:
+        return up(steps * invert_near(gap, near, fall), 4e-16)
+    except Unreachable:
+        raise _no_epsilon(bound) from None
+
+
+def _no_epsilon(bound: Bound) -> OutOfScope:
+    return OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:
@@ -174,5 +197,5 @@ def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> fl
     try:
         meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
     except Unreachable:
-        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta") from None
+        raise _no_epsilon(bound) from None
     return boundary_log(gap, meets, fails, rtol)

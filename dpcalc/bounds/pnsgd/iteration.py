@@ -36,6 +36,14 @@ def reach(level: float, diameter: float, learning_rate: float, strong_convexity:
     return lambda k: scaled(first, 2 * log_c + log_share(log_c, k - 1))
 
 
+def reaches(level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[Any], Any]:
+    """κ of an array of k, a few ulp above `reach`."""
+    from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
+
+    first, log_c = up(diameter / learning_rate / level, 5e-16), log_factor(learning_rate, strong_convexity)
+    return lambda k: scaled_many(first, 2 * log_c + log_shares(log_c, k - 1))
+
+
 def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
     first = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
     c = factor_exact(mp, learning_rate, strong_convexity)
@@ -57,7 +65,8 @@ def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate:
     kappa = reach(level, diameter, learning_rate, strong_convexity)
     at = nodes(n, fine, single)
     near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
-    return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
+    return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near),
+                lambda k: reaches(level, diameter, learning_rate, strong_convexity)(k))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:

@@ -127,8 +127,14 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
         meets, fails = bracket(rough, 1.0, +1, 1e-300, 1e300)
         start = boundary_log(rough, meets, fails, 1e-3)
         fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
-        near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
-        meets, fails = bracket_near(gap, start, near, +1, 1e-300, 1e300)
+        return invert_near(gap, start, fall)
     except Unreachable:
         raise OutOfScope("no-solution", "no ε reaches that δ", "--delta") from None
-    return boundary_log(gap, meets, fails, 1e-10)
+
+
+def invert_near(gap: Callable[[float], float], start: float, fall: float) -> float:
+    """An ε with gap(ε) <= 0, the least one to 1e-10, or with a gap of 1e-11: from one near it, and about how much the gap falls as log ε
+    grows. Raises Unreachable."""
+    near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
+    meets, fails = bracket_near(gap, start, near, +1, 1e-300, 1e300)
+    return boundary_log(gap, meets, fails, 1e-10, 1e-11)

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from itertools import pairwise
 from math import ceil, expm1, floor, inf, log, log1p
-from typing import Any, NamedTuple
+from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import COARSE
@@ -29,24 +29,28 @@ _SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; 
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
-class Sampling(NamedTuple):
-    """How closely a profile is followed."""
-
-    fine: int  # blocks of its sums
-    fall: float  # of log δ between samples; 0: what it is between the first ones
-
-
-CLOSE = Sampling(10, 0.2)  # the hull is at most about .5 % above the profile; finer sums would gain 1e-4 of ε
-LOOSE = Sampling(COARSE, 0.0)  # to see where a solution lies
-
-
+# The blocks of sums, and the fall of log δ between samples: the hull is at most about .5 % above the profile; finer sums would gain
+# 1e-4 of ε.
+FINE, _FALL = 10, 0.2
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
 
-def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0,
-             sampling: Sampling = CLOSE) -> Samples:
+def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0) -> Samples:
     """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
-    return _samples(bound, sampling, _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
+    return _samples(bound, _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
+
+
+def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Samples:
+    """About ε and log δ of one epoch at few of the samples, by the look that says where they are: no bound. Where the range has an end,
+    what is between powers does not tell where δ vanishes."""
+    lowest = _floor(log_delta, steps)
+    last, seen = _extent(bound, lowest, tuple(p.items()))
+    end = _end(bound, p)
+    epsilons = _first(last, seen, end)
+    logs = _between_powers(seen, epsilons, lowest) if end == inf else many(bound, epsilons, COARSE, p)
+    found = dict(zip(epsilons, logs, strict=True))
+    _cut(found, lowest)
+    return tuple(found), tuple(found.values())
 
 
 def deepest(log_delta: float, steps: int) -> float:
@@ -91,28 +95,31 @@ def _floor(log_delta: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _samples(bound: Bound, sampling: Sampling, lowest: float, params: tuple[tuple[str, Any], ...],
-             asked: float = 0.0) -> Samples:
-    """ε and log δ of one epoch, followed down to log δ = lowest; close ones near 0, where a profile may fall steeply, and next
-    to the ε asked about: where losses are rare, one of them decides."""
+def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], asked: float = 0.0) -> Samples:
+    """ε and log δ of one epoch, followed down to log δ = lowest."""
     p = dict(params)
-    last, seen = _extent(bound, lowest, p)
+    last, seen = _extent(bound, lowest, params)
     end = _end(bound, p)
-    last = min(last, end)
-    near_zero = (e for e, x in seen.items() if e < _FIRST[1] * last and x < seen[0.0] - _FALLEN)
-    near_end = (end,) if end < _FIRST[-1] * last else ()
-    epsilons = sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW), *near_end} if e <= end)
-    if sampling.fall:
-        about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
-        if end == inf:
-            _cut(about, _SURELY * lowest)
-        allowed = sampling.fall * max(1.0, -lowest / _MOST / sampling.fall)
-        steps = pairwise(sorted(about))
-        epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
-    found = dict(zip(epsilons, many(bound, epsilons, sampling.fine, p), strict=True))
+    epsilons = _first(last, seen, end, asked)
+    about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
+    if end == inf:
+        _cut(about, _SURELY * lowest)
+    allowed = _FALL * max(1.0, -lowest / _MOST / _FALL)
+    steps = pairwise(sorted(about))
+    epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
+    found = dict(zip(epsilons, many(bound, epsilons, FINE, p), strict=True))
     _cut(found, lowest)
     order = sorted(found)
     return tuple(order), tuple(found[e] for e in order)
+
+
+def _first(last: float, seen: dict[float, float], end: float, asked: float = 0.0) -> list[float]:
+    """The first samples of the range; with close ones near 0, where a profile may fall steeply, and next to the ε asked about: where losses
+    are rare, one of them decides."""
+    last = min(last, end)
+    near_zero = (e for e, x in seen.items() if e < _FIRST[1] * last and x < seen[0.0] - _FALLEN)
+    near_end = (end,) if end < _FIRST[-1] * last else ()
+    return sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW), *near_end} if e <= end)
 
 
 def _end(bound: Bound, p: dict[str, Any]) -> float:
@@ -142,9 +149,10 @@ def _between(a: float, b: float, fall: float) -> list[float]:
     return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
-def _extent(bound: Bound, lowest: float, p: dict[str, Any]) -> tuple[float, dict[float, float]]:
+@lru_cache(maxsize=4)
+def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[float, dict[float, float]]:
     """About the ε with log δ = lowest, interpolated between powers of 1.5; and log δ, roughly, at those and at 0."""
-    scale, way = 1.0, 0
+    p, scale, way = dict(params), 1.0, 0
     while 1e-280 < scale < 1e280:
         tried = [0.0, *(scale * x for x in _SEARCHED)]
         seen = dict(zip(tried, many(bound, tried, COARSE, p), strict=True))

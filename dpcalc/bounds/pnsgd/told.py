@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, shuffled_hybrid
 from dpcalc.bounds.pnsgd.epochs import basic_value, surely_one
 from dpcalc.bounds.pnsgd.links import coded, needed, packed
-from dpcalc.bounds.pnsgd.samples import CLOSE, Samples, followed
+from dpcalc.bounds.pnsgd.samples import FINE, Samples, followed
 
 if TYPE_CHECKING:
     from dpcalc.bound import Bound
@@ -49,7 +49,7 @@ def _epoch(one: Bound, about: float, steps: int, own: dict[str, Any], asked: flo
     ways = _ways(one, about, steps, own, asked, samples)
     part = needed if "single" in _PATHS[one.name] else list
     links = [packed(coded(part(ways[e][1]))) for e in corners]
-    return {"epoch": {**dict.fromkeys(_PATHS[one.name], CLOSE.fine), "epsilon": corners, "links": links}}
+    return {"epoch": {**dict.fromkeys(_PATHS[one.name], FINE), "epsilon": corners, "links": links}}
 
 
 def _ways(one: Bound, about: float, steps: int, own: dict[str, Any], asked: float, samples: Samples) -> dict[float, Any]:
@@ -68,7 +68,7 @@ def _blocks(one: Bound, epsilons: Sequence[float], own: dict[str, Any]) -> tuple
 
     assert one.blocks is not None
     ways: dict[float, Any] = {}
-    logs = one.blocks(np.array(epsilons), CLOSE.fine, ways=ways, **own)
+    logs = one.blocks(np.array(epsilons), FINE, ways=ways, **own)
     return ways, logs.tolist()
 
 

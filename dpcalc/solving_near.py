@@ -1,0 +1,124 @@
+"""Where --solve through epochs looks: about the solution, by the fast forms of a composed profile. No I/O; no number here is a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import exp, inf, log
+from typing import NamedTuple
+
+from dpcalc.errors import OutOfScope
+from dpcalc.orders import Params, own_params
+from dpcalc.quantities import Quantity
+from dpcalc.question import Question
+from dpcalc.rows import Route
+from dpcalc.solving import roughly
+
+PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
+_LOOKS = 12
+_ENOUGH = 0.03  # of a gap
+_FAR = 0.2  # of a gap: farther away ε tells more
+_PER_NOISE = 1.4  # about how much log ε falls where the logarithm of the unknown changes by 1
+_LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
+_ASIDE = 0.02  # of a step in log x, at least, where no slope is known
+_SHARPER = 0.6  # log of how much less noise a composition needs than basic composition, as a guess
+
+
+class Near(NamedTuple):
+    """About the solution, and the slope of the gap there, in log x towards more loss (0: unknown)."""
+
+    x: float
+    slope: float
+
+
+def look(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Near:
+    """From where basic composition meets the budget; by ε at δ from afar, then by δ at ε, which changes smoothly also where ε jumps."""
+    unknown = question.unknown
+    assert unknown is not None
+    start = _by_basic(route, given, derive, question)
+    gap = _Gap(route, given, derive, question)
+    x = moved(unknown, middle(unknown) if start is None else start, 0.0)
+    low, high = -inf, inf  # log x: where a budget is not met, and where it is, times `safer`
+    last: dict[bool, tuple[float, float]] = {}  # far? → log x and gap
+    slope = {True: _PER_NOISE, False: 0.0}  # how much less a gap is where there is less loss
+    for _ in range(_LOOKS):
+        t = unknown.safer * log(x)
+        far, value = gap(x)
+        low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
+        if far in last and last[far][0] != t and abs(value) + abs(last[far][1]) < inf:
+            slope[far] = max((last[far][1] - value) / (t - last[far][0]), 0.0)
+        last[far] = t, value
+        if not far and abs(value) < _ENOUGH and slope[False]:
+            return Near(moved(unknown, x, value / slope[False]), slope[False])
+        y = moved(unknown, x, _inside(t, _step(value, slope[far]), low, high))
+        if y == x:
+            break
+        x = y
+    return Near(x, slope[False])
+
+
+def _step(gap: float, slope: float) -> float:
+    """Towards less loss, to where the slope leads."""
+    if abs(gap) == inf:
+        return _UNSEEN if gap > 0 else -_UNSEEN
+    by = min(max(gap / slope if slope else gap, -_LONGEST), _LONGEST)
+    return by if slope or abs(by) > _ASIDE else _ASIDE if by > 0 else -_ASIDE
+
+
+def _inside(t: float, by: float, low: float, high: float) -> float:
+    """A step that stays inside the bracket, where there is one."""
+    if low < t + by < high or low >= high:
+        return by
+    return (low + high) / 2 - t if high - low < inf else by
+
+
+class _Gap:
+    """(whether the budget is far, about log(ε/budget)): far from it by ε, else by log δ at its ε."""
+
+    def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+        assert question.unknown is not None and question.target is not None
+        self.bound, self.given, self.derive = route.bound, given, derive
+        self.name, self.target, self.log_delta = question.unknown.name, question.target, question.log_delta
+
+    def __call__(self, x: float) -> tuple[bool, float]:
+        try:
+            return self._found(self.derive({**self.given, self.name: x}))
+        except (OutOfScope, OverflowError):
+            return True, inf
+
+    def _found(self, params: Params) -> tuple[bool, float]:
+        bound, own = self.bound, own_params(self.bound, params)
+        if params.get("steps", 1) == 1 or bound.near_budget is None or bound.near_inverse is None:
+            return False, (float(bound.value(self.target, **own)) - self.log_delta) / PER_EPSILON
+        gap = (bound.near_budget(self.target, self.log_delta, **own) - self.log_delta) / PER_EPSILON
+        if abs(gap) < _FAR:
+            return False, float(gap)
+        epsilon = bound.near_inverse(self.log_delta, **own)
+        return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
+
+
+def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
+    """Somewhat less noise than basic composition needs, where that is quick to find; its row looks there too."""
+    from dpcalc.bounds.pnsgd.epochs import basic
+
+    unknown, one = question.unknown, route.bound.one
+    if one is None or unknown is None or unknown.name == "epochs":
+        return None
+    most = roughly(Route(basic(one)), given, derive, question)
+    return None if most is None else most * exp(-unknown.safer * _SHARPER)
+
+
+def middle(unknown: Quantity) -> float:
+    low, high = unknown.search
+    return 1.0 if low < 1.0 < high else (low * high) ** 0.5
+
+
+def moved(unknown: Quantity, x: float, by: float) -> float:
+    """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
+    low, high = unknown.search
+    y = min(max(x * exp(min(unknown.safer * by, 700.0)), low), high)
+    if unknown.kind != "count":
+        return y
+    whole = round(y)
+    if whole == x and by:
+        whole = int(x + (unknown.safer if by > 0 else -unknown.safer))
+    return min(max(whole, int(low)), int(high))
