@@ -69,3 +69,14 @@ def test_below_is_never_above(name, scheme, rate, added, steps):
             assert lower.x.lower() <= upper.x.upper() and lower.x.is_finite(), (float(lower), float(upper))
             if step == 0.02 and steps == 7 and name != "binary":  # whose atoms are off so rough a grid
                 assert lower > upper * 0.9 - 1e-6, (float(lower), float(upper))
+
+
+@pytest.mark.parametrize("line", [
+    "subsample --scheme poisson --sampling-rate 0.0037 --mechanism randomized-response --probability 0.93 --steps 2 --bound poisson-profile --epsilon 0.11",
+    "subsample --scheme without-replacement --sampling-rate 0.2 --mechanism randomized-response --probability 0.63 --steps 8 --bound wor-profile --epsilon 3.2",
+])
+def test_above_every_sum_of_losses_nothing_is_left(line):
+    record = ask(line)
+    assert "grids" not in record["bounds"][0]["witness"] and verify(record).holds
+    record["options"]["epsilon"] = record["parameters"]["epsilon"] = 0.05
+    assert not verify(record).holds
