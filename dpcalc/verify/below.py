@@ -20,7 +20,7 @@ from dpcalc.verify.convolution import Sum, bits_for
 from dpcalc.verify.laws import Use
 from dpcalc.verify.unchecked import TooLong, Unchecked
 
-_FEW, _MOST = 60_000, 120_000  # points: as few are doubled, to surely reach what the witness did; more than that are too many
+_FEW, _MOST = 80_000, 160_000  # points: as few are doubled, to surely reach what the witness did; more than that are too many
 _TRIES = 4  # points at which a merged loss that is known roughly may lie
 _UNDER = 1e-10  # of a step, that the grid lies below the merged losses
 _RARE = 1e-40  # of all weight, in a cell that is left out of the search for edges
