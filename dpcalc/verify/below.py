@@ -7,6 +7,7 @@ start halfway between points, and are moved once so that merged losses lie nearl
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import ceil, exp, expm1, floor, inf, log, log1p
@@ -19,7 +20,8 @@ from dpcalc.verify.convolution import Sum, bits_for
 from dpcalc.verify.laws import Use
 from dpcalc.verify.unchecked import TooLong, Unchecked
 
-_FINER, _MOST = 2, 80_000  # than the grid of the witness, to surely reach what it did; points of that
+_FEW, _MOST = 80_000, 160_000  # points: as few are doubled, to surely reach what the witness did; more than that are too many
+_TRIES = 4  # points at which a merged loss that is known roughly may lie
 _UNDER = 1e-10  # of a step, that the grid lies below the merged losses
 _RARE = 1e-40  # of all weight, in a cell that is left out of the search for edges
 
@@ -59,12 +61,12 @@ def _delta(mp: Any, parts: Parts, p: Plan, epsilon: float, claimed: float) -> An
     points = sum(grid.points for grid in p.grids)
     if points > _MOST:
         raise TooLong(f"its grids have {points} points, and lower ends are checked on at most {_MOST}")
-    steps = sum(count for _, count in parts)
-    step, bits, loss = _step(parts, p) / _FINER, bits_for(steps), claimed * composition.LOST / steps
+    finer, steps = 2 if points <= _FEW else 1, sum(count for _, count in parts)
+    step, bits, loss = _step(parts, p) / finer, bits_for(steps), claimed * composition.LOST / steps
     terms: list[tuple[Sum, int]] = []
     scale, start = mp.mpf(1), mp.mpf(0)
     for (use, count), grid in zip(parts, p.grids, strict=True):
-        one = _lowered(mp, use, _finer(use, grid, p.step, step), step, p.tilt)
+        one = _lowered(mp, use, _refined(use, grid, finer, p.step, step), step, p.tilt)
         lam, h, offset = mp.arb(p.tilt), mp.arb(step), mp.arb(one.offset)
         weights = {k: mass * (lam * (offset + k * h)).exp() for k, mass in one.masses.items()}
         moment = sum(weights.values(), mp.arb(0)).mid()
@@ -76,30 +78,31 @@ def _delta(mp: Any, parts: Parts, p: Plan, epsilon: float, claimed: float) -> An
     return scale * composition.read(mp, terms, p.tilt, step, start, epsilon, loss, up=False)[0]
 
 
-def _atoms(use: Use) -> tuple[float, float] | None:
-    """The losses of the two atoms of a law that has a density between them."""
+def _atoms(use: Use) -> tuple[float, ...]:
+    """The losses of the atoms of a law that has a density too: to be on the grid, if they can."""
     r, q = use.base.most, use.rate if use.scheme else 1.0
-    if use.base.mu is not None or use.base.losses is not None or r == inf:
-        return None
+    replaced = use.scheme == "without-replacement" and q < 1
+    if use.base.losses is not None or (r == inf and not replaced):
+        return ()
+    if r == inf:
+        return (0.0,)
     high, low = log1p(q * expm1(r)), log1p(q * expm1(-r))
-    if use.scheme == "without-replacement" or q == 1:
-        return -high, high
-    return (-high, -low) if use.added else (low, high)
+    return (high, 0.0) if replaced else (-low, -high) if use.added and use.scheme == "poisson" else (high, low)
 
 
 def _step(parts: Parts, p: Plan) -> float:
-    """That of the plan, or a little less, so that both atoms of a law are on the grid."""
-    atoms = _atoms(parts[0][0]) if len(parts) == 1 else None
-    return (atoms[1] - atoms[0]) / ceil((atoms[1] - atoms[0]) / p.step) if atoms else p.step
+    """That of the plan, or a little less, so that two atoms of a law are on the grid."""
+    atoms = _atoms(parts[0][0]) if len(parts) == 1 else ()
+    return (atoms[0] - atoms[1]) / ceil((atoms[0] - atoms[1]) / p.step) if len(atoms) == 2 else p.step
 
 
-def _finer(use: Use, grid: Grid, coarse: float, step: float) -> Grid:
+def _refined(use: Use, grid: Grid, finer: int, coarse: float, step: float) -> Grid:
     atoms = _atoms(use)
-    if atoms is None:
-        return grid._replace(first=grid.first * _FINER, points=grid.points * _FINER)
-    first, last = (grid.offset + (grid.first + k) * coarse - atoms[1] for k in (0, grid.points))
+    if not atoms:
+        return grid._replace(first=grid.first * finer, points=grid.points * finer)
+    first, last = (grid.offset + (grid.first + k) * coarse - atoms[0] for k in (0, grid.points))
     low = floor(first / step)
-    return grid._replace(offset=atoms[1], first=low, points=ceil(last / step) - low)
+    return grid._replace(offset=atoms[0], first=low, points=ceil(last / step) - low)
 
 
 def _floor(x: Any, bits: int) -> int:
@@ -112,17 +115,21 @@ def _lowered(mp: Any, use: Use, grid: Grid, step: float, tilt: float) -> Lowered
         cells = _lumps(law, sorted(use.whole.losses(mp)))
     else:
         points = [grid.offset + (grid.first + k) * step for k in range(grid.points)]
-        even = [x + step / 2 for x in points[:-1]]
-        cells = _merged(mp, law, [points[0] - step / 2, *_moved(_merged(mp, law, [points[0] - step / 2, *even]), points, even, step, tilt)])
+        lowest, even = points[0] - step / 2, [x + step / 2 for x in points[:-1]]
+        edges = [lowest, *_moved(_apart_at_zero(mp, use, law, [lowest, *even])[: len(points)], points, even, step)]
+        cells = _apart_at_zero(mp, use, law, edges)
     held = [(mp.arb(p), mp.arb(q)) for p, q in cells if p > 0 and q > 0]
     places = [_log(p / q) for p, q in held]
     offset = grid.offset + _best_shift(places, held, grid.offset, step, tilt)
+    lowest = int((grid.offset - offset) // step) + grid.first - 1
     masses: dict[int, Any] = {}
     for (p, q), place in zip(held, places, strict=True):
-        k = int((place - offset) // step)
-        while not p >= q * (mp.arb(offset) + k * mp.arb(step)).exp():
+        k = min(int((place - offset) // step), lowest + grid.points + 2)
+        for _ in range(_TRIES):
+            if k >= lowest and p >= q * (mp.arb(offset) + k * mp.arb(step)).exp():  # else it is left out
+                masses[k] = masses.get(k, mp.arb(0)) + p
+                break
             k -= 1
-        masses[k] = masses.get(k, mp.arb(0)) + p
     return Lowered(offset, masses)
 
 
@@ -145,6 +152,18 @@ def _merged(mp: Any, law: Masses, edges: Sequence[float]) -> list[tuple[Any, Any
     return [(p - x, q - y) for (p, q), (x, y) in pairwise(above)]
 
 
+def _apart_at_zero(mp: Any, use: Use, law: Masses, edges: Sequence[float]) -> list[tuple[Any, Any]]:
+    """The same; of a batch without replacement the atom at 0, which may hold nearly all, as a last one by itself."""
+    cells = _merged(mp, law, edges)
+    if use.scheme != "without-replacement" or use.rate == 1 or not edges[0] < 0 < edges[-1]:
+        return cells
+    p, q = law(0.0)  # of the positive losses; the negative ones are their mirror images
+    atom = 1 - p - q - laws.infinite(use, mp).x
+    k = bisect_left(edges, 0.0) - 1
+    cells[k] = cells[k][0] - atom, cells[k][1] - atom
+    return [*cells, (atom, atom)]
+
+
 def _lumps(law: Masses, losses: Sequence[float]) -> list[tuple[Any, Any]]:
     """Of every atom by itself."""
     between = [losses[0] - 1.0, *((a + b) / 2 for a, b in pairwise(losses)), losses[-1] + 1.0]
@@ -152,7 +171,7 @@ def _lumps(law: Masses, losses: Sequence[float]) -> list[tuple[Any, Any]]:
     return [(p - x, q - y) for (p, q), (x, y) in pairwise(above)]
 
 
-def _moved(cells: Sequence[tuple[Any, Any]], points: Sequence[float], even: Sequence[float], step: float, tilt: float) -> list[float]:
+def _moved(cells: Sequence[tuple[Any, Any]], points: Sequence[float], even: Sequence[float], step: float) -> list[float]:
     """The edges moved so that the merged losses come to lie on the points, nearly."""
     above = [_log(p / q) - x if p > _RARE and q > 0 else 0.0 for (p, q), x in zip(cells, points, strict=True)]
     return [e - min(max((a + b) / 2, -step / 4), step / 4) for e, (a, b) in zip(even, pairwise(above), strict=True)]

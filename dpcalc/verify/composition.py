@@ -22,7 +22,7 @@ from dpcalc.verify.unchecked import TooLong
 
 Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 400_000
-_FARTHEST = 1e6  # of a loss on a grid
+_FARTHEST = 1e10  # of a loss on a grid
 _NUDGE = 4e-16  # of a place
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-6  # of δ, that losses above a grid may have

@@ -61,7 +61,7 @@ def times(a: Sum, b: Sum, steps: int, loss: float = 0.0, up: bool = True) -> Sum
     if (length := _length(a.weights) + _length(b.weights)) > _LONGEST:
         raise TooLong(f"its sums have {length} points, and sums of at most {_LONGEST} are checked")
     weights = [(x + unit) >> a.bits for x in _product(a.weights, b.weights)]
-    if not any(weights):
+    if not up and not any(weights):
         return Sum(0, [0], 0.0, a.bits)
     least = max(1, (scale >> _DROPPED) // steps)
     low, high = _ends(weights, least) if len(weights) > _SHORT else (0, len(weights))

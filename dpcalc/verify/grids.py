@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf
+from math import expm1, inf, log1p
 from typing import Any
 
 from dpcalc.errors import DpcalcError
@@ -13,6 +13,7 @@ from dpcalc.verify.laws import Use
 from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
+_ROUNDING = 1e-14
 _ROUGH = 8  # points of the grid in one of a Chernoff bound's
 
 
@@ -65,6 +66,15 @@ def _infinite(mp: Any, parts: Parts, epsilon: float) -> Any:
     kept = mp.mpf(1)
     for use, count in parts:
         kept = kept * (1 - laws.infinite(use, mp)) ** count
-    if not kept > 0 or sum(count * use.base.most for use, count in parts) <= epsilon:
+    if not kept > 0 or sum(count * _largest(use) for use, count in parts) <= epsilon:
         return 1 - kept
     raise Unchecked("its record has no grid")
+
+
+def _largest(use: Use) -> float:
+    """Not less than any finite loss."""
+    most, rate = use.base.most, use.rate if use.scheme else 1.0
+    if most == inf or rate == 1:
+        return most * (1 + _ROUNDING)
+    added = use.added and use.scheme == "poisson"
+    return (-log1p(rate * expm1(-most)) if added else log1p(rate * expm1(most))) * (1 + _ROUNDING)
