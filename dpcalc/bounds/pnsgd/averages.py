@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.positions import starts
+from dpcalc.bounds.pnsgd.positions import NEARLY_NONE, starts
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:
@@ -49,9 +49,10 @@ def log_shares(log_c: float, m: Array) -> Array:
 
 def scaled_many(first: float, log_square: Array) -> Array:
     """positions.scaled of an array, from above; below 1e-300 that."""
-    half = np.maximum(log_square / 2, -690.0)
-    found: Array = first * np.exp(half) * (1 + 4e-15 * (2 + np.abs(half)))
-    return np.where(log_square == -inf, 0.0, np.maximum(_LEAST_RATIO, np.where(half > -690.0, found, 0.0)))
+    half = np.maximum(log_square / 2, NEARLY_NONE)
+    root = np.exp(half / 2)
+    found: Array = first * root * root * (1 + 4e-15 * (2 + np.abs(half)))
+    return np.where(log_square == -inf, 0.0, np.maximum(_LEAST_RATIO, found))
 
 
 def mean(logs: Array, lengths: Array) -> Array:

@@ -21,6 +21,7 @@ FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the posi
 _COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
 _APART = 1.01  # two ε for a slope
 _LOWEST = 1e-300  # a ratio below is rounded up to it
+NEARLY_NONE = -1400.0  # of log(ratio/first): one below is rounded up to it
 
 
 def log_share(log_c: float, m: int) -> float:
@@ -40,10 +41,9 @@ def scaled(first: float, log_square: float) -> float:
     """first·√e^{log_square}, rounded up; never below 1e-300 but for an exact 0."""
     if log_square == -inf:
         return 0.0
-    half = log_square / 2
-    if half < -690:
-        return _LOWEST
-    return max(_LOWEST, up(first * exp(half), 1e-15 * (2 + abs(half))))
+    half = max(log_square / 2, NEARLY_NONE)
+    factor = first * exp(half) if half > -690 else first * exp(half / 2) * exp(half / 2)  # what underflows alone may not times `first`
+    return max(_LOWEST, up(factor, 1e-15 * (2 + abs(half))))
 
 
 def share_exact(mp: Any, c: Any, m: int) -> Any:
