@@ -20,6 +20,7 @@ _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
+_BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 200  # steps up to the ε asked about, where rare losses decide
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
@@ -160,7 +161,7 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
     unless the first is seen to be close; with the question that was best."""
     single = question.single(parts)
     if single is None:
-        return _at_tilt(parts, question, bracket), question
+        return _aimed_again(parts, question, _at_tilt(parts, question, bracket), bracket)
     aimed = question._replace(aim=single)
     try:
         answer = _at_tilt(parts, aimed._replace(tight=bracket), bracket)
@@ -171,6 +172,22 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
     other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question
     return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
+
+
+def _aimed_again(parts: Parts, question: _Question, answer: Bracket, bracket: bool) -> tuple[Bracket, _Question]:
+    """Where the tilt from δ leads far beyond the ε that comes out, as next to the end of what the losses can reach, once more by the tilt
+    to that ε."""
+    atoms = question.epsilon is None and all(not pair.pieces for pair, _ in parts)  # quickly done
+    if not atoms or not 0 < answer.upper < question.tilt_for(parts).mean / _BEYOND:
+        return answer, question
+    aimed = question._replace(aim=answer.upper)
+    try:
+        again = _at_tilt(parts, aimed, bracket)
+    except TooLarge:
+        return answer, question
+    if again.upper >= answer.upper:
+        return answer._replace(lower=max(answer.lower, again.lower)), question
+    return again._replace(lower=max(answer.lower, again.lower)), aimed
 
 
 def _at_tilt(parts: Parts, question: _Question, bracket: bool) -> Bracket:
