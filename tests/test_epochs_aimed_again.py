@@ -18,7 +18,7 @@ def test_epsilon_falls_with_the_noise() -> None:
 
 def test_epsilon_is_where_its_delta_is() -> None:
     epsilon = answer("shuffle-pnsgd", delta=_DELTA, scale=0.1445, **_RUN).value
-    assert answer("shuffle-pnsgd", epsilon=epsilon, scale=0.1445, **_RUN).value == pytest.approx(_DELTA, rel=0.01)
+    assert answer("shuffle-pnsgd", epsilon=epsilon, scale=0.1445, **_RUN).value == pytest.approx(_DELTA, rel=0.03)
 
 
 def test_the_solution_is_next_to_the_budget() -> None:
