@@ -30,7 +30,7 @@ _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere a
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
-    """The value of the unknown that meets the budget, with an ε within the precision of it; fed back, it meets the budget."""
+    """The value of the unknown that meets the budget, and one that is about the precision away does not; fed back, it meets the budget."""
     search = _Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question)
@@ -42,7 +42,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         gap = search.log_ratio(row)
         if gap <= 0:
             break
-        x = moved(search.unknown, x, gap + search.tolerance)
+        x = moved(search.unknown, x, (gap + search.tolerance) / max(1.0, search.slope))
         row = search.forward(x, True)
     else:
         raise OutOfScope("no-solution", f"{route.label} does not settle on a value that meets the budget", "--solve")
