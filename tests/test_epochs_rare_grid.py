@@ -1,6 +1,10 @@
 """Where one rare loss decides, the grid that is composed is neither so coarse that it shows nor so fine that its transforms' rounding does."""
 
+import pytest
+
 from dpcalc import answer
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*publishing one record")  # δ is above 1/n
 
 
 def test_rounding_of_transforms_does_not_show() -> None:
