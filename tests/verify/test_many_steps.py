@@ -64,7 +64,7 @@ def test_frequencies_of_a_lattice_are_all_looked_at():
 
 
 LINES = [
-    "subsample --sampling-rate .01 --sigma 1 --steps 100000 --delta 1e-6",
+    pytest.param("subsample --sampling-rate .01 --sigma 1 --steps 100000 --delta 1e-6", marks=pytest.mark.slow),
     "subsample --scheme without-replacement --sampling-rate .02 --sigma 2 --steps 900 --delta 1e-6",
     "rdp --mechanism laplace --steps 5 --epsilon 0.325761 --delta 1.75627e-07 --solve scale",
     "burn-in --n 182 --batch-size 21 --steps 59798 --lipschitz 0.142065 --smoothness 0.0237835 --learning-rate 0.0972409 --diameter 1.98465 "

@@ -30,6 +30,7 @@ def test_the_message_says_how_long_and_how_long_it_may_be(monkeypatch):
     assert finding.verdict == OPEN and "points, and grids of at most 100 are checked" in finding.text
 
 
+@pytest.mark.slow
 def test_rare_losses_of_many_points():
     """Minutes, before the masses above were told from tilted weights."""
     verdict = verify(ask("subsample --scheme without-replacement --sampling-rate 1e-4 --sigma .7 --steps 100 --delta 1e-7 --bound wor-profile"))

@@ -27,26 +27,28 @@ _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every
 
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
 _NEGLIGIBLE = 1e-5  # of a sum
+_AS_MU = Link(-1, 0, 0)
 
 
 class Ways:
     """How d was bounded at each node, for every ε: what chain.follow_exact repeats."""
 
     def __init__(self) -> None:
-        self.blocks: dict[tuple[int, int], Link] = {}  # at (node, column)
+        self.blocks: dict[int, list[tuple[int, Link]]] = {}  # of a column: node and link
 
     def add(self, node: int, columns: Array, links: Array) -> None:
-        self.blocks |= {(node, k): Link(*link) for k, link in zip(columns.tolist(), links.tolist(), strict=True)}
+        for k, link in zip(columns.tolist(), links.tolist(), strict=True):
+            self.blocks.setdefault(k, []).append((node, Link(*link)))
 
     def found(self, epsilon: Array, path: Path, logs: Array) -> dict[float, Way]:
         """For every ε; without a block d is bounded as μ-GDP, or by its value at the node before."""
         direct = log_theta(epsilon, np.array([path.mu(j) for j in range(len(path.nodes))])[:, None])
+        by_mu, stays = (direct[1:] < logs[:-1]).T.tolist(), [Link(j, 0, 0) for j in range(len(path.nodes) - 1)]
         ways: dict[float, Way] = {}
         for k, e in enumerate(epsilon.tolist()):
-            links = [Link(-1, 0, 0)]
-            for j in range(1, len(path.nodes)):
-                plain = Link(-1, 0, 0) if direct[j, k] < logs[j - 1, k] else Link(j - 1, 0, 0)
-                links.append(self.blocks.get((j, k), plain))
+            links = [_AS_MU, *(_AS_MU if less else stay for less, stay in zip(by_mu[k], stays, strict=True))]
+            for node, link in self.blocks.get(k, ()):
+                links[node] = link
             ways[e] = path.nodes, links
         return ways
 
