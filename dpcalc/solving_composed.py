@@ -9,13 +9,13 @@ from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numerics.invert import Unreachable
-from dpcalc.orders import Params, own_params
+from dpcalc.orders import Params
 from dpcalc.profiles.compose import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import reached
-from dpcalc.solving_near import PER_EPSILON, look, middle, moved
+from dpcalc.solving_near import PER_EPSILON, gap_by_delta, look, middle, moved
 
 _ROUNDS = 60
 _PATIENT = 5  # evaluations, after which ever less will do: the samples of a profile do not move evenly
@@ -113,12 +113,8 @@ class _Search:
             return inf
 
     def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
-        bound, log_target = self.route.bound, self.question.log_delta
-        params = self.derive({**self.given, self.unknown.name: x})
-        own, one = own_params(bound, params), params.get("steps", 1) == 1
-        log_delta = bound.value(self.target, **own) if one else at_budget(self.target, log_target, **own)
-        gap = float(log_delta - log_target) / PER_EPSILON
-        return inf if log_delta > -_NEAR_ONE else gap
+        gap = gap_by_delta(self.route.bound, at_budget, self.question, self.derive({**self.given, self.unknown.name: x}))
+        return inf if gap * PER_EPSILON > -self.question.log_delta - _NEAR_ONE else gap
 
     def boundary(self, start: float) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import exp, inf, log
 from typing import NamedTuple
 
+from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
 from dpcalc.orders import Params, own_params
 from dpcalc.quantities import Quantity
@@ -76,8 +77,8 @@ class _Gap:
 
     def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         assert question.unknown is not None and question.target is not None
-        self.bound, self.given, self.derive = route.bound, given, derive
-        self.name, self.target, self.log_delta = question.unknown.name, question.target, question.log_delta
+        self.bound, self.given, self.derive, self.question = route.bound, given, derive, question
+        self.name, self.target = question.unknown.name, question.target
 
     def __call__(self, x: float) -> tuple[bool, float]:
         try:
@@ -86,14 +87,21 @@ class _Gap:
             return True, inf
 
     def _found(self, params: Params) -> tuple[bool, float]:
-        bound, own = self.bound, own_params(self.bound, params)
-        if params.get("steps", 1) == 1 or bound.near_budget is None or bound.near_inverse is None:
-            return False, (float(bound.value(self.target, **own)) - self.log_delta) / PER_EPSILON
-        gap = (bound.near_budget(self.target, self.log_delta, **own) - self.log_delta) / PER_EPSILON
-        if abs(gap) < _FAR:
-            return False, float(gap)
-        epsilon = bound.near_inverse(self.log_delta, **own)
+        bound = self.bound
+        assert bound.near_budget is not None and bound.near_inverse is not None
+        gap = gap_by_delta(bound, bound.near_budget, self.question, params)
+        if abs(gap) < _FAR or params.get("steps", 1) == 1:
+            return False, gap
+        epsilon = bound.near_inverse(self.question.log_delta, **own_params(bound, params))
         return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
+
+
+def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Question, params: Params) -> float:
+    """About log(ε/budget), by log δ at the budget's ε: of many epochs by the form given, of one by its value."""
+    own, target = own_params(bound, params), question.target
+    assert target is not None
+    log_delta = bound.value(target, **own) if params.get("steps", 1) == 1 else at_budget(target, question.log_delta, **own)
+    return float(log_delta - question.log_delta) / PER_EPSILON
 
 
 def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.positions import NEARLY_NONE, starts
+from dpcalc.bounds.pnsgd.positions import LEAST_RATIO, NEARLY_NONE, starts
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LEAST = -1e300
-_LEAST_RATIO = 1e-300
 
 
 @lru_cache(maxsize=8)
@@ -52,7 +51,7 @@ def scaled_many(first: float, log_square: Array) -> Array:
     half = np.maximum(log_square / 2, NEARLY_NONE)
     root = np.exp(half / 2)
     found: Array = first * root * root * (1 + 4e-15 * (2 + np.abs(half)))
-    return np.where(log_square == -inf, 0.0, np.maximum(_LEAST_RATIO, found))
+    return np.where(log_square == -inf, 0.0, np.maximum(LEAST_RATIO, found))
 
 
 def mean(logs: Array, lengths: Array) -> Array:

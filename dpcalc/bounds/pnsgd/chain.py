@@ -42,19 +42,13 @@ class Link(NamedTuple):
 Way = tuple[list[int], list[Link]]  # nodes, and how d was bounded at each
 
 
-def _no_arrays(blocks: Any) -> Any:
-    raise NotImplementedError("κ depends on where the block is")
-
-
 class Path(NamedTuple):
-    """The nodes (steps after the record), μ at node j, κ of `block` steps anywhere between nodes p and j, and about that κ, faster; where
-    the block says it alone, κ of an array of blocks."""
+    """The nodes (steps after the record), μ at node j, κ of `block` steps anywhere between nodes p and j, and about that κ, faster."""
 
     nodes: list[int]
     mu: Callable[[int], float]
     kappa: Callable[[int, int, int], float]
     near: Callable[[int, int, int], float]
-    kappas: Callable[[Any], Any] = _no_arrays
 
 
 def _log_gap(epsilon: float) -> float:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+Kappas = Callable[[Any], Any]  # block lengths → their κ, where the length alone says it
+
 _RATIO, _NEXT = 1.3, 8  # between block lengths tried; as many of the shortest ones are
 _NEAR = 2.5  # as far from the last best lengths they are looked for
 _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
@@ -53,21 +55,21 @@ class Ways:
         return ways
 
 
-def last_many(epsilon: Array, path: Path, ways: dict[float, Any] | None = None) -> Array:
+def last_many(epsilon: Array, path: Path, kappas: Kappas, ways: dict[float, Any] | None = None) -> Array:
     """log d at the last node, never below it, for every ε."""
-    last: Array = _followed(epsilon, path, lambda j, log_d: log_d < _GONE, ways)[-1]
+    last: Array = _followed(epsilon, path, kappas, lambda j, log_d: log_d < _GONE, ways)[-1]
     return last
 
 
-def _followed(epsilon: Array, path: Path, enough: Callable[[int, Array], Array], ways: dict[float, Any] | None) -> Array:
+def _followed(epsilon: Array, path: Path, kappas: Kappas, enough: Callable[[int, Array], Array], ways: dict[float, Any] | None) -> Array:
     record = Ways()
-    logs = follow_many(epsilon, path, enough, record if ways is not None else None)
+    logs = follow_many(epsilon, path, kappas, enough, record if ways is not None else None)
     if ways is not None:
         ways |= record.found(epsilon, path, logs)
     return logs
 
 
-def average_many(epsilon: Array, path: Path, n: int, ways: dict[float, Any] | None = None) -> Array:
+def average_many(epsilon: Array, path: Path, kappas: Kappas, n: int, ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_{m<n} d_m for every ε, in blocks from above."""
     lengths = np.diff([*path.nodes, n])
     total = np.zeros(len(epsilon))
@@ -82,14 +84,14 @@ def average_many(epsilon: Array, path: Path, n: int, ways: dict[float, Any] | No
         total[:] += height * lengths[j]
         return done
 
-    return mean(_followed(epsilon, path, enough, ways), lengths)
+    return mean(_followed(epsilon, path, kappas, enough, ways), lengths)
 
 
-def follow_many(epsilon: Array, path: Path, enough: Callable[[int, Array], Array], record: Ways | None = None) -> Array:
+def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, enough: Callable[[int, Array], Array], record: Ways | None = None) -> Array:
     """log d at every node (rows) for every ε (columns); where enough(node, log d) says so it is not followed further: d falls."""
     nodes = path.nodes
     tried = _candidates(tuple(nodes))
-    kappas = path.kappas(tried.block)
+    kappas = kappas_of(tried.block)
     enters = kappas * (kappas / 2 - NOTHING)
     logs: Array = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
     levels = np.empty_like(logs)

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.chain import Path, Way, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, reaches, walk_exact
 from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
@@ -35,7 +35,7 @@ def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] |
     """`value` for many ε, with steps of at most 1/fine of those before them, from above."""
     from dpcalc.bounds.pnsgd.chain_many import last_many
 
-    return last_many(epsilon, _path(n, index, fine, **p), ways)
+    return last_many(epsilon, _path(n, index, fine, **p), reaches(**p), ways)
 
 
 def choices(epsilon: float, n: int, index: int, **p: Any) -> dict[str, Any]:

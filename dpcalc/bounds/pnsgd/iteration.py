@@ -36,7 +36,7 @@ def reach(level: float, diameter: float, learning_rate: float, strong_convexity:
     return lambda k: scaled(first, 2 * log_c + log_share(log_c, k - 1))
 
 
-def reaches(level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[Any], Any]:
+def reaches(level: float, diameter: float, learning_rate: float, strong_convexity: float, **_: float) -> Callable[[Any], Any]:
     """κ of an array of k, a few ulp above `reach`."""
     from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
 
@@ -65,8 +65,7 @@ def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate:
     kappa = reach(level, diameter, learning_rate, strong_convexity)
     at = nodes(n, fine, single)
     near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
-    return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near),
-                lambda k: reaches(level, diameter, learning_rate, strong_convexity)(k))
+    return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:

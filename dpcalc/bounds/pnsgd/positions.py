@@ -20,7 +20,7 @@ from dpcalc.numerics.rounding import up
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
 _COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
 _APART = 1.01  # two ε for a slope
-_LOWEST = 1e-300  # a ratio below is rounded up to it
+LEAST_RATIO = 1e-300  # a ratio below is rounded up to it
 NEARLY_NONE = -1400.0  # of log(ratio/first): one below is rounded up to it
 
 
@@ -43,7 +43,7 @@ def scaled(first: float, log_square: float) -> float:
         return 0.0
     half = max(log_square / 2, NEARLY_NONE)
     factor = first * exp(half) if half > -690 else first * exp(half / 2) * exp(half / 2)  # what underflows alone may not times `first`
-    return max(_LOWEST, up(factor, 1e-15 * (2 + abs(half))))
+    return max(LEAST_RATIO, up(factor, 1e-15 * (2 + abs(half))))
 
 
 def share_exact(mp: Any, c: Any, m: int) -> Any:

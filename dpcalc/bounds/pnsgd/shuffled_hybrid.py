@@ -11,7 +11,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import shuffled_contraction
 from dpcalc.bounds.pnsgd.chain import Link, Way, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, walk_exact
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, reaches, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
 from dpcalc.bounds.pnsgd.links import coded
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert, rounding
@@ -67,7 +67,7 @@ def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None
     """`value` for many ε, in blocks of at most 1/fine, from above."""
     from dpcalc.bounds.pnsgd.chain_many import average_many
 
-    return average_many(epsilon, path(n, **p, fine=fine), n, ways)
+    return average_many(epsilon, path(n, **p, fine=fine), reaches(**p), n, ways)
 
 
 def _way(epsilon: float, n: int, **p: Any) -> Way:
