@@ -49,8 +49,8 @@ class Bound(NamedTuple):
     exact_n: float = inf  # up to this many records: `exact` is a sum over all of them
     # Beyond so many records (from the index on) the printed sum or chain over them is taken in blocks, from above, by `exact` too.
     in_blocks_beyond: float = inf
-    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε the
-    # `way` that `exact` needs to go the same way
+    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε how
+    # fine the blocks of its sum are, or the links of its hybrid as whole numbers: the `way` that `exact` needs to go the same way
     blocks: Callable[..., Any] | None = None
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
     # profile over epochs: (epsilon, log_delta, *params) → log δ at ε, from what `inverse` composes at that log δ: where --solve looks

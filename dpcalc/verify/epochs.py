@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from math import exp, inf
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import epochs
-from dpcalc.bounds.pnsgd.samples import followed
+from dpcalc.bounds.pnsgd.samples import blocks_of, followed
 from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Row
@@ -57,9 +56,9 @@ def _found(row: Row, question: Question, one: Bound, steps: int, own: dict[str, 
     about = float(row.witness.get("followed", about))
     if about == -inf:
         return basic
-    ways: dict[float, Any] = {}
-    bound = one._replace(blocks=partial(one.blocks, ways=ways)) if one.blocks else one
-    samples = followed(bound, about, steps, own, question.epsilon or 0.0 if question.delta is None else 0.0)
+    asked = question.epsilon or 0.0 if question.delta is None else 0.0
+    samples = followed(one, about, steps, own, asked)
+    ways = links.found(one, row.params, blocks_of(one, about, steps, own, asked))
     base = lumps.points([e for e, _ in pairs.hull(*samples)], _going(one, own, ways))
 
     def better(mp: Any, epsilon: float, log_delta: float) -> Any:

@@ -12,6 +12,7 @@ from dpcalc.bounds.online import online_contraction, online_hybrid, shift
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hybrid
 from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.links import decoded, unpacked
+from dpcalc.bounds.pnsgd.told import nodes
 
 _FINEST, _MOST_SINGLE = 1000, 10_000  # else there could be more nodes than memory
 _MOST_SAMPLES = 2000
@@ -83,6 +84,12 @@ def epoch(one: Bound, params: Mapping[str, Any], said: Any) -> Epoch:
     if not isinstance(said.get("links"), list) or len(said["links"]) != len(epsilons):
         raise ValueError("its epoch has not as many links as ε")
     return Epoch(epsilons, {e: _decoded(one.name, params, said, unpacked(text)) for e, text in zip(epsilons, said["links"], strict=True)})
+
+
+def found(one: Bound, params: Mapping[str, Any], ways: Mapping[float, Any]) -> Mapping[float, Any]:
+    """The `way` of the bound at every ε, from what its blocks tell."""
+    at = nodes(one)
+    return {e: _decoded(one.name, params, at, way.tolist()) for e, way in ways.items()} if at else ways
 
 
 def _whole(x: Any, least: int, most: int) -> int:

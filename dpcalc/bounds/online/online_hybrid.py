@@ -44,7 +44,7 @@ def choices(epsilon: float, levels: Levels, lipschitz: float, diameter: float, l
     logs, links = follow(epsilon, path(levels, *run, finite(n), index))
     if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1]:
         return {"by": online_contraction.BOUND.name}
-    return {"fine": FINE, "links": coded(needed(links))}
+    return {"fine": FINE, "links": needed(coded(links))}
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.pnsgd.averages import mean
-from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Link, Path, Way
+from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Path
+from dpcalc.bounds.pnsgd.links import DIRECT
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:
@@ -29,32 +30,6 @@ _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every
 
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
 _NEGLIGIBLE = 1e-5  # of a sum
-_AS_MU = Link(-1, 0, 0)
-
-
-class Ways:
-    """How d was bounded at each node, for every ε: what chain.follow_exact repeats."""
-
-    def __init__(self) -> None:
-        self.blocks: dict[int, list[tuple[int, Link]]] = {}  # of a column: node and link
-
-    def add(self, node: int, columns: Array, links: Array) -> None:
-        for k, link in zip(columns.tolist(), links.tolist(), strict=True):
-            self.blocks.setdefault(k, []).append((node, Link(*link)))
-
-    def found(self, epsilon: Array, path: Path, logs: Array) -> dict[float, Way]:
-        """For every ε; without a block d is bounded as μ-GDP, or by its value at the node before."""
-        direct = log_theta(epsilon, np.array([path.mu(j) for j in range(len(path.nodes))])[:, None])
-        by_mu, stays = (direct[1:] < logs[:-1]).T.tolist(), [Link(j, 0, 0) for j in range(len(path.nodes) - 1)]
-        ways: dict[float, Way] = {}
-        for k, e in enumerate(epsilon.tolist()):
-            links = [_AS_MU, *(_AS_MU if less else stay for less, stay in zip(by_mu[k], stays, strict=True))]
-            for node, link in self.blocks.get(k, ()):
-                links[node] = link
-            ways[e] = path.nodes, links
-        return ways
-
-
 def last_many(epsilon: Array, path: Path, kappas: Kappas, ways: dict[float, Any] | None = None) -> Array:
     """log d at the last node, never below it, for every ε."""
     last: Array = _followed(epsilon, path, kappas, lambda j, log_d: log_d < _GONE, ways)[-1]
@@ -62,10 +37,12 @@ def last_many(epsilon: Array, path: Path, kappas: Kappas, ways: dict[float, Any]
 
 
 def _followed(epsilon: Array, path: Path, kappas: Kappas, enough: Callable[[int, Array], Array], ways: dict[float, Any] | None) -> Array:
-    record = Ways()
-    logs = follow_many(epsilon, path, kappas, enough, record if ways is not None else None)
-    if ways is not None:
-        ways |= record.found(epsilon, path, logs)
+    """With `ways`, how: for every ε its links as whole numbers (links.py)."""
+    if ways is None:
+        return follow_many(epsilon, path, kappas, enough)
+    codes = np.zeros((len(path.nodes), len(epsilon)), int)
+    logs = follow_many(epsilon, path, kappas, enough, codes)
+    ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
     return logs
 
 
@@ -87,13 +64,15 @@ def average_many(epsilon: Array, path: Path, kappas: Kappas, n: int, ways: dict[
     return mean(_followed(epsilon, path, kappas, enough, ways), lengths)
 
 
-def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, enough: Callable[[int, Array], Array], record: Ways | None = None) -> Array:
-    """log d at every node (rows) for every ε (columns); where enough(node, log d) says so it is not followed further: d falls."""
+def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, enough: Callable[[int, Array], Array], codes: Array | None = None) -> Array:
+    """log d at every node (rows) for every ε (columns); where enough(node, log d) says so it is not followed further: d falls. `codes`,
+    zeros, take in the links (links.py)."""
     nodes = path.nodes
     tried = _candidates(tuple(nodes))
     kappas = kappas_of(tried.block)
     enters = kappas * (kappas / 2 - NOTHING)
-    logs: Array = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
+    direct: Array = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
+    logs = direct.copy()
     levels = np.empty_like(logs)
     with np.errstate(all="ignore"):
         log_gap = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
@@ -129,12 +108,14 @@ def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, enough: Callable[
                     used = useful[best[gains]]
                     lengths = tried.block[used]
                     shortest, longest = int(lengths.min()), int(lengths.max())
-                    if record is not None:
-                        record.add(j, go[gains], np.stack((tried.before[used], lengths, tried.times[used]), axis=1))
+                    if codes is not None:
+                        codes[j, go[gains]] = tried.code[used]
                     last = np.minimum(last, least)
             logs[j, go] = last
             levels[j, go] = level = _level(e, gap, last)
             highest[j] = level.max()
+    if codes is not None:
+        codes[1:][(codes[1:] == 0) & (direct[1:] < logs[:-1])] = DIRECT
     return logs
 
 
@@ -155,11 +136,12 @@ def _level(epsilon: Array, log_gap: Array, log_d: Array) -> Array:
 
 
 class _Candidates(NamedTuple):
-    """Node before, block length, how many blocks; those to node j end at ends[j]."""
+    """Node before, block length, how many blocks, and the link as a whole number (links.py); those to node j end at ends[j]."""
 
     before: Array
     block: Array
     times: Array
+    code: Array
     ends: list[int]
 
 
@@ -178,7 +160,8 @@ def _candidates(nodes: tuple[int, ...]) -> _Candidates:
     times = np.concatenate((np.broadcast_to(many, (len(nodes), len(many))), np.ones_like(one)), axis=1)
     some = np.concatenate((many <= gap, first), axis=1)
     some[0] = False
-    return _Candidates(before[some], block[some], times[some], np.cumsum(some.sum(axis=1)).tolist())
+    code = np.where(times == 1, np.arange(len(nodes))[:, None] - before, -times)
+    return _Candidates(before[some], block[some], times[some], code[some], np.cumsum(some.sum(axis=1)).tolist())
 
 
 def _spread(low: int, high: float) -> Array:

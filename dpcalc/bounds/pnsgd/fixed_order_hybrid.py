@@ -40,7 +40,7 @@ def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] |
 
 def choices(epsilon: float, n: int, index: int, **p: Any) -> dict[str, Any]:
     """The free choices of the value."""
-    return {"fine": _FINE, "single": FINE, "links": coded(needed(follow(epsilon, _path(n, index, **p))[1]))}
+    return {"fine": _FINE, "single": FINE, "links": needed(coded(follow(epsilon, _path(n, index, **p))[1]))}
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:

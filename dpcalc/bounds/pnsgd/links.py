@@ -12,21 +12,26 @@ from itertools import groupby, pairwise
 
 from dpcalc.bounds.pnsgd.chain import Link
 
-_DIRECT = -1
+DIRECT = -1
 _LONGEST = 100_000  # characters, and codes, of a text
 
 
 def coded(links: Sequence[Link]) -> list[int]:
     """Without the last ones that are 0."""
-    found = [_code(j, link) for j, link in enumerate(links)][1:]
-    while found and not found[-1]:
-        found.pop()
-    return found
+    return trimmed([_code(j, link) for j, link in enumerate(links)][1:])
+
+
+def trimmed(codes: list[int]) -> list[int]:
+    """Without the last ones that are 0."""
+    last = len(codes)
+    while last and not codes[last - 1]:
+        last -= 1
+    return codes[:last]
 
 
 def _code(j: int, link: Link) -> int:
     if link.before < 0:
-        return _DIRECT
+        return DIRECT
     return j - link.before if link.times == 1 else -link.times
 
 
@@ -34,7 +39,7 @@ def decoded(nodes: Sequence[int], codes: Sequence[int]) -> list[Link]:
     """Raises ValueError where they are no links between these nodes."""
     if len(codes) >= len(nodes) or nodes[0] != 0 or any(a >= b for a, b in pairwise(nodes)):
         raise ValueError("its links lead to nodes that are none")
-    return [Link(_DIRECT, 0, 0), *(_link(nodes, j, code) for j, code in enumerate(codes, 1))]
+    return [Link(DIRECT, 0, 0), *(_link(nodes, j, code) for j, code in enumerate(codes, 1))]
 
 
 def _link(nodes: Sequence[int], j: int, code: int) -> Link:
@@ -45,16 +50,15 @@ def _link(nodes: Sequence[int], j: int, code: int) -> Link:
         return Link(j - 1, 0, 0)
     if code > 0:
         return Link(j - code, nodes[j] - nodes[j - code], 1)
-    return Link(-1, 0, 0) if code == _DIRECT else Link(j - 1, gap // -code, -code)
+    return Link(-1, 0, 0) if code == DIRECT else Link(j - 1, gap // -code, -code)
 
 
-def needed(links: Sequence[Link]) -> list[Link]:
+def needed(codes: Sequence[int]) -> list[int]:
     """Those that the last value rests on; the other nodes keep the value before them."""
-    found = [Link(j - 1, 0, 0) for j in range(len(links))]
-    j = len(links) - 1
-    while j >= 0:
-        found[j] = links[j]
-        j = links[j].before
+    found, j = [0] * len(codes), len(codes)
+    while j > 0:
+        found[j - 1] = code = codes[j - 1]
+        j = 0 if code == DIRECT else j - max(code, 1)
     return found
 
 

@@ -37,6 +37,15 @@ Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
 def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0) -> Samples:
     """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
+    return _followed(bound, log_delta, steps, p, asked)[0]
+
+
+def blocks_of(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0) -> dict[float, Any]:
+    """For every ε of these samples the blocks of the value there (Bound.blocks); nothing where it has none."""
+    return _followed(bound, log_delta, steps, p, asked)[1]
+
+
+def _followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float) -> tuple[Samples, dict[float, Any]]:
     return _samples(bound, _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
 
 
@@ -80,13 +89,13 @@ def log_delta_along(samples: Samples, epsilon: float) -> float:
     return above + up(log1p(share * expm1(below - above)), 1e-13)
 
 
-def many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any]) -> list[float]:
-    """Upper bounds on log δ at many ε."""
+def many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any], ways: dict[float, Any] | None = None) -> list[float]:
+    """Upper bounds on log δ at many ε; `ways` as in Bound.blocks."""
     if not bound.blocks:
         return [float(bound.value(e, **p)) for e in epsilons]
     from numpy import array
 
-    return [float(x) for x in bound.blocks(array(epsilons), fine, **p)] if epsilons else []
+    return [float(x) for x in bound.blocks(array(epsilons), fine, ways=ways, **p)] if epsilons else []
 
 
 def _floor(log_delta: float, steps: int) -> float:
@@ -94,10 +103,10 @@ def _floor(log_delta: float, steps: int) -> float:
     return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
 
 
-@lru_cache(maxsize=8)
-def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], asked: float = 0.0) -> Samples:
-    """ε and log δ of one epoch, followed down to log δ = lowest."""
-    p = dict(params)
+@lru_cache(maxsize=16)
+def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], asked: float) -> tuple[Samples, dict[float, Any]]:
+    """ε and log δ of one epoch, followed down to log δ = lowest; and in what blocks."""
+    p, ways = dict(params), dict[float, Any]()
     last, seen = _extent(bound, lowest, params)
     end = _end(bound, p)
     epsilons = _first(last, seen, end, asked)
@@ -107,10 +116,10 @@ def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], a
     allowed = _FALL * max(1.0, -lowest / _MOST / _FALL)
     steps = pairwise(sorted(about))
     epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
-    found = dict(zip(epsilons, many(bound, epsilons, FINE, p), strict=True))
+    found = dict(zip(epsilons, many(bound, epsilons, FINE, p, ways), strict=True))
     _cut(found, lowest)
     order = sorted(found)
-    return tuple(order), tuple(found[e] for e in order)
+    return (tuple(order), tuple(found[e] for e in order)), ways
 
 
 def _first(last: float, seen: dict[float, float], end: float, asked: float = 0.0) -> list[float]:

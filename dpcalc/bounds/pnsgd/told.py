@@ -6,21 +6,19 @@ runs of its links (links.py), on the nodes of one path.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, shuffled_hybrid
 from dpcalc.bounds.pnsgd.epochs import basic_value, surely_one
-from dpcalc.bounds.pnsgd.links import coded, needed, packed
-from dpcalc.bounds.pnsgd.samples import FINE, Samples, followed
+from dpcalc.bounds.pnsgd.links import needed, packed, trimmed
+from dpcalc.bounds.pnsgd.samples import FINE, Samples, blocks_of, followed
 
 if TYPE_CHECKING:
     from dpcalc.bound import Bound
     from dpcalc.question import Question
 
 _PATHS = {shuffled_hybrid.BOUND.name: ("fine",), fixed_order_hybrid.BOUND.name: ("fine", "single")}  # what says where the nodes lie
-_SAME = 1e-12  # of log δ: the blocks found again are those of the samples
 
 
 def choices(one: Bound, question: Question, result: Mapping[str, float], witness: Mapping[str, Any], steps: int,
@@ -35,41 +33,26 @@ def choices(one: Bound, question: Question, result: Mapping[str, float], witness
         return {"each": one.choices(epsilon / steps, **own) if one.choices else {}}
     about, asked = float(witness.get("followed", about)), 0.0 if question.delta is not None else epsilon
     samples = followed(one, about, steps, own, asked)
-    return {**_epoch(one, about, steps, own, asked, samples), **({} if "grids" in witness else _grid(samples, steps, question))}
+    grid = {} if "grids" in witness else _grid(samples, steps, question)
+    return {**_epoch(one, samples, blocks_of(one, about, steps, own, asked)), **grid}
 
 
-def _epoch(one: Bound, about: float, steps: int, own: dict[str, Any], asked: float, samples: Samples) -> dict[str, Any]:
+def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any]) -> dict[str, Any]:
     from dpcalc.profiles import pairs
 
     corners = [e for e, _ in pairs.hull(*samples)]
-    if one.blocks is None:
+    if not ways:
         return {"epoch": {"epsilon": corners}}
     if one.name not in _PATHS:  # sums in blocks, as fine at one ε as at another
-        return {"epoch": {"fine": _blocks(one, corners[:1], own)[0][corners[0]], "epsilon": corners}}
-    ways = _ways(one, about, steps, own, asked, samples)
+        return {"epoch": {"fine": ways[corners[0]], "epsilon": corners}}
     part = needed if "single" in _PATHS[one.name] else list
-    links = [packed(coded(part(ways[e][1]))) for e in corners]
-    return {"epoch": {**dict.fromkeys(_PATHS[one.name], FINE), "epsilon": corners, "links": links}}
+    links = [packed(part(trimmed(ways[e].tolist()))) for e in corners]
+    return {"epoch": {**nodes(one), "epsilon": corners, "links": links}}
 
 
-def _ways(one: Bound, about: float, steps: int, own: dict[str, Any], asked: float, samples: Samples) -> dict[float, Any]:
-    """The blocks at all samples: taken at them alone, if that gives the same numbers, else as they were found."""
-    ways, again = _blocks(one, samples[0], own)
-    assert one.blocks is not None
-    if max(abs(x - y) for x, y in zip(again, samples[1], strict=True)) > _SAME:
-        ways.clear()
-        followed(one._replace(blocks=partial(one.blocks, ways=ways)), about, steps, own, asked)
-    return ways
-
-
-def _blocks(one: Bound, epsilons: Sequence[float], own: dict[str, Any]) -> tuple[dict[float, Any], list[float]]:
-    """For every ε the `way` that the exact form needs, and log δ."""
-    import numpy as np
-
-    assert one.blocks is not None
-    ways: dict[float, Any] = {}
-    logs = one.blocks(np.array(epsilons), FINE, ways=ways, **own)
-    return ways, logs.tolist()
+def nodes(one: Bound) -> dict[str, int]:
+    """What says where the nodes of the samples' blocks lie."""
+    return dict.fromkeys(_PATHS.get(one.name, ()), FINE)
 
 
 def _grid(samples: Samples, steps: int, question: Question) -> dict[str, Any]:
