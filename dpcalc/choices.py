@@ -29,7 +29,11 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
         return {}
     own.pop("steps", None)
     epsilon = row.result["epsilon"] if question.asks == "epsilon" else question.epsilon or 0.0
-    return one.choices(epsilon / steps, **own)  # of one epoch: basic composition of many is by the same at all
+    if steps > 1:
+        from dpcalc.bounds.pnsgd.epochs import an_epoch
+
+        epsilon = an_epoch(epsilon, steps)
+    return one.choices(epsilon, **own)  # of one epoch: basic composition of many is by the same at all
 
 
 def _grid(row: Row, params: Params) -> Mapping[str, Any]:

@@ -149,7 +149,12 @@ def basic(bound: Bound) -> Bound:
 
 def basic_value(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> float:
     """log of Eδ(ε/E)."""
-    return min(0.0, up(float(bound.value(epsilon / steps * (1 - 2e-16), **p)) + log(steps), 4e-16))
+    return min(0.0, up(float(bound.value(an_epoch(epsilon, steps), **p)) + log(steps), 4e-16))
+
+
+def an_epoch(epsilon: float, steps: int) -> float:
+    """ε/E, not more."""
+    return epsilon / steps * (1 - 2e-16)
 
 
 @lru_cache(maxsize=8)

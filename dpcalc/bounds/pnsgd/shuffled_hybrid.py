@@ -5,6 +5,7 @@ processing), so the sum is bounded in blocks by their first terms, at most 1/64 
 et al. 2021 is smaller than that (the two can only differ by the blocks), it is the value.
 """
 
+from functools import lru_cache
 from math import exp, fsum, log
 from typing import Any
 
@@ -19,7 +20,8 @@ from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
 
 
-def _blocks(epsilon: float, n: int, fine: int = FINE, **p: float) -> tuple[float, list[Link], list[int]]:
+@lru_cache(maxsize=4)  # the blocks of an answer are told after it
+def _blocks(epsilon: float, n: int, fine: int, **p: float) -> tuple[float, list[Link], list[int]]:
     """log of the average, the links used, and the nodes they lead to."""
     along = path(n, **p, fine=fine)
     nodes, total, top = along.nodes, [0.0], [0.0]
@@ -72,7 +74,7 @@ def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None
 
 def _way(epsilon: float, n: int, **p: Any) -> Way:
     """The nodes and links of the value; none where it is that of shuffled-contraction."""
-    average, links, nodes = _blocks(epsilon, n, **p)
+    average, links, nodes = _blocks(epsilon, n, FINE, **p)
     return ([], []) if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average else (nodes, links)
 
 

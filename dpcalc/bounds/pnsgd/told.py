@@ -7,18 +7,20 @@ runs of its links (links.py), on the nodes of one path.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, shuffled_hybrid
-from dpcalc.bounds.pnsgd.epochs import basic_value, surely_one
+from dpcalc.bounds.pnsgd.epochs import an_epoch, basic_value, surely_one
 from dpcalc.bounds.pnsgd.links import needed, packed, trimmed
-from dpcalc.bounds.pnsgd.samples import FINE, Samples, blocks_of, followed
+from dpcalc.bounds.pnsgd.samples import FINE, Samples, blocks_of, followed, log_delta_along
 
 if TYPE_CHECKING:
     from dpcalc.bound import Bound
     from dpcalc.question import Question
 
 _PATHS = {shuffled_hybrid.BOUND.name: ("fine",), fixed_order_hybrid.BOUND.name: ("fine", "single")}  # what says where the nodes lie
+_CLEARLY = 0.5  # of log δ
 
 
 def choices(one: Bound, question: Question, result: Mapping[str, float], witness: Mapping[str, Any], steps: int,
@@ -26,15 +28,26 @@ def choices(one: Bound, question: Question, result: Mapping[str, float], witness
     """Of a composed row: `each`, where (ε/E, δ/E) an epoch is what proves it; else `epoch`, and the grid if the witness has none."""
     epsilon = result.get("epsilon", question.epsilon or 0.0)
     log_delta = result.get("log_delta", question.log_delta if question.delta else 0.0)
-    about = question.log_delta if question.delta is not None else float(one.value(epsilon, **own))
-    if question.delta is None and surely_one(one, about, epsilon, steps, own):
+    about, asked = (question.log_delta, 0.0) if question.delta is not None else (_followed(one, epsilon, witness, own), epsilon)
+    if asked and "grids" not in witness and surely_one(one, about, epsilon, steps, own):
         return {}
-    if basic_value(one, epsilon, steps, own) <= log_delta:
-        return {"each": one.choices(epsilon / steps, **own) if one.choices else {}}
-    about, asked = float(witness.get("followed", about)), 0.0 if question.delta is not None else epsilon
-    samples = followed(one, about, steps, own, asked)
+    samples = followed(one, about, steps, own, asked) if "grids" in witness else None
+    if not (samples and _is_more(samples, epsilon, steps, log_delta)) and basic_value(one, epsilon, steps, own) <= log_delta:
+        return {"each": one.choices(an_epoch(epsilon, steps), **own) if one.choices else {}}
+    samples = samples or followed(one, about, steps, own, asked)
     grid = {} if "grids" in witness else _grid(samples, steps, question)
     return {**_epoch(one, samples, blocks_of(one, about, steps, own, asked)), **grid}
+
+
+def _followed(one: Bound, epsilon: float, witness: Mapping[str, Any], own: dict[str, Any]) -> float:
+    """The log δ that the profile was followed to."""
+    return float(witness["followed"]) if "followed" in witness else float(one.value(epsilon, **own))
+
+
+def _is_more(samples: Samples, epsilon: float, steps: int, log_delta: float) -> bool:
+    """Whether basic composition makes more of δ, as the samples show: their chords are a few percent above the profile."""
+    each = an_epoch(epsilon, steps)
+    return each <= samples[0][-1] and log(steps) + log_delta_along(samples, each) > log_delta + _CLEARLY
 
 
 def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any]) -> dict[str, Any]:
