@@ -1,7 +1,7 @@
 """log θ(ε, r) for many ε and r at once, from above: what hockey_stick.py says about one.
 
 The Mills ratio is a cubic between the knots of a table; an error of 1e-12 of it, 20 times what the tests find, is added. R(a) − R(b)
-is also at most −R′(a)·r = (1 − aR(a))·r, R being convex; so the smaller of the two keeps six digits for any r.
+is also at most −R′(a)·r = (1 − aR(a))·r, R being convex; so the smaller of the two, taken where r is small, keeps six digits.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ _SHIFT = 4.0  # x >= −1 is mapped to t = 4/(x + 5), in (0, 1]
 _ERROR = 1e-12
 _FAR, _TERMS = 3.0, 60
 _FLOOR = -1e300
+_SMALL = 1e-5  # a ratio
 
 
 @lru_cache(maxsize=1)
-def _table() -> tuple[Array, ...]:
-    """The four coefficients of R(x)/t, per interval of t, and at its end."""
+def _table() -> Array:
+    """The four coefficients of R(x)/t, per interval of t (rows), and at its end."""
     t = np.linspace(0.0, 1.0, _KNOTS + 1)
     x = _SHIFT / np.maximum(t, 1e-300) - _SHIFT - 1
     ratio, falls = _mills_at(x[1:])
@@ -36,7 +37,7 @@ def _table() -> tuple[Array, ...]:
     slope = np.concatenate([[5 / 16], _SHIFT * falls / t[1:] ** 3 - ratio / t[1:] ** 2]) / _KNOTS
     rise = np.diff(value)
     cubic = value[:-1], slope[:-1], 3 * rise - 2 * slope[:-1] - slope[1:], slope[:-1] + slope[1:] - 2 * rise
-    return tuple(np.append(c, end) for c, end in zip(cubic, (value[-1], 0.0, 0.0, 0.0), strict=True))
+    return np.stack([np.append(c, end) for c, end in zip(cubic, (value[-1], 0.0, 0.0, 0.0), strict=True)], axis=1)
 
 
 def _mills_at(x: Array) -> tuple[Array, Array]:
@@ -56,37 +57,45 @@ def mills_many(x: Array) -> Array:
     u = t * _KNOTS
     at = u.astype(np.intp)
     u -= at
-    c0, c1, c2, c3 = _table()
-    found = c3.take(at)
-    for c in (c2, c1, c0):
+    cubic = _table().take(at, axis=0)
+    found: Array = cubic[..., 3] * u
+    for k in (2, 1):
+        found += cubic[..., k]
         found *= u
-        found += c.take(at)
+    found += cubic[..., 0]
     found *= t
     return found
 
 
 def log_theta(epsilon: Array, ratio: Array) -> Array:
     """log θ(ε, r), never below it, for ε >= 0 and r >= 0 (−inf at r = 0); broadcast."""
+    least = ratio.min(initial=1.0)
     with np.errstate(all="ignore"):
-        s = np.minimum(epsilon / np.maximum(ratio, 5e-324), 1e140)
-        half = ratio / 2
-        a, b = s - half, s + half
-        size = np.abs(a)
-        inside = a < -1
-        some = inside.any()
-        both = np.empty((2, *a.shape))
-        both[0] = np.where(inside, size, a) if some else a
-        both[1] = b
+        s = np.minimum(epsilon / (ratio if least > 0 else np.maximum(ratio, 5e-324)), 1e140)
+        half = 0.5 * ratio
+        a, both = s - half, np.empty((2, *s.shape))
+        both[0] = a
+        b = np.add(s, half, out=both[1])
+        inside = a < -1 if a.min(initial=0.0) < -1 else None
+        if inside is not None:
+            np.abs(a, out=both[0], where=inside)
         near, far = mills_many(both)
-        log_density = -0.5 * a * a - LOG_SQRT_2PI
-        rounding = 5e-16 * (size + 1) * (s + ratio + size)  # of a, in the exponent, and of the exponent
-        found = np.minimum(near * (1 + _ERROR) - far, ratio * ((1 + _ERROR) - a * near))
+        log_density = a * a
+        log_density *= -0.5
+        log_density -= LOG_SQRT_2PI
+        rounding = b + 1  # of a, in the exponent, and of the exponent: 5e-16(|a| + 1)(s + r + |a|), and |a|, r/2 <= b
+        rounding *= b
+        rounding *= 1.5e-15
+        found = near * (1 + _ERROR)
+        found -= far
+        if least < _SMALL:
+            found = np.minimum(found, ratio * ((1 + _ERROR) - a * near))
         np.log(found, out=found)
         found += log_density
         found += rounding
-        if some:
+        if inside is not None:
             complement = np.exp(log_density - rounding) * (near + far) * (1 - _ERROR)
             found = np.where(inside, np.log1p(-np.minimum(complement, 1.0)), found)
-        found = np.minimum(np.maximum(found, _FLOOR), 0.0)
-        none = ratio == 0
-        return np.where(none, -np.inf, found) if none.any() else found
+        np.maximum(found, _FLOOR, out=found)
+        np.minimum(found, 0.0, out=found)
+        return np.where(ratio == 0, -np.inf, found) if least == 0 else found

@@ -158,7 +158,7 @@ def _is_large(witness: dict[str, Any]) -> bool:
 
 def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
     """Where one rare loss may decide, by the tilt to its ε: the one from δ makes several typical, and magnifies rounding. Both are tried,
-    unless the first is seen to be close; with the question that was best."""
+    unless the first is seen to be close: to its lower end, or to the ε that one loss alone makes; with the question that was best."""
     single = question.single(parts)
     if single is None:
         return _aimed_again(parts, question, _at_tilt(parts, question, bracket), bracket)
@@ -167,7 +167,7 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
         answer = _at_tilt(parts, aimed._replace(tight=bracket), bracket)
     except TooLarge:
         return _at_tilt(parts, question, bracket), question
-    if bracket and answer.upper - answer.lower <= question.precision * answer.upper:
+    if answer.upper - (answer.lower if bracket else single) <= question.precision * answer.upper:
         return answer, aimed
     other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question

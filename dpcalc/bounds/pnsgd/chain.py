@@ -25,6 +25,7 @@ from dpcalc.numerics.rounding import up
 
 NOTHING = 6.5  # standard deviations
 _ALL, _FEW = 32, 64  # nodes that all block lengths are tried for; where there are no more than that
+_APART = 1.5  # nodes at which blocks are tried where none is of use
 _TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _SPREAD = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
 LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
@@ -69,12 +70,28 @@ def _level(epsilon: float, log_gap: float, log_d: float) -> float:
 def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = lambda j, d: False) -> tuple[list[float], list[Link]]:
     """log d at every node, each an upper bound, and how it was found; stops early where enough(node, log d) says so.
 
-    The blocks are chosen by a rough θ: any choice is sound.
+    The blocks are chosen by a rough θ: any choice is sound. Where none was of use at the node before, they are tried now and then (seldom
+    as long as d falls as μ-GDP); if one is of use again, at the nodes since as well.
     """
     nodes, log_gap = path.nodes, _log_gap(epsilon)
     logs, links = [log_gaussian(epsilon, path.mu(0))], [Link(-1, 0, 0)]
     levels = [_level(epsilon, log_gap, logs[0]) if logs[0] > -inf else inf]
-    place, by_mu = 0, 0.0
+    place, by_mu, tried = 0, 0.0, 0
+
+    def by_block(j: int, lost: bool) -> None:
+        """The number of node j, if it is less by blocks."""
+        nonlocal place
+        place = _place(path, j, levels, logs, place, lost)
+        p, block, times = _blocks(nodes, j, place)
+        kappa = path.kappa(p, j, block)
+        if levels[p] < kappa * (kappa / 2 - NOTHING):
+            return
+        factor = log_gaussian(levels[p], kappa)
+        candidate = factor if factor == -inf else max(up(logs[p] + times * factor, 4e-16), LOWEST)
+        if candidate < logs[j]:
+            logs[j], links[j] = candidate, Link(p, block, times)
+            levels[j] = _level(epsilon, log_gap, candidate) if candidate > -inf else inf
+
     for j in range(1, len(nodes)):
         best, link = logs[-1], Link(j - 1, 0, 0)
         if best <= LOWEST or enough(j - 1, best):
@@ -84,20 +101,26 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
             by_mu = direct - best
             if direct < best:
                 best, link = direct, Link(-1, 0, 0)
-        lost = links[-1].times == 0 and j > _ALL
-        if not lost or j % 4 == 0:
-            place = _place(path, j, levels, logs, place, lost)
-            p, block, times = _blocks(nodes, j, place)
-            kappa = path.kappa(p, j, block)
-            if levels[p] >= kappa * (kappa / 2 - NOTHING):
-                factor = log_gaussian(levels[p], kappa)
-                candidate = factor if factor == -inf else max(up(logs[p] + times * factor, 4e-16), LOWEST)
-                if candidate < best:
-                    best, link = candidate, Link(p, block, times)
+        lost = links[-1].times == 0 and j > _ALL and len(nodes) > _FEW
         logs.append(best)
         links.append(link)
         levels.append(_level(epsilon, log_gap, best) if best > -inf else inf)
+        if lost and j < len(nodes) - 1:
+            soon = nodes[j] < _APART * nodes[tried] or not _in_reach(path, j, levels[-1]) if link.before < 0 else j % 4
+            if soon:
+                continue
+        by_block(j, lost)
+        if lost and links[j].times:
+            for k in range(tried + 1, j + 1):
+                by_block(k, True)
+        tried = j
     return logs, links
+
+
+def _in_reach(path: Path, j: int, level: float) -> bool:
+    """Whether the longest block is of use to that level."""
+    kappa = path.near(0, j, path.nodes[j])
+    return level >= kappa * (kappa / 2 - NOTHING)
 
 
 # --- where to look for the best blocks -------------------------------------------------------------------------------

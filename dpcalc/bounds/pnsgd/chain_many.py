@@ -26,105 +26,167 @@ Kappas = Callable[[Any], Any]  # block lengths → their κ, where the length al
 _RATIO, _NEXT = 1.3, 8  # between block lengths tried; as many of the shortest ones are
 _NEAR = 2.5  # as far from the last best lengths they are looked for
 _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
-
-
+_APART, _LENGTHS, _COLUMNS = 1.6, 3, 8  # nodes, lengths and ε with which it is seen where blocks begin to be of use
+_AT_ONCE = 32  # nodes
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
-_NEGLIGIBLE = 1e-5  # of a sum
+_NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
+
+
 def last_many(epsilon: Array, path: Path, kappas: Kappas, ways: dict[float, Any] | None = None) -> Array:
     """log d at the last node, never below it, for every ε."""
-    last: Array = _followed(epsilon, path, kappas, lambda j, log_d: log_d < _GONE, ways)[-1]
+    last: Array = _followed(epsilon, path, kappas, np.array([*[0.0] * (len(path.nodes) - 1), 1.0]), ways)[-1]
     return last
-
-
-def _followed(epsilon: Array, path: Path, kappas: Kappas, enough: Callable[[int, Array], Array], ways: dict[float, Any] | None) -> Array:
-    """With `ways`, how: for every ε its links as whole numbers (links.py)."""
-    if ways is None:
-        return follow_many(epsilon, path, kappas, enough)
-    codes = np.zeros((len(path.nodes), len(epsilon)), int)
-    logs = follow_many(epsilon, path, kappas, enough, codes)
-    ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
-    return logs
 
 
 def average_many(epsilon: Array, path: Path, kappas: Kappas, n: int, ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_{m<n} d_m for every ε, in blocks from above."""
-    lengths = np.diff([*path.nodes, n])
-    total = np.zeros(len(epsilon))
-    first = np.zeros(len(epsilon))
-
-    def enough(j: int, log_d: Array) -> Array:
-        """Whether what is left is a negligible part of the sum; adds up the blocks on its way."""
-        if j == 0:
-            first[:] = np.maximum(log_d, LOWEST)
-        height = np.exp(np.maximum(log_d - first, -745.0))
-        done: Array = (n - path.nodes[j]) * height < _NEGLIGIBLE * total
-        total[:] += height * lengths[j]
-        return done
-
-    return mean(_followed(epsilon, path, kappas, enough, ways), lengths)
+    lengths = np.diff([*path.nodes, n]).astype(float)
+    return mean(_followed(epsilon, path, kappas, lengths, ways), lengths)
 
 
-def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, enough: Callable[[int, Array], Array], codes: Array | None = None) -> Array:
-    """log d at every node (rows) for every ε (columns); where enough(node, log d) says so it is not followed further: d falls. `codes`,
-    zeros, take in the links (links.py)."""
-    nodes = path.nodes
-    tried = _candidates(tuple(nodes))
+def _followed(epsilon: Array, path: Path, kappas: Kappas, lengths: Array, ways: dict[float, Any] | None) -> Array:
+    """With `ways`, how: for every ε its links as whole numbers (links.py)."""
+    if ways is None:
+        return follow_many(epsilon, path, kappas, lengths)
+    codes = np.zeros((len(path.nodes), len(epsilon)), int)
+    logs = follow_many(epsilon, path, kappas, lengths, codes)
+    ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
+    return logs
+
+
+def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, lengths: Array, codes: Array | None = None) -> Array:
+    """log d at every node (rows) for every ε (columns, rising): as μ-GDP, and by blocks from where these are of use. What counts is the sum
+    of d by `lengths`: where nothing of it is left, the last number holds on. `codes`, zeros, take in the links (links.py)."""
+    tried = _candidates(tuple(path.nodes))
     kappas = kappas_of(tried.block)
-    enters = kappas * (kappas / 2 - NOTHING)
-    direct: Array = log_theta(epsilon, np.array([path.mu(j) for j in range(len(nodes))])[:, None])
-    logs = direct.copy()
-    levels = np.empty_like(logs)
     with np.errstate(all="ignore"):
-        log_gap = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
-        levels[0] = _level(epsilon, log_gap, logs[0])
-        highest = np.full(len(nodes), levels[0].max())  # level at a node
-        go = np.arange(len(epsilon))
-        e, gap, last = epsilon, log_gap, logs[0]
-        shortest, longest = 1, 1
-        for j in range(1, len(nodes)):
-            done = enough(j - 1, logs[j - 1])[go]
+        logs, ends = _direct(epsilon, path, lengths)
+        if codes is not None:
+            codes[1:][np.arange(1, len(logs))[:, None] < ends] = DIRECT
+        starts = _starts(epsilon, logs, ends, path.nodes, tried, kappas)
+        some = (starts < len(logs)).nonzero()[0]
+        if len(some):
+            links = None if codes is None else np.zeros((len(logs), len(some)), int)
+            logs[:, some] = _by_blocks(epsilon[some], logs[:, some], starts[some], tried, kappas, lengths, links)
+            if codes is not None:
+                codes[:, some] = links
+    return logs
+
+
+def _direct(epsilon: Array, path: Path, lengths: Array) -> tuple[Array, Array]:
+    """log d as μ-GDP; and the node from which on nothing counts, at all ε."""
+    mu = np.array([path.mu(j) for j in range(len(path.nodes))])[:, None]
+    logs = np.empty((len(mu), len(epsilon)))
+    rest, ends = lengths[::-1].cumsum()[::-1], np.full(len(epsilon), len(mu))
+    go, total, first = np.arange(len(epsilon)), np.zeros(len(epsilon)), np.zeros(len(epsilon))
+    for a in range(0, len(mu), _AT_ONCE):
+        b = min(a + _AT_ONCE, len(mu))
+        logs[a:b, go] = some = log_theta(epsilon[go], mu[a:b])
+        if a == 0:
+            first = some[0]
+        height = np.exp(np.maximum(some - first[go], -745.0))
+        total[go] += lengths[a:b] @ height
+        if b == len(mu):
+            break
+        done = (rest[b] * height[-1] < _NOTHING_LEFT * total[go]) | (some[-1] < _GONE)
+        if done.any():
+            logs[b:, go[done]] = some[-1, done]
+            ends[go[done]] = b
+            go = go[~done]
+            if not len(go):
+                break
+    return logs, ends
+
+
+def _starts(epsilon: Array, logs: Array, ends: Array, nodes: list[int], tried: _Candidates, kappas: Array) -> Array:
+    """The node from which on blocks are of use, about, for every ε: seen at some nodes, by some lengths, at some ε."""
+    tested = _apart(tuple(nodes))
+    columns = np.unique(np.append(np.arange(0, len(epsilon), _COLUMNS), len(epsilon) - 1))
+    tested = tested[tested < ends[columns].max()]
+    e, known = epsilon[columns], logs[:, columns]
+    levels = _level(e, _log_gap(e), known)
+    rows = np.concatenate([np.arange(tried.ends[j - 1], tried.ends[j])[::-_LENGTHS] for j in tested] or [np.zeros(0, int)])
+    at = np.repeat(tested, [-(-(tried.ends[j] - tried.ends[j - 1]) // _LENGTHS) for j in tested])
+    useful = levels.max(axis=1)[tried.before[rows]] >= kappas[rows] * (kappas[rows] / 2 - NOTHING)
+    rows, at = rows[useful], at[useful]
+    before = tried.before[rows]
+    found = known[before] + tried.times[rows, None] * log_theta(levels[before], kappas[rows, None])
+    first = np.where((found < known[at]) & (at[:, None] < ends[columns]), at[:, None], len(logs)).min(axis=0, initial=len(logs))
+    last_without = np.append(0, tested)[np.searchsorted(tested, first)]
+    start = np.where(first < len(logs), last_without + 1, len(logs))
+    right = np.searchsorted(columns, np.arange(len(epsilon)))
+    starts: Array = np.minimum(start[right], start[np.maximum(right - 1, 0)])
+    return starts
+
+
+@lru_cache(maxsize=4)
+def _apart(nodes: tuple[int, ...]) -> Array:
+    """Nodes at which blocks are tested."""
+    found, least = [], 1.0
+    for j, m in enumerate(nodes):
+        if m >= least:
+            found.append(j)
+            least = _APART * m
+    return np.array(found, int)
+
+
+def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, kappas: Array, lengths: Array, codes: Array | None) -> Array:
+    """log d, as μ-GDP so far, bounded by blocks too from the starts on."""
+    direct = logs.copy() if codes is not None else logs
+    enters, log_gap, begin = kappas * (kappas / 2 - NOTHING), _log_gap(epsilon), int(starts.min())
+    levels = np.empty_like(logs)
+    levels[:begin] = _level(epsilon, log_gap, logs[:begin])
+    highest = levels[begin - 1].max()
+    rest, total = lengths[::-1].cumsum()[::-1], np.zeros(len(epsilon))
+    go, e, gap, last, counted = np.arange(len(epsilon)), epsilon, log_gap, logs[begin - 1], 0
+    shortest, longest = 1, 1
+    for j in range(begin, len(logs)):
+        every = j < _ALL or j % _OFTEN == 0
+        if every:
+            height = np.exp(np.maximum(logs[counted:j] - logs[0], -745.0))
+            total += lengths[counted:j] @ height
+            done = ((rest[j] * height[-1] < _NEGLIGIBLE * total) | (logs[j - 1] < _GONE))[go]
+            counted = j
             if done.any():  # these columns keep their last value
                 logs[j:, go[done]] = np.minimum(logs[j:, go[done]], last[done])
                 go = go[~done]
                 if not len(go):
                     break
                 e, gap, last = epsilon[go], log_gap[go], last[~done]
-                highest[:j] = levels[:j, go].max(axis=1)
-            last = np.minimum(logs[j, go], last)
-            some = slice(tried.ends[j - 1], tried.ends[j])
-            useful = (highest.take(tried.before[some]) >= enters[some]).nonzero()[0] + some.start
-            if j >= _ALL and j % _OFTEN:
-                useful = _near(useful, tried.block, shortest / _NEAR, longest * _NEAR)
-            if len(useful):
-                before, times = tried.before[useful], tried.times[useful]
-                start, near = logs.take(before, axis=0), levels.take(before, axis=0)
-                if len(go) < len(epsilon):
-                    start, near = start[:, go], near[:, go]
-                found = start + times[:, None] * log_theta(near, kappas[useful, None])
-                best = found.argmin(axis=0)
-                least = np.maximum(found[best, np.arange(len(go))] * (1 - 4e-16), LOWEST)
-                gains = least < last
-                if gains.any():
-                    used = useful[best[gains]]
-                    lengths = tried.block[used]
-                    shortest, longest = int(lengths.min()), int(lengths.max())
-                    if codes is not None:
-                        codes[j, go[gains]] = tried.code[used]
-                    last = np.minimum(last, least)
-            logs[j, go] = last
-            levels[j, go] = level = _level(e, gap, last)
-            highest[j] = level.max()
+        last = np.minimum(logs[j, go], last)
+        first, end = tried.ends[j - 1], tried.ends[j]
+        if every:
+            first += int((enters[first:end] > highest).sum())  # the shortest ones
+        else:
+            first, end = (first + int(x) for x in tried.block[first:end].searchsorted((shortest / _NEAR, longest * _NEAR)))
+        if first < end:
+            before, times = tried.before[first:end], tried.times[first:end, None]
+            start, near = logs.take(before, axis=0), levels.take(before, axis=0)
+            if len(go) < len(epsilon):
+                start, near = start.take(go, axis=1), near.take(go, axis=1)
+            found = start + times * log_theta(near, kappas[first:end, None])
+            best = found.argmin(axis=0)
+            least = np.maximum(found[best, np.arange(len(go))] * (1 - 4e-16), LOWEST)
+            gains = least < last
+            if gains.any():
+                used = best[gains] + first
+                blocks = tried.block[used]
+                shortest, longest = int(blocks.min()), int(blocks.max())
+                if codes is not None:
+                    codes[j, go[gains]] = tried.code[used]
+                last = np.minimum(last, least)
+        logs[j, go] = last
+        levels[j, go] = level = _level(e, gap, last)
+        highest = max(highest, float(level.max()))
     if codes is not None:
         codes[1:][(codes[1:] == 0) & (direct[1:] < logs[:-1])] = DIRECT
     return logs
 
 
-def _near(useful: Array, block: Array, low: float, high: float) -> Array:
-    """The last one, the longest, and those of about these lengths."""
-    lengths = block[useful]
-    some = (lengths >= low) & (lengths <= high)
-    some[-1:] = True
-    return useful[some]
+def _log_gap(epsilon: Array) -> Array:
+    """log(e^ε − 1)."""
+    gap: Array = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
+    return gap
 
 
 def _level(epsilon: Array, log_gap: Array, log_d: Array) -> Array:
