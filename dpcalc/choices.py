@@ -29,11 +29,11 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
         return {}
     own.pop("steps", None)
     epsilon = row.result["epsilon"] if question.asks == "epsilon" else question.epsilon or 0.0
-    if steps > 1:
-        from dpcalc.bounds.pnsgd.epochs import an_epoch
+    if steps > 1:  # basic composition is by the same at all epochs
+        from dpcalc.bounds.pnsgd import told
 
-        epsilon = an_epoch(epsilon, steps)
-    return one.choices(epsilon, **own)  # of one epoch: basic composition of many is by the same at all
+        return told.each(one, epsilon, steps, own)
+    return one.choices(epsilon, **own)
 
 
 def _grid(row: Row, params: Params) -> Mapping[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from math import expm1, inf, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.positions import LEAST_RATIO, NEARLY_NONE, starts
+from dpcalc.bounds.pnsgd.positions import LEAST_RATIO, NEARLY_NONE, Ratio, starts
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:
@@ -21,29 +20,29 @@ _LEAST = -1e300
 
 
 @lru_cache(maxsize=8)
-def _blocks(ratio: Callable[[int], float], n: int, fine: int) -> tuple[Array, Array]:
-    """The ratio at the start of every block, and its length."""
+def _blocks(n: int, fine: int) -> tuple[Array, Array]:
+    """Where every block begins, and its length."""
     heads = starts(n, fine)
-    return np.array([ratio(m) for m in heads]), np.diff([*heads, n])
+    return np.array(heads), np.diff([*heads, n])
 
 
-def average_theta(epsilon: Array, ratio: Callable[[int], float], n: int, fine: int,
+def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
                   ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_m θ(ε, r_m) for every ε, in blocks from above, for r_m decreasing in m."""
     if ways is not None:
         ways |= dict.fromkeys(epsilon.tolist(), fine)
-    ratios, lengths = _blocks(ratio, n, fine)
-    return mean(log_theta(epsilon, ratios[:, None]), lengths)
+    heads, lengths = _blocks(n, fine)
+    return mean(log_theta(epsilon, ratio.many(heads)[:, None]), lengths)
 
 
 def log_shares(log_c: float, m: Array) -> Array:
-    """positions.log_share of an array, for 0 <= c <= 1."""
+    """positions.log_share of an array."""
     if log_c == 0:
         return -np.log(m + 1.0)
     if log_c == -inf:
         return np.where(m == 0, 0.0, -inf)
-    falls: Array = 2 * m * log_c + np.log(expm1(2 * log_c) / np.expm1(2 * (m + 1.0) * log_c))
-    return falls
+    falls: Array = np.log(expm1(-2 * abs(log_c)) / np.expm1(-2 * (m + 1.0) * abs(log_c)))
+    return falls + 2 * m * log_c if log_c < 0 else falls
 
 
 def scaled_many(first: float, log_square: Array) -> Array:

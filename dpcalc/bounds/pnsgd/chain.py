@@ -67,14 +67,17 @@ def _level(epsilon: float, log_gap: float, log_d: float) -> float:
     return max(epsilon, value - 4e-16 * (1 + value + abs(log_gap) + abs(log_d) * 0.5))
 
 
-def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = lambda j, d: False) -> tuple[list[float], list[Link]]:
+def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = lambda j, d: False,
+           as_mu: Callable[[int], float] | None = None) -> tuple[list[float], list[Link]]:
     """log d at every node, each an upper bound, and how it was found; stops early where enough(node, log d) says so.
+    `as_mu` is what μ-GDP says at a node, where that is known.
 
     The blocks are chosen by a rough θ: any choice is sound. Where none was of use at the node before, they are tried now and then (seldom
     as long as d falls as μ-GDP); if one is of use again, at the nodes since as well.
     """
     nodes, log_gap = path.nodes, _log_gap(epsilon)
-    logs, links = [log_gaussian(epsilon, path.mu(0))], [Link(-1, 0, 0)]
+    direct_at = as_mu or (lambda j: log_gaussian(epsilon, path.mu(j)))
+    logs, links = [direct_at(0)], [Link(-1, 0, 0)]
     levels = [_level(epsilon, log_gap, logs[0]) if logs[0] > -inf else inf]
     place, by_mu, tried = 0, 0.0, 0
 
@@ -97,7 +100,7 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
         if best <= LOWEST or enough(j - 1, best):
             break
         if by_mu < 30 or j % 16 == 0:  # far behind: looked at now and then only
-            direct = log_gaussian(epsilon, path.mu(j))
+            direct = direct_at(j)
             by_mu = direct - best
             if direct < best:
                 best, link = direct, Link(-1, 0, 0)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.pnsgd.averages import mean
-from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Path
-from dpcalc.bounds.pnsgd.links import DIRECT
+from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Link
+from dpcalc.bounds.pnsgd.links import DIRECT, coded
+from dpcalc.bounds.pnsgd.positions import Ratio
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:
@@ -21,49 +22,70 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-Kappas = Callable[[Any], Any]  # block lengths → their κ, where the length alone says it
+
+class Along(NamedTuple):
+    """A path (chain.py) where the length of a block alone says its κ, by arrays: the nodes, μ, and κ of block lengths."""
+
+    nodes: list[int]
+    mu: Ratio
+    kappas: Callable[[Any], Any]
+
 
 _RATIO, _NEXT = 1.3, 8  # between block lengths tried; as many of the shortest ones are
 _NEAR = 2.5  # as far from the last best lengths they are looked for
 _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
-_APART, _LENGTHS, _COLUMNS = 1.6, 3, 8  # nodes, lengths and ε with which it is seen where blocks begin to be of use
+_DENSE, _APART, _LENGTHS, _COLUMNS = 32, 1.6, 2, 24  # nodes, lengths, and ε, with which it is seen where blocks begin to be of use
 _AT_ONCE = 32  # nodes
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
 _NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
 
 
-def last_many(epsilon: Array, path: Path, kappas: Kappas, ways: dict[float, Any] | None = None) -> Array:
+def last_many(epsilon: Array, along: Along, ways: dict[float, Any] | None = None) -> Array:
     """log d at the last node, never below it, for every ε."""
-    last: Array = _followed(epsilon, path, kappas, np.array([*[0.0] * (len(path.nodes) - 1), 1.0]), ways)[-1]
+    last: Array = _followed(epsilon, along, np.array([*[0.0] * (len(along.nodes) - 1), 1.0]), ways)[-1]
     return last
 
 
-def average_many(epsilon: Array, path: Path, kappas: Kappas, n: int, ways: dict[float, Any] | None = None) -> Array:
+def average_many(epsilon: Array, along: Along, n: int, ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_{m<n} d_m for every ε, in blocks from above."""
-    lengths = np.diff([*path.nodes, n]).astype(float)
-    return mean(_followed(epsilon, path, kappas, lengths, ways), lengths)
+    lengths = np.diff([*along.nodes, n]).astype(float)
+    return mean(_followed(epsilon, along, lengths, ways), lengths)
 
 
-def _followed(epsilon: Array, path: Path, kappas: Kappas, lengths: Array, ways: dict[float, Any] | None) -> Array:
+def one_by_one(epsilon: Array, at: Callable[[float], tuple[float, list[Link]]], ways: dict[float, Any] | None) -> Array:
+    """The numbers that are found one by one, with their links, for every ε."""
+    found = {e: at(e) for e in epsilon.tolist()}
+    if ways is not None:
+        ways |= {e: np.array(coded(links)) for e, (_, links) in found.items()}
+    return np.array([log_d for log_d, _ in found.values()])
+
+
+def as_mu(epsilon: float, along: Along) -> list[float]:
+    """log d as μ-GDP at every node."""
+    found: list[float] = log_theta(np.array([epsilon]), along.mu.many(np.array(along.nodes))).tolist()
+    return found
+
+
+def _followed(epsilon: Array, along: Along, lengths: Array, ways: dict[float, Any] | None) -> Array:
     """With `ways`, how: for every ε its links as whole numbers (links.py)."""
     if ways is None:
-        return follow_many(epsilon, path, kappas, lengths)
-    codes = np.zeros((len(path.nodes), len(epsilon)), int)
-    logs = follow_many(epsilon, path, kappas, lengths, codes)
+        return follow_many(epsilon, along, lengths)
+    codes = np.zeros((len(along.nodes), len(epsilon)), int)
+    logs = follow_many(epsilon, along, lengths, codes)
     ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
     return logs
 
 
-def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, lengths: Array, codes: Array | None = None) -> Array:
+def follow_many(epsilon: Array, along: Along, lengths: Array, codes: Array | None = None) -> Array:
     """log d at every node (rows) for every ε (columns, rising): as μ-GDP, and by blocks from where these are of use. What counts is the sum
     of d by `lengths`: where nothing of it is left, the last number holds on. `codes`, zeros, take in the links (links.py)."""
-    tried = _candidates(tuple(path.nodes))
-    kappas = kappas_of(tried.block)
+    tried = _candidates(tuple(along.nodes))
+    kappas = along.kappas(tried.block)
     with np.errstate(all="ignore"):
-        logs, ends = _direct(epsilon, path, lengths)
+        logs, ends = _direct(epsilon, along, lengths)
         if codes is not None:
             codes[1:][np.arange(1, len(logs))[:, None] < ends] = DIRECT
-        starts = _starts(epsilon, logs, ends, path.nodes, tried, kappas)
+        starts = _starts(epsilon, logs, ends, along.nodes, tried, kappas)
         some = (starts < len(logs)).nonzero()[0]
         if len(some):
             links = None if codes is None else np.zeros((len(logs), len(some)), int)
@@ -73,9 +95,9 @@ def follow_many(epsilon: Array, path: Path, kappas_of: Kappas, lengths: Array, c
     return logs
 
 
-def _direct(epsilon: Array, path: Path, lengths: Array) -> tuple[Array, Array]:
+def _direct(epsilon: Array, along: Along, lengths: Array) -> tuple[Array, Array]:
     """log d as μ-GDP; and the node from which on nothing counts, at all ε."""
-    mu = np.array([path.mu(j) for j in range(len(path.nodes))])[:, None]
+    mu = along.mu.many(np.array(along.nodes))[:, None]
     logs = np.empty((len(mu), len(epsilon)))
     rest, ends = lengths[::-1].cumsum()[::-1], np.full(len(epsilon), len(mu))
     go, total, first = np.arange(len(epsilon)), np.zeros(len(epsilon)), np.zeros(len(epsilon))
@@ -101,12 +123,12 @@ def _direct(epsilon: Array, path: Path, lengths: Array) -> tuple[Array, Array]:
 def _starts(epsilon: Array, logs: Array, ends: Array, nodes: list[int], tried: _Candidates, kappas: Array) -> Array:
     """The node from which on blocks are of use, about, for every ε: seen at some nodes, by some lengths, at some ε."""
     tested = _apart(tuple(nodes))
-    columns = np.unique(np.append(np.arange(0, len(epsilon), _COLUMNS), len(epsilon) - 1))
+    columns = np.unique(np.append(np.arange(0, len(epsilon), -(-len(epsilon) // _COLUMNS)), len(epsilon) - 1))
     tested = tested[tested < ends[columns].max()]
     e, known = epsilon[columns], logs[:, columns]
     levels = _level(e, _log_gap(e), known)
-    rows = np.concatenate([np.arange(tried.ends[j - 1], tried.ends[j])[::-_LENGTHS] for j in tested] or [np.zeros(0, int)])
-    at = np.repeat(tested, [-(-(tried.ends[j] - tried.ends[j - 1]) // _LENGTHS) for j in tested])
+    each = [np.arange(tried.ends[j - 1], tried.ends[j])[:: -_LENGTHS if j >= _DENSE else 1] for j in tested.tolist()]
+    rows, at = np.concatenate([*each, np.zeros(0, int)]), np.repeat(tested, [len(x) for x in each])
     useful = levels.max(axis=1)[tried.before[rows]] >= kappas[rows] * (kappas[rows] / 2 - NOTHING)
     rows, at = rows[useful], at[useful]
     before = tried.before[rows]
@@ -121,10 +143,10 @@ def _starts(epsilon: Array, logs: Array, ends: Array, nodes: list[int], tried: _
 
 @lru_cache(maxsize=4)
 def _apart(nodes: tuple[int, ...]) -> Array:
-    """Nodes at which blocks are tested."""
+    """Nodes at which blocks are tested: the first ones, the last one, some between."""
     found, least = [], 1.0
-    for j, m in enumerate(nodes):
-        if m >= least:
+    for j, m in enumerate(nodes[1:], 1):
+        if m >= least or j < _DENSE or j == len(nodes) - 1:
             found.append(j)
             least = _APART * m
     return np.array(found, int)
@@ -139,9 +161,9 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
     highest = levels[begin - 1].max()
     rest, total = lengths[::-1].cumsum()[::-1], np.zeros(len(epsilon))
     go, e, gap, last, counted = np.arange(len(epsilon)), epsilon, log_gap, logs[begin - 1], 0
-    shortest, longest = 1, 1
+    shortest, longest, begins = 1, 1, set(starts.tolist())
     for j in range(begin, len(logs)):
-        every = j < _ALL or j % _OFTEN == 0
+        every = j < _ALL or j % _OFTEN == 0 or j in begins
         if every:
             height = np.exp(np.maximum(logs[counted:j] - logs[0], -745.0))
             total += lengths[counted:j] @ height

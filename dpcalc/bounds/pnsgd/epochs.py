@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import invert_near
-from dpcalc.bounds.pnsgd.samples import DEEPEST, Samples, about, deepest, epsilon_along, followed, log_delta_along
+from dpcalc.bounds.pnsgd.samples import DEEPEST, Samples, about, at, deepest, epsilon_along, followed, log_delta_along
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -139,7 +139,7 @@ def basic(bound: Bound) -> Bound:
         return steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p)
 
     def coarse(epsilon: float, steps: int, **p: Any) -> float:
-        return basic_value(bound._replace(value=bound.coarse or bound.value), epsilon, steps, p)
+        return basic_value(bound._replace(value=bound.coarse or bound.value, blocks=None), epsilon, steps, p)
 
     return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
                           coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound),
@@ -149,7 +149,7 @@ def basic(bound: Bound) -> Bound:
 
 def basic_value(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> float:
     """log of Eδ(ε/E)."""
-    return min(0.0, up(float(bound.value(an_epoch(epsilon, steps), **p)) + log(steps), 4e-16))
+    return min(0.0, up(at(bound, an_epoch(epsilon, steps), p) + log(steps), 4e-16))
 
 
 def an_epoch(epsilon: float, steps: int) -> float:
@@ -165,7 +165,7 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     near = epsilon_along(samples, each) if samples else 0.0
     if not samples or not 0 < near < inf:
         return up(steps * _one_epoch(bound, each, p), 4e-16)
-    gap = cache(lambda epsilon: float(bound.value(epsilon, **p)) - each)
+    gap = cache(lambda epsilon: at(bound, epsilon, p) - each)
     fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART)
     try:
         return up(steps * invert_near(gap, near, fall), 4e-16)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.chain import Path, Way, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, reaches, walk_exact
+from dpcalc.bounds.pnsgd.chain import Link, Path, Way, follow
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, along, path, walk_exact
 from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
@@ -13,8 +13,17 @@ _FINE = 16  # steps between nodes, beyond the first 64, are at most this part of
 
 
 def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
+    return path(**_nodes(n, index, fine), **p)
+
+
+def _nodes(n: int, index: int, fine: int) -> dict[str, int]:
     """To the last step: the record at the index has n − i steps after it."""
-    return path(n - index + 1, **p, fine=_FINE if fine >= FINE else fine, single=fine)
+    return {"n": n - index + 1, **nodes_told(fine)}
+
+
+def nodes_told(fine: int) -> dict[str, int]:
+    """What says where the nodes of links lie."""
+    return {"fine": _FINE if fine >= FINE else fine, "single": fine}
 
 
 def value(epsilon: float, n: int, index: int, **p: Any) -> float:
@@ -32,15 +41,23 @@ def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
 
 
 def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] | None = None, **p: Any) -> Any:
-    """`value` for many ε, with steps of at most 1/fine of those before them, from above."""
-    from dpcalc.bounds.pnsgd.chain_many import last_many
+    """`value` for many ε, with steps of at most 1/fine of those before them, from above; with those of `value` one by one."""
+    from dpcalc.bounds.pnsgd.chain_many import as_mu, last_many, one_by_one
 
-    return last_many(epsilon, _path(n, index, fine, **p), reaches(**p), ways)
+    arrays = along(**_nodes(n, index, fine), **p)
+    if fine < FINE:
+        return last_many(epsilon, arrays, ways)
+
+    def last(e: float) -> tuple[float, list[Link]]:
+        logs, links = follow(e, _path(n, index, fine, **p), as_mu=as_mu(e, arrays).__getitem__)
+        return logs[-1], links
+
+    return one_by_one(epsilon, last, ways)
 
 
 def choices(epsilon: float, n: int, index: int, **p: Any) -> dict[str, Any]:
     """The free choices of the value."""
-    return {"fine": _FINE, "single": FINE, "links": needed(coded(follow(epsilon, _path(n, index, **p))[1]))}
+    return {**nodes_told(FINE), "links": needed(coded(follow(epsilon, _path(n, index, **p))[1]))}
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:

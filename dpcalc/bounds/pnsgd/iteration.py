@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import expm1, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.chain import Link, Path, follow_exact
-from dpcalc.bounds.pnsgd.positions import FINE, log_share, scaled, share_exact, starts
+from dpcalc.bounds.pnsgd.positions import FINE, Shares, log_share, scaled, share_exact, starts
 from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, move_ratio
 from dpcalc.numerics.rounding import up
+
+if TYPE_CHECKING:
+    from dpcalc.bounds.pnsgd.chain_many import Along
 
 CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
 FELDMAN = "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, arXiv:2403.00278"
 
 
-@lru_cache(maxsize=8)
-def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Callable[[int], float]:
+def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Shares:
     """m → μ_m, with c = 1 − ηρ."""
     check_step_size(learning_rate, smoothness, strong_convexity)
-    first, log_c = move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity)
-    return lambda m: scaled(first, log_share(log_c, m))
+    return Shares(move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity))
 
 
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
@@ -36,7 +37,7 @@ def reach(level: float, diameter: float, learning_rate: float, strong_convexity:
     return lambda k: scaled(first, 2 * log_c + log_share(log_c, k - 1))
 
 
-def reaches(level: float, diameter: float, learning_rate: float, strong_convexity: float, **_: float) -> Callable[[Any], Any]:
+def reaches(level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[Any], Any]:
     """κ of an array of k, a few ulp above `reach`."""
     from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
 
@@ -66,6 +67,15 @@ def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate:
     at = nodes(n, fine, single)
     near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
     return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
+
+
+def along(n: int, fine: int, single: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float) -> Along:
+    """`path` for arrays."""
+    from dpcalc.bounds.pnsgd.chain_many import Along
+
+    mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
+    return Along(nodes(n, fine, single), mu, reaches(level, diameter, learning_rate, strong_convexity))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:

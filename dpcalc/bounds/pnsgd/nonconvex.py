@@ -7,7 +7,7 @@ from functools import lru_cache
 from math import exp, expm1, log, log1p
 from typing import Any
 
-from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact
+from dpcalc.bounds.pnsgd.positions import Shares, share_exact
 from dpcalc.bounds.pnsgd.smooth_sums import total
 from dpcalc.bounds.pnsgd.step import move_ratio
 from dpcalc.numerics.rounding import up
@@ -24,10 +24,9 @@ def log_spread(learning_rate: float, smoothness: float) -> float:
 
 
 @lru_cache(maxsize=8)
-def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Callable[[int], float]:
+def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Shares:
     """m → μ_m, μ_m² = (4L²/σ²)(1 − C^{−2})/(1 − C^{−2(m+1)})."""
-    first, log_c = move_ratio(level, lipschitz), log_spread(learning_rate, smoothness)
-    return lambda m: scaled(first, log_share(log_c, m))
+    return Shares(move_ratio(level, lipschitz), log_spread(learning_rate, smoothness))
 
 
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Callable[[int], Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import log
 from typing import Any
 
-from dpcalc.bounds.pnsgd.positions import scaled
+from dpcalc.bounds.pnsgd.positions import Powers
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
@@ -28,11 +28,10 @@ def log_factor(learning_rate: float, smoothness: float, strong_convexity: float)
     return log(c) + 4e-16 / c if c > 0 else -float("inf")
 
 
-def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Callable[[int], float]:
+def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Powers:
     """m → 2ηL c^m/σ."""
     first = up(2 * learning_rate * lipschitz / level, 1e-15)
-    log_c = log_factor(learning_rate, smoothness, strong_convexity)
-    return lambda m: scaled(first, 2 * m * log_c if m else 0.0)
+    return Powers(first, log_factor(learning_rate, smoothness, strong_convexity))
 
 
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import exp, expm1, fsum, inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.errors import OutOfScope
@@ -44,6 +44,41 @@ def scaled(first: float, log_square: float) -> float:
     half = max(log_square / 2, NEARLY_NONE)
     factor = first * exp(half) if half > -690 else first * exp(half / 2) * exp(half / 2)  # what underflows alone may not times `first`
     return max(LEAST_RATIO, up(factor, 1e-15 * (2 + abs(half))))
+
+
+class Shares(NamedTuple):
+    """m → first·√share(m), from above: a record's μ, of a whole number m or of an array of them."""
+
+    first: float
+    log_c: float
+
+    def __call__(self, m: int) -> float:
+        return scaled(self.first, log_share(self.log_c, m))
+
+    def many(self, m: Any) -> Any:
+        from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
+
+        return scaled_many(self.first, log_shares(self.log_c, m))
+
+
+class Powers(NamedTuple):
+    """m → first·c^m in the same way."""
+
+    first: float
+    log_c: float
+
+    def __call__(self, m: int) -> float:
+        return scaled(self.first, 2 * m * self.log_c if m else 0.0)
+
+    def many(self, m: Any) -> Any:
+        from numpy import maximum, where
+
+        from dpcalc.bounds.pnsgd.averages import scaled_many
+
+        return scaled_many(self.first, where(m > 0, 2 * maximum(m, 1) * self.log_c, 0.0))
+
+
+Ratio = Shares | Powers
 
 
 def share_exact(mp: Any, c: Any, m: int) -> Any:
@@ -99,13 +134,13 @@ def average_exact(mp: Any, at: Callable[[int], Any], n: int, fine: int = FINE) -
     return mp.fsum((b - a) * at(a) for a, b in pairwise(heads)) / n
 
 
-def average_theta(epsilon: float, ratio: Callable[[int], float], n: int, fine: int = FINE) -> float:
+def average_theta(epsilon: float, ratio: Ratio, n: int, fine: int = FINE) -> float:
     """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m, to a limit perhaps: equal ones are looked up."""
     at = cache(lambda r: log_gaussian(epsilon, r))
     return log_average(lambda m: at(ratio(m)), n, fine)
 
 
-def invert_average(log_delta: float, ratio: Callable[[int], float], n: int) -> float:
+def invert_average(log_delta: float, ratio: Ratio, n: int) -> float:
     """The ε at which `average_theta` is log δ, safe."""
     return invert(lambda e, fine: average_theta(e, ratio, n, fine), log_delta)
 

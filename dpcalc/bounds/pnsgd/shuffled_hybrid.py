@@ -12,7 +12,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import shuffled_contraction
 from dpcalc.bounds.pnsgd.chain import Link, Way, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, path, reaches, walk_exact
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, along, path, walk_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
 from dpcalc.bounds.pnsgd.links import coded
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert, rounding
@@ -21,10 +21,10 @@ from dpcalc.numerics.rounding import up
 
 
 @lru_cache(maxsize=4)  # the blocks of an answer are told after it
-def _blocks(epsilon: float, n: int, fine: int, **p: float) -> tuple[float, list[Link], list[int]]:
-    """log of the average, the links used, and the nodes they lead to."""
-    along = path(n, **p, fine=fine)
-    nodes, total, top = along.nodes, [0.0], [0.0]
+def _blocks(epsilon: float, n: int, fine: int, arrays: bool = False, **p: float) -> tuple[float, list[Link], list[int]]:
+    """log of the average, the links used, and the nodes they lead to; with `arrays` much faster where these are loaded."""
+    walk = path(n, **p, fine=fine)
+    nodes, total, top = walk.nodes, [0.0], [0.0]
     negligible = 1e-13 if fine >= FINE else 1e-5
 
     def enough(j: int, log_d: float) -> bool:
@@ -37,7 +37,12 @@ def _blocks(epsilon: float, n: int, fine: int, **p: float) -> tuple[float, list[
         total[0] += height * (nodes[j + 1] - nodes[j])
         return False
 
-    logs, links = follow(epsilon, along, enough)
+    if arrays:
+        from dpcalc.bounds.pnsgd.chain_many import as_mu
+
+        logs, links = follow(epsilon, walk, enough, as_mu(epsilon, along(n, fine, 0, **p)).__getitem__)
+    else:
+        logs, links = follow(epsilon, walk, enough)
     if logs[0] == float("-inf"):
         return logs[0], links, nodes
     ends = [*nodes[1 : len(logs)], n]
@@ -66,10 +71,17 @@ def coarse(epsilon: float, n: int, **p: float) -> float:
 
 
 def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None, **p: float) -> Any:
-    """`value` for many ε, in blocks of at most 1/fine, from above."""
-    from dpcalc.bounds.pnsgd.chain_many import average_many
+    """`value` for many ε, in blocks of at most 1/fine, from above; in those of `value` one by one."""
+    from dpcalc.bounds.pnsgd.chain_many import average_many, one_by_one
 
-    return average_many(epsilon, path(n, **p, fine=fine), reaches(**p), n, ways)
+    if fine < FINE:
+        return average_many(epsilon, along(n, fine, 0, **p), n, ways)
+    return one_by_one(epsilon, lambda e: _blocks(e, n, fine, True, **p)[:2], ways)
+
+
+def nodes_told(fine: int) -> dict[str, int]:
+    """What says where the nodes of links lie."""
+    return {"fine": fine}
 
 
 def _way(epsilon: float, n: int, **p: Any) -> Way:
@@ -81,7 +93,7 @@ def _way(epsilon: float, n: int, **p: Any) -> Way:
 def choices(epsilon: float, n: int, **p: Any) -> dict[str, Any]:
     """The free choices of the value."""
     links = _way(epsilon, n, **p)[1]
-    return {"fine": FINE, "links": coded(links)} if links else {"by": shuffled_contraction.BOUND.name}
+    return {**nodes_told(FINE), "links": coded(links)} if links else {"by": shuffled_contraction.BOUND.name}
 
 
 def exact(mp: Any, epsilon: float, n: int, way: Way | None = None, **p: Any) -> Any:

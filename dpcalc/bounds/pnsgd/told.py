@@ -6,20 +6,24 @@ runs of its links (links.py), on the nodes of one path.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, shuffled_hybrid
 from dpcalc.bounds.pnsgd.epochs import an_epoch, basic_value, surely_one
 from dpcalc.bounds.pnsgd.links import needed, packed, trimmed
-from dpcalc.bounds.pnsgd.samples import FINE, Samples, blocks_of, followed, log_delta_along
+from dpcalc.bounds.pnsgd.positions import FINE as CLOSE
+from dpcalc.bounds.pnsgd.samples import FINE, Samples, at, blocks_of, followed, log_delta_along
 
 if TYPE_CHECKING:
     from dpcalc.bound import Bound
     from dpcalc.question import Question
 
-_PATHS = {shuffled_hybrid.BOUND.name: ("fine",), fixed_order_hybrid.BOUND.name: ("fine", "single")}  # what says where the nodes lie
+Nodes = dict[str, int]
+_PATHS: dict[Any, Callable[[int], Nodes]] = {  # where the nodes of links lie, for Bound.blocks of a fineness
+    shuffled_hybrid.blocks: shuffled_hybrid.nodes_told, fixed_order_hybrid.blocks: fixed_order_hybrid.nodes_told,
+}
 _CLEARLY = 0.5  # of log δ
 
 
@@ -33,10 +37,24 @@ def choices(one: Bound, question: Question, result: Mapping[str, float], witness
         return {}
     samples = followed(one, about, steps, own, asked) if "grids" in witness else None
     if not (samples and _is_more(samples, epsilon, steps, log_delta)) and basic_value(one, epsilon, steps, own) <= log_delta:
-        return {"each": one.choices(an_epoch(epsilon, steps), **own) if one.choices else {}}
+        return {"each": each(one, epsilon, steps, own)}
     samples = samples or followed(one, about, steps, own, asked)
     grid = {} if "grids" in witness else _grid(samples, steps, question)
     return {**_epoch(one, samples, blocks_of(one, about, steps, own, asked)), **grid}
+
+
+def each(one: Bound, epsilon: float, steps: int, own: dict[str, Any]) -> dict[str, Any]:
+    """How one epoch is bounded where basic composition is by (ε/E, δ/E) each: the links of a hybrid, in the blocks of its value."""
+    if one.blocks not in _PATHS:
+        return {}
+    ways, e = dict[float, Any](), an_epoch(epsilon, steps)
+    at(one, e, own, ways)
+    return {**nodes(one, CLOSE), "links": _codes(one, ways[e])}
+
+
+def _codes(one: Bound, way: Any) -> list[int]:
+    codes = trimmed(way.tolist())
+    return needed(codes) if "single" in nodes(one) else codes
 
 
 def _followed(one: Bound, epsilon: float, witness: Mapping[str, Any], own: dict[str, Any]) -> float:
@@ -56,16 +74,15 @@ def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any]) -> dict[str,
     corners = [e for e, _ in pairs.hull(*samples)]
     if not ways:
         return {"epoch": {"epsilon": corners}}
-    if one.name not in _PATHS:  # sums in blocks, as fine at one ε as at another
+    if one.blocks not in _PATHS:  # sums in blocks, as fine at one ε as at another
         return {"epoch": {"fine": ways[corners[0]], "epsilon": corners}}
-    part = needed if "single" in _PATHS[one.name] else list
-    links = [packed(part(trimmed(ways[e].tolist()))) for e in corners]
+    links = [packed(_codes(one, ways[e])) for e in corners]
     return {"epoch": {**nodes(one), "epsilon": corners, "links": links}}
 
 
-def nodes(one: Bound) -> dict[str, int]:
-    """What says where the nodes of the samples' blocks lie."""
-    return dict.fromkeys(_PATHS.get(one.name, ()), FINE)
+def nodes(one: Bound, fine: int = FINE) -> Nodes:
+    """What says where the nodes of blocks lie; nothing where there are no links."""
+    return _PATHS[one.blocks](fine) if one.blocks in _PATHS else {}
 
 
 def _grid(samples: Samples, steps: int, question: Question) -> dict[str, Any]:
