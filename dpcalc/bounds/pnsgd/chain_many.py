@@ -34,7 +34,7 @@ class Along(NamedTuple):
 _RATIO, _NEXT = 1.3, 8  # between block lengths tried; as many of the shortest ones are
 _NEAR = 2.5  # as far from the last best lengths they are looked for
 _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
-_DENSE, _APART, _LENGTHS, _COLUMNS = 32, 1.6, 2, 24  # nodes, lengths, and ε, with which it is seen where blocks begin to be of use
+_DENSE, _APART, _LENGTHS, _COLUMNS = 32, 1.6, 2, 12  # nodes, lengths, and ε, with which it is seen where blocks begin to be of use
 _AT_ONCE = 32  # nodes
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
 _NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
