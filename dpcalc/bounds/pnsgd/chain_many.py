@@ -34,7 +34,8 @@ class Along(NamedTuple):
 _RATIO, _NEXT = 1.3, 8  # between block lengths tried; as many of the shortest ones are
 _NEAR = 2.5  # as far from the last best lengths they are looked for
 _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every fourth
-_DENSE, _APART, _LENGTHS, _COLUMNS = 32, 1.6, 2, 12  # nodes, lengths, and ε, with which it is seen where blocks begin to be of use
+_DENSE, _APART, _LENGTHS, _COLUMNS = 32, 1.6, 2, 16  # nodes, lengths, and ε, with which it is seen where blocks begin to be of use
+_GAIN = 1e-4  # of log d, by a block that is of use
 _AT_ONCE = 32  # nodes
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
 _NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
@@ -85,7 +86,7 @@ def follow_many(epsilon: Array, along: Along, lengths: Array, codes: Array | Non
         logs, ends = _direct(epsilon, along, lengths)
         if codes is not None:
             codes[1:][np.arange(1, len(logs))[:, None] < ends] = DIRECT
-        starts = _starts(epsilon, logs, ends, along.nodes, tried, kappas)
+        starts = _starts(epsilon, logs, along.nodes, tried, kappas, lengths)
         some = (starts < len(logs)).nonzero()[0]
         if len(some):
             links = None if codes is None else np.zeros((len(logs), len(some)), int)
@@ -120,25 +121,37 @@ def _direct(epsilon: Array, along: Along, lengths: Array) -> tuple[Array, Array]
     return logs, ends
 
 
-def _starts(epsilon: Array, logs: Array, ends: Array, nodes: list[int], tried: _Candidates, kappas: Array) -> Array:
+def _starts(epsilon: Array, logs: Array, nodes: list[int], tried: _Candidates, kappas: Array, lengths: Array) -> Array:
     """The node from which on blocks are of use, about, for every ε: seen at some nodes, by some lengths, at some ε."""
     tested = _apart(tuple(nodes))
     columns = np.unique(np.append(np.arange(0, len(epsilon), -(-len(epsilon) // _COLUMNS)), len(epsilon) - 1))
-    tested = tested[tested < ends[columns].max()]
     e, known = epsilon[columns], logs[:, columns]
+    ends = _ends(known, lengths)
+    tested = tested[tested < ends.max()]
     levels = _level(e, _log_gap(e), known)
     each = [np.arange(tried.ends[j - 1], tried.ends[j])[:: -_LENGTHS if j >= _DENSE else 1] for j in tested.tolist()]
     rows, at = np.concatenate([*each, np.zeros(0, int)]), np.repeat(tested, [len(x) for x in each])
-    useful = levels.max(axis=1)[tried.before[rows]] >= kappas[rows] * (kappas[rows] / 2 - NOTHING)
-    rows, at = rows[useful], at[useful]
     before = tried.before[rows]
+    highest = np.where(np.arange(len(logs))[:, None] < ends, levels, 0.0).max(axis=1)
+    useful = highest[before] >= kappas[rows] * (kappas[rows] / 2 - NOTHING)
+    rows, at, before = rows[useful], at[useful], before[useful]
     found = known[before] + tried.times[rows, None] * log_theta(levels[before], kappas[rows, None])
-    first = np.where((found < known[at]) & (at[:, None] < ends[columns]), at[:, None], len(logs)).min(axis=0, initial=len(logs))
+    first = np.where((found < known[at] - _GAIN) & (at[:, None] < ends), at[:, None], len(logs)).min(axis=0, initial=len(logs))
     last_without = np.append(0, tested)[np.searchsorted(tested, first)]
     start = np.where(first < len(logs), last_without + 1, len(logs))
     right = np.searchsorted(columns, np.arange(len(epsilon)))
     starts: Array = np.minimum(start[right], start[np.maximum(right - 1, 0)])
     return starts
+
+
+def _ends(logs: Array, lengths: Array) -> Array:
+    """The node from which on a negligible part of the sum is left, for every ε."""
+    height = np.exp(np.maximum(logs - logs[0], -745.0))
+    total, rest = (height * lengths[:, None]).cumsum(axis=0), lengths[::-1].cumsum()[::-1, None]
+    over = logs < _GONE
+    over[1:] |= rest[1:] * height[1:] < _NEGLIGIBLE * total[:-1]
+    ends: Array = np.where(over.any(axis=0), over.argmax(axis=0), len(logs))
+    return ends
 
 
 @lru_cache(maxsize=4)
@@ -158,7 +171,7 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
     enters, log_gap, begin = kappas * (kappas / 2 - NOTHING), _log_gap(epsilon), int(starts.min())
     levels = np.empty_like(logs)
     levels[:begin] = _level(epsilon, log_gap, logs[:begin])
-    highest = levels[begin - 1].max()
+    highest = levels[begin - 1].max()  # at the last node
     rest, total = lengths[::-1].cumsum()[::-1], np.zeros(len(epsilon))
     go, e, gap, last, counted = np.arange(len(epsilon)), epsilon, log_gap, logs[begin - 1], 0
     shortest, longest, begins = 1, 1, set(starts.tolist())
@@ -199,7 +212,7 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
                 last = np.minimum(last, least)
         logs[j, go] = last
         levels[j, go] = level = _level(e, gap, last)
-        highest = max(highest, float(level.max()))
+        highest = level.max()
     if codes is not None:
         codes[1:][(codes[1:] == 0) & (direct[1:] < logs[:-1])] = DIRECT
     return logs
