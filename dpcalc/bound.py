@@ -57,7 +57,7 @@ class Bound(NamedTuple):
     at_budget: Callable[..., float] | None = None
     near_budget: Callable[..., float] | None = None  # about that, faster
     near_inverse: Callable[..., float] | None = None  # about what `inverse` says, faster
-    # profile: (epsilon, *params) → the choices that its value made at ε, many: found where a record is printed only
+    # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
     coarse: Callable[..., float] | None = None  # profile: (epsilon, *params) → about log δ, faster: where --solve looks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.orders import Params, own_params
@@ -33,7 +34,7 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
         from dpcalc.bounds.pnsgd import told
 
         return told.each(one, epsilon, steps, own)
-    return one.choices(epsilon, **own)
+    return one.choices(epsilon, question.log_delta if question.asks == "epsilon" else row.result.get("log_delta", -inf), **own)
 
 
 def _grid(row: Row, params: Params) -> Mapping[str, Any]:

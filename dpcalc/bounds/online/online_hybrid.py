@@ -1,5 +1,6 @@
 """Noisy SGD over a stream, a Gaussian noise level for each step: iteration and contraction together, the sharpest here."""
 
+from functools import lru_cache
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -8,51 +9,55 @@ from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online.levels import Levels
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import finite, kappa_exact, path, sums_exact
-from dpcalc.bounds.pnsgd.chain import follow, follow_exact
+from dpcalc.bounds.pnsgd.chain import Link, follow, follow_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
 from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import factor_exact
 
+Run = tuple[float, float, float, float, float]  # from L to ρ
+
 
 def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float, n: float, index: int) -> float:
     """log d_n, and never above online-contraction."""
-    return _value(epsilon, FINE, levels, lipschitz, diameter, learning_rate, smoothness, strong_convexity, n, index)
+    return _found(epsilon, levels, (lipschitz, diameter, learning_rate, smoothness, strong_convexity), n, index)[0]
 
 
-def _value(epsilon: float, fine: int, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+@lru_cache(maxsize=4)  # the blocks of an answer are told after it
+def _found(epsilon: float, levels: Levels, run: Run, n: float, index: int) -> tuple[float, list[Link]]:
+    """The value, and its links; none where it is that of online-contraction."""
+    logs, links = follow(epsilon, path(levels, *run, finite(n), index))
+    other = online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index)
+    return (other, []) if other < logs[-1] else (logs[-1], links)
+
+
+def coarse(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
            strong_convexity: float, n: float, index: int) -> float:
-    run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    along = follow(epsilon, path(levels, *run, finite(n), index, fine))[0][-1]
-    return along if fine < FINE else min(along, online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index))
-
-
-def coarse(epsilon: float, **p: Any) -> float:
     """`value` with larger steps, near it."""
-    return _value(epsilon, COARSE, **p)
+    run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
+    return follow(epsilon, path(levels, *run, finite(n), index, COARSE))[0][-1]
 
 
 def inverse(log_delta: float, **p: Any) -> float:
-    return invert(lambda epsilon, fine: _value(epsilon, fine, **p), log_delta)
+    return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
 
 
-def choices(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
             strong_convexity: float, n: float, index: int) -> dict[str, Any]:
-    """The free choices of the value."""
+    """The free choices that prove δ at ε: those of the value; at ε = 0, which may have far less than δ, as far as they are needed."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    logs, links = follow(epsilon, path(levels, *run, finite(n), index))
-    if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1]:
-        return {"by": online_contraction.BOUND.name}
-    return {"fine": FINE, "links": needed(coded(links))}
+    logs, links = ([0.0], []) if epsilon else follow(epsilon, path(levels, *run, finite(n), index), lambda j, log_d: log_d <= log_delta)
+    if logs[-1] > log_delta:
+        links = _found(epsilon, levels, run, n, index)[1]
+    return {"fine": FINE, "links": needed(coded(links))} if links else {"by": online_contraction.BOUND.name}
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float, n: int, index: int) -> Any:
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    along = path(levels, *run, n, index)
-    logs, links = follow(epsilon, along)
-    if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1]:
+    along, links = path(levels, *run, n, index), _found(epsilon, levels, run, n, index)[1]
+    if not links:
         return online_contraction.exact(mp, epsilon, GAUSSIAN, levels, *run, n, index)
     c, steps = factor_exact(mp, learning_rate, strong_convexity), [index + m for m in along.nodes]
 

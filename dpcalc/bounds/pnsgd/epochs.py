@@ -25,6 +25,7 @@ _AT_FIRST = -60.0  # log δ that a profile is followed to at first
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
 _ROUGHLY = 50.0  # times the precision, to see where a solution lies
 _APART = 1.01  # two ε for a slope
+_NEAR = 3e-7  # of ε, that --solve leaves of basic composition
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
@@ -142,7 +143,7 @@ def basic(bound: Bound) -> Bound:
         return basic_value(bound._replace(value=bound.coarse or bound.value, blocks=None), epsilon, steps, p)
 
     return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
-                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound),
+                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound), margin=max(bound.margin, _NEAR),
                           statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 

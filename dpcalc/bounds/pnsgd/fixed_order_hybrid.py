@@ -55,9 +55,10 @@ def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] |
     return one_by_one(epsilon, last, ways)
 
 
-def choices(epsilon: float, n: int, index: int, **p: Any) -> dict[str, Any]:
-    """The free choices of the value."""
-    return {**nodes_told(FINE), "links": needed(coded(follow(epsilon, _path(n, index, **p))[1]))}
+def choices(epsilon: float, log_delta: float, n: int, index: int, **p: Any) -> dict[str, Any]:
+    """The free choices that prove δ at ε: those of the value, as far as they are needed."""
+    links = follow(epsilon, _path(n, index, **p), lambda j, log_d: log_d <= log_delta)[1]
+    return {**nodes_told(FINE), "links": needed(coded(links))}
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:

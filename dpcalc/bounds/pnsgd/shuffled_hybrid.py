@@ -90,7 +90,7 @@ def _way(epsilon: float, n: int, **p: Any) -> Way:
     return ([], []) if shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p) < average else (nodes, links)
 
 
-def choices(epsilon: float, n: int, **p: Any) -> dict[str, Any]:
+def choices(epsilon: float, log_delta: float, n: int, **p: Any) -> dict[str, Any]:
     """The free choices of the value."""
     links = _way(epsilon, n, **p)[1]
     return {**nodes_told(FINE), "links": coded(links)} if links else {"by": shuffled_contraction.BOUND.name}
