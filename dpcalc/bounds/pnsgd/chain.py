@@ -151,7 +151,7 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
             found[place] = logs[p] + times * _rough(levels[p], path.near(p, j, block))
         return found[place]
 
-    if j <= (_FEW if len(nodes) <= _FEW else _ALL):
+    if j <= (_FEW if len(nodes) <= _FEW else _ALL) and nodes[j] == nodes[j - 1] + 1:
         return min(range(least, j), key=height)
     tried = {min(max(k, least), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
     if lost or j % 8 == 0:
