@@ -4,7 +4,8 @@ from collections.abc import Callable
 from math import asinh, exp, inf, log
 
 _STRAIGHT = 0.5  # of gaps, between which a function is nearly straight
-_OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, where it is near
+_OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, and of a bracket
+_SHORT = 0.1  # of the distance between two points
 _TOO_NEAR = 1e-9  # of a bracket: not believed
 _NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that; a step at most
 _TRUSTED, _BEYOND, _WIDE = 1.0, 1.2, 1.3  # of a step in log x for a secant, or a gap; how far beyond it; a first step from afar
@@ -101,7 +102,7 @@ def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: floa
         return (a, b) if fa <= 0 else (b, a)
     near, far = _finite(fb), _finite(fa)
     share = near / (far - near) if far != near else inf
-    c = min(max(b * exp(_OVER * share * log(b / a)), low), high) if 0 < share < 1 else b
+    c = min(max(b * exp(_over(share) * share * log(b / a)), low), high) if 0 < share < 1 else b
     if c != b and (gap(c) > 0) != (fb > 0):
         return (b, c) if fb <= 0 else (c, b)
     return bracket(gap, c, toward, low, high, 1.01 if abs(fb) < _TRUSTED else _WIDE)
@@ -159,7 +160,12 @@ def _first(share: float) -> float:
     """Where a secant leads; next to an end a little beyond that, to the other side."""
     if share > 0.5:
         return 1 - _first(1 - share)
-    return max(share, min(_OVER * share, _ASIDE)) if share > _TOO_NEAR else _ASIDE
+    return max(share, min(_over(share) * share, _ASIDE)) if share > _TOO_NEAR else _ASIDE
+
+
+def _over(share: float) -> float:
+    """How far beyond a secant's root; where a short step leads is known better."""
+    return _OVER if share > _SHORT else 1 + share
 
 
 def _step(a: float, fa: float, b: float, fb: float, c: float, fc: float) -> float:
