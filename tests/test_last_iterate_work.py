@@ -60,7 +60,7 @@ def test_few_calls_of_arrays_for_epochs(n, monkeypatch):
 
     monkeypatch.setattr(chain_many, "log_theta", counted)
     answer(f"shuffle-pnsgd {RUN} --sigma 4 --epochs 20 --delta 1e-5 --n {n}")
-    assert 0 < count <= 800
+    assert 0 < count <= 200
 
 
 # --- the hybrids -----------------------------------------------------------------------------------------------------
