@@ -24,7 +24,7 @@ _MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
 _TOP, _FALLEN = 4.0, 0.1  # of log δ
 _BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
-_SEARCHED = tuple(_RATIO**k for k in range(-40, 28))  # where the end of the range is looked for, and beyond
+_SEARCHED, _FARTHEST = (-40, 28), 1500  # its powers where the end of the range is looked for, and as many beyond, down and up to this
 DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; what lies deeper does not matter
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
@@ -167,24 +167,25 @@ def _between(a: float, b: float, fall: float) -> list[float]:
 @lru_cache(maxsize=4)
 def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[float, dict[float, float]]:
     """About the ε with log δ = lowest, interpolated between powers of 1.5; and log δ, roughly, at those and at 0."""
-    p, scale, way = dict(params), 1.0, 0
-    while 1e-280 < scale < 1e280:
-        tried = [0.0, *(scale * x for x in _SEARCHED)]
-        seen = dict(zip(tried, many(bound, tried, COARSE, p), strict=True))
+    p, (low, high) = dict(params), _SEARCHED
+    tried, seen = [0.0, *(_RATIO**k for k in range(low, high))], dict[float, float]()
+    while True:
+        seen = dict(sorted([*seen.items(), *zip(tried, many(bound, tried, COARSE, p), strict=True)]))
+        at = list(seen)
         if seen[0.0] <= lowest:
             return 0.0, seen
-        k = next((k for k, x in enumerate(seen.values()) if x <= lowest), len(tried))
-        if 1 < k < len(tried):
-            a, b = tried[k - 1], tried[k]
+        k = next((k for k, x in enumerate(seen.values()) if x <= lowest), len(at))
+        if 1 < k < len(at):
+            a, b = at[k - 1], at[k]
             above, below = _size(seen[a], lowest), _size(seen[b], lowest)
             return float(a * _RATIO ** (log(-lowest / above) / log(below / above))), seen
-        if k == 1 and way > 0:
-            return tried[1], seen
-        way = +1 if k > 1 else -1
-        scale *= _RATIO ** (way * (len(_SEARCHED) - 1))
-    if way < 0:
-        return tried[1], seen
-    raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
+        if k == 1 and low < -_FARTHEST:
+            return at[1], seen
+        if k > 1 and high > _FARTHEST:
+            raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
+        more = _SEARCHED[1] - _SEARCHED[0]
+        tried = [_RATIO**k for k in (range(low - more, low) if k == 1 else range(high, high + more))]
+        low, high = (low - more, high) if k == 1 else (low, high + more)
 
 
 def _size(log_delta: float, lowest: float) -> float:
