@@ -5,10 +5,12 @@ from __future__ import annotations
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from dpcalc.profiles import tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
-from dpcalc.profiles.law import QUADRATURE, TooLarge, snap_error
+from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
@@ -23,7 +25,7 @@ _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
-_ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
+_ROUNDING = 1e-12  # more than what losses are off
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
 
@@ -62,9 +64,6 @@ class _Question(NamedTuple):
             return None
         single = tilt.of_single_loss(parts, self.log_delta)
         return single if 0 < single < inf else None
-
-    def read(self, reader: Reader) -> float:
-        return reader.log_delta(self.epsilon) if self.epsilon is not None else reader.epsilon(self.log_delta or 0.0)
 
     def log_delta_near(self, parts: Parts, c: Cumulants) -> float:
         """log δ at the ε asked about, roughly."""
@@ -134,14 +133,23 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
         infinite = _log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
         return Bracket(min(0.0, infinite + _ROUNDING), infinite - _ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
     answer, question = _by_best_tilt(parts, question, bracket)
-    for finer in _FINER if bracket else ():
+    answer = _refined(parts, question, answer) if bracket else answer
+    if question.log_delta is not None and _log_infinite(parts) + _ROUNDING <= question.log_delta:
+        most = _largest_loss(parts)  # above it δ is what is infinite
+        answer = answer._replace(upper=min(answer.upper, most), lower=min(answer.lower, most))
+    return answer
+
+
+def _refined(parts: Parts, question: _Question, answer: Bracket) -> Bracket:
+    """On finer grids, as long as they help."""
+    for finer in _FINER:
         width = answer.upper - answer.lower
         allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
         some = answer.lower > 0 if question.epsilon is None else width < 1
         if width <= allowed or _is_large(answer.witness) or not (some or all(not pair.pieces for pair, _ in parts)):
             break
         try:
-            other = _at_tilt(parts, question._replace(precision=question.precision * finer), bracket)
+            other = _at_tilt(parts, question._replace(precision=question.precision * finer), True)
         except TooLarge:
             break  # a wider bracket, and still one
         # Both are valid: the better ends of the two.
@@ -236,7 +244,7 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     parts = tuple((cut(pair, chernoff(c, epsilon) - depth - log(steps)).pair, count) for pair, count in parts)
     step = 2 / sqrt(steps * c.tilt * (1 + c.tilt))
     step, (grids, *_) = first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
-    total = sum(count * (g.log_total + g.defect) for g, count in grids)
+    total = sum(count * (g.log_total + g.lost) for g, count in grids)
     log_delta = total - c.tilt * epsilon + log_peak(c.tilt)
     error = (QUADRATURE + 1e-15) * steps + 1e-13 * abs(c.tilt * epsilon)
     witness = _witness(parts, c, Rounded(grids, [], step, step, grids)) | {"chernoff": 1}
@@ -255,7 +263,8 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         c = cumulants(near, STEEP / lattice)
     both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight, _resolved(near, c, around), question.coarser)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
-    snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
+    low = misplaced(both.single) + (misplaced(both.upper) if both.block else 0.0)
+    snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
     infinite = _log_infinite(near)
 
     def reader(grids: Grids, side: int) -> Reader:
@@ -264,17 +273,18 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     def gain(epsilon: float) -> float:
         return log_sum(log(count) + x.log_gain(epsilon) for x, count in cuts)
 
-    above, below = question.read(reader(both.upper, +1)), -inf
+    below = -inf
     if question.epsilon is None:
-        above = (above + snap) * (1 + 1e-14) if above > 0 else 0.0
+        above = reader(both.upper, +1).epsilon(question.log_delta or 0.0)
+        above = (above + low) * (1 + 1e-14) if above > 0 else 0.0
         gained = gain(above)
         if bracket:
             below = reader(both.lower, -1).epsilon(log_add(question.log_delta or 0.0, gained) + _ROUNDING) - snap
         below = max(0.0, below)
     else:
-        above, gained = min(0.0, above + snap * (c.tilt + 1)), gain(question.epsilon)
+        above, gained = reader(both.upper, +1).log_delta(question.epsilon - low), gain(question.epsilon)
         if bracket:
-            below = log_less(question.read(reader(both.lower, -1)), gained + _ROUNDING) - snap * (c.tilt + 1)
+            below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + _ROUNDING)
     return Bracket(above, min(below, above), _witness(near, c, both)), gained
 
 
@@ -297,11 +307,13 @@ def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:
 
 
 def _largest_loss(parts: Parts) -> float:
-    """No finite loss of the composition is above it; inf where a pair has more than atoms."""
-    if any(pair.pieces for pair, _ in parts):
-        return inf
-    each = ((max([loss for loss, _ in pair.atoms] + ([] if pair.rest is None else [pair.rest]), default=0.0), n) for pair, n in parts)
-    return sum(n * (loss + _ROUNDING) for loss, n in each)
+    """No finite loss of the composition is above it; inf where a pair has losses of any size."""
+    total = 0.0
+    for pair, count in parts:
+        ends = [float(x) * (1 + _ROUNDING) for piece in pair.pieces for x in piece.loss(np.array(piece.reach(0.0, inf)))]
+        lumps = [loss + _ROUNDING * max(1.0, loss) for loss, _ in pair.atoms]  # logarithms of masses are at most 745
+        total += count * max([*ends, *lumps, *([] if pair.rest is None else [pair.rest])], default=0.0)
+    return total
 
 
 def _log_infinite(parts: Parts) -> float:

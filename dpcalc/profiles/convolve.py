@@ -85,31 +85,51 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     if len(grids) == 1 and (lump := _lump(*grids[0])) is not None:
         return _rare(*grids[0], lump, size, (low + high) / 2, depth)
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.
-    kept = np.arange(size // 2 + 1)
-    log_size, angle = np.zeros(len(kept)), np.zeros(len(kept))
-    start, steps = 0, 0
+    off, half = _transform_error(size), size // 2 + 1
+    kept = np.arange(half)
+    log_size, angle, slope = np.zeros(half), np.zeros(half), np.zeros(half)
+    start, steps, ones, spread, left_out, grown = 0, 0, 0, 0.0, 0.0, 0.0
     for grid, count in grids:
         centre = round((grid.moments()[0] - grid.offset) / step)
-        spectrum = np.fft.rfft(_wrapped(grid, centre, size))[kept]
+        folded = _wrapped(grid, centre, size)
+        spectrum = np.fft.rfft(folded)[kept]
         square = spectrum.real**2 + spectrum.imag**2
-        large = square > exp(-2 * _NEGLIGIBLE / count)
-        kept, spectrum = kept[large], spectrum[large]
-        log_size = log_size[large] + count / 2 * np.log(square[large])
+        least = exp(-2 * _NEGLIGIBLE / count)
+        large = square > least
+        left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(kept) - int(large.sum())) / size)
+        kept, spectrum, square = kept[large], spectrum[large], square[large]
+        log_size = log_size[large] + count / 2 * np.log(square)
         angle = angle[large] + count * np.angle(spectrum)
-        start += count * centre
-        steps += count
-    product = np.zeros(size // 2 + 1, complex)
+        slope = slope[large] + count / np.sqrt(square)
+        spread += count * _norm(folded)
+        grown += (count - 1) * off / sqrt(float(square.min()))
+        start, steps, ones = start + count * centre, steps + count, ones + (count == 1)
+    product = np.zeros(half, complex)
     absolute = np.exp(log_size)
     product[kept] = absolute * np.exp(1j * angle)
     middle = round((low + high) / 2 / step - sum(c * g.offset for g, c in grids) / step)
     first = middle - size // 2
     weight = np.maximum(np.roll(np.fft.irfft(product, size), start - first), 0.0)
-    # Each Fourier coefficient is off by about ε log2(N) times the sum of the weights, its power by as many times that as
-    # there are steps; the sum of the errors over the window is at most the sum over the coefficients.
-    noise = 2 * float(absolute.sum()) * _EPSILON * log2(size) * (steps + 2) + exp(-_NEGLIGIBLE) * size
-    defect = noise + 2 * exp(-depth) + sum(c * g.defect for g, c in grids)
+    # The ℓ2 norm of the errors of weights is that of their Fourier coefficients over √N (Parseval). |Π(φ + e)^n − Πφ^n| is at most
+    # |e| Σ n|φ|^{n−1}Π|φ_other|, with |e| <= `off` for each, or ‖e‖ <= off·‖weights‖·√N for all; a power is off by a few ulps of its
+    # logarithm and of its angle, which are at most 55 and nπ; the inverse transform by `off` of it.
+    scale = sqrt(2 / size)
+    size_of = scale * _norm(absolute)
+    noise = off * exp(grown + steps * off) * min(scale * _norm(absolute * slope), spread) + (_EPSILON * (7 * steps + 100) + off) * size_of
+    noise += left_out + ones * steps * off**2 + 2 * exp(-_NEGLIGIBLE) + sum(c * g.noise for g, c in grids)
+    defect = 2 * exp(-depth) + sum(c * g.defect for g, c in grids)
     offset = sum(c * g.offset for g, c in grids)
-    return Grid(step, offset, first, weight, sum(c * g.log_total for g, c in grids), defect)
+    return Grid(step, offset, first, weight, sum(c * g.log_total for g, c in grids), defect, noise)
+
+
+def _transform_error(size: int) -> float:
+    """By how much a Fourier coefficient of weights that sum to 1 is off at most; and of any transform the ℓ2 norm, relative to it (Higham
+    2002, Theorem 24.2: 7 roundings a butterfly)."""
+    return 4 * _EPSILON * (log2(size) + 2)
+
+
+def _norm(x: Array) -> float:
+    return sqrt(float(np.dot(x, x)))
 
 
 def _lump(grid: Grid, count: int) -> int | None:
@@ -127,19 +147,20 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     share = np.fft.rfft(_wrapped(grid._replace(weight=rest), grid.first + lump, size)) / a
     square = share.real * (2 + share.real) + share.imag**2
     log_size, angle = count / 2 * np.log1p(square), count * np.arctan2(share.imag, 1 + share.real)
-    absolute = np.exp(log_size)
-    moved = np.expm1(log_size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2 + 1j * absolute * np.sin(angle)
+    moved = np.expm1(log_size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2 + 1j * np.exp(log_size) * np.sin(angle)
     start = count * (grid.first + lump)
     first = round((middle - count * grid.offset) / grid.step) - size // 2
     weight = np.maximum(np.roll(np.fft.irfft(moved, size), start - first), 0.0)
     whole = a**count
     weight *= whole
     weight[start - first] += whole
-    # r̂ is off by about ε log2(N) times the weight of r; a power by T times that, and each term of it by a few ε of itself.
-    once = float(rest.sum()) / a * count * float(np.maximum(absolute, 1.0).sum())
-    noise = 4 * whole * (once + float(np.abs(moved).sum())) * _EPSILON * log2(size) * 2 + 1e-14 * count * float(rest.sum()) * whole
-    defect = noise + 2 * exp(-depth) + count * grid.defect
-    return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect)
+    # The ℓ2 norm of what r̂ is off by is that of r times the error of a transform; of the power it is 2T times as much, and a few ulps of
+    # T|r̂|, as |1 + r̂|^T <= √e; and the inverse transform's error is in proportion to what is transformed.
+    off = _transform_error(size)
+    moves = count / a * _norm(rest)
+    noise = whole * (moves * (2 * off + 25 * _EPSILON) + off * sqrt(2 / size) * float(np.linalg.norm(moved))) + count * grid.noise
+    defect = 2 * exp(-depth) + count * grid.defect
+    return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect, noise)
 
 
 def _wrapped(grid: Grid, centre: int, size: int) -> Array:
@@ -151,7 +172,7 @@ def _wrapped(grid: Grid, centre: int, size: int) -> Array:
 def as_law(grid: Grid) -> Law:
     """A composed grid as a law to be rounded to a coarser grid; what was below the round-off is left to the defect."""
     held = grid.weight > 0
-    return Law(grid.losses()[held], grid.weight[held], grid.log_total, grid.defect)
+    return Law(grid.losses()[held], grid.weight[held], grid.log_total, grid.lost)
 
 
 def _fast_length(n: int) -> int:

@@ -8,7 +8,8 @@ around or rounded is counted there.
 
 from __future__ import annotations
 
-from math import exp, log
+from collections.abc import Sequence
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 3_000_000
 QUADRATURE = 1e-12  # relative, of the weights below
+_ROUNDOFF = 2.0**-53
 _SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
 _BALANCINGS = 3
 _NARROW = 1 / 1024
@@ -48,7 +50,8 @@ class Law(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A law on the losses offset + (first + i)·step."""
+    """A law on the losses offset + (first + i)·step. Besides the defect, a weight each, its weights may be off by rounding: `noise` is not
+    less than the ℓ2 norm of these errors."""
 
     step: float
     offset: float
@@ -56,6 +59,17 @@ class Grid(NamedTuple):
     weight: Array
     log_total: float
     defect: float
+    noise: float = 0.0
+
+    @property
+    def lost(self) -> float:
+        """Not less than the sum of all errors of weights."""
+        return self.defect + self.noise * sqrt(len(self.weight))
+
+    @property
+    def reach(self) -> float:
+        """The largest number that its places are computed from."""
+        return max(abs(self.offset), *(abs(self.offset + k * self.step) for k in (self.first, self.first + len(self.weight) - 1)))
 
     def losses(self) -> Array:
         return self.offset + (self.first + np.arange(len(self.weight))) * self.step
@@ -153,10 +167,11 @@ def _unbent(t: float, spacing: float, bend: float) -> float:
 def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     """A law that is worse: each loss is split between its two neighbours so that both its P- and its Q-mass stay.
 
-    E_P f(e^{−ℓ}) grows by that for every convex f (Doroshenko et al. 2022: connect the dots).
+    E_P f(e^{−ℓ}) grows by that for every convex f (Doroshenko et al. 2022: connect the dots). A loss that is so little below a grid point
+    that it may be on it is raised to it; its share of the next one would be below 0, and is left out: both make the law worse.
     """
     index, above = _cells(x.loss, step, offset)
-    high = x.weight * (np.expm1(-above) / np.expm1(-step)) * np.exp(tilt * (step - above))
+    high = x.weight * np.maximum(np.expm1(-above) / np.expm1(-step), 0.0) * np.exp(tilt * (step - above))
     low = x.weight * (np.expm1(above - step) / np.expm1(-step)) * np.exp(-(1 + tilt) * above)
     first = int(index.min())
     size = _fitting(int(index.max()) - first + 2)
@@ -194,7 +209,7 @@ def boxes(grid: Grid) -> Boxes:
     loss = grid.losses()
     held = grid.weight > 0
     loss, half = loss[held], grid.step / 2
-    return Boxes(loss, grid.weight[held], loss - half, loss + half, grid.log_total, grid.defect)
+    return Boxes(loss, grid.weight[held], loss - half, loss + half, grid.log_total, grid.lost)
 
 
 def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) -> tuple[Array, Array]:
@@ -255,10 +270,10 @@ def _merged(x: Boxes, tilt: float, points: Array, edges: Array) -> tuple[Array, 
 
 
 def _cells(loss: Array, step: float, offset: float) -> tuple[Array, Array]:
-    """Index of the cell of each loss, and the distance above its lower end."""
+    """Index of the cell of each loss, and the distance above its lower end, which may be a little below 0."""
     place = (loss - offset) / step
     index = np.floor(place + _SNAP)
-    return index.astype(np.int64), np.clip(place - index, 0.0, 1.0) * step
+    return index.astype(np.int64), (place - index) * step
 
 
 def _fitting(size: int) -> int:
@@ -268,7 +283,14 @@ def _fitting(size: int) -> int:
 
 
 def snap_error(step: float) -> float:
+    """By how much a lower law's losses may be too high."""
     return _SNAP * step
+
+
+def misplaced(grids: Sequence[tuple[Grid, int]]) -> float:
+    """By how much a sum of rounded losses may be too low: a loss and its place on the grid are off by a few roundings of the largest number
+    that they are computed from (of a sampled loss log(1 − q + q e^w) by those of w, which is at most some tens of them)."""
+    return 256 * _ROUNDOFF * sum(count * grid.reach for grid, count in grids)
 
 
 def _best_shift(place: Array, merged: Array, tilt: float, step: float) -> float:

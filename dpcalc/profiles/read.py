@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, inf, log, log1p, sqrt
 
 import numpy as np
 
@@ -25,6 +25,10 @@ class Reader:
         reach = min(len(grid.weight) + 1, int(_TAIL / (tilt * grid.step)) + 2)
         x = np.arange(reach) * grid.step
         self.kernel = np.exp(-tilt * x) * -np.expm1(-x)
+        # A lost weight counts at most with the kernel's maximum; errors of all of them, by Cauchy and Schwarz, with its ℓ2 norm.
+        self.added = self.side * (grid.defect * exp(log_peak(tilt)) + grid.noise * kernel_norm(tilt, grid.step))
+        if side > 0:
+            self.added += exp(-_TAIL) * min(1.0, _TAIL / tilt)
         self.start = grid.offset + grid.first * grid.step
         self.seen: dict[int, float] = {}
 
@@ -56,7 +60,7 @@ class Reader:
         return self._total(scaled, epsilon)
 
     def _total(self, scaled: float, epsilon: float) -> float:
-        scaled += self.side * self.grid.defect * exp(log_peak(self.tilt)) + (exp(-_TAIL) if self.side > 0 else 0.0)
+        scaled += self.added
         finite = (log(scaled) + self.grid.log_total - self.tilt * epsilon + self.side * self.slack) if scaled > 0 else -inf
         return min(0.0, log_add(finite, self.log_infinite))
 
@@ -90,6 +94,13 @@ class Reader:
         mean, variance = self.grid.moments()
         tries = (mean - k * variance**0.5 for k in (-2, -1, -0.5, 0, 0.5, 1, 2, 3, 5))
         return next((x for x in tries if x > 0 and self.log_delta(x) > log_delta), None)
+
+
+def kernel_norm(tilt: float, step: float) -> float:
+    """Not less than (Σ_j k(x + j·step)²)^½ for any x, k(x) = e^{−λx}(1 − e^{−x}) over x >= 0: a sum of a function that rises and falls is at
+    most its integral over the step, and its maximum."""
+    a = 2 * tilt
+    return sqrt(2 / (a * (a + 1) * (a + 2) * step) + exp(2 * log_peak(tilt)))
 
 
 def log_add(a: float, b: float) -> float:

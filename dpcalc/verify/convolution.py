@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 from dpcalc.verify.unchecked import TooLong
 
-_SPARE = 80  # bits beyond those of the steps: a unit at every point of a long sum is less than what may be cut off
+_SPARE = 96  # bits beyond those of the steps: a unit at every point of a long sum is less than what may be cut off
 _SHORT = 20_000  # points that are all kept: a tilt may make what is dropped count more than what it says
 _LONGEST = 2_500_000  # points of a product, which take half a minute
 _SURE = 1e-13  # more than what products and sums of doubles are off, relative
-_DROPPED = 48  # log2 of the part of the weight that may be cut off at either end, over all steps
+_DROPPED = 64  # log2 of the part of the weight that may be cut off at either end, over all steps
 
 
 class Sum(NamedTuple):
