@@ -17,7 +17,8 @@ MOST_POINTS = 1 << 21  # of one transform: 16 MB an array
 DEPTH = 34.0  # log of the weight that the window may lose
 _EPSILON = 2.0**-52
 _NEGLIGIBLE = 55.0
-_RARE = 0.5  # steps that leave their point, expected: fewer are rare
+_RARE = 8.0  # steps that leave their point, expected: fewer are rare
+_STAY = 2.0  # times as many as leave
 _TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003)  # over the standard deviation, for Chernoff's bound
 
 
@@ -136,7 +137,7 @@ def _lump(grid: Grid, count: int) -> int | None:
     """The point where nearly all of `count` steps stay, if there is one."""
     at = int(grid.weight.argmax())
     rest = float(grid.weight.sum() - grid.weight[at])
-    return at if count * rest < _RARE * grid.weight[at] else None
+    return at if count * rest < _RARE * grid.weight[at] and _STAY * rest <= grid.weight[at] else None
 
 
 def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: float) -> Grid:
@@ -154,11 +155,12 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     whole = a**count
     weight *= whole
     weight[start - first] += whole
-    # The ℓ2 norm of what r̂ is off by is that of r times the error of a transform; of the power it is 2T times as much, and a few ulps of
-    # T|r̂|, as |1 + r̂|^T <= √e; and the inverse transform's error is in proportion to what is transformed.
+    # As r̂ is at most half of a, all steps are in proportion to it: r̂ is off by the error of a transform, the power by T/a times as much,
+    # as |a + r̂| <= 1, and by a few ulps of T r̂/a times the larger one of |a + r̂|^T and a^T; the inverse transform's error is in
+    # proportion to what is transformed.
     off = _transform_error(size)
-    moves = count / a * _norm(rest)
-    noise = whole * (moves * (2 * off + 25 * _EPSILON) + off * sqrt(2 / size) * float(np.linalg.norm(moved))) + count * grid.noise
+    power_off = count / a * _norm(rest) * max(1.0, exp(float(log_size.max()))) * (2 * off + 25 * _EPSILON)
+    noise = whole * (power_off + off * sqrt(2 / size) * float(np.linalg.norm(moved))) + count * grid.noise
     defect = 2 * exp(-depth) + count * grid.defect
     return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect, noise)
 
@@ -170,9 +172,9 @@ def _wrapped(grid: Grid, centre: int, size: int) -> Array:
 
 
 def as_law(grid: Grid) -> Law:
-    """A composed grid as a law to be rounded to a coarser grid; what was below the round-off is left to the defect."""
+    """A composed grid as a law to be rounded to a coarser grid, without what was below the round-off, and without its noise."""
     held = grid.weight > 0
-    return Law(grid.losses()[held], grid.weight[held], grid.log_total, grid.lost)
+    return Law(grid.losses()[held], grid.weight[held], grid.log_total, grid.defect)
 
 
 def _fast_length(n: int) -> int:
