@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.profiles import tilt
+from dpcalc.profiles import far, tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced, snap_error
@@ -26,6 +26,8 @@ _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ROUNDING = 1e-12  # more than what losses are off
+_SEEN = 1e-7  # of δ: errors that are looked at
+_NEAR = 0.95  # of an ε, which they make larger
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
 
@@ -273,19 +275,41 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     def gain(epsilon: float) -> float:
         return log_sum(log(count) + x.log_gain(epsilon) for x, count in cuts)
 
-    below = -inf
+    upper, below = reader(both.upper, +1), -inf
     if question.epsilon is None:
-        above = reader(both.upper, +1).epsilon(question.log_delta or 0.0)
+        above = upper.epsilon(question.log_delta or 0.0)
+        rare = _far(near, both, question, c, upper, above)
+        above = rare.between(above * _NEAR, above, question.log_delta or 0.0) if rare else above
         above = (above + low) * (1 + 1e-14) if above > 0 else 0.0
         gained = gain(above)
         if bracket:
             below = reader(both.lower, -1).epsilon(log_add(question.log_delta or 0.0, gained) + _ROUNDING) - snap
         below = max(0.0, below)
     else:
-        above, gained = reader(both.upper, +1).log_delta(question.epsilon - low), gain(question.epsilon)
+        above, gained = upper.log_delta(question.epsilon - low), gain(question.epsilon)
+        rare = _far(near, both, question, c, upper, question.epsilon - low)
+        above = min(above, rare.log_delta(question.epsilon - low)) if rare else above
         if bracket:
             below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + _ROUNDING)
     return Bracket(above, min(below, above), _witness(near, c, both)), gained
+
+
+def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: Reader, epsilon: float) -> Reader | None:
+    """For an upper value about ε (and not below _NEAR of it) where errors are seen in the one found: the large losses alone."""
+    steps = sum(count for _, count in parts)
+    single = len(parts) == 1 and (not both.block or both.block >= steps) and 1 < steps <= far.MOST_STEPS and question.precision <= PRECISION
+    if not (single and 0 < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
+        return None
+    above = epsilon * (_NEAR if question.epsilon is None else 1.0) - (both.step if both.block else 0.0)
+    found = far.sums(parts[0][0], both.single[0][0], steps, c.tilt, above, upper.log_delta(epsilon), loose)
+    if found is None:
+        return None
+    law, own = found
+    law = far.rounded(law, own, both.upper[0][0]) if both.block else law
+    reader = Reader(law, own, _log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
+    if question.epsilon is None and reader.log_delta(epsilon) > (question.log_delta or 0.0):
+        return None
+    return reader
 
 
 def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1 << 21  # of one transform: 16 MB an array
 DEPTH = 34.0  # log of the weight that the window may lose
-_EPSILON = 2.0**-52
+EPSILON = 2.0**-52
 _NEGLIGIBLE = 55.0
 _RARE = 8.0  # steps that leave their point, expected: fewer are rare
 _STAY = 2.0  # times as many as leave
@@ -71,7 +71,7 @@ def points(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> int:
 def _size(low: float, high: float, step: float) -> int:
     if not (high - low) / step < 1e12:
         raise TooLarge(*TOO_LARGE)
-    return _fast_length(ceil((high - low) / step) + 8)
+    return fast_length(ceil((high - low) / step) + 8)
 
 
 def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
@@ -86,13 +86,13 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     if len(grids) == 1 and (lump := _lump(*grids[0])) is not None:
         return _rare(*grids[0], lump, size, (low + high) / 2, depth)
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.
-    off, half = _transform_error(size), size // 2 + 1
+    off, half = transform_error(size), size // 2 + 1
     kept = np.arange(half)
     log_size, angle, slope = np.zeros(half), np.zeros(half), np.zeros(half)
     start, steps, ones, spread, left_out, grown = 0, 0, 0, 0.0, 0.0, 0.0
     for grid, count in grids:
         centre = round((grid.moments()[0] - grid.offset) / step)
-        folded = _wrapped(grid, centre, size)
+        folded = wrapped(grid, centre, size)
         spectrum = np.fft.rfft(folded)[kept]
         square = spectrum.real**2 + spectrum.imag**2
         least = exp(-2 * _NEGLIGIBLE / count)
@@ -102,7 +102,7 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
         log_size = log_size[large] + count / 2 * np.log(square)
         angle = angle[large] + count * np.angle(spectrum)
         slope = slope[large] + count / np.sqrt(square)
-        spread += count * _norm(folded)
+        spread += count * norm(folded)
         grown += (count - 1) * off / sqrt(float(square.min()))
         start, steps, ones = start + count * centre, steps + count, ones + (count == 1)
     product = np.zeros(half, complex)
@@ -115,21 +115,21 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     # |e| Σ n|φ|^{n−1}Π|φ_other|, with |e| <= `off` for each, or ‖e‖ <= off·‖weights‖·√N for all; a power is off by a few ulps of its
     # logarithm and of its angle, which are at most 55 and nπ; the inverse transform by `off` of it.
     scale = sqrt(2 / size)
-    size_of = scale * _norm(absolute)
-    noise = off * exp(grown + steps * off) * min(scale * _norm(absolute * slope), spread) + (_EPSILON * (7 * steps + 100) + off) * size_of
+    size_of = scale * norm(absolute)
+    noise = off * exp(grown + steps * off) * min(scale * norm(absolute * slope), spread) + (EPSILON * (7 * steps + 100) + off) * size_of
     noise += left_out + ones * steps * off**2 + 2 * exp(-_NEGLIGIBLE) + sum(c * g.noise for g, c in grids)
     defect = 2 * exp(-depth) + sum(c * g.defect for g, c in grids)
     offset = sum(c * g.offset for g, c in grids)
     return Grid(step, offset, first, weight, sum(c * g.log_total for g, c in grids), defect, noise)
 
 
-def _transform_error(size: int) -> float:
+def transform_error(size: int) -> float:
     """By how much a Fourier coefficient of weights that sum to 1 is off at most; and of any transform the ℓ2 norm, relative to it (Higham
     2002, Theorem 24.2: 7 roundings a butterfly)."""
-    return 4 * _EPSILON * (log2(size) + 2)
+    return 4 * EPSILON * (log2(size) + 2)
 
 
-def _norm(x: Array) -> float:
+def norm(x: Array) -> float:
     return sqrt(float(np.dot(x, x)))
 
 
@@ -145,7 +145,7 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     are in proportion to the weight of r, which may be all that is asked about."""
     a, rest = float(grid.weight[lump]), grid.weight.copy()
     rest[lump] = 0.0
-    share = np.fft.rfft(_wrapped(grid._replace(weight=rest), grid.first + lump, size)) / a
+    share = np.fft.rfft(wrapped(grid._replace(weight=rest), grid.first + lump, size)) / a
     square = share.real * (2 + share.real) + share.imag**2
     log_size, angle = count / 2 * np.log1p(square), count * np.arctan2(share.imag, 1 + share.real)
     moved = np.expm1(log_size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2 + 1j * np.exp(log_size) * np.sin(angle)
@@ -158,14 +158,14 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     # As r̂ is at most half of a, all steps are in proportion to it: r̂ is off by the error of a transform, the power by T/a times as much,
     # as |a + r̂| <= 1, and by a few ulps of T r̂/a times the larger one of |a + r̂|^T and a^T; the inverse transform's error is in
     # proportion to what is transformed.
-    off = _transform_error(size)
-    power_off = count / a * _norm(rest) * max(1.0, exp(float(log_size.max()))) * (2 * off + 25 * _EPSILON)
+    off = transform_error(size)
+    power_off = count / a * norm(rest) * max(1.0, exp(float(log_size.max()))) * (2 * off + 25 * EPSILON)
     noise = whole * (power_off + off * sqrt(2 / size) * float(np.linalg.norm(moved))) + count * grid.noise
     defect = 2 * exp(-depth) + count * grid.defect
     return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect, noise)
 
 
-def _wrapped(grid: Grid, centre: int, size: int) -> Array:
+def wrapped(grid: Grid, centre: int, size: int) -> Array:
     """The weights on a circle of `size` points, shifted so that their mean is near 0."""
     index = (grid.first - centre + np.arange(len(grid.weight))) % size
     return np.bincount(index, grid.weight, size)
@@ -177,7 +177,7 @@ def as_law(grid: Grid) -> Law:
     return Law(grid.losses()[held], grid.weight[held], grid.log_total, grid.defect)
 
 
-def _fast_length(n: int) -> int:
+def fast_length(n: int) -> int:
     """The least 2^a 3^b 5^c >= n with even length."""
     best = 1 << max(4, (n - 1).bit_length())
     for five in (1, 5, 25):

@@ -28,7 +28,7 @@ class Reader:
         # A lost weight counts at most with the kernel's maximum; errors of all of them, by Cauchy and Schwarz, with its ℓ2 norm.
         self.added = self.side * (grid.defect * exp(log_peak(tilt)) + grid.noise * kernel_norm(tilt, grid.step))
         if side > 0:
-            self.added += exp(-_TAIL) * min(1.0, _TAIL / tilt)
+            self.added += exp(-_TAIL) * min(1.0, _TAIL / tilt) * float(grid.weight.sum())
         self.start = grid.offset + grid.first * grid.step
         self.seen: dict[int, float] = {}
 
@@ -49,6 +49,14 @@ class Reader:
         return total
 
     def log_delta(self, epsilon: float) -> float:
+        return self._total(self._sum_above(epsilon), epsilon)
+
+    def loose(self, epsilon: float) -> float:
+        """What is added for errors, over the sum that it is added to."""
+        found = self._sum_above(epsilon)
+        return abs(self.added) / found if found > 0 else inf
+
+    def _sum_above(self, epsilon: float) -> float:
         """Between grid points δ is linear in e^ε, exactly."""
         h = self.grid.step
         k = int((epsilon - self.start) // h)
@@ -56,8 +64,7 @@ class Reader:
         share = exp(x - h) * (expm1(-x) / expm1(-h))
         left, right = self.at_index(k), self.at_index(k + 1)
         # both undone to the tilt at ε
-        scaled = (1 - share) * left * exp(self.tilt * x) + share * right * exp(-self.tilt * (h - x))
-        return self._total(scaled, epsilon)
+        return (1 - share) * left * exp(self.tilt * x) + share * right * exp(-self.tilt * (h - x))
 
     def _total(self, scaled: float, epsilon: float) -> float:
         scaled += self.added
@@ -66,12 +73,14 @@ class Reader:
 
     def epsilon(self, log_delta: float) -> float:
         """Where the bound falls to δ, from its safe side; 0 where it is nowhere above, inf where it never falls so far."""
-        h = self.grid.step
-        low, high = self._above(log_delta), self.start + (len(self.grid.weight) + 1) * h
+        low, high = self._above(log_delta), self.start + (len(self.grid.weight) + 1) * self.grid.step
         if low is None:
             return 0.0
-        if self.log_delta(high) > log_delta:
-            return inf
+        return inf if self.log_delta(high) > log_delta else self.between(low, high, log_delta)
+
+    def between(self, low: float, high: float, log_delta: float) -> float:
+        """The same between two ε, at the second of which the bound is not above δ."""
+        h = self.grid.step
         while high - low > h:
             middle = self.start + round(((low + high) / 2 - self.start) / h) * h
             if not low < middle < high:
@@ -97,8 +106,8 @@ class Reader:
 
 
 def kernel_norm(tilt: float, step: float) -> float:
-    """Not less than (Σ_j k(x + j·step)²)^½ for any x, k(x) = e^{−λx}(1 − e^{−x}) over x >= 0: a sum of a function that rises and falls is at
-    most its integral over the step, and its maximum."""
+    """Not less than (Σ_j k(x + j·step)²)^½ for any x, k(x) = e^{−λx}(1 − e^{−x}) over x >= 0: a sum of a function that rises and falls is
+    at most its integral over the step, and its maximum."""
     a = 2 * tilt
     return sqrt(2 / (a * (a + 1) * (a + 2) * step) + exp(2 * log_peak(tilt)))
 

@@ -142,11 +142,16 @@ def _blocks(grids: Grids, tilt: float, block: int, ratio: int, rounding: Callabl
 
 
 def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
+    return block_up(grid, tilt, step, median(as_law(grid)))
+
+
+def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
     """With the noise of the fine grid: where h is the larger of the two shares' maxima, 1 + h is the most that a weight gives, and
     (1 + h)(ratio + 2) the most that a coarse one gets, and the ℓ2 norm grows by the root of their product at most."""
-    x, ratio = as_law(grid), step / grid.step
     high = 1.0 if step <= log1p(1 / tilt) else exp(tilt * step + log_peak(tilt)) / -expm1(-step)
-    return round_up(x, tilt, step, median(x))._replace(noise=grid.noise * (1 + high) * sqrt(ratio + 2))
+    found = round_up(as_law(grid), tilt, step, offset)
+    scale = exp(grid.log_total - found.log_total) * (1 + 1e-12)  # its weights are made to sum to 1
+    return found._replace(noise=grid.noise * scale * (1 + high) * sqrt(step / grid.step + 2), defect=found.defect * scale)
 
 
 def _block_down(grid: Grid, tilt: float, step: float) -> Grid:

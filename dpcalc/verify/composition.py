@@ -80,11 +80,11 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
     p, steps = _nudged(parts, p), sum(count for _, count in parts)
-    bits, coarse = bits_for(steps), p.coarse if p.block else p.step
+    coarse = p.coarse if p.block else p.step
     terms: list[tuple[Sum, int]] = []
     scale, start, kept, whole = mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(1)
     loss = exp(max(log_delta, _LEAST)) * LOST / steps if log_delta > -inf else 0.0
-    offsets = iter(p.offsets)
+    rounded: list[tuple[dict[int, Any], Any, Any]] = []
     for (use, count), grid in zip(parts, p.grids, strict=True):
         one = cells(mp, use, grid, p.step)
         kept = kept + count * mp.log1p(-one.infinite)  # its log: 1 − Π(1 − P(∞)) would cancel
@@ -92,6 +92,9 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
         moment = _moment(mp, weights)
         scale = scale * moment**count
         whole = whole * _mass(mp, one) ** count
+        rounded.append((weights, beside, moment))
+    bits, offsets = bits_for(steps, _part(mp, p, scale, epsilon, log_delta)), iter(p.offsets)
+    for (_, count), grid, (weights, beside, moment) in zip(parts, p.grids, rounded, strict=True):
         height = float(mp.log(moment) - mp.mpf(p.tilt) * mp.mpf(grid.offset))
         single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits, height, p.tilt * p.step)
         for size, times_, offset in _blocks(count, grid, p, offsets):
@@ -102,6 +105,14 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
             start = start + times_ * mp.mpf(offset)
     found, lost = read(mp, terms, p.tilt, coarse, start, epsilon, loss)
     return scale * found + lost * (1 + 1e-12) * whole - mp.expm1(kept)
+
+
+def _part(mp: Any, p: Plan, scale: Any, epsilon: float, log_delta: float) -> float:
+    """About the part of all weight that δ is, at least."""
+    if log_delta == -inf:
+        return 1.0
+    log_part = mp.mpf(log_delta) + mp.mpf(p.tilt) * mp.mpf(epsilon) - mp.log(scale * peak(mp, p.tilt))
+    return exp(min(0.0, max(_LEAST, float(log_part))))
 
 
 def read(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float, loss: float,
