@@ -26,7 +26,7 @@ _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ROUNDING = 1e-12  # more than what losses are off
-_SEEN = 1e-7  # of δ: errors that are looked at
+_SEEN, _TRIES = 1e-7, 3  # of δ: errors that are looked at
 _NEAR = 0.95  # of an ε, which they make larger
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
@@ -301,13 +301,18 @@ def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: 
     if not (single and 0 < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
         return None
     above = epsilon * (_NEAR if question.epsilon is None else 1.0) - (both.step if both.block else 0.0)
-    found = far.sums(parts[0][0], both.single[0][0], steps, c.tilt, above, upper.log_delta(epsilon), loose)
-    if found is None:
-        return None
-    law, own = found
-    law = far.rounded(law, own, both.upper[0][0]) if both.block else law
-    reader = Reader(law, own, _log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
-    if question.epsilon is None and reader.log_delta(epsilon) > (question.log_delta or 0.0):
+    about, reader = upper.log_delta(epsilon), None
+    for _ in range(_TRIES):  # how small δ is says what may be left out
+        found = far.sums(parts[0][0], both.single[0][0], steps, c.tilt, above, about, loose)
+        if found is None:
+            break
+        law, own = found
+        law = far.rounded(law, own, both.upper[0][0]) if both.block else law
+        reader = Reader(law, own, _log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
+        about, loose = min(about, reader.log_delta(epsilon)), reader.loose(epsilon)
+        if loose < _SEEN:
+            break
+    if reader and question.epsilon is None and reader.log_delta(epsilon) > (question.log_delta or 0.0):
         return None
     return reader
 

@@ -86,26 +86,28 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     if len(grids) == 1 and (lump := _lump(*grids[0])) is not None:
         return _rare(*grids[0], lump, size, (low + high) / 2, depth)
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.
-    off, half = transform_error(size), size // 2 + 1
-    kept = np.arange(half)
-    log_size, angle, slope = np.zeros(half), np.zeros(half), np.zeros(half)
+    off = transform_error(size)
+    kept: Array | None = None
     start, steps, ones, spread, left_out, grown = 0, 0, 0, 0.0, 0.0, 0.0
     for grid, count in grids:
         centre = round((grid.moments()[0] - grid.offset) / step)
         folded = wrapped(grid, centre, size)
-        spectrum = np.fft.rfft(folded)[kept]
+        spectrum = np.fft.rfft(folded)
+        spectrum = spectrum if kept is None else spectrum[kept]
         square = spectrum.real**2 + spectrum.imag**2
         least = exp(-2 * _NEGLIGIBLE / count)
-        large = square > least
-        left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(kept) - int(large.sum())) / size)
-        kept, spectrum, square = kept[large], spectrum[large], square[large]
-        log_size = log_size[large] + count / 2 * np.log(square)
-        angle = angle[large] + count * np.angle(spectrum)
-        slope = slope[large] + count / np.sqrt(square)
+        large = np.flatnonzero(square > least)
+        left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(square) - len(large)) / size)
+        spectrum, square = spectrum[large], square[large]
+        logs, turns, falls = count / 2 * np.log(square), count * np.angle(spectrum), count / np.sqrt(square)
+        if kept is None:
+            kept, log_size, angle, slope = large, logs, turns, falls
+        else:
+            kept, log_size, angle, slope = kept[large], log_size[large] + logs, angle[large] + turns, slope[large] + falls
         spread += count * norm(folded)
         grown += (count - 1) * off / sqrt(float(square.min()))
         start, steps, ones = start + count * centre, steps + count, ones + (count == 1)
-    product = np.zeros(half, complex)
+    product = np.zeros(size // 2 + 1, complex)
     absolute = np.exp(log_size)
     product[kept] = absolute * np.exp(1j * angle)
     middle = round((low + high) / 2 / step - sum(c * g.offset for g, c in grids) / step)

@@ -151,7 +151,7 @@ def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
     high = 1.0 if step <= log1p(1 / tilt) else exp(tilt * step + log_peak(tilt)) / -expm1(-step)
     found = round_up(as_law(grid), tilt, step, offset)
     scale = exp(grid.log_total - found.log_total) * (1 + 1e-12)  # its weights are made to sum to 1
-    return found._replace(noise=grid.noise * scale * (1 + high) * sqrt(step / grid.step + 2), defect=found.defect * scale)
+    return found._replace(noise=grid.noise * scale * (1 + high) * sqrt(step / grid.step + 2), defect=grid.defect * scale + 1e-16)
 
 
 def _block_down(grid: Grid, tilt: float, step: float) -> Grid:
