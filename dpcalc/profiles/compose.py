@@ -101,7 +101,7 @@ def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracke
     if sum(count for _, count in parts) > _MOST_STEPS:
         raise TooLarge("too-large", f"profiles are composed for at most {_MOST_STEPS:g} steps, beyond which rounding would show")
     answer = _answer(parts, question, bracket)
-    if not any(pair.twin for pair, _ in parts):
+    if question.epsilon == 0 or not any(pair.twin for pair, _ in parts):  # δ(0) is the total variation, the same in both directions
         return answer
     other = tuple((pair.twin or pair, count) for pair, count in parts)
     if _settled(other, question, answer):

@@ -41,7 +41,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     if given.get("chernoff"):
         return _deep(mp, own, other, plan, epsilon)
     total = composition.delta(mp, own, plan, epsilon, log_delta)
-    if all(use.symmetric for use, _ in parts):
+    if epsilon == 0 or all(use.symmetric for use, _ in parts):  # δ(0) is the total variation, the same in both directions
         return total
     claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(total)
     rough = composition.mirrored(mp, other, plan, mp.exp(claimed), _ROUGH)
