@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from dpcalc.profiles import far, tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
+from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
 from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
@@ -25,7 +24,6 @@ _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
-_ROUNDING = 1e-12  # more than what losses are off
 _SEEN, _TRIES = 1e-7, 3  # of δ: errors that are looked at
 _NEAR = 0.95  # of an ε, which they make larger
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
@@ -131,13 +129,13 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     steps on a grid of very many points are composed first, it is their coarser grid that decides."""
     if any(pair.log_infinite == 0 for pair, _ in parts):
         return Bracket(*((inf, inf) if question.epsilon is None else (0.0, 0.0)), {"tilt": 1.0, "step": 0.0})
-    if question.epsilon is not None and question.epsilon >= _largest_loss(parts):
-        infinite = _log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
-        return Bracket(min(0.0, infinite + _ROUNDING), infinite - _ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
+    if question.epsilon is not None and question.epsilon >= largest_loss(parts):
+        infinite = log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
+        return Bracket(min(0.0, infinite + ROUNDING), infinite - ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
     answer, question = _by_best_tilt(parts, question, bracket)
     answer = _refined(parts, question, answer) if bracket else answer
-    if question.log_delta is not None and _log_infinite(parts) + _ROUNDING <= question.log_delta:
-        most = _largest_loss(parts)  # above it δ is what is infinite
+    if question.log_delta is not None and log_infinite(parts) + ROUNDING <= question.log_delta:
+        most = largest_loss(parts)  # above it δ is what is infinite
         answer = answer._replace(upper=min(answer.upper, most), lower=min(answer.lower, most))
     return answer
 
@@ -250,7 +248,7 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     log_delta = total - c.tilt * epsilon + log_peak(c.tilt)
     error = (QUADRATURE + 1e-15) * steps + 1e-13 * abs(c.tilt * epsilon)
     witness = _witness(parts, c, Rounded(grids, [], step, step, grids)) | {"chernoff": 1}
-    return Bracket(min(0.0, log_add(log_delta + error, _log_infinite(parts))), -inf, witness)
+    return Bracket(min(0.0, log_add(log_delta + error, log_infinite(parts))), -inf, witness)
 
 
 def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
@@ -267,7 +265,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     low = misplaced(both.single) + (misplaced(both.upper) if both.block else 0.0)
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
-    infinite = _log_infinite(near)
+    infinite = log_infinite(near)
 
     def reader(grids: Grids, side: int) -> Reader:
         return Reader(power(grids), c.tilt, infinite, slack, side)
@@ -283,14 +281,14 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         above = (above + low) * (1 + 1e-14) if above > 0 else 0.0
         gained = gain(above)
         if bracket:
-            below = reader(both.lower, -1).epsilon(log_add(question.log_delta or 0.0, gained) + _ROUNDING) - snap
+            below = reader(both.lower, -1).epsilon(log_add(question.log_delta or 0.0, gained) + ROUNDING) - snap
         below = max(0.0, below)
     else:
         above, gained = upper.log_delta(question.epsilon - low), gain(question.epsilon)
         rare = _far(near, both, question, c, upper, question.epsilon - low)
         above = min(above, rare.log_delta(question.epsilon - low)) if rare else above
         if bracket:
-            below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + _ROUNDING)
+            below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + ROUNDING)
     return Bracket(above, min(below, above), _witness(near, c, both)), gained
 
 
@@ -308,7 +306,7 @@ def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: 
             break
         law, own = found
         law = far.rounded(law, own, both.upper[0][0]) if both.block else law
-        reader = Reader(law, own, _log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
+        reader = Reader(law, own, log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
         about, loose = min(about, reader.log_delta(epsilon)), reader.loose(epsilon)
         if loose < _SEEN:
             break
@@ -321,7 +319,7 @@ def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
     """The step that is wanted where rare losses decide, or those near the end of the range; inf elsewhere."""
     if not epsilon or not tilt.is_rare(parts, c):
         return inf
-    left = _largest_loss(parts) - epsilon
+    left = largest_loss(parts) - epsilon
     return (min(epsilon, left) if left > 0 else epsilon) / _RESOLVED
 
 
@@ -333,27 +331,3 @@ def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:
     if rounded.block:
         found |= {"block": rounded.block, "coarse": rounded.step, "offsets": [g.offset for g, _ in rounded.upper]}
     return found
-
-
-def _largest_loss(parts: Parts) -> float:
-    """No finite loss of the composition is above it; inf where a pair has losses of any size."""
-    total = 0.0
-    for pair, count in parts:
-        ends = [float(x) * (1 + _ROUNDING) for piece in pair.pieces for x in piece.loss(np.array(piece.reach(0.0, inf)))]
-        lumps = [loss + _ROUNDING * max(1.0, loss) for loss, _ in pair.atoms]  # logarithms of masses are at most 745
-        total += count * max([*ends, *lumps, *([] if pair.rest is None else [pair.rest])], default=0.0)
-    return total
-
-
-def _log_infinite(parts: Parts) -> float:
-    """log(1 − Π(1 − P_i(∞)))."""
-    finite = 0.0
-    for pair, count in parts:
-        if pair.log_infinite == 0:
-            return 0.0
-        if pair.log_infinite > -inf:
-            finite += count * log1p(-exp(pair.log_infinite))
-    if finite > -1e-300:  # too small for 1 − P: the sum of the parts is an upper bound
-        logs = [log(count) + pair.log_infinite for pair, count in parts if pair.log_infinite > -inf]
-        return max(logs) + log(len(logs)) if logs else -inf
-    return log(-expm1(finite))

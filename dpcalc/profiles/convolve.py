@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1 << 21  # of one transform: 16 MB an array
 DEPTH = 34.0  # log of the weight that the window may lose
-EPSILON = 2.0**-52
+EPSILON, LEAST = 2.0**-52, 1e-290
 _NEGLIGIBLE = 55.0
 _RARE = 8.0  # steps that leave their point, expected: fewer are rare
 _STAY = 2.0  # times as many as leave
@@ -135,6 +135,12 @@ def norm(x: Array) -> float:
     return sqrt(float(np.dot(x, x)))
 
 
+def norm_of_any(x: Array) -> float:
+    """Of numbers whose squares may be too small for doubles; not 0, as their own rounding may be that of the smallest ones."""
+    most = max(float(np.abs(x).max()), LEAST)
+    return most * float(np.linalg.norm(x / most)) + LEAST
+
+
 def _lump(grid: Grid, count: int) -> int | None:
     """The point where nearly all of `count` steps stay, if there is one."""
     at = int(grid.weight.argmax())
@@ -161,8 +167,8 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     # as |a + r̂| <= 1, and by a few ulps of T r̂/a times the larger one of |a + r̂|^T and a^T; the inverse transform's error is in
     # proportion to what is transformed.
     off = transform_error(size)
-    power_off = count / a * norm(rest) * max(1.0, exp(float(log_size.max()))) * (2 * off + 25 * EPSILON)
-    noise = whole * (power_off + off * sqrt(2 / size) * float(np.linalg.norm(moved))) + count * grid.noise
+    power_off = count / a * norm_of_any(rest) * max(1.0, exp(float(log_size.max()))) * (2 * off + 25 * EPSILON)
+    noise = whole * (power_off + off * sqrt(2 / size) * norm_of_any(moved)) + count * grid.noise
     defect = 2 * exp(-depth) + count * grid.defect
     return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect, noise)
 

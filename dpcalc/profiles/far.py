@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpcalc.profiles.convolve import DEPTH, EPSILON, MOST_POINTS, fast_length, norm, transform_error, window, wrapped
+from dpcalc.profiles.convolve import DEPTH, EPSILON, MOST_POINTS, fast_length, norm_of_any, transform_error, window, wrapped
 from dpcalc.profiles.law import Grid, Law, TooLarge, grid_edges, law, round_up
 from dpcalc.profiles.rounding import block_up
 from dpcalc.profiles.tilt import log_peak
@@ -26,6 +26,7 @@ _TRIES = 2
 _NOTHING = 1e-9  # of the sum: what c^T may have above ε
 _NEGLIGIBLE = 45.0  # log
 _LARGE = 2.0  # times f, at a frequency that counts, is c at least
+_DEEPEST = -550.0  # log of the weight that doubles are good enough for
 _EACH = 2e-15  # relative, of a step's weights
 _LIGHT = 1e-3  # the least tilt, of the one that there is
 MOST_STEPS = 1 << 16
@@ -52,7 +53,10 @@ def rounded(fine: Grid, tilt: float, like: Grid) -> Grid:
 
 def _added(pair: Pair, grid: Grid, count: int, tilt: float, epsilon: float, about: float) -> tuple[Grid, float] | None:
     """Without transforms: every weight is a sum of positive terms."""
-    depth = DEPTH + log(count) + log_peak(tilt) - (about + tilt * epsilon - count * grid.log_total)
+    sure = about + tilt * epsilon - count * grid.log_total - log_peak(tilt)  # log of the weight that δ is
+    if sure < _DEEPEST:
+        return None
+    depth = DEPTH + log(count) - min(sure, 0.0)
     one = round_up(_law(pair, grid, tilt, depth), tilt, grid.step, grid.offset)
     if len(one.weight) * count > 2 * _SHORT:
         return None
@@ -106,7 +110,7 @@ def _chance(grid: Grid, count: int, tilt: float, own: float, least: float, epsil
 
 def slack(count: int) -> float:
     """Of the rounding errors of each step's weights, as δ of one step less is not more; and of sums of at most 2·_SHORT terms."""
-    return count * _EACH + 20 * _SHORT * EPSILON
+    return count * _EACH + 40 * _SHORT * EPSILON
 
 
 def _mean(losses: Array, weight: Array, tilt: float) -> float:
@@ -133,7 +137,9 @@ def _tilt_of_large(grid: Grid, count: int, tilt: float, least: float, epsilon: f
 
 def _sums(pair: Pair, grid: Grid, count: int, tilt: float, least: float, epsilon: float, about: float) -> Grid | None:
     """Of sums with a loss above `least`; None where the others matter above ε."""
-    sure = about + tilt * epsilon - count * _log_total(pair, grid, tilt) - log_peak(tilt)  # log of the weight that δ is
+    sure = about + tilt * epsilon - count * _log_total(pair, grid, tilt) - log_peak(tilt)
+    if sure < _DEEPEST:
+        return None
     depth = DEPTH + log(count) - min(sure, 0.0)
     one = round_up(_law(pair, grid, tilt, depth), tilt, grid.step, grid.offset)
     near = one.losses() <= least
@@ -185,6 +191,6 @@ def _power(one: Grid, near: Array, count: int, size: int, first: int) -> Grid:
     weight = np.maximum(np.roll(np.fft.irfft(product, size), start - first), 0.0)
     # |Δ((c + f)^T − c^T)| <= T|Δf| + T²|f||Δc|, where all is at most 1; a power is off by ulps of its log, which is at most 45 and T·r, and
     # of its angle; each time in proportion to T|f|.
-    off, spread = transform_error(size), count * norm(f)
-    noise = spread * (off * (count + 1) + EPSILON * (12 * count + 200) + left_out) + off * sqrt(2 / size) * float(np.linalg.norm(product))
+    off, spread = transform_error(size), count * norm_of_any(f)
+    noise = spread * (off * (count + 1) + EPSILON * (12 * count + 200) + left_out) + off * sqrt(2 / size) * norm_of_any(product)
     return Grid(one.step, count * one.offset, first, weight, count * one.log_total, 0.0, noise)
