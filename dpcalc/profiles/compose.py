@@ -296,9 +296,11 @@ def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: 
     """For an upper value about ε (and not below _NEAR of it) where errors are seen in the one found: the large losses alone."""
     steps = sum(count for _, count in parts)
     single = len(parts) == 1 and (not both.block or both.block >= steps) and 1 < steps <= far.MOST_STEPS and question.precision <= PRECISION
-    if not (single and 0 < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
+    if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
         return None
     above = epsilon * (_NEAR if question.epsilon is None else 1.0) - (both.step if both.block else 0.0)
+    if above <= 0:
+        return None
     about, reader = upper.log_delta(epsilon), None
     for _ in range(_TRIES):  # how small δ is says what may be left out
         found = far.sums(parts[0][0], both.single[0][0], steps, c.tilt, above, about, loose)

@@ -153,7 +153,7 @@ def _sums(pair: Pair, grid: Grid, count: int, tilt: float, least: float, epsilon
     if not points < MOST_POINTS - 8:
         return None
     found = _power(one, near, count, fast_length(int(points) + 8), int((low - count * grid.offset) / grid.step) - 2)
-    return found._replace(defect=exp(others) + (2 + count) * exp(-depth))
+    return found._replace(defect=exp(others) + (2 + count) * exp(-depth)) if found.weight.any() else None
 
 
 def _log_total(pair: Pair, grid: Grid, tilt: float) -> float:
