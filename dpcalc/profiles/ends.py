@@ -16,7 +16,8 @@ def largest_loss(parts: Parts) -> float:
     total = 0.0
     for pair, count in parts:
         ends = [float(x) * (1 + ROUNDING) for piece in pair.pieces for x in piece.loss(np.array(piece.reach(0.0, inf)))]
-        lumps = [loss + ROUNDING * max(1.0, loss) for loss, _ in pair.atoms]  # logarithms of masses are at most 745
+        least = 0.0 if pair.pieces else 1.0  # of atoms alone they are logarithms of masses, which are at most 745
+        lumps = [loss + ROUNDING * max(least, loss) for loss, _ in pair.atoms]
         total += count * max([*ends, *lumps, *([] if pair.rest is None else [pair.rest])], default=0.0)
     return total
 

@@ -51,7 +51,8 @@ def test_epsilon_is_next_to_its_value_at_the_witness(line):
     assert asked(record) == "epsilon" and verify(record).holds and refuted(better(record))
 
 
-@pytest.mark.parametrize("steps, scale, rate, delta", [(31, 1.17307, 0.010557, 4.6702e-58), (150, 14.4542, 0.0160255, 4.3182e-212)])
+@pytest.mark.parametrize("steps, scale, rate, delta", [
+    (31, 1.17307, 0.010557, 4.6702e-58), (150, 14.4542, 0.0160255, 4.3182e-212), (192, 29.2805, 3.60386e-06, 2.3742e-112)])
 def test_epsilon_is_not_above_the_largest_loss(steps, scale, rate, delta):
     """δ is so small that ε is next to T times the largest loss; the sum of the grid's last points is below all rounding."""
     most = steps * log1p(rate * expm1(1 / scale))
