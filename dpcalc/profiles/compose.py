@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import inf, log, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.profiles import tilt
+from dpcalc.profiles import far, tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
-from dpcalc.profiles.law import QUADRATURE, TooLarge, snap_error
+from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
+from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
@@ -23,7 +24,8 @@ _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
-_ROUNDING = 1e-12  # more than what the logarithms of masses, which are at most 745, are off
+_SEEN, _TRIES = 1e-7, 3  # of δ: errors that are looked at
+_NEAR = 0.95  # of an ε, which they make larger
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
 
@@ -63,9 +65,6 @@ class _Question(NamedTuple):
         single = tilt.of_single_loss(parts, self.log_delta)
         return single if 0 < single < inf else None
 
-    def read(self, reader: Reader) -> float:
-        return reader.log_delta(self.epsilon) if self.epsilon is not None else reader.epsilon(self.log_delta or 0.0)
-
     def log_delta_near(self, parts: Parts, c: Cumulants) -> float:
         """log δ at the ε asked about, roughly."""
         epsilon = self.epsilon or 0.0
@@ -100,7 +99,7 @@ def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracke
     if sum(count for _, count in parts) > _MOST_STEPS:
         raise TooLarge("too-large", f"profiles are composed for at most {_MOST_STEPS:g} steps, beyond which rounding would show")
     answer = _answer(parts, question, bracket)
-    if not any(pair.twin for pair, _ in parts):
+    if question.epsilon == 0 or not any(pair.twin for pair, _ in parts):  # δ(0) is the total variation, the same in both directions
         return answer
     other = tuple((pair.twin or pair, count) for pair, count in parts)
     if _settled(other, question, answer):
@@ -130,18 +129,27 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     steps on a grid of very many points are composed first, it is their coarser grid that decides."""
     if any(pair.log_infinite == 0 for pair, _ in parts):
         return Bracket(*((inf, inf) if question.epsilon is None else (0.0, 0.0)), {"tilt": 1.0, "step": 0.0})
-    if question.epsilon is not None and question.epsilon >= _largest_loss(parts):
-        infinite = _log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
-        return Bracket(min(0.0, infinite + _ROUNDING), infinite - _ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
+    if question.epsilon is not None and question.epsilon >= largest_loss(parts):
+        infinite = log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
+        return Bracket(min(0.0, infinite + ROUNDING), infinite - ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
     answer, question = _by_best_tilt(parts, question, bracket)
-    for finer in _FINER if bracket else ():
+    answer = _refined(parts, question, answer) if bracket else answer
+    if question.log_delta is not None and log_infinite(parts) + ROUNDING <= question.log_delta:
+        most = largest_loss(parts)  # above it δ is what is infinite
+        answer = answer._replace(upper=min(answer.upper, most), lower=min(answer.lower, most))
+    return answer
+
+
+def _refined(parts: Parts, question: _Question, answer: Bracket) -> Bracket:
+    """On finer grids, as long as they help."""
+    for finer in _FINER:
         width = answer.upper - answer.lower
         allowed = question.precision * (2 if question.epsilon is not None else answer.upper)
         some = answer.lower > 0 if question.epsilon is None else width < 1
         if width <= allowed or _is_large(answer.witness) or not (some or all(not pair.pieces for pair, _ in parts)):
             break
         try:
-            other = _at_tilt(parts, question._replace(precision=question.precision * finer), bracket)
+            other = _at_tilt(parts, question._replace(precision=question.precision * finer), True)
         except TooLarge:
             break  # a wider bracket, and still one
         # Both are valid: the better ends of the two.
@@ -236,11 +244,11 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     parts = tuple((cut(pair, chernoff(c, epsilon) - depth - log(steps)).pair, count) for pair, count in parts)
     step = 2 / sqrt(steps * c.tilt * (1 + c.tilt))
     step, (grids, *_) = first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
-    total = sum(count * (g.log_total + g.defect) for g, count in grids)
+    total = sum(count * (g.log_total + g.lost) for g, count in grids)
     log_delta = total - c.tilt * epsilon + log_peak(c.tilt)
     error = (QUADRATURE + 1e-15) * steps + 1e-13 * abs(c.tilt * epsilon)
     witness = _witness(parts, c, Rounded(grids, [], step, step, grids)) | {"chernoff": 1}
-    return Bracket(min(0.0, log_add(log_delta + error, _log_infinite(parts))), -inf, witness)
+    return Bracket(min(0.0, log_add(log_delta + error, log_infinite(parts))), -inf, witness)
 
 
 def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
@@ -255,8 +263,9 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         c = cumulants(near, STEEP / lattice)
     both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight, _resolved(near, c, around), question.coarser)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
-    snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9
-    infinite = _log_infinite(near)
+    low = misplaced(both.single) + (misplaced(both.upper) if both.block else 0.0)
+    snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
+    infinite = log_infinite(near)
 
     def reader(grids: Grids, side: int) -> Reader:
         return Reader(power(grids), c.tilt, infinite, slack, side)
@@ -264,25 +273,55 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     def gain(epsilon: float) -> float:
         return log_sum(log(count) + x.log_gain(epsilon) for x, count in cuts)
 
-    above, below = question.read(reader(both.upper, +1)), -inf
+    upper, below = reader(both.upper, +1), -inf
     if question.epsilon is None:
-        above = (above + snap) * (1 + 1e-14) if above > 0 else 0.0
+        above = upper.epsilon(question.log_delta or 0.0)
+        rare = _far(near, both, question, c, upper, above)
+        above = rare.between(above * _NEAR, above, question.log_delta or 0.0) if rare else above
+        above = (above + low) * (1 + 1e-14) if above > 0 else 0.0
         gained = gain(above)
         if bracket:
-            below = reader(both.lower, -1).epsilon(log_add(question.log_delta or 0.0, gained) + _ROUNDING) - snap
+            below = reader(both.lower, -1).epsilon(log_add(question.log_delta or 0.0, gained) + ROUNDING) - snap
         below = max(0.0, below)
     else:
-        above, gained = min(0.0, above + snap * (c.tilt + 1)), gain(question.epsilon)
+        above, gained = upper.log_delta(question.epsilon - low), gain(question.epsilon)
+        rare = _far(near, both, question, c, upper, question.epsilon - low)
+        above = min(above, rare.log_delta(question.epsilon - low)) if rare else above
         if bracket:
-            below = log_less(question.read(reader(both.lower, -1)), gained + _ROUNDING) - snap * (c.tilt + 1)
+            below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + ROUNDING)
     return Bracket(above, min(below, above), _witness(near, c, both)), gained
+
+
+def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: Reader, epsilon: float) -> Reader | None:
+    """For an upper value about ε (and not below _NEAR of it) where errors are seen in the one found: the large losses alone."""
+    steps = sum(count for _, count in parts)
+    single = len(parts) == 1 and (not both.block or both.block >= steps) and 1 < steps <= far.MOST_STEPS and question.precision <= PRECISION
+    if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
+        return None
+    above = epsilon * (_NEAR if question.epsilon is None else 1.0) - (both.step if both.block else 0.0)
+    if above <= 0:
+        return None
+    about, reader = upper.log_delta(epsilon), None
+    for _ in range(_TRIES):  # how small δ is says what may be left out
+        found = far.sums(parts[0][0], both.single[0][0], steps, c.tilt, above, about, loose)
+        if found is None:
+            break
+        law, own = found
+        law = far.rounded(law, own, both.upper[0][0]) if both.block else law
+        reader = Reader(law, own, log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
+        about, loose = min(about, reader.log_delta(epsilon)), reader.loose(epsilon)
+        if loose < _SEEN:
+            break
+    if reader and question.epsilon is None and reader.log_delta(epsilon) > (question.log_delta or 0.0):
+        return None
+    return reader
 
 
 def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
     """The step that is wanted where rare losses decide, or those near the end of the range; inf elsewhere."""
     if not epsilon or not tilt.is_rare(parts, c):
         return inf
-    left = _largest_loss(parts) - epsilon
+    left = largest_loss(parts) - epsilon
     return (min(epsilon, left) if left > 0 else epsilon) / _RESOLVED
 
 
@@ -294,25 +333,3 @@ def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:
     if rounded.block:
         found |= {"block": rounded.block, "coarse": rounded.step, "offsets": [g.offset for g, _ in rounded.upper]}
     return found
-
-
-def _largest_loss(parts: Parts) -> float:
-    """No finite loss of the composition is above it; inf where a pair has more than atoms."""
-    if any(pair.pieces for pair, _ in parts):
-        return inf
-    each = ((max([loss for loss, _ in pair.atoms] + ([] if pair.rest is None else [pair.rest]), default=0.0), n) for pair, n in parts)
-    return sum(n * (loss + _ROUNDING) for loss, n in each)
-
-
-def _log_infinite(parts: Parts) -> float:
-    """log(1 − Π(1 − P_i(∞)))."""
-    finite = 0.0
-    for pair, count in parts:
-        if pair.log_infinite == 0:
-            return 0.0
-        if pair.log_infinite > -inf:
-            finite += count * log1p(-exp(pair.log_infinite))
-    if finite > -1e-300:  # too small for 1 − P: the sum of the parts is an upper bound
-        logs = [log(count) + pair.log_infinite for pair, count in parts if pair.log_infinite > -inf]
-        return max(logs) + log(len(logs)) if logs else -inf
-    return log(-expm1(finite))

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 1 << 21  # of one transform: 16 MB an array
 DEPTH = 34.0  # log of the weight that the window may lose
-_EPSILON = 2.0**-52
+EPSILON, LEAST = 2.0**-52, 1e-290
 _NEGLIGIBLE = 55.0
-_RARE = 0.5  # steps that leave their point, expected: fewer are rare
+_RARE = 8.0  # steps that leave their point, expected: fewer are rare
+_STAY = 2.0  # times as many as leave
 _TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003)  # over the standard deviation, for Chernoff's bound
 
 
@@ -70,7 +71,7 @@ def points(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> int:
 def _size(low: float, high: float, step: float) -> int:
     if not (high - low) / step < 1e12:
         raise TooLarge(*TOO_LARGE)
-    return _fast_length(ceil((high - low) / step) + 8)
+    return fast_length(ceil((high - low) / step) + 8)
 
 
 def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
@@ -85,38 +86,66 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     if len(grids) == 1 and (lump := _lump(*grids[0])) is not None:
         return _rare(*grids[0], lump, size, (low + high) / 2, depth)
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.
-    kept = np.arange(size // 2 + 1)
-    log_size, angle = np.zeros(len(kept)), np.zeros(len(kept))
-    start, steps = 0, 0
+    off = transform_error(size)
+    kept: Array | None = None
+    start, steps, ones, spread, left_out, grown = 0, 0, 0, 0.0, 0.0, 0.0
     for grid, count in grids:
         centre = round((grid.moments()[0] - grid.offset) / step)
-        spectrum = np.fft.rfft(_wrapped(grid, centre, size))[kept]
+        folded = wrapped(grid, centre, size)
+        spectrum = np.fft.rfft(folded)
+        spectrum = spectrum if kept is None else spectrum[kept]
         square = spectrum.real**2 + spectrum.imag**2
-        large = square > exp(-2 * _NEGLIGIBLE / count)
-        kept, spectrum = kept[large], spectrum[large]
-        log_size = log_size[large] + count / 2 * np.log(square[large])
-        angle = angle[large] + count * np.angle(spectrum)
-        start += count * centre
-        steps += count
+        least = exp(-2 * _NEGLIGIBLE / count)
+        large = np.flatnonzero(square > least)
+        left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(square) - len(large)) / size)
+        spectrum, square = spectrum[large], square[large]
+        logs, turns, falls = count / 2 * np.log(square), count * np.angle(spectrum), count / np.sqrt(square)
+        if kept is None:
+            kept, log_size, angle, slope = large, logs, turns, falls
+        else:
+            kept, log_size, angle, slope = kept[large], log_size[large] + logs, angle[large] + turns, slope[large] + falls
+        spread += count * norm(folded)
+        grown += (count - 1) * off / sqrt(float(square.min()))
+        start, steps, ones = start + count * centre, steps + count, ones + (count == 1)
     product = np.zeros(size // 2 + 1, complex)
     absolute = np.exp(log_size)
     product[kept] = absolute * np.exp(1j * angle)
     middle = round((low + high) / 2 / step - sum(c * g.offset for g, c in grids) / step)
     first = middle - size // 2
     weight = np.maximum(np.roll(np.fft.irfft(product, size), start - first), 0.0)
-    # Each Fourier coefficient is off by about ε log2(N) times the sum of the weights, its power by as many times that as
-    # there are steps; the sum of the errors over the window is at most the sum over the coefficients.
-    noise = 2 * float(absolute.sum()) * _EPSILON * log2(size) * (steps + 2) + exp(-_NEGLIGIBLE) * size
-    defect = noise + 2 * exp(-depth) + sum(c * g.defect for g, c in grids)
+    # The ℓ2 norm of the errors of weights is that of their Fourier coefficients over √N (Parseval). |Π(φ + e)^n − Πφ^n| is at most
+    # |e| Σ n|φ|^{n−1}Π|φ_other|, with |e| <= `off` for each, or ‖e‖ <= off·‖weights‖·√N for all; a power is off by a few ulps of its
+    # logarithm and of its angle, which are at most 55 and nπ; the inverse transform by `off` of it.
+    scale = sqrt(2 / size)
+    size_of = scale * norm(absolute)
+    noise = off * exp(grown + steps * off) * min(scale * norm(absolute * slope), spread) + (EPSILON * (7 * steps + 100) + off) * size_of
+    noise += left_out + ones * steps * off**2 + 2 * exp(-_NEGLIGIBLE) + sum(c * g.noise for g, c in grids)
+    defect = 2 * exp(-depth) + sum(c * g.defect for g, c in grids)
     offset = sum(c * g.offset for g, c in grids)
-    return Grid(step, offset, first, weight, sum(c * g.log_total for g, c in grids), defect)
+    return Grid(step, offset, first, weight, sum(c * g.log_total for g, c in grids), defect, noise)
+
+
+def transform_error(size: int) -> float:
+    """By how much a Fourier coefficient of weights that sum to 1 is off at most; and of any transform the ℓ2 norm, relative to it (Higham
+    2002, Theorem 24.2: 7 roundings a butterfly)."""
+    return 4 * EPSILON * (log2(size) + 2)
+
+
+def norm(x: Array) -> float:
+    return sqrt(float(np.dot(x, x)))
+
+
+def norm_of_any(x: Array) -> float:
+    """Of numbers whose squares may be too small for doubles; not 0, as their own rounding may be that of the smallest ones."""
+    most = max(float(np.abs(x).max()), LEAST)
+    return most * float(np.linalg.norm(x / most)) + LEAST
 
 
 def _lump(grid: Grid, count: int) -> int | None:
     """The point where nearly all of `count` steps stay, if there is one."""
     at = int(grid.weight.argmax())
     rest = float(grid.weight.sum() - grid.weight[at])
-    return at if count * rest < _RARE * grid.weight[at] else None
+    return at if count * rest < _RARE * grid.weight[at] and _STAY * rest <= grid.weight[at] else None
 
 
 def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: float) -> Grid:
@@ -124,37 +153,39 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     are in proportion to the weight of r, which may be all that is asked about."""
     a, rest = float(grid.weight[lump]), grid.weight.copy()
     rest[lump] = 0.0
-    share = np.fft.rfft(_wrapped(grid._replace(weight=rest), grid.first + lump, size)) / a
+    share = np.fft.rfft(wrapped(grid._replace(weight=rest), grid.first + lump, size)) / a
     square = share.real * (2 + share.real) + share.imag**2
     log_size, angle = count / 2 * np.log1p(square), count * np.arctan2(share.imag, 1 + share.real)
-    absolute = np.exp(log_size)
-    moved = np.expm1(log_size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2 + 1j * absolute * np.sin(angle)
+    moved = np.expm1(log_size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2 + 1j * np.exp(log_size) * np.sin(angle)
     start = count * (grid.first + lump)
     first = round((middle - count * grid.offset) / grid.step) - size // 2
     weight = np.maximum(np.roll(np.fft.irfft(moved, size), start - first), 0.0)
     whole = a**count
     weight *= whole
     weight[start - first] += whole
-    # r̂ is off by about ε log2(N) times the weight of r; a power by T times that, and each term of it by a few ε of itself.
-    once = float(rest.sum()) / a * count * float(np.maximum(absolute, 1.0).sum())
-    noise = 4 * whole * (once + float(np.abs(moved).sum())) * _EPSILON * log2(size) * 2 + 1e-14 * count * float(rest.sum()) * whole
-    defect = noise + 2 * exp(-depth) + count * grid.defect
-    return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect)
+    # As r̂ is at most half of a, all steps are in proportion to it: r̂ is off by the error of a transform, the power by T/a times as much,
+    # as |a + r̂| <= 1, and by a few ulps of T r̂/a times the larger one of |a + r̂|^T and a^T; the inverse transform's error is in
+    # proportion to what is transformed.
+    off = transform_error(size)
+    power_off = count / a * norm_of_any(rest) * max(1.0, exp(float(log_size.max()))) * (2 * off + 25 * EPSILON)
+    noise = whole * (power_off + off * sqrt(2 / size) * norm_of_any(moved)) + count * grid.noise
+    defect = 2 * exp(-depth) + count * grid.defect
+    return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect, noise)
 
 
-def _wrapped(grid: Grid, centre: int, size: int) -> Array:
+def wrapped(grid: Grid, centre: int, size: int) -> Array:
     """The weights on a circle of `size` points, shifted so that their mean is near 0."""
     index = (grid.first - centre + np.arange(len(grid.weight))) % size
     return np.bincount(index, grid.weight, size)
 
 
 def as_law(grid: Grid) -> Law:
-    """A composed grid as a law to be rounded to a coarser grid; what was below the round-off is left to the defect."""
+    """A composed grid as a law to be rounded to a coarser grid, without what was below the round-off, and without its noise."""
     held = grid.weight > 0
     return Law(grid.losses()[held], grid.weight[held], grid.log_total, grid.defect)
 
 
-def _fast_length(n: int) -> int:
+def fast_length(n: int) -> int:
     """The least 2^a 3^b 5^c >= n with even length."""
     best = 1 << max(4, (n - 1).bit_length())
     for five in (1, 5, 25):

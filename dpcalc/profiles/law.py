@@ -8,7 +8,8 @@ around or rounded is counted there.
 
 from __future__ import annotations
 
-from math import exp, log
+from collections.abc import Sequence
+from math import exp, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,11 +22,13 @@ if TYPE_CHECKING:
 
 MOST_CELLS = 3_000_000
 QUADRATURE = 1e-12  # relative, of the weights below
+_ROUNDOFF = 2.0**-53
 _SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
 _BALANCINGS = 3
-_NARROW = 1 / 1024
+_NARROW, _MIDDLE = 3.5e-3, 0.045  # half cells, in units of what the density changes in: two nodes and three are off by 6e-13 at most
 _FALL = 0.35
 _GAUSS_2 = np.array([-1, 1]) / np.sqrt(3), np.array([0.5, 0.5])
+_GAUSS_3 = np.array([-1, 0, 1]) * np.sqrt(0.6), np.array([5, 8, 5]) / 18
 _GAUSS_4 = tuple(np.asarray(x) for x in ((-0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526),
                                          (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)))
 
@@ -48,7 +51,8 @@ class Law(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """A law on the losses offset + (first + i)·step."""
+    """A law on the losses offset + (first + i)·step. Besides the defect, a weight each, its weights may be off by rounding: `noise` is not
+    less than the ℓ2 norm of these errors."""
 
     step: float
     offset: float
@@ -56,6 +60,17 @@ class Grid(NamedTuple):
     weight: Array
     log_total: float
     defect: float
+    noise: float = 0.0
+
+    @property
+    def lost(self) -> float:
+        """Not less than the sum of all errors of weights."""
+        return self.defect + self.noise * sqrt(len(self.weight))
+
+    @property
+    def reach(self) -> float:
+        """The largest number that its places are computed from."""
+        return max(abs(self.offset), *(abs(self.offset + k * self.step) for k in (self.first, self.first + len(self.weight) - 1)))
 
     def losses(self) -> Array:
         return self.offset + (self.first + np.arange(len(self.weight))) * self.step
@@ -121,14 +136,19 @@ def _nodes(piece: Piece, tilt: float, depth: float, edges: Array | None) -> tupl
         at = piece.at(edges)
         knots = np.sort(np.concatenate((knots, at[(at > low) & (at < high)])))
     middle, half = (knots[1:] + knots[:-1]) / 2, np.diff(knots) / 2
-    narrow = half < _NARROW * piece.scale
-    wide = ~narrow
-    nodes, logs = [], []
+    if edges is None:
+        return _in_cells(middle, half, _GAUSS_4)
+    # The n-th derivative of a Gaussian density is less than (|t| + 3)^n of it, for n up to 6.
+    rule = np.searchsorted((_NARROW, _MIDDLE), half * (np.abs(middle) + 3 / piece.scale))
+    chosen = ((np.flatnonzero(rule == k), rules) for k, rules in enumerate((_GAUSS_2, _GAUSS_3, _GAUSS_4)))
+    found = [_in_cells(middle[cells], half[cells], rules) for cells, rules in chosen if len(cells)]
+    return np.concatenate([t for t, _ in found]), np.concatenate([log_weight for _, log_weight in found])
+
+
+def _in_cells(middle: Array, half: Array, rule: tuple[Array, ...]) -> tuple[Array, Array]:
+    x, w = rule
     with np.errstate(divide="ignore"):
-        for chosen, (x, w) in ((narrow, _GAUSS_2), (wide, _GAUSS_4)):
-            nodes.append((middle[chosen][:, None] + half[chosen][:, None] * x).ravel())
-            logs.append((np.log(2 * half[chosen])[:, None] + np.log(w)).ravel())
-    return np.concatenate(nodes), np.concatenate(logs)
+        return (middle[:, None] + half[:, None] * x).ravel(), (np.log(2 * half)[:, None] + np.log(w)).ravel()
 
 
 def _knots(low: float, high: float, spacing: float) -> Array:
@@ -153,10 +173,11 @@ def _unbent(t: float, spacing: float, bend: float) -> float:
 def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     """A law that is worse: each loss is split between its two neighbours so that both its P- and its Q-mass stay.
 
-    E_P f(e^{−ℓ}) grows by that for every convex f (Doroshenko et al. 2022: connect the dots).
+    E_P f(e^{−ℓ}) grows by that for every convex f (Doroshenko et al. 2022: connect the dots). A loss that is so little below a grid point
+    that it may be on it is raised to it; its share of the next one would be below 0, and is left out: both make the law worse.
     """
     index, above = _cells(x.loss, step, offset)
-    high = x.weight * (np.expm1(-above) / np.expm1(-step)) * np.exp(tilt * (step - above))
+    high = x.weight * np.maximum(np.expm1(-above) / np.expm1(-step), 0.0) * np.exp(tilt * (step - above))
     low = x.weight * (np.expm1(above - step) / np.expm1(-step)) * np.exp(-(1 + tilt) * above)
     first = int(index.min())
     size = _fitting(int(index.max()) - first + 2)
@@ -194,7 +215,7 @@ def boxes(grid: Grid) -> Boxes:
     loss = grid.losses()
     held = grid.weight > 0
     loss, half = loss[held], grid.step / 2
-    return Boxes(loss, grid.weight[held], loss - half, loss + half, grid.log_total, grid.defect)
+    return Boxes(loss, grid.weight[held], loss - half, loss + half, grid.log_total, grid.lost)
 
 
 def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) -> tuple[Array, Array]:
@@ -255,10 +276,10 @@ def _merged(x: Boxes, tilt: float, points: Array, edges: Array) -> tuple[Array, 
 
 
 def _cells(loss: Array, step: float, offset: float) -> tuple[Array, Array]:
-    """Index of the cell of each loss, and the distance above its lower end."""
+    """Index of the cell of each loss, and the distance above its lower end, which may be a little below 0."""
     place = (loss - offset) / step
     index = np.floor(place + _SNAP)
-    return index.astype(np.int64), np.clip(place - index, 0.0, 1.0) * step
+    return index.astype(np.int64), (place - index) * step
 
 
 def _fitting(size: int) -> int:
@@ -268,7 +289,14 @@ def _fitting(size: int) -> int:
 
 
 def snap_error(step: float) -> float:
+    """By how much a lower law's losses may be too high."""
     return _SNAP * step
+
+
+def misplaced(grids: Sequence[tuple[Grid, int]]) -> float:
+    """By how much a sum of rounded losses may be too low: a loss and its place on the grid are off by a few roundings of the largest number
+    that they are computed from (of a sampled loss log(1 − q + q e^w) by those of w, which is at most some tens of them)."""
+    return 256 * _ROUNDOFF * sum(count * grid.reach for grid, count in grids)
 
 
 def _best_shift(place: Array, merged: Array, tilt: float, step: float) -> float:

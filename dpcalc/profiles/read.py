@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, inf, log, log1p, sqrt
 
 import numpy as np
 
@@ -25,6 +25,10 @@ class Reader:
         reach = min(len(grid.weight) + 1, int(_TAIL / (tilt * grid.step)) + 2)
         x = np.arange(reach) * grid.step
         self.kernel = np.exp(-tilt * x) * -np.expm1(-x)
+        # A lost weight counts at most with the kernel's maximum; errors of all of them, by Cauchy and Schwarz, with its ℓ2 norm.
+        self.added = self.side * (grid.defect * exp(log_peak(tilt)) + grid.noise * kernel_norm(tilt, grid.step))
+        if side > 0:
+            self.added += exp(-_TAIL) * min(1.0, _TAIL / tilt) * float(grid.weight.sum())
         self.start = grid.offset + grid.first * grid.step
         self.seen: dict[int, float] = {}
 
@@ -45,6 +49,14 @@ class Reader:
         return total
 
     def log_delta(self, epsilon: float) -> float:
+        return self._total(self._sum_above(epsilon), epsilon)
+
+    def loose(self, epsilon: float) -> float:
+        """What is added for errors, over the sum that it is added to."""
+        found = self._sum_above(epsilon)
+        return abs(self.added) / found if found > 0 else inf
+
+    def _sum_above(self, epsilon: float) -> float:
         """Between grid points δ is linear in e^ε, exactly."""
         h = self.grid.step
         k = int((epsilon - self.start) // h)
@@ -52,22 +64,23 @@ class Reader:
         share = exp(x - h) * (expm1(-x) / expm1(-h))
         left, right = self.at_index(k), self.at_index(k + 1)
         # both undone to the tilt at ε
-        scaled = (1 - share) * left * exp(self.tilt * x) + share * right * exp(-self.tilt * (h - x))
-        return self._total(scaled, epsilon)
+        return (1 - share) * left * exp(self.tilt * x) + share * right * exp(-self.tilt * (h - x))
 
     def _total(self, scaled: float, epsilon: float) -> float:
-        scaled += self.side * self.grid.defect * exp(log_peak(self.tilt)) + (exp(-_TAIL) if self.side > 0 else 0.0)
+        scaled += self.added
         finite = (log(scaled) + self.grid.log_total - self.tilt * epsilon + self.side * self.slack) if scaled > 0 else -inf
         return min(0.0, log_add(finite, self.log_infinite))
 
     def epsilon(self, log_delta: float) -> float:
         """Where the bound falls to δ, from its safe side; 0 where it is nowhere above, inf where it never falls so far."""
-        h = self.grid.step
-        low, high = self._above(log_delta), self.start + (len(self.grid.weight) + 1) * h
+        low, high = self._above(log_delta), self.start + (len(self.grid.weight) + 1) * self.grid.step
         if low is None:
             return 0.0
-        if self.log_delta(high) > log_delta:
-            return inf
+        return inf if self.log_delta(high) > log_delta else self.between(low, high, log_delta)
+
+    def between(self, low: float, high: float, log_delta: float) -> float:
+        """The same between two ε, at the second of which the bound is not above δ."""
+        h = self.grid.step
         while high - low > h:
             middle = self.start + round(((low + high) / 2 - self.start) / h) * h
             if not low < middle < high:
@@ -90,6 +103,13 @@ class Reader:
         mean, variance = self.grid.moments()
         tries = (mean - k * variance**0.5 for k in (-2, -1, -0.5, 0, 0.5, 1, 2, 3, 5))
         return next((x for x in tries if x > 0 and self.log_delta(x) > log_delta), None)
+
+
+def kernel_norm(tilt: float, step: float) -> float:
+    """Not less than (Σ_j k(x + j·step)²)^½ for any x, k(x) = e^{−λx}(1 − e^{−x}) over x >= 0: a sum of a function that rises and falls is
+    at most its integral over the step, and its maximum."""
+    a = 2 * tilt
+    return sqrt(2 / (a * (a + 1) * (a + 2) * step) + exp(2 * log_peak(tilt)))
 
 
 def log_add(a: float, b: float) -> float:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, inf, log, sqrt
+from math import ceil, exp, expm1, inf, log, log1p, sqrt
 from typing import NamedTuple
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
 from dpcalc.profiles.law import Grid, TooLarge, boxes, grid_edges, law, merged_cells, round_down, round_up
-from dpcalc.profiles.tilt import Cumulants, Parts, median
+from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
 Grids = Sequence[tuple[Grid, int]]
 _MOST_AT_ONCE = 1 << 19  # points of a transform, where blocks of steps are not composed first
@@ -142,8 +142,16 @@ def _blocks(grids: Grids, tilt: float, block: int, ratio: int, rounding: Callabl
 
 
 def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
-    x = as_law(grid)
-    return round_up(x, tilt, step, median(x))
+    return block_up(grid, tilt, step, median(as_law(grid)))
+
+
+def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
+    """With the noise of the fine grid: where h is the larger of the two shares' maxima, 1 + h is the most that a weight gives, and
+    (1 + h)(ratio + 2) the most that a coarse one gets, and the ℓ2 norm grows by the root of their product at most."""
+    high = 1.0 if step <= log1p(1 / tilt) else exp(tilt * step + log_peak(tilt)) / -expm1(-step)
+    found = round_up(as_law(grid), tilt, step, offset)
+    scale = exp(grid.log_total - found.log_total) * (1 + 1e-12)  # its weights are made to sum to 1
+    return found._replace(noise=grid.noise * scale * (1 + high) * sqrt(step / grid.step + 2), defect=grid.defect * scale + 1e-16)
 
 
 def _block_down(grid: Grid, tilt: float, step: float) -> Grid:

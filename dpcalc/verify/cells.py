@@ -45,7 +45,8 @@ def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
         return offset + (grid.first + k) * h
 
     final = point(grid.points - 1)
-    cut = grid.top - _BACK * abs(grid.top) if grid.top < inf else inf
+    back = _BACK if use.base.mu is None else 0.0  # a Gaussian has no atoms, and falls steeply
+    cut = grid.top - back * abs(grid.top) if grid.top < inf else inf
     closed = cut < float(final)  # what is at the cut counts as infinite
     end = mp.mpf(cut) if closed else final
     masses = {0: zero}

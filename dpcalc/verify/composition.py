@@ -5,7 +5,9 @@ Every loss is split between its two neighbours on the grid so that the masses of
 distribution functions in laws.py. What lies above the grid counts as infinite, what lies below it moves up to its first point.
 Weights are tilted, w_j ∝ p_j e^{λℓ_j}, so that typical sums are those around ε:
 
-    δ(ε) <= M^T (Σ_{ℓ>ε} w_T(ℓ) e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·missing) + 1 − (1 − P(∞))^T.
+    δ(ε) <= M^T (Σ_{ℓ>ε} w_T(ℓ) e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·peak·missing) + 1 − (1 − P(∞))^T,
+
+with peak = max_x e^{−λx}(1 − e^{−x}).
 """
 
 from __future__ import annotations
@@ -25,8 +27,8 @@ _MOST_CELLS = 400_000
 _FARTHEST = 1e10  # of a loss on a grid
 _NUDGE = 4e-16  # of a place
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
-_BEYOND = 1e-6  # of δ, that losses above a grid may have
-LOST, _LEAST = 1e-11, -700.0  # of δ, what sums may leave out at their upper ends; of its log
+_BEYOND = 1e-13  # of δ, that losses above a grid may have
+LOST, _LEAST = 1e-13, -700.0  # of δ, what sums may leave out at their upper ends; of its log
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
 
 
@@ -78,11 +80,11 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
     p, steps = _nudged(parts, p), sum(count for _, count in parts)
-    bits, coarse = bits_for(steps), p.coarse if p.block else p.step
+    coarse = p.coarse if p.block else p.step
     terms: list[tuple[Sum, int]] = []
     scale, start, kept, whole = mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(1)
     loss = exp(max(log_delta, _LEAST)) * LOST / steps if log_delta > -inf else 0.0
-    offsets = iter(p.offsets)
+    rounded: list[tuple[dict[int, Any], Any, Any]] = []
     for (use, count), grid in zip(parts, p.grids, strict=True):
         one = cells(mp, use, grid, p.step)
         kept = kept + count * mp.log1p(-one.infinite)  # its log: 1 − Π(1 − P(∞)) would cancel
@@ -90,6 +92,9 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
         moment = _moment(mp, weights)
         scale = scale * moment**count
         whole = whole * _mass(mp, one) ** count
+        rounded.append((weights, beside, moment))
+    bits, offsets = bits_for(steps, _part(mp, p, scale, epsilon, log_delta)), iter(p.offsets)
+    for (_, count), grid, (weights, beside, moment) in zip(parts, p.grids, rounded, strict=True):
         height = float(mp.log(moment) - mp.mpf(p.tilt) * mp.mpf(grid.offset))
         single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits, height, p.tilt * p.step)
         for size, times_, offset in _blocks(count, grid, p, offsets):
@@ -100,6 +105,14 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
             start = start + times_ * mp.mpf(offset)
     found, lost = read(mp, terms, p.tilt, coarse, start, epsilon, loss)
     return scale * found + lost * (1 + 1e-12) * whole - mp.expm1(kept)
+
+
+def _part(mp: Any, p: Plan, scale: Any, epsilon: float, log_delta: float) -> float:
+    """About the part of all weight that δ is, at least."""
+    if log_delta == -inf:
+        return 1.0
+    log_part = mp.mpf(log_delta) + mp.mpf(p.tilt) * mp.mpf(epsilon) - mp.log(scale * peak(mp, p.tilt))
+    return exp(min(0.0, max(_LEAST, float(log_part))))
 
 
 def read(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float, loss: float,
@@ -166,7 +179,7 @@ def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step
     for one, count in terms:
         weight = mp.arb(sum(one.weights)) / (1 << one.bits)
         whole, most = whole * weight**count, most * (weight + mp.arb(one.missing)) ** count
-    return mp.exp(-mp.mpf(tilt) * mp.mpf(epsilon)) * mp.mpf(found + most - whole)
+    return mp.exp(-mp.mpf(tilt) * mp.mpf(epsilon)) * (mp.mpf(found) + mp.mpf(most - whole) * peak(mp, tilt))
 
 
 def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int]:
@@ -243,19 +256,25 @@ def _none() -> int:
 
 
 def _read(mp: Any, total: Sum, tilt: float, step: float, start: Any, epsilon: float, up: bool = True) -> Any:
-    """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·missing."""
+    """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·peak·missing."""
     total = total if up else total._replace(missing=0.0)
     h, lam, unit = mp.mpf(step), mp.mpf(tilt), mp.mpf(1) / (1 << total.bits)
     gap = start + total.first * h - mp.mpf(epsilon)  # of the first point above ε
     skip = max(0, int(-float(gap) / step) - 1)
     while skip < len(total.weights) and not gap + skip * h > 0:
         skip += 1
-    weights, gap = total.weights[skip:], gap + skip * h
+    weights, gap, beside = total.weights[skip:], gap + skip * h, mp.mpf(total.missing) * peak(mp, tilt)
     if not weights:
-        return mp.exp(-lam * mp.mpf(epsilon)) * mp.mpf(total.missing)
+        return mp.exp(-lam * mp.mpf(epsilon)) * beside
     near = _series(mp, weights, mp.exp(-lam * h)) * mp.exp(-lam * gap)
     far = _series(mp, weights, mp.exp(-(lam + 1) * h)) * mp.exp(-(lam + 1) * gap)
-    return mp.exp(-lam * mp.mpf(epsilon)) * ((near - far) * unit + mp.mpf(total.missing))
+    return mp.exp(-lam * mp.mpf(epsilon)) * ((near - far) * unit + beside)
+
+
+def peak(mp: Any, tilt: float) -> Any:
+    """max e^{−λx}(1 − e^{−x}) over x >= 0, which a lost weight counts at most."""
+    lam = mp.mpf(tilt)
+    return mp.exp(-lam * mp.log1p(1 / lam) - mp.log1p(lam))
 
 
 def _series(mp: Any, weights: list[int], x: Any) -> Any:
@@ -284,7 +303,7 @@ def chernoff(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
 def _chernoff(mp: Any, parts: Parts, p: Plan, found: Sequence[Cells], epsilon: float, tilt: float) -> Any:
     """M(λ)^T e^{−λε} max_x e^{−λx}(1 − e^{−x}), and what is infinite."""
     lam = mp.mpf(tilt)
-    total = -lam * mp.mpf(epsilon) - lam * mp.log1p(1 / lam) - mp.log1p(lam)
+    total = mp.log(peak(mp, tilt)) - lam * mp.mpf(epsilon)
     for one, (_, count), grid in zip(found, parts, p.grids, strict=True):
         total = total + count * mp.log(_whole(mp, *weights_of(mp, one, grid, p.step, tilt)))
     return mp.exp(total) + mp.fsum(count * one.infinite for one, (_, count) in zip(found, parts, strict=True))

@@ -9,16 +9,17 @@ fast.
 from __future__ import annotations
 
 from itertools import accumulate
-from math import exp, inf, log
+from math import exp, frexp, inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.verify.unchecked import TooLong
 
-_SPARE = 80  # bits beyond those of the steps: a unit at every point of a long sum is less than what may be cut off
+_COMMON = 20  # log2 of that, where it makes no difference
+_SPARE = 32  # bits beyond what may be cut off, over all steps: a unit at every point of a long sum is less
 _SHORT = 20_000  # points that are all kept: a tilt may make what is dropped count more than what it says
 _LONGEST = 2_500_000  # points of a product, which take half a minute
 _SURE = 1e-13  # more than what products and sums of doubles are off, relative
-_DROPPED = 48  # log2 of the part of the weight that may be cut off at either end, over all steps
+_DROPPED = 64  # log2 of the part of the weight that may be cut off at either end, over all steps, or of what is asked about
 
 
 class Sum(NamedTuple):
@@ -35,8 +36,9 @@ class Sum(NamedTuple):
     lost: float = 0.0
 
 
-def bits_for(steps: int) -> int:
-    return _SPARE + steps.bit_length()
+def bits_for(steps: int, part: float = 1.0) -> int:
+    """`part`: of all weight, what is asked about."""
+    return _SPARE + _DROPPED + steps.bit_length() + max(0, -frexp(part)[1] - _COMMON)
 
 
 def power(one: Sum, steps: int, loss: float = 0.0, up: bool = True) -> Sum:
@@ -63,7 +65,7 @@ def times(a: Sum, b: Sum, steps: int, loss: float = 0.0, up: bool = True) -> Sum
     weights = [(x + unit) >> a.bits for x in _product(a.weights, b.weights)]
     if not up and not any(weights):
         return Sum(0, [0], 0.0, a.bits)
-    least = max(1, (scale >> _DROPPED) // steps)
+    least = (1 << (_SPARE + steps.bit_length())) // steps
     low, high = _ends(weights, least) if len(weights) > _SHORT else (0, len(weights))
     dropped = (sum(weights[:low]) + sum(weights[high:])) / scale
     total_a, total_b = (float(sum(x.weights)) / scale for x in (a, b))

@@ -70,6 +70,7 @@ def _series(context: Context, terms: Terms, kernel: Kernel, first: int, size: in
     arb = context.arb
     polynomials = [_Polynomial(context, one) for one, _ in terms]
     outside = _beyond(context, terms, polynomials, first, -1) + _beyond(context, terms, polynomials, first + size - 1, +1)
+    outside *= (-kernel.tilt * (1 / kernel.tilt).log1p() - kernel.tilt.log1p()).exp()  # the most that K is
     low, high = max(kernel.first, first), first + size
     if low >= high:
         return side * outside
@@ -140,7 +141,7 @@ class _Polynomial:
 
 
 def _beyond(context: Context, terms: Terms, polynomials: Sequence[_Polynomial], end: int, side: int) -> Any:
-    """Not less than the weight of the numbers beyond `end` on one side (K is at most 1): Chernoff's bound."""
+    """Not less than the weight of the numbers beyond `end` on one side: Chernoff's bound."""
     slope = context.arb(side * _best(terms, [_floats(one) for one, _ in terms], side)[1])
     total = -slope * end
     for polynomial, (one, times) in zip(polynomials, terms, strict=True):

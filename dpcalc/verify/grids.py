@@ -35,13 +35,13 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     added = bool(given.get("reversed"))
     own = tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
     other = tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
-    if "grids" not in given:
+    if "grids" not in given or _all_below(parts, epsilon):
         return max(_infinite(mp, own, epsilon), _infinite(mp, other, epsilon))
     plan = composition.plan(given)
     if given.get("chernoff"):
         return _deep(mp, own, other, plan, epsilon)
     total = composition.delta(mp, own, plan, epsilon, log_delta)
-    if all(use.symmetric for use, _ in parts):
+    if epsilon == 0 or all(use.symmetric for use, _ in parts):  # δ(0) is the total variation, the same in both directions
         return total
     claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(total)
     rough = composition.mirrored(mp, other, plan, mp.exp(claimed), _ROUGH)
@@ -66,9 +66,14 @@ def _infinite(mp: Any, parts: Parts, epsilon: float) -> Any:
     kept = mp.mpf(1)
     for use, count in parts:
         kept = kept * (1 - laws.infinite(use, mp)) ** count
-    if not kept > 0 or sum(count * _largest(use) for use, count in parts) <= epsilon:
+    if not kept > 0 or _all_below(parts, epsilon):
         return 1 - kept
     raise Unchecked("its record has no grid")
+
+
+def _all_below(parts: Parts, epsilon: float) -> bool:
+    """Whether no finite loss is above ε."""
+    return sum(count * _largest(use) for use, count in parts) <= epsilon
 
 
 def _largest(use: Use) -> float:

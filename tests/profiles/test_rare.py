@@ -25,8 +25,8 @@ def test_rare_losses_keep_their_digits_in_a_composition(p, count):
     exact = {0.0: exp(count * stay), 1.0: count * exp((count - 1) * stay) * a, 2.0: comb(count, 2) * exp((count - 2) * stay) * a**2,
              3.0: count * exp((count - 1) * stay) * b + comb(count, 3) * exp((count - 3) * stay) * a**3}
     for loss, mass in exact.items():
-        assert abs(at.get(loss, 0.0) - mass) <= got.defect, (loss, at.get(loss), mass)
-    assert got.defect <= 1e-8 * count * p + 4e-15
+        assert abs(at.get(loss, 0.0) - mass) <= got.defect + got.noise, (loss, at.get(loss), mass)
+    assert got.defect + got.noise <= 1e-13 * count * p + 4e-15
 
 
 def test_rare_losses_of_epochs_are_bracketed_closely():

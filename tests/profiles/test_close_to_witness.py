@@ -1,0 +1,107 @@
+"""A composed number is next to what the theorem gives at its witness, and not below: found by random questions, each loose or refuted once."""
+
+import sys
+from math import comb, expm1, log1p
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "verify"))
+from test_verify import ask, asked, better, refuted
+
+from dpcalc.profiles import convolve, far
+from dpcalc.profiles.law import Grid, misplaced
+from dpcalc.profiles.read import kernel_norm
+from dpcalc.verify.report import verify
+
+CLOSE = 1e-6  # relative
+DELTAS = [
+    # an atom far out, of two steps: the rounding of a transform was 300 times as large as what it was added to
+    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --sigma 6.91934 --learning-rate 0.0638933 --diameter 3.7188 --n 50 --epochs 2 --epsilon 4.50797",
+    # many steps, each off by 1e-9 of a cell at most, as it was said
+    "subsample --mechanism randomized-response --probability 0.8999 --sampling-rate 0.0275289 --steps 12681 --bound poisson-profile --epsilon 0.895178",
+    "subsample --mechanism randomized-response --probability 0.7623 --sampling-rate 0.2374 --steps 1202 --bound poisson-profile --epsilon 18.2549",
+]
+EPSILONS = [
+    # one loss decides, and no tilt makes it typical: ε was 1 % too large
+    "subsample --sigma 2.34496 --sampling-rate 1.78823e-05 --steps 19 --bound poisson-profile --delta 7.6899e-189",
+    # the weight that the check itself leaves out was more than what the calculator allowed for
+    "subsample --scheme without-replacement --mechanism laplace --scale 1.22232 --sampling-rate 1.08486e-05 --steps 22 --bound wor-profile "
+    "--delta 3.14876e-08",
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", DELTAS)
+def test_delta_is_next_to_its_value_at_the_witness(line):
+    record = ask(line)
+    verdict = verify(record)
+    assert verdict.holds
+    delta, (low, high) = record["result"]["delta"], verdict.head[0].decision.ends
+    assert low <= high <= delta * (1 + 1e-15) and delta <= high * (1 + CLOSE)
+    assert refuted(better(record))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", EPSILONS)
+def test_epsilon_is_next_to_its_value_at_the_witness(line):
+    """δ at this ε is below the one asked for, and above it at an ε that is smaller by 1e-6."""
+    record = ask(line)
+    assert asked(record) == "epsilon" and verify(record).holds and refuted(better(record))
+
+
+@pytest.mark.parametrize("steps, scale, rate, delta", [
+    (31, 1.17307, 0.010557, 4.6702e-58), (150, 14.4542, 0.0160255, 4.3182e-212), (192, 29.2805, 3.60386e-06, 2.3742e-112)])
+def test_epsilon_is_not_above_the_largest_loss(steps, scale, rate, delta):
+    """δ is so small that ε is next to T times the largest loss; the sum of the grid's last points is below all rounding."""
+    most = steps * log1p(rate * expm1(1 / scale))
+    record = ask(f"subsample --mechanism laplace --scale {scale} --sampling-rate {rate} --steps {steps} --bound poisson-profile --delta {delta}")
+    assert most * (1 - 1e-9) <= record["result"]["epsilon"] <= most * (1 + 1e-9)
+    assert verify(record).holds and refuted(better(record))
+
+
+@pytest.mark.parametrize("count", [2, 7, 60])
+def test_sums_with_a_large_loss(count):
+    """Against plain sums of positive terms: (c + f)^T − c^T to 1e-10 of it, though f is 1e-20."""
+    weight = np.zeros(300)
+    weight[:8] = np.array([1.0, 3.0, 9.0, 5.0, 2.0, 1.0, 0.5, 0.1]) / 21.6
+    weight[150:] = 1e-20 * np.exp(-np.arange(150) / 30)
+    one, near = Grid(0.01, 0.0, 0, weight, 0.0, 0.0), np.arange(300) < 8
+    size = convolve.fast_length(300 * count + 8)
+    got = far._power(one, near, count, size, 0)
+    small, large, power = weight[:8], weight * ~near, [np.ones(1)]
+    for _ in range(count):
+        power.append(np.convolve(power[-1], small))
+    exact = np.zeros(size)
+    for k, found in ((1, large), (2, np.convolve(large, large))):
+        terms = comb(count, k) * np.convolve(power[count - k], found)
+        exact[: min(size, len(terms))] += terms[:size]
+    assert got.first == 0 and np.linalg.norm(got.weight - exact) <= got.noise <= 1e-10 * np.linalg.norm(exact)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_total_variation_is_that_of_both_directions():
+    """The grid of the other direction, rounded otherwise, was above the number told."""
+    record = ask("tv --mechanism gaussian --sigma 0.432481 --sampling-rate 0.231376 --steps 173")
+    assert verify(record).holds and refuted(better(record))
+
+
+@pytest.mark.parametrize("count", [2, 30, 1000])
+def test_the_noise_of_a_transform_is_not_more_than_it_says(count):
+    """Against exact sums of a law of two far losses: binomial weights."""
+    weight = np.zeros(401)
+    weight[0], weight[400] = 0.75, 0.25
+    grid = Grid(0.01, 0.0, 0, weight, 0.0, 0.0)
+    got = convolve.power([(grid, count)])
+    exact = {400 * k: comb(count, k) * 0.25**k * 0.75 ** (count - k) for k in range(count + 1)}
+    off = [float(w) - exact.get(got.first + j, 0.0) for j, w in enumerate(got.weight)]
+    assert np.linalg.norm(off) <= got.noise + got.defect <= 1e-11
+
+
+def test_a_kernel_and_places():
+    for tilt, step, shift in [(0.1, 0.3, 0.0), (3.0, 0.01, 0.004), (900.0, 1e-3, 7e-4), (900.0, 0.2, 0.0)]:
+        x = shift + np.arange(200_000) * step
+        assert np.linalg.norm(np.exp(-tilt * x) * -np.expm1(-x)) <= kernel_norm(tilt, step)
+    grid = Grid(0.1, 3.0, -5, np.full(11, 1 / 11), 0.0, 0.0)
+    assert 0 < misplaced([(grid, 1000)]) < 1000 * 3.5 * 1e-13
