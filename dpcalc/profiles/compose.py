@@ -24,7 +24,7 @@ _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
-_SEEN, _TRIES = 1e-7, 3  # of δ: errors that are looked at
+_SEEN, _TRIES, _FARTHEST = 1e-7, 3, -745.0  # of δ: errors that are looked at, where doubles hold it
 _NEAR = 0.95  # of an ε, which they make larger
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
@@ -299,9 +299,9 @@ def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: 
     if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
         return None
     above = epsilon * (_NEAR if question.epsilon is None else 1.0) - (both.step if both.block else 0.0)
-    if above <= 0:
-        return None
     about, reader = upper.log_delta(epsilon), None
+    if above <= 0 or about < _FARTHEST:
+        return None
     for _ in range(_TRIES):  # how small δ is says what may be left out
         found = far.sums(parts[0][0], both.single[0][0], steps, c.tilt, above, about, loose)
         if found is None:
