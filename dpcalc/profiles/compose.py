@@ -25,6 +25,7 @@ _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _SEEN, _TRIES, _FARTHEST = 1e-7, 3, -745.0  # of δ: errors that are looked at, where doubles hold it
+_SMALLER = 0.1  # of log δ: another look leaves out less
 _NEAR = 0.95  # of an ε, which they make larger
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
@@ -308,10 +309,13 @@ def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: 
             break
         law, own = found
         law = far.rounded(law, own, both.upper[0][0]) if both.block else law
-        reader = Reader(law, own, log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
-        about, loose = min(about, reader.log_delta(epsilon)), reader.loose(epsilon)
-        if loose < _SEEN:
+        other = Reader(law, own, log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
+        smaller = other.log_delta(epsilon) < about - _SMALLER
+        if smaller or other.loose(epsilon) < loose:
+            reader, loose = other, other.loose(epsilon)
+        if not smaller or loose < _SEEN:
             break
+        about = other.log_delta(epsilon)
     if reader and question.epsilon is None and reader.log_delta(epsilon) > (question.log_delta or 0.0):
         return None
     return reader
