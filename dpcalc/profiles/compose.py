@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import inf, log, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.profiles import far, tilt
+from dpcalc.profiles import tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
 from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
+from dpcalc.profiles.sharper import NEAR, sharper
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
 
 PRECISION = 1e-3
@@ -24,9 +25,6 @@ _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
-_SEEN, _TRIES, _FARTHEST = 1e-7, 3, -745.0  # of δ: errors that are looked at, where doubles hold it
-_SMALLER = 0.1  # of log δ: another look leaves out less
-_NEAR = 0.95  # of an ε, which they make larger
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
 
@@ -277,8 +275,8 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     upper, below = reader(both.upper, +1), -inf
     if question.epsilon is None:
         above = upper.epsilon(question.log_delta or 0.0)
-        rare = _far(near, both, question, c, upper, above)
-        above = rare.between(above * _NEAR, above, question.log_delta or 0.0) if rare else above
+        rare = sharper(near, both, upper, above, question.log_delta) if question.precision <= PRECISION else None
+        above = rare.between(above * NEAR, above, question.log_delta or 0.0) if rare else above
         above = (above + low) * (1 + 1e-14) if above > 0 else 0.0
         gained = gain(above)
         if bracket:
@@ -286,39 +284,11 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         below = max(0.0, below)
     else:
         above, gained = upper.log_delta(question.epsilon - low), gain(question.epsilon)
-        rare = _far(near, both, question, c, upper, question.epsilon - low)
+        rare = sharper(near, both, upper, question.epsilon - low) if question.precision <= PRECISION else None
         above = min(above, rare.log_delta(question.epsilon - low)) if rare else above
         if bracket:
             below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + ROUNDING)
     return Bracket(above, min(below, above), _witness(near, c, both)), gained
-
-
-def _far(parts: Parts, both: Rounded, question: _Question, c: Cumulants, upper: Reader, epsilon: float) -> Reader | None:
-    """For an upper value about ε (and not below _NEAR of it) where errors are seen in the one found: the large losses alone."""
-    steps = sum(count for _, count in parts)
-    single = len(parts) == 1 and (not both.block or both.block >= steps) and 1 < steps <= far.MOST_STEPS and question.precision <= PRECISION
-    if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
-        return None
-    above = epsilon * (_NEAR if question.epsilon is None else 1.0) - (both.step if both.block else 0.0)
-    about, reader = upper.log_delta(epsilon), None
-    if above <= 0 or about < _FARTHEST:
-        return None
-    for _ in range(_TRIES):  # how small δ is says what may be left out
-        found = far.sums(parts[0][0], both.single[0][0], steps, c.tilt, above, about, loose)
-        if found is None:
-            break
-        law, own = found
-        law = far.rounded(law, own, both.upper[0][0]) if both.block else law
-        other = Reader(law, own, log_infinite(parts), QUADRATURE * steps + 4e-16 * abs(c.log_total) + far.slack(steps), +1)
-        smaller = other.log_delta(epsilon) < about - _SMALLER
-        if smaller or other.loose(epsilon) < loose:
-            reader, loose = other, other.loose(epsilon)
-        if not smaller or loose < _SEEN:
-            break
-        about = other.log_delta(epsilon)
-    if reader and question.epsilon is None and reader.log_delta(epsilon) > (question.log_delta or 0.0):
-        return None
-    return reader
 
 
 def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:

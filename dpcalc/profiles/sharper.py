@@ -1,0 +1,41 @@
+"""An upper value of a composition read anew, where the errors of its transform are seen in it: from sums of its large losses alone."""
+
+from __future__ import annotations
+
+from math import inf
+
+from dpcalc.profiles import far
+from dpcalc.profiles.read import Reader
+from dpcalc.profiles.rounding import Rounded
+from dpcalc.profiles.tilt import Parts
+
+NEAR = 0.95  # of an ε, which errors make larger
+_SEEN, _TRIES, _FARTHEST = 1e-7, 3, -745.0  # of δ: errors that are looked at, where doubles hold it
+_SMALLER = 0.1  # of log δ: another look leaves out less
+
+
+def sharper(parts: Parts, both: Rounded, upper: Reader, epsilon: float, log_delta: float | None = None) -> Reader | None:
+    """What is to be read at ε, where `upper` shows errors there; or, with a δ that `upper` reaches at ε, between NEAR of it and ε. None
+    where nothing better is found: several parts, or blocks composed first."""
+    steps = sum(count for _, count in parts)
+    single = len(parts) == 1 and (not both.block or both.block >= steps) and 1 < steps <= far.MOST_STEPS
+    if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
+        return None
+    above = epsilon * (1.0 if log_delta is None else NEAR) - (both.step if both.block else 0.0)
+    about, best = upper.log_delta(epsilon), None
+    if above <= 0 or about < _FARTHEST:
+        return None
+    for _ in range(_TRIES):  # how small δ is says what may be left out
+        found = far.sums(parts[0][0], both.single[0][0], steps, upper.tilt, above, about, loose)
+        if found is None:
+            break
+        law, own = found
+        law = far.rounded(law, own, both.upper[0][0]) if both.block else law
+        other = Reader(law, own, upper.log_infinite, upper.slack + far.slack(steps), +1)
+        smaller = other.log_delta(epsilon) < about - _SMALLER
+        if smaller or other.loose(epsilon) < loose:
+            best, loose = other, other.loose(epsilon)
+        if not smaller or loose < _SEEN:
+            break
+        about = other.log_delta(epsilon)
+    return None if best and log_delta is not None and best.log_delta(epsilon) > log_delta else best
