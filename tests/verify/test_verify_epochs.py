@@ -106,3 +106,10 @@ def test_a_true_positive_rate_carries_its_grid(monkeypatch):
     assert "grids" in record["bounds"][0]["witness"]
     monkeypatch.setattr(grids, "found", _nothing)
     assert verify(record).holds and not verify(better(record)).holds
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_delta_of_1_at_epsilon_0_is_not_told_by_basic_composition():
+    record = ask(f"{RUN} --diameter 2 --sigma .01 --n 100 --epochs 20 --epsilon 0")
+    assert record["result"]["delta"] == 1 and "each" not in record["bounds"][0]["witness"]
+    assert verify(record).holds

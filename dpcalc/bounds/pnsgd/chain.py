@@ -115,6 +115,8 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
         by_block(j, lost)
         if lost and links[j].times:
             for k in range(tried + 1, j + 1):
+                if logs[k] > logs[k - 1]:
+                    logs[k], links[k], levels[k] = logs[k - 1], Link(k - 1, 0, 0), levels[k - 1]
                 by_block(k, True)
         tried = j
     return logs, links

@@ -33,7 +33,7 @@ def choices(one: Bound, question: Question, result: Mapping[str, float], witness
     epsilon = result.get("epsilon", question.epsilon or 0.0)
     log_delta = result.get("log_delta", question.log_delta if question.delta else 0.0)
     about, asked = (question.log_delta, 0.0) if question.delta is not None else (_followed(one, epsilon, witness, own), epsilon)
-    if asked and "grids" not in witness and surely_one(one, about, epsilon, steps, own):
+    if question.delta is None and "grids" not in witness and surely_one(one, about, epsilon, steps, own):
         return {}
     samples = followed(one, about, steps, own, asked) if "grids" in witness else None
     if not (samples and _is_more(samples, epsilon, steps, log_delta)) and basic_value(one, epsilon, steps, own) <= log_delta:
