@@ -17,7 +17,7 @@ LINES = [
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [*LINES[:2], pytest.param(LINES[2], marks=pytest.mark.slow)])
 def test_it_is_verified(line):
     record = ask(line)
     verdict = verify(record)

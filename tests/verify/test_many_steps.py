@@ -72,7 +72,7 @@ LINES = [
 ]
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("line", [*LINES[:3], *(pytest.param(x, marks=pytest.mark.slow) for x in LINES[3:])])
 def test_many_steps(line):
     record = ask(line)
     verdict = verify(record)

@@ -12,6 +12,7 @@ from dpcalc.verify.records import read
 from dpcalc.verify.report import REFUTED, verify
 
 COUNT, SEED, CHUNKS = 200, 20261121, 20
+LONG = (0, 1, 16)  # a question among them takes several seconds
 KEYS = ("tpr", "rdp", "tv", "mu", "delta", "epsilon")
 WORSE_IF_MORE = {"sensitivity", "rho", "mu", "probability"}
 
@@ -57,7 +58,7 @@ def texts(verdict):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", [pytest.param(k, marks=pytest.mark.slow) if k in LONG else k for k in range(CHUNKS)])
 def test_every_answer_is_verified_and_no_better_one(chunk):
     for line in questions(COUNT, SEED)[chunk::CHUNKS]:
         record = ask(line)
