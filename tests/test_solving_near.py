@@ -35,7 +35,8 @@ def test_few_compositions_find_a_solution(line, unknown, monkeypatch):
 
     def counted(parts, epsilon, precision=compose.PRECISION, bracket=True):
         nonlocal full, rough
-        full, rough = full + (precision == compose.PRECISION), rough + (precision > compose.PRECISION)
+        close = precision < 2 * compose.PRECISION
+        full, rough = full + close, rough + (not close)
         return once(parts, epsilon, precision, bracket)
 
     epochs._delta.cache_clear()

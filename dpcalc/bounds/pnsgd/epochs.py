@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _AT_FIRST = -60.0  # log δ that a profile is followed to at first
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
-_ROUGHLY = 50.0  # times the precision, to see where a solution lies
+_ROUGHLY, _CLOSELY = 50.0, 1.001  # times the precision: to see where a solution lies; without errors of 1e-6 looked at
 _APART = 1.01  # two ε for a slope
 _NEAR = 3e-7  # of ε, that --solve leaves of basic composition
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
@@ -65,7 +65,7 @@ def composed(bound: Bound) -> Bound:
         return at_delta(log_delta, steps, p)[0]
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _at_budget(followed(bound, log_delta, steps, p), epsilon, steps)
+        return _at_budget(followed(bound, log_delta, steps, p), epsilon, steps, _CLOSELY)
 
     def near_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
         return _at_budget(about(bound, log_delta, steps, p), epsilon, steps, _ROUGHLY)
