@@ -83,9 +83,8 @@ def follow_many(epsilon: Array, along: Along, lengths: Array, codes: Array | Non
     tried = _candidates(tuple(along.nodes))
     kappas = along.kappas(tried.block)
     with np.errstate(all="ignore"):
-        logs, ends = _direct(epsilon, along, lengths)
-        if codes is not None:
-            codes[1:][np.arange(1, len(logs))[:, None] < ends] = DIRECT
+        logs = _direct(epsilon, along, lengths)
+        direct = None if codes is None else logs.copy()
         starts = _starts(epsilon, logs, along.nodes, tried, kappas, lengths)
         some = (starts < len(logs)).nonzero()[0]
         if len(some):
@@ -93,14 +92,16 @@ def follow_many(epsilon: Array, along: Along, lengths: Array, codes: Array | Non
             logs[:, some] = _by_blocks(epsilon[some], logs[:, some], starts[some], tried, kappas, lengths, links)
             if codes is not None:
                 codes[:, some] = links
+        if codes is not None and direct is not None:
+            codes[1:][(codes[1:] == 0) & (direct[1:] < logs[:-1])] = DIRECT
     return logs
 
 
-def _direct(epsilon: Array, along: Along, lengths: Array) -> tuple[Array, Array]:
-    """log d as μ-GDP; and the node from which on nothing counts, at all ε."""
+def _direct(epsilon: Array, along: Along, lengths: Array) -> Array:
+    """log d as μ-GDP, as far as it counts, at all ε."""
     mu = along.mu.many(np.array(along.nodes))[:, None]
     logs = np.empty((len(mu), len(epsilon)))
-    rest, ends = lengths[::-1].cumsum()[::-1], np.full(len(epsilon), len(mu))
+    rest = lengths[::-1].cumsum()[::-1]
     go, total, first = np.arange(len(epsilon)), np.zeros(len(epsilon)), np.zeros(len(epsilon))
     for a in range(0, len(mu), _AT_ONCE):
         b = min(a + _AT_ONCE, len(mu))
@@ -114,11 +115,10 @@ def _direct(epsilon: Array, along: Along, lengths: Array) -> tuple[Array, Array]
         done = (rest[b] * height[-1] < _NOTHING_LEFT * total[go]) | (some[-1] < _GONE)
         if done.any():
             logs[b:, go[done]] = some[-1, done]
-            ends[go[done]] = b
             go = go[~done]
             if not len(go):
                 break
-    return logs, ends
+    return logs
 
 
 def _starts(epsilon: Array, logs: Array, nodes: list[int], tried: _Candidates, kappas: Array, lengths: Array) -> Array:
@@ -167,7 +167,6 @@ def _apart(nodes: tuple[int, ...]) -> Array:
 
 def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, kappas: Array, lengths: Array, codes: Array | None) -> Array:
     """log d, as μ-GDP so far, bounded by blocks too from the starts on."""
-    direct = logs.copy() if codes is not None else logs
     enters, log_gap, begin = kappas * (kappas / 2 - NOTHING), _log_gap(epsilon), int(starts.min())
     levels = np.empty_like(logs)
     levels[:begin] = _level(epsilon, log_gap, logs[:begin])
@@ -213,8 +212,6 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
         logs[j, go] = last
         levels[j, go] = level = _level(e, gap, last)
         highest = level.max()
-    if codes is not None:
-        codes[1:][(codes[1:] == 0) & (direct[1:] < logs[:-1])] = DIRECT
     return logs
 
 
