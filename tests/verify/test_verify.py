@@ -57,6 +57,16 @@ def texts(verdict):
     return [(f.verdict, f.text) for f in (*verdict.head, *verdict.others, *verdict.record)]
 
 
+def check(line, lower_ends=True):
+    """Every number of its answer is verified (with `lower_ends`, but for those of brackets), and no better headline is."""
+    record = ask(line)
+    verdict = verify(record)
+    every = (*verdict.head, *verdict.others)
+    assert verdict.holds and all(f.verdict == "verified" or (lower_ends and "lower end" in f.text) for f in every), texts(verdict)
+    low = better(record)
+    assert low is None or refuted(low), texts(verify(low))
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("chunk", [pytest.param(k, marks=pytest.mark.slow) if k in LONG else k for k in range(CHUNKS)])
 def test_every_answer_is_verified_and_no_better_one(chunk):
