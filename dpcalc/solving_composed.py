@@ -87,6 +87,11 @@ class _Search:
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.steps_left = _STEPS
 
+    @property
+    def allowed(self) -> float:
+        """How far below the budget it may be met: where the loss changes little with the unknown, the unknown itself is to be near."""
+        return self.tolerance * min(1.0, self.slope or 1.0)
+
     def forward(self, x: float, bracket: bool) -> Row:
         params = self.derive({**self.given, self.unknown.name: x})
         bound = self.route.bound
@@ -104,8 +109,11 @@ class _Search:
         try:
             if self.by_delta:
                 gap = self._by_delta(self.by_delta, x)
-                if self.unknown.kind != "count" or abs(gap) > _TOLD * self.tolerance:
-                    return gap  # next to the budget ε itself tells which whole number is the last one
+                if self.unknown.kind != "count" or x * self.tolerance > 1 or abs(gap) > _TOLD * self.tolerance:
+                    return gap
+                # Next to the budget ε itself tells which whole number is the last one; by how much, δ does: one measure for secants.
+                met = self.log_ratio(self.forward(x, False)) <= 0
+                return min(gap, 0.0) if met else max(gap, 5e-324)
             return self.log_ratio(self.forward(x, False))
         except TooLarge:
             raise
@@ -128,7 +136,7 @@ class _Search:
             ends[met] = (x, gap)
             pull = {met: 1.0, (not met): pull[not met] / 2 if met is last else 1.0}
             last = met
-            if -self.tolerance * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
+            if -self.allowed * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
                 break
             if before is not None and x != before[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
                 self.slope = abs((gap - before[1]) / log(x / before[0]))
@@ -152,7 +160,7 @@ class _Search:
 
     def _newton(self, gap: float) -> float:
         """How far to move towards less loss, by the slope of a rough search: to just below the budget. 0 where that is unknown."""
-        by = (gap + self.tolerance / 2) / self.slope if self.slope and self.steps_left else 0.0
+        by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left else 0.0
         self.steps_left -= 1
         return by if abs(by) < _NEAR else 0.0
 
@@ -167,7 +175,7 @@ class _Search:
         (a, gap_a), (b, gap_b) = met, failed
         share = 0.5
         if abs(gap_a) < 5 and gap_b < 5 and abs(log(a / b)) < _LONGEST:
-            below, above = (-self.tolerance / 2 - gap_a) * pull_met, (gap_b + self.tolerance / 2) * pull_failed
+            below, above = (-self.allowed / 2 - gap_a) * pull_met, (gap_b + self.allowed / 2) * pull_failed
             share = min(max(below / (below + above), 0.02), 0.98)
         x = a * exp(share * log(b / a))
         if self.unknown.kind == "count":

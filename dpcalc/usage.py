@@ -64,7 +64,8 @@ def _extra(error: Any, args: Sequence[str], known: dict[str, Any]) -> DpcalcErro
     """sigma=1, or a word that no option takes."""
     if "extra argument" not in error.format_message():
         return None
-    word = error.format_message().partition("(s) (")[2].rstrip(".").removesuffix(")").split()[0]
+    extra = error.format_message().partition("(s) (")[2].rstrip(".").removesuffix(")")
+    word = next(iter(extra.split()), extra)  # blanks alone are a word, too
     name, equals, value = word.partition("=")
     if f"--{name}" in known:
         return DpcalcError("usage", f"{word!r} is no option; did you mean --{name}{f' {value}' if equals else ''}?")

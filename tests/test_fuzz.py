@@ -45,6 +45,9 @@ class Run:
             self.codes["out of time"] += 1
             self.faults.setdefault("out of time", fuzz.shown(args, stdin))
             return
+        except Exception as error:
+            self.faults.setdefault(f"raised {error!r}"[:80], fuzz.shown(args, stdin))
+            return
         self.codes[done.code] += 1
         self.slowest = max(self.slowest, (round(done.seconds, 1), fuzz.shown(args, stdin)))
         for fault in fuzz.faults(args, done, stdin):
@@ -87,11 +90,11 @@ def test_for_long(folder):
         def every(drawn):
             run.call(*drawn)
 
+        told = set(run.faults)
         every()
+        print(*(f"seed {number}: {what}: {run.faults[what]}\n" for what in run.faults.keys() - told), sep="", end="", file=sys.stderr, flush=True)
         number += 1
-        print(f"seed {number}: {sum(run.codes.values())} calls {dict(run.codes)}, {len(run.faults)} kinds of fault, slowest {run.slowest[0]} s",
-              file=sys.stderr, flush=True)
-    print(f"{sum(run.codes.values())} calls: {dict(run.codes)}; slowest {run.slowest}; {fuzz.memory() >> 20} MB", file=sys.stderr)
+    print(f"up to seed {number}, {sum(run.codes.values())} calls: {dict(run.codes)}; slowest {run.slowest}; {fuzz.memory() >> 20} MB", file=sys.stderr)
     assert not run.faults, run.told()
 
 

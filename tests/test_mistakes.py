@@ -1,5 +1,7 @@
 """Typical mistakes: one line that says what to do instead."""
 
+import shlex
+
 import pytest
 
 from dpcalc.cli import main
@@ -18,6 +20,7 @@ MISTAKES = [
     ("rdp sigma=1 delta=1e-5", "'sigma=1' is no option; did you mean --sigma 1?"),
     ("rdp help", "did you mean --help?"),
     ("rdp --sigma 1 --delta 1e-5 x", "unexpected 'x'"),
+    ("rdp --sigma 1 --delta 1e-5 '  '", "unexpected '  '"),
     ("rdp --mechanism Gaussian --sigma 1 --delta 1e-5", "did you mean gaussian?"),
     ("rdp --mechanism laplace --sigma 1 --delta 1e-5", "--sigma: not used by the laplace mechanism; give --scale"),
     ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean sigma?"),
@@ -48,7 +51,7 @@ MISTAKES = [
 
 @pytest.mark.parametrize("line, says", MISTAKES, ids=[x[0] for x in MISTAKES])
 def test_the_way_out(line, says, capsys):
-    assert main(line.split()) == 2
+    assert main(shlex.split(line)) == 2
     text = capsys.readouterr()
     assert text.out == "" and text.err.count("\n") == 1 and says in text.err
 

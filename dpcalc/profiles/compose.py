@@ -11,7 +11,7 @@ from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
 from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
-from dpcalc.profiles.rounding import STEEP, Grids, Rounded, first_round, lattice_of, rounded_to_budget
+from dpcalc.profiles.rounding import Grids, Rounded, first_round, rounded_to_budget, steepest
 from dpcalc.profiles.sharper import NEAR, sharper
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
 
@@ -257,9 +257,8 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     cuts = [(cut(pair, log_tail - log(steps), inf if around is None else around), count) for pair, count in parts]
     near = tuple((x.pair, count) for x, count in cuts)
     c = question.tilt_for(near)
-    lattice = lattice_of(near)
-    if lattice and c.tilt * lattice > STEEP:  # all weight is on the largest loss already
-        c = cumulants(near, STEEP / lattice)
+    if c.tilt > steepest(near):
+        c = cumulants(near, steepest(near))
     both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight, _resolved(near, c, around), question.coarser)
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     low = misplaced(both.single) + (misplaced(both.upper) if both.block else 0.0)

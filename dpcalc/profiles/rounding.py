@@ -46,7 +46,7 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     depth = 38.0 + log(steps)
     lattice = lattice_of(parts)
     step = lattice or _first_step(c, steps, budget)
-    samples = lattice is not None and len(parts[0][0].atoms) > _FEW_ATOMS  # of a profile, multiples of nothing
+    samples = lattice is not None and _are_samples(parts)
     least = _LEAST_CELLS / (1 + steps / _MANY_STEPS) ** 0.5 / coarser
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
@@ -81,6 +81,20 @@ def _width(parts: Parts) -> float:
     """From the smallest loss to the largest one, of atoms."""
     losses = [loss for loss, _ in parts[0][0].atoms]
     return max(losses) - min(losses)
+
+
+def steepest(parts: Parts) -> float:
+    """The largest tilt that is of use: all weight is on the largest loss by it, or would be on the last cell of samples. inf where a pair
+    has a density."""
+    lattice = lattice_of(parts)
+    if not lattice:
+        return inf
+    return STEEP / max(lattice, _width(parts) / _MOST_CELLS if _are_samples(parts) else 0.0)
+
+
+def _are_samples(parts: Parts) -> bool:
+    """Of a profile: multiples of nothing. For one pair without a density."""
+    return len(parts[0][0].atoms) > _FEW_ATOMS
 
 
 def _first_step(c: Cumulants, steps: int, budget: float) -> float:

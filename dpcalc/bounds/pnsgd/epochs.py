@@ -25,6 +25,7 @@ _AT_FIRST = -60.0  # log δ that a profile is followed to at first
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
 _ROUGHLY, _CLOSELY = 50.0, 1.001  # times the precision: to see where a solution lies; without errors of 1e-6 looked at
 _APART = 1.01  # two ε for a slope
+_MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 3e-7  # of ε, that --solve leaves of basic composition
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
@@ -65,14 +66,15 @@ def composed(bound: Bound) -> Bound:
         return at_delta(log_delta, steps, p)[0]
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _at_budget(followed(bound, log_delta, steps, p), epsilon, steps, _CLOSELY)
+        return _at_budget(followed(bound, log_delta, steps, p), epsilon, log_delta, steps, _CLOSELY)
 
     def near_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _at_budget(about(bound, log_delta, steps, p), epsilon, steps, _ROUGHLY)
+        return _at_budget(about(bound, log_delta, steps, p), epsilon, log_delta, steps, _ROUGHLY)
 
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
-        return min(_epsilon(samples, steps, log_delta, _ROUGHLY).upper, steps * epsilon_along(samples, log_delta - log(steps)))
+        basic = steps * epsilon_along(samples, log_delta - log(steps))
+        return min(_epsilon(samples, steps, log_delta, _ROUGHLY).upper, basic) if basic else 0.0
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
@@ -85,20 +87,35 @@ def composed(bound: Bound) -> Bound:
 
 def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε, the profile followed to below it, and no further: the δ of one epoch may be far smaller, or 0."""
-    about = max(one, _AT_FIRST)
+    about, last = max(one, _AT_FIRST), max(one, DEEPEST)
     while True:
-        found = _delta(followed(bound, about, steps, p, epsilon), steps, epsilon)
-        if found.upper >= deepest(about, steps) + _NOT_LOST or about <= max(one, DEEPEST):
-            return found._replace(witness={**found.witness, "followed": about})
-        about = max(one, DEEPEST, 4 * about)
+        samples, enough = followed(bound, about, steps, p, epsilon), deepest(about, steps) + _NOT_LOST
+        if about <= last or _chernoff(samples, steps, epsilon) >= enough:
+            found = _delta(samples, steps, epsilon)
+            if about <= last or found.upper >= enough:
+                return found._replace(witness={**found.witness, "followed": about})
+        about = max(last, 4 * about)
 
 
-def _at_budget(samples: Samples, epsilon: float, steps: int, coarser: float = 1.0) -> float:
-    """log δ at the budget's ε, by the composition of samples that go as deep as its δ needs; or basic, where that is less."""
+def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, coarser: float) -> float:
+    """log δ at the budget's ε, by the composition of samples that go as deep as its δ needs; or basic, where that is less. Where Chernoff's
+    bound is far below its δ, that: grids for so small a δ are large."""
     if _far_below(samples[1][0], epsilon, steps):
         return 0.0
     basic = log(steps) + log_delta_along(samples, epsilon / steps)
-    return min(basic, _delta(samples, steps, epsilon, coarser).upper)
+    rough = _chernoff(samples, steps, epsilon)
+    return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser).upper)
+
+
+@lru_cache(maxsize=8)
+def _chernoff(samples: Samples, steps: int, epsilon: float) -> float:
+    """An upper bound on log δ."""
+    from dpcalc.profiles import pairs, tilt
+    from dpcalc.profiles.ends import log_infinite
+    from dpcalc.profiles.read import log_add
+
+    parts = ((pairs.sampled(*samples), steps),)
+    return log_add(tilt.chernoff(tilt.for_epsilon(parts, epsilon), epsilon), log_infinite(parts))
 
 
 @lru_cache(maxsize=8)
