@@ -17,7 +17,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
 _APART, _BELIEVED = 1e-3, 0.3  # relative: two values for a slope; how far it is believed
-_MET = 1e-6  # of log δ, below the budget: as near as that it is met with equality
+_MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
 _ROUGHLY = 0.05  # relative, of a guess
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 

@@ -38,11 +38,11 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         near = _guided(route, given, derive, question)
     x = search.boundary(near)
     row = search.forward(x, True)
-    for _ in range(10):  # with its lower value the same ε may be computed on another grid
+    for k in range(10):  # ε itself is computed on another grid
         gap = search.log_ratio(row)
         if gap <= 0:
             break
-        x = moved(search.unknown, x, (gap + search.tolerance) / max(1.0, search.slope))
+        x = moved(search.unknown, x, 2**k * (gap + search.allowed) / (search.slope or 1.0))
         row = search.forward(x, True)
     else:
         raise OutOfScope("no-solution", f"{route.label} does not settle on a value that meets the budget", "--solve")

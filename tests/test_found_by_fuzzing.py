@@ -101,3 +101,21 @@ def test_a_short_sum_of_inverse_squares_far_out():
     for low, high in ((541, 545), (300, 301), (258, 258), (1000, 100_000), (1, 1000)):
         want = mpmath.fsum(1 / mpmath.mpf(x) ** 2 for x in range(low, high + 1))
         assert want <= inverse_squares(low, high) <= want * (1 + mpmath.mpf("2e-14"))
+
+
+@pytest.mark.parametrize(("line", "stdin", "key", "value"), [
+    ("tv -", '{"kind":"rdp","alpha":[2,4],"rdp":[9007199254740993,9007199254740993]}', "tv", 1.0),
+    ("tv -", '{"kind":"rdp","alpha":[1e6],"rdp":[1e6]}', "tv", 1.0),
+    ("subsample --scheme poisson --sampling-rate 5.24e-14 --sigma 0.00436977957476 --steps 100 --delta 1e-6", "", "epsilon", 0.0),
+])
+def test_profiles_with_nothing_finite_or_all_losses_alike(line, stdin, key, value):
+    """There was nothing to compose; and losses that are all the same were all cut off: faults both."""
+    done = answered([*line.split(), "--json"], stdin)
+    assert json.loads(done.out)["result"][key] == value
+
+
+def test_losses_that_would_overflow_in_a_cell():
+    """A tilt for a δ far larger than what is lost, of losses up to 2e30: warnings of overflow, and no numbers."""
+    line = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --strong-convexity .5 --learning-rate .001 --diameter .5 --epochs 10 --n 133000000000"
+    done = answered([*line.split(), "--sigma", "1e-15", "--delta", "2.87e-05", "--json"])
+    assert json.loads(done.out)["result"]["epsilon"] == 0

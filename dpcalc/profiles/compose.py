@@ -25,6 +25,7 @@ _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
+_ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
 
@@ -215,10 +216,10 @@ def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) 
     """By a grid; by Chernoff's bound, where δ is too small for one."""
     if question.epsilon is None:
         return _cut_again(parts, question, question.log_delta or 0.0, bracket, depth)
-    rough = question.tilt_for(parts)
+    rough, infinite = question.tilt_for(parts), log_infinite(parts)
     least = chernoff(rough, question.epsilon)
-    if least < DEEPEST:
-        return _deep(parts, rough, question.epsilon, depth)
+    if least < max(DEEPEST, infinite - _ALL_INFINITE):
+        return _deep(parts, rough, question.epsilon, depth)._replace(lower=infinite - ROUNDING - log(len(parts)))
     answer = _cut_again(parts, question, question.log_delta_near(parts, rough), bracket, depth)
     if least < answer.upper - _LOST:
         deep = _deep(parts, rough, question.epsilon, depth)  # rounding errors of the transforms are above so small a δ

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Array
 
 _LESS = 10.0  # log of how much less than what counts as infinite may be raised, which is for memory only
+_MORE = 10.0  # log of how much more than is allowed is no cut: losses that are all the same
+_NEARLY_ALL = -1e-9  # log of the mass of all finite losses but few
 _MASS = 1e-10  # of the log of what is cut off: its quadrature, and what may lie within rounding of the cut
 
 
@@ -50,6 +52,8 @@ def cut(pair: Pair, log_tail: float, epsilon: float = inf) -> Cut:
     top = float(loss[order[kept]])
     loss, log_mass, _ = masses(pair, 0.0, 40.0 - log_tail, np.array([top]))
     lost = float(np.logaddexp(float(np.logaddexp.reduce(log_mass[loss >= top])) + _MASS, log_tail - 40))
+    if lost > min(_NEARLY_ALL, log_tail + _MORE - min(0.0, epsilon - top)):
+        return Cut(pair)
     infinite = float(np.logaddexp(lost, pair.log_infinite))
     near = pair._replace(pieces=tuple(_below(piece, top) for piece in pair.pieces), atoms=tuple(a for a in pair.atoms if a[0] < top),
                          log_infinite=infinite, top=top)
@@ -62,6 +66,8 @@ def _cut_atoms(pair: Pair, falling: Array, beyond: Array, kept: int, log_tail: f
     if kept == 0:
         return found
     high = float(beyond[kept - 1]) + 1e-12
+    if high > _NEARLY_ALL:
+        return Cut(pair)
     infinite = float(np.logaddexp(high, pair.log_infinite))
     atoms = tuple(a for a in found.pair.atoms if a[0] <= falling[kept])
     return found._replace(pair=found.pair._replace(atoms=atoms, log_infinite=infinite), log_high=high, loss=float(falling[kept - 1]))
