@@ -60,7 +60,8 @@ class Bound(NamedTuple):
     # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
-    coarse: Callable[..., float] | None = None  # profile: (epsilon, *params) → about log δ, faster: where --solve looks
+    # profile: (epsilon, *params) → about log δ, faster: where --solve looks; rdp: (alpha, *params) → about it: where orders are looked for
+    coarse: Callable[..., float] | None = None
     margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
     # If `exact` is a root: what is >= 0 where (ε, δ) follows (conversion), or where the claimed value, its first argument, holds (point)
     condition: Callable[..., Any] | None = None

@@ -73,15 +73,17 @@ def best_order(bound: Bound, conversion: Bound, params: Params, question: Questi
     """
     curve = total_rdp(bound, params)
 
-    def at(alpha: float, by: Bound = conversion) -> float:
-        rdp = curve(alpha)
+    def at(alpha: float, by: Bound = conversion, along: Callable[[float], float] = curve) -> float:
+        rdp = along(alpha)
         return convert(by, alpha, rdp) if rdp < inf else inf
 
     listed = question.orders or _listed(params)
     if listed:
         best = min(listed, key=at)
     elif _whole(bound, params):
-        best = float(minimise_over(lambda k: at(float(k)), round(min(start or _guess(curve, question), 64)), 2, _LARGEST_WHOLE))
+        about = total_rdp(bound._replace(value=bound.coarse), params) if bound.coarse else curve
+        first = round(min(start or _guess(curve, question), 64))
+        best = float(minimise_over(lambda k: at(float(k), along=about), first, 2, _LARGEST_WHOLE))
     elif start is not None:
         best = _descend(at, start, 0.2, _ROUGH)
     elif conversion.rough is not None:

@@ -23,7 +23,7 @@ from dpcalc.verify.laws import Use
 from dpcalc.verify.unchecked import TooLong
 
 Parts = Sequence[tuple[Use, int]]
-_MOST_CELLS = 400_000
+_MOST_CELLS = 1_000_000
 _FARTHEST = 1e10  # of a loss on a grid
 _NUDGE = 4e-16  # of a place
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open

@@ -12,6 +12,11 @@ def value(alpha: float, max_weight: float, base: Curve) -> float:
     return wor_rdp.value(alpha, max_weight, base)
 
 
+def coarse(alpha: float, max_weight: float, base: Curve) -> float:
+    """About that."""
+    return wor_rdp.coarse(alpha, max_weight, base)
+
+
 def exact(mp: Any, alpha: float, max_weight: float, base: Curve) -> Any:
     return wor_rdp.exact(mp, alpha, max_weight, base)
 
@@ -29,4 +34,5 @@ BOUND = Bound(
     rtol=3e-11,
     errata=("The sum is printed from j = 1 (also in Berthier & Karimireddy, Theorem 3.1); it must start at j = 3.",),
     integer_orders=True,
+    coarse=coarse,
 )

@@ -1,6 +1,7 @@
 """Rényi DP of sampling a batch without replacement, or with bounded weights: the general bound."""
 
-from math import exp, expm1, inf, log, log1p
+from collections.abc import Callable
+from math import exp, expm1, inf, isqrt, log, log1p, sqrt
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -14,21 +15,63 @@ _ERROR = 1e-11
 _LARGEST = 100_000  # whole orders
 _EDGE = 24  # summands at each end that are always computed
 _NEGLIGIBLE = 45.0
+_PROBES, _FEW = 24, 1000  # summands
+_APART, _PEAK = 0.7, 12  # standard deviations; so many of these are seen of a peak on either side
 
 
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
     """ε′(α) = log{1 + q²C(α,2)·min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)]
     + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), capped by ε(α)."""
-    order = whole(alpha)
-    log_q = log(sampling_rate)
-    # The summands are largest at the ends, or near them: these come first, so that the middle can be seen to be nothing.
+    return _value(alpha, log(sampling_rate), base, _middle)
+
+
+def coarse(alpha: float, sampling_rate: float, base: Curve) -> float:
+    """About that: of many summands those at the ends, and the largest one with its width."""
+    return _value(alpha, log(sampling_rate), base, _middle if alpha <= _FEW else _peak)
+
+
+def _value(alpha: float, log_q: float, base: Curve, middle: Callable[..., list[float]]) -> float:
+    order, unsampled = whole(alpha), base.rdp(alpha)
+
+    def term(j: int) -> float:
+        return _term(j, order, log_q, base)
+
+    # Ends and the largest summand come first, so that the rest can be seen to be nothing, or too much.
     head, tail = min(order, _EDGE), max(_EDGE + 1, order - _EDGE)
-    terms = [_second(order, log_q, base)]
-    terms += [_term(j, order, log_q, base) for j in (*range(3, head + 1), *range(tail, order + 1))]
-    _middle(head + 1, min(tail - 1, order), order, log_q, base, terms)
-    total = log_sum(terms)
+    terms = [_second(order, log_q, base)] + [term(j) for j in (*range(3, head + 1), *range(tail, order + 1))]
+    low, high = head + 1, min(tail - 1, order)
+    highest, at = _highest(low, high, term)
+    if (largest := max(*terms, highest)) / (alpha - 1) >= unsampled:
+        return unsampled
+    total = log_sum(terms + middle(low, high, order, log_q, base, largest, at))
     sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
-    return min(up(sampled, _ERROR), base.rdp(alpha))
+    return min(up(sampled, _ERROR), unsampled)
+
+
+def _highest(low: int, high: int, term: Callable[[int], float]) -> tuple[float, int]:
+    """About the largest of low..high, and where: of some of them, of some next to that one, and so on; −∞ where there is none."""
+    best = -inf, low
+    while low <= high:
+        step = max(1, (high - low) // _PROBES)
+        found, at = max((term(j), j) for j in range(low, high + 1, step))
+        best = max(best, (found, at))
+        if step == 1:
+            break
+        low, high = max(low, at - step), min(high, at + step)
+    return best
+
+
+def _peak(low: int, high: int, order: int, log_q: float, base: Curve, largest: float, at: int) -> list[float]:
+    """About the summands of low..high, where they fall as a Gaussian's values do around the largest one: of a few, evenly apart (the
+    trapezoidal rule), as many times as there are others next to them."""
+    def term(j: int) -> float:
+        return _term(min(max(j, low), high), order, log_q, base)
+
+    aside = max(1, isqrt(order))
+    bend = 2 * term(at) - term(at - aside) - term(at + aside)
+    apart = max(1, int(_APART * aside / sqrt(bend))) if bend > 0 else 1
+    some = [j for j in range(at - _PEAK * apart, at + _PEAK * apart + 1, apart) if low <= j <= high]
+    return [log(apart) + term(j) for j in some]
 
 
 def _term(j: int, order: int, log_q: float, base: Curve) -> float:
@@ -36,14 +79,13 @@ def _term(j: int, order: int, log_q: float, base: Curve) -> float:
     return j * log_q + log_choose(order, j) + (j - 1) * base.rdp(j) + _log_min_two(base.pure, j)
 
 
-def _middle(low: int, high: int, order: int, log_q: float, base: Curve, terms: list[float]) -> None:
-    """Add the summands of low..high: one by one where they matter, a block's upper bound where it does not.
+def _middle(low: int, high: int, order: int, log_q: float, base: Curve, largest: float, _: int) -> list[float]:
+    """The summands of low..high: one by one where they matter, a block's upper bound where it does not.
 
     In a block every factor is at most its value at one end (or at α/2 for the binomial coefficient), since ε(j) and so
-    (j−1)ε(j) increase in j. A block is taken whole where that bound is below e^{−45} of what is there already.
+    (j−1)ε(j) increase in j. A block is taken whole where that bound is below e^{−45} of a summand.
     """
-    blocks = [(low, high)] if low <= high else []
-    largest = max(terms)
+    terms, blocks = [], [(low, high)] if low <= high else []
     while blocks:
         a, b = blocks.pop()
         widest = min(max(order // 2, a), b)
@@ -55,6 +97,7 @@ def _middle(low: int, high: int, order: int, log_q: float, base: Curve, terms: l
         else:
             mid = (a + b) // 2
             blocks += [(a, mid), (mid + 1, b)]
+    return terms
 
 
 def whole(alpha: float) -> int:
@@ -109,4 +152,5 @@ BOUND = Bound(
     exact=exact,
     rtol=3e-11,
     integer_orders=True,
+    coarse=coarse,
 )
