@@ -9,6 +9,7 @@ import mpmath
 import pytest
 
 from dpcalc.bounds import all_bounds
+from dpcalc.bounds.curve import of
 from dpcalc.profiles import compose, pairs
 from dpcalc.profiles.pair import Pair
 
@@ -119,3 +120,30 @@ def test_losses_that_would_overflow_in_a_cell():
     line = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --strong-convexity .5 --learning-rate .001 --diameter .5 --epochs 10 --n 133000000000"
     done = answered([*line.split(), "--sigma", "1e-15", "--delta", "2.87e-05", "--json"])
     assert json.loads(done.out)["result"]["epsilon"] == 0
+
+
+def test_the_order_of_batches_without_replacement_takes_few_summands(monkeypatch):
+    """Whole orders up to 1e5 of a pure mechanism: 12 s, and 24 s where there is nothing to sample, as every summand was computed."""
+    from dpcalc.bounds.sampling import wor_rdp
+
+    calls, once = [0], wor_rdp.log_choose
+
+    def counted(*args):
+        calls[0] += 1
+        return once(*args)
+
+    monkeypatch.setattr(wor_rdp, "log_choose", counted)
+    for rate, most in ((0.05, 20_000), (0.5, 20_000), (0.7, 20_000), (1.0, 10_000)):
+        calls[0] = 0
+        result = json.loads(answered(["subsample", "--scheme", "without-replacement", "--mechanism", "laplace", "--scale", "0.5", "--sampling-rate",
+                                      str(rate), "--steps", "2", "--delta", "1e-5", "--bound", "wor-rdp", "--json"]).out)["result"]
+        assert 0 < result["epsilon"] <= 4 and calls[0] <= most
+
+
+@pytest.mark.parametrize("order", [7, 900, 1001, 20_000, 99_999])
+@pytest.mark.parametrize("rate", [1e-4, 0.05, 0.3])
+def test_the_look_at_orders_is_near_the_bound(order, rate):
+    bounds = all_bounds()
+    base = of(bounds["laplace-rdp"], pure=2.0, scale=0.5, sensitivity=1.0)
+    for name in ("wor-rdp", "weighted-rdp"):
+        assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-6)
