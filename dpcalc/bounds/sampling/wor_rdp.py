@@ -16,7 +16,7 @@ _LARGEST = 100_000  # whole orders
 _EDGE = 24  # summands at each end that are always computed
 _NEGLIGIBLE = 45.0
 _PROBES, _FEW = 24, 1000  # summands
-_APART, _PEAK = 0.7, 12  # standard deviations; so many of these are seen of a peak on either side
+_APART, _PEAK, _MANY = 0.7, 12, 200  # standard deviations; so many of these are seen of a peak on either side, or summands at an end
 
 
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
@@ -70,8 +70,10 @@ def _peak(low: int, high: int, order: int, log_q: float, base: Curve, largest: f
     aside = max(1, isqrt(order))
     bend = 2 * term(at) - term(at - aside) - term(at + aside)
     apart = max(1, int(_APART * aside / sqrt(bend))) if bend > 0 else 1
-    some = [j for j in range(at - _PEAK * apart, at + _PEAK * apart + 1, apart) if low <= j <= high]
-    return [log(apart) + term(j) for j in some]
+    first, last = at - _PEAK * apart, at + _PEAK * apart
+    if first < low or last > high:  # at an end there is no peak: one by one
+        first, last, apart = max(low, at - _MANY), min(high, at + _MANY), 1
+    return [log(apart) + term(j) for j in range(first, last + 1, apart)]
 
 
 def _term(j: int, order: int, log_q: float, base: Curve) -> float:
