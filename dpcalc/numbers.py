@@ -132,13 +132,13 @@ def _nonzero(result: float, *factors: float) -> float:
 
 
 def human(x: float, digits: int = 6, upward: bool = True) -> str:
-    """A decimal of `digits` significant digits on the safe side: never below x (or never above, not upward)."""
+    """A decimal of `digits` significant digits on the safe side: never below x (or never above, not upward), as JSON writes x."""
     if isinstance(x, int) or math.isinf(x) or x == 0:
         return f"{x:.0f}" if not math.isinf(x) else ("inf" if x > 0 else "-inf")
     from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
     context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
-    value = context.create_decimal(Decimal(x))
+    value = context.create_decimal(Decimal(repr(float(x))))  # 0.1 is 0.1
     exponent = value.adjusted()
     if -5 < exponent < digits + 3:
         text = f"{value:f}"
