@@ -53,8 +53,12 @@ def powered(law, matrix, steps):
 
 def delta(p, q, epsilon):
     """At most the larger of the two hockey-stick divergences: of what cells can tell."""
-    e = np.exp(epsilon)
-    return float(max(np.maximum(p - e * q, 0).sum(), np.maximum(q - e * p, 0).sum()))
+    return float(max(_beyond(p, q, epsilon), _beyond(q, p, epsilon)))
+
+
+def _beyond(p, q, epsilon):
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.maximum(np.where(q > 0, p - np.exp(epsilon) * q, p), 0).sum()
 
 
 def rdp(p, q, alpha):
