@@ -25,6 +25,7 @@ _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
+_LOOSE, _BACK = 0.01, 0.0015  # of a gap; of log x
 _ASIDE = 0.03  # of a first step where the solution is near
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
@@ -36,18 +37,36 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         near, search.slope = look(route, given, derive, question)
     if near is None:
         near = _guided(route, given, derive, question)
-    x = search.boundary(near)
-    row = search.forward(x, True)
-    for k in range(10):  # ε itself is computed on another grid
-        gap = search.log_ratio(row)
-        if gap <= 0:
-            break
-        x = moved(search.unknown, x, 2**k * (gap + search.allowed) / (search.slope or 1.0))
-        row = search.forward(x, True)
-    else:
-        raise OutOfScope("no-solution", f"{route.label} does not settle on a value that meets the budget", "--solve")
+    x, row = _met(search, search.boundary(near))
+    if _is_loose(search, x, row):
+        search.by_delta, search.slope = None, 0.0
+        x, row = _met(search, search.boundary(x))
     assert question.unknown is not None
     return row._replace(result={question.unknown.name: x, **row.result})
+
+
+def _met(search: _Search, x: float) -> tuple[float, Row]:
+    """x, or next to it, where ε itself meets the budget: with a lower value, or from δ, it may be computed on another grid."""
+    row = search.forward(x, True)
+    for k in range(10):
+        gap = search.log_ratio(row)
+        if gap <= 0:
+            return x, row
+        x = moved(search.unknown, x, 2**k * (gap + search.tolerance) / max(1.0, search.slope))
+        row = search.forward(x, True)
+    raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
+
+
+def _is_loose(search: _Search, x: float, row: Row) -> bool:
+    """Whether δ led to an ε far below the budget, which a value a little less private meets, too: at a tiny ε, δ is known less well."""
+    whole = search.unknown.kind == "count" and x * search.tolerance <= 1
+    if not search.by_delta or whole or search.log_ratio(row) > -_LOOSE:
+        return False
+    y = moved(search.unknown, x, -_BACK)
+    try:
+        return y != x and search.log_ratio(search.forward(y, False)) <= 0
+    except (OutOfScope, OverflowError):
+        return False
 
 
 def _guided(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float:

@@ -18,6 +18,7 @@ from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants,
 PRECISION = 1e-3
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
 _CUTS = 2
+_SEEN, _SEEN_ON_THE_WAY, _ROUGH = 1e-7, 1e-4, 2.0  # of δ; times the usual precision
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
@@ -54,6 +55,12 @@ class _Question(NamedTuple):
     def coarser(self) -> float:
         """How much coarser a grid may be where less than the usual precision is wanted: errors of rounding are of second order."""
         return max(1.0, sqrt(self.precision / PRECISION))
+
+    @property
+    def seen(self) -> float:
+        """Errors of δ that are looked at: searches on the way to an answer ask for a little less than the usual precision."""
+        times = self.precision / PRECISION
+        return _SEEN if times <= 1 else _SEEN_ON_THE_WAY if times < _ROUGH else inf
 
     def tilt_for(self, parts: Parts) -> Cumulants:
         return tilt.for_epsilon(parts, self.aimed) if self.aimed is not None else tilt.for_delta(parts, self.log_delta or 0.0)
@@ -275,7 +282,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     upper, below = reader(both.upper, +1), -inf
     if question.epsilon is None:
         above = upper.epsilon(question.log_delta or 0.0)
-        rare = sharper(near, both, upper, above, question.log_delta) if question.precision <= PRECISION else None
+        rare = sharper(near, both, upper, question.seen, above, question.log_delta)
         above = rare.between(above * NEAR, above, question.log_delta or 0.0) if rare else above
         above = (above + low) * (1 + 1e-14) if above > 0 else 0.0
         gained = gain(above)
@@ -284,7 +291,7 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         below = max(0.0, below)
     else:
         above, gained = upper.log_delta(question.epsilon - low), gain(question.epsilon)
-        rare = sharper(near, both, upper, question.epsilon - low) if question.precision <= PRECISION else None
+        rare = sharper(near, both, upper, question.seen, question.epsilon - low)
         above = min(above, rare.log_delta(question.epsilon - low)) if rare else above
         if bracket:
             below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + ROUNDING)

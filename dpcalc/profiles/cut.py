@@ -61,13 +61,12 @@ def cut(pair: Pair, log_tail: float, epsilon: float = inf) -> Cut:
 
 
 def _cut_atoms(pair: Pair, falling: Array, beyond: Array, kept: int, log_tail: float) -> Cut:
-    """With so many of the falling losses infinite; the atom at the top stays: it may be nearly all there is."""
+    """With so many of the falling losses infinite, but not nearly all of them; the atom at the top stays: it may be all there is."""
     found = _raised(pair, log_tail - _LESS)
+    kept = min(kept, int(np.searchsorted(beyond, _NEARLY_ALL, "right")))
     if kept == 0:
         return found
     high = float(beyond[kept - 1]) + 1e-12
-    if high > _NEARLY_ALL:
-        return Cut(pair)
     infinite = float(np.logaddexp(high, pair.log_infinite))
     atoms = tuple(a for a in found.pair.atoms if a[0] <= falling[kept])
     return found._replace(pair=found.pair._replace(atoms=atoms, log_infinite=infinite), log_high=high, loss=float(falling[kept - 1]))

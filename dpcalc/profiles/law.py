@@ -174,11 +174,12 @@ def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     """A law that is worse: each loss is split between its two neighbours so that both its P- and its Q-mass stay.
 
     E_P f(e^{−ℓ}) grows by that for every convex f (Doroshenko et al. 2022: connect the dots). A loss that is so little below a grid point
-    that it may be on it is raised to it; its share of the next one would be below 0, and is left out: both make the law worse.
+    that it may be on it is raised to it, with its P-mass: that makes the law worse, too.
     """
-    index, above = _cells(x.loss, step, offset)
-    high = x.weight * np.maximum(np.expm1(-above) / np.expm1(-step), 0.0) * np.exp(tilt * (step - above))
-    low = x.weight * (np.expm1(above - step) / np.expm1(-step)) * np.exp(-(1 + tilt) * above)
+    index, place = _cells(x.loss, step, offset)
+    above = np.maximum(place, 0.0)
+    high = x.weight * (np.expm1(-above) / np.expm1(-step)) * np.exp(tilt * (step - above))
+    low = x.weight * (np.expm1(above - step) / np.expm1(-step)) * np.exp(-above - tilt * place)
     first = int(index.min())
     size = _fitting(int(index.max()) - first + 2)
     weight = np.bincount(index - first, low, size) + np.bincount(index - first + 1, high, size)

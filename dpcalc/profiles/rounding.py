@@ -122,6 +122,8 @@ def first_round(parts: Parts, tilt: float, step: float, offsets: Sequence[float]
         try:
             return step, _round(parts, tilt, step, offsets, depth, bracket)
         except TooLarge:
+            if tilt * step > STEEP:  # e^{λh} is near the end of doubles
+                raise
             step *= 4
     return step, _round(parts, tilt, step, offsets, depth, bracket)
 

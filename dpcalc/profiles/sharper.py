@@ -10,16 +10,16 @@ from dpcalc.profiles.rounding import Rounded
 from dpcalc.profiles.tilt import Parts
 
 NEAR = 0.95  # of an ε, which errors make larger
-_SEEN, _TRIES, _FARTHEST = 1e-7, 3, -745.0  # of δ: errors that are looked at, where doubles hold it
+_TRIES, _FARTHEST = 3, -745.0  # where doubles hold δ
 _SMALLER = 0.1  # of log δ: another look leaves out less
 
 
-def sharper(parts: Parts, both: Rounded, upper: Reader, epsilon: float, log_delta: float | None = None) -> Reader | None:
-    """What is to be read at ε, where `upper` shows errors there; or, with a δ that `upper` reaches at ε, between NEAR of it and ε. None
-    where nothing better is found: several parts, or blocks composed first."""
+def sharper(parts: Parts, both: Rounded, upper: Reader, seen: float, epsilon: float, log_delta: float | None = None) -> Reader | None:
+    """What is to be read at ε, where `upper` shows errors of more than `seen` of δ there; or, with a δ that `upper` reaches at ε, between
+    NEAR of it and ε. None where nothing better is found: several parts, or blocks composed first."""
     steps = sum(count for _, count in parts)
     single = len(parts) == 1 and (not both.block or both.block >= steps) and 1 < steps <= far.MOST_STEPS
-    if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < _SEEN:
+    if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < seen:
         return None
     above = epsilon * (1.0 if log_delta is None else NEAR) - (both.step if both.block else 0.0)
     about, best = upper.log_delta(epsilon), None
@@ -35,7 +35,7 @@ def sharper(parts: Parts, both: Rounded, upper: Reader, epsilon: float, log_delt
         smaller = other.log_delta(epsilon) < about - _SMALLER
         if smaller or other.loose(epsilon) < loose:
             best, loose = other, other.loose(epsilon)
-        if not smaller or loose < _SEEN:
+        if not smaller or loose < seen:
             break
         about = other.log_delta(epsilon)
     return None if best and log_delta is not None and best.log_delta(epsilon) > log_delta else best

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _AT_FIRST = -60.0  # log δ that a profile is followed to at first
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
-_ROUGHLY, _CLOSELY = 50.0, 1.001  # times the precision: to see where a solution lies; without errors of 1e-6 looked at
+_ROUGHLY, _CLOSELY = 50.0, 1.001  # times the precision: to see where a solution lies; without errors of 1e-5 looked at
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 3e-7  # of ε, that --solve leaves of basic composition

@@ -168,8 +168,8 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
 
 
 def invert_near(gap: Callable[[float], float], start: float, fall: float) -> float:
-    """An ε with gap(ε) <= 0, the least one to 1e-10, or with a gap of 1e-11: from one near it, and about how much the gap falls as log ε
+    """An ε with gap(ε) <= 0, the least one to 1e-10, or about 1e-11 by its gap: from one near it, and about how much the gap falls as log ε
     grows. Raises Unreachable."""
     near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
     meets, fails = bracket_near(gap, start, near, +1, 1e-300, 1e300)
-    return boundary_log(gap, meets, fails, 1e-10, 1e-11)
+    return boundary_log(gap, meets, fails, 1e-10, 1e-11 * min(1.0, max(fall, 0.0)))
