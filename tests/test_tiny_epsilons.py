@@ -1,0 +1,36 @@
+"""Solutions over epochs whose ε is tiny: there δ at ε and ε at δ are not known equally well, and ε itself ends the search."""
+
+import json
+
+import pytest
+from calling import call
+
+QUESTIONS = {
+    "sigma": "shuffle-pnsgd --lipschitz 1 --smoothness 0.5 --learning-rate 0.0012389 --diameter 2.2989 --n 8234284698 --epochs 173 --delta 0.0015796 "
+             "--solve sigma --epsilon 0.00029299",
+    "n by δ and ε": "shuffle-pnsgd --lipschitz 1 --smoothness 0 --learning-rate 1.0009e-05 --diameter 0.19362 --epochs 8066 --sigma 0.35987 "
+                    "--delta 7.9483e-07 --solve n --epsilon 7.117e-05",
+    "n, few epochs": "shuffle-pnsgd --lipschitz 1 --smoothness 0.1 --learning-rate 0.0002979 --diameter 8.3227 --epochs 38 --sigma 2.0995 "
+                     "--delta 3.8317e-07 --solve n --epsilon 7.9521e-05",
+    "n, δ of rare losses": "shuffle-pnsgd --lipschitz 0.83195 --smoothness 0 --learning-rate 0.00040917 --diameter 0.15763 --epochs 4 "
+                           "--sigma 31.526 --delta 3.9369e-15 --solve n --epsilon 0.00017129",
+    "n by basic composition": "shuffle-pnsgd --lipschitz 1.3554 --smoothness 0.1 --learning-rate 0.034593 --diameter 2.0911 --epochs 80042 "
+                              "--sigma 5.6362 --delta 1.128e-07 --solve n --epsilon 0.0002562",
+}
+
+
+def result(line):
+    done = call([*line.split(), "--json"])
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["result"]
+
+
+@pytest.mark.parametrize("line", QUESTIONS.values(), ids=QUESTIONS)
+def test_a_solution_meets_its_budget_and_one_a_little_less_private_does_not(line):
+    question, _, budget = line.partition(" --epsilon ")
+    question, _, unknown = question.partition(" --solve ")
+    solved = result(line)
+    assert 0.98 * float(budget) < solved["epsilon"] <= float(budget)
+    whole = int if unknown == "n" else float
+    back, nearer = (result(f"{question} --{unknown} {whole(times * solved[unknown])!r}")["epsilon"] for times in (1, 0.995))
+    assert back <= float(budget) < nearer
