@@ -182,7 +182,7 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
         answer = _at_tilt(parts, aimed._replace(tight=bracket), bracket)
     except TooLarge:
         return _at_tilt(parts, question, bracket), question
-    if answer.upper - (answer.lower if bracket else single) <= question.precision * answer.upper:
+    if answer.upper < inf and answer.upper - (answer.lower if bracket else single) <= question.precision * answer.upper:
         return answer, aimed
     other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question

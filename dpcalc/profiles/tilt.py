@@ -17,6 +17,7 @@ DEEPEST = -1500.0  # of log δ: below, Chernoff's bound is good enough
 _HEAVIEST = 0.5  # log of the magnification by a slight tilt
 _FEW = 5.0  # large losses in a composition
 _LARGEST = 1e9  # ε looked for
+_FAR = 64.0  # of a ratio: such a tilt is no use
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
 
@@ -84,8 +85,11 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
     tilt, bounds, last = 1.0, [0.0, inf], None
     for _ in range(60):
         c = cumulants(parts, tilt)
-        if last and tilt > 3 * last.tilt and c.deviation < 0.05 * last.deviation:
-            break  # the law is all at its largest loss
+        if last and tilt > 3 * last.tilt and c.deviation < 0.05 * last.deviation:  # the law is all at its largest loss
+            if ratio(last) < _FAR:
+                break
+            bounds[1], tilt = tilt, sqrt(last.tilt * tilt)
+            continue
         last = c
         r = ratio(c)
         if c.deviation == 0 and (r >= 1 or c.rate < 1):

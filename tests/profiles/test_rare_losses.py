@@ -3,10 +3,12 @@
 Of T steps a binomial number is; their profile is a sum of Gaussian ones.
 """
 
+import json
 from math import inf, lgamma, log, log1p
 
 import numpy as np
 import pytest
+from calling import call
 
 from dpcalc.bounds.pnsgd import shuffled_hybrid
 from dpcalc.bounds.pnsgd.epochs import followed
@@ -58,3 +60,16 @@ def test_an_epoch_of_very_many_records(steps, level, log_deltas):
         samples = followed(shuffled_hybrid.BOUND, log_delta, steps, run | {"n": 10**12})
         found = compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta)
         assert found.upper <= 1.02 * found.lower
+
+
+@pytest.mark.parametrize(("question", "most"), [
+    ("subsample --scheme poisson --sigma 8.589 --sampling-rate 2.227e-06 --steps 1000 --delta 3.68e-172", 2.375e-4),  # was .1966
+    ("subsample --scheme without-replacement --sigma 17.82 --sampling-rate 0.002521 --steps 2 --delta 8.167e-193", 0.01113),  # was .1195
+    ("shuffle-pnsgd --lipschitz 0.19553 --smoothness 2 --diameter 0.11767 --n 26737800 --epochs 548 --sigma 62.514 --strong-convexity 2 "
+     "--learning-rate 1e-3 --delta 1e-150", 0.4216),  # was 87
+])
+def test_a_tilt_between_too_little_and_the_largest_loss(question, most):
+    """The search for a tilt ended where eight times as much is all at the largest loss: far from the one that a δ of e^−400 asks for."""
+    done = call([*question.split(), "--json"])
+    result = json.loads(done.stdout)["result"]
+    assert result.get("epsilon_lower", 0.98 * most) <= result["epsilon"] <= most
