@@ -6,6 +6,8 @@ from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple
 
+LARGEST_WHOLE = 100_000  # of the orders of bounds that are stated for whole ones: sums of as many terms
+
 
 class Bound(NamedTuple):
     """A theorem. It answers one kind of question, and its functions take the quantities named in `params`.

@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.bound import LARGEST_WHOLE
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.minimise import minimise, minimise_over
 from dpcalc.numerics.rounding import up
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
 
 Params = Mapping[str, Any]
-_LARGEST_WHOLE = 100_000  # of the search over whole orders, whose bounds are sums of as many terms
 _LOW, _HIGH = log(1e-4), log(9e9)  # of log(α − 1)
 _ROUGH, _FINE = 1e-2, 5e-7  # tolerances of log(α − 1); the value's error is about their square
 
@@ -83,7 +83,7 @@ def best_order(bound: Bound, conversion: Bound, params: Params, question: Questi
     elif _whole(bound, params):
         about = total_rdp(bound._replace(value=bound.coarse), params) if bound.coarse else curve
         first = round(min(start or _guess(curve, question), 64))
-        best = float(minimise_over(lambda k: at(float(k), along=about), first, 2, _LARGEST_WHOLE))
+        best = float(minimise_over(lambda k: at(float(k), along=about), first, 2, LARGEST_WHOLE))
     elif start is not None:
         best = _descend(at, start, 0.2, _ROUGH)
     elif conversion.rough is not None:

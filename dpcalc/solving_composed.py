@@ -59,8 +59,7 @@ def _met(search: _Search, x: float) -> tuple[float, Row]:
 
 def _is_loose(search: _Search, x: float, row: Row) -> bool:
     """Whether δ led to an ε far below the budget, which a value a little less private meets, too: at a tiny ε, δ is known less well."""
-    whole = search.unknown.kind == "count" and x * search.tolerance <= 1
-    if not search.by_delta or whole or search.log_ratio(row) > -_LOOSE:
+    if not search.by_delta or search.is_small_count(x) or search.log_ratio(row) > -_LOOSE:
         return False
     y = moved(search.unknown, x, -_BACK)
     try:
@@ -111,6 +110,10 @@ class _Search:
         """How far below the budget it may be met: where the loss changes little with the unknown, the unknown itself is to be near."""
         return self.tolerance * min(1.0, self.slope or 1.0)
 
+    def is_small_count(self, x: float) -> bool:
+        """Whether the next whole number is farther away than the precision."""
+        return self.unknown.kind == "count" and x * self.tolerance <= 1
+
     def forward(self, x: float, bracket: bool) -> Row:
         params = self.derive({**self.given, self.unknown.name: x})
         bound = self.route.bound
@@ -128,7 +131,7 @@ class _Search:
         try:
             if self.by_delta:
                 gap = self._by_delta(self.by_delta, x)
-                if self.unknown.kind != "count" or x * self.tolerance > 1 or abs(gap) > _TOLD * self.tolerance:
+                if not self.is_small_count(x) or abs(gap) > _TOLD * self.tolerance:
                     return gap
                 # Next to the budget ε itself tells which whole number is the last one; by how much, δ does: one measure for secants.
                 met = self.log_ratio(self.forward(x, False)) <= 0

@@ -18,7 +18,7 @@ from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants,
 PRECISION = 1e-3
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
 _CUTS = 2
-_SEEN, _SEEN_ON_THE_WAY, _ROUGH = 1e-7, 1e-4, 2.0  # of δ; times the usual precision
+SEEN = 1e-7  # of δ, that errors of transforms may make
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
@@ -46,6 +46,7 @@ class _Question(NamedTuple):
     precision: float
     aim: float | None = None  # the ε that the tilt makes typical, where it is not chosen from δ
     tight: bool = True  # whether a lower end needs a grid of its own
+    seen: float = SEEN  # errors of δ that are looked at
 
     @property
     def aimed(self) -> float | None:
@@ -55,12 +56,6 @@ class _Question(NamedTuple):
     def coarser(self) -> float:
         """How much coarser a grid may be where less than the usual precision is wanted: errors of rounding are of second order."""
         return max(1.0, sqrt(self.precision / PRECISION))
-
-    @property
-    def seen(self) -> float:
-        """Errors of δ that are looked at: searches on the way to an answer ask for a little less than the usual precision."""
-        times = self.precision / PRECISION
-        return _SEEN if times <= 1 else _SEEN_ON_THE_WAY if times < _ROUGH else inf
 
     def tilt_for(self, parts: Parts) -> Cumulants:
         return tilt.for_epsilon(parts, self.aimed) if self.aimed is not None else tilt.for_delta(parts, self.log_delta or 0.0)
@@ -88,17 +83,18 @@ class _Question(NamedTuple):
         return found if self.aim is None else max(_LEAST_BUDGET, found)
 
 
-def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True) -> Bracket:
+def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
     """The least ε with δ(ε) <= δ, from above and (with `bracket`) from below; inf where δ is below the infinite part.
 
+    `seen` is the error of δ from which on rounding is looked at closely: a search may leave it.
     Raises TooLarge where the composition does not fit in memory.
     """
-    return _worse_direction(parts, _Question(None, log_delta, precision), bracket)
+    return _worse_direction(parts, _Question(None, log_delta, precision, seen=seen), bracket)
 
 
-def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True) -> Bracket:
+def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
     """log δ at ε >= 0, from above and from below. Raises TooLarge."""
-    return _worse_direction(parts, _Question(epsilon, None, precision), bracket)
+    return _worse_direction(parts, _Question(epsilon, None, precision, seen=seen), bracket)
 
 
 def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracket:

@@ -151,8 +151,8 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
         parts = parts_at(**params, **trial)
         try:
             if epsilon is not None:
-                return compose.log_delta_at(parts, epsilon, _ROUGH, bracket=False).upper
-            return compose.epsilon_at(parts, log_delta or 0.0, _ROUGH, bracket=False).upper
+                return compose.log_delta_at(parts, epsilon, _ROUGH, bracket=False, seen=inf).upper
+            return compose.epsilon_at(parts, log_delta or 0.0, _ROUGH, bracket=False, seen=inf).upper
         except OutOfScope:
             return inf
 

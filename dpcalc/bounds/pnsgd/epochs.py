@@ -20,10 +20,11 @@ from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
     from dpcalc.profiles.compose import Bracket
+    from dpcalc.profiles.tilt import Parts
 
 _AT_FIRST = -60.0  # log δ that a profile is followed to at first
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
-_ROUGHLY, _CLOSELY = 50.0, 1.001  # times the precision: to see where a solution lies; without errors of 1e-5 looked at
+_ROUGHLY, _CLOSELY = (50.0, inf), (1.0, 1e-4)  # for searches: times the precision, and errors of δ that are looked at
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 3e-7  # of ε, that --solve leaves of basic composition
@@ -66,15 +67,15 @@ def composed(bound: Bound) -> Bound:
         return at_delta(log_delta, steps, p)[0]
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _at_budget(followed(bound, log_delta, steps, p), epsilon, log_delta, steps, _CLOSELY)
+        return _at_budget(followed(bound, log_delta, steps, p), epsilon, log_delta, steps, *_CLOSELY)
 
     def near_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _at_budget(about(bound, log_delta, steps, p), epsilon, log_delta, steps, _ROUGHLY)
+        return _at_budget(about(bound, log_delta, steps, p), epsilon, log_delta, steps, *_ROUGHLY)
 
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
         basic = steps * epsilon_along(samples, log_delta - log(steps))
-        return min(_epsilon(samples, steps, log_delta, _ROUGHLY).upper, basic) if basic else 0.0
+        return min(_epsilon(samples, steps, log_delta, *_ROUGHLY).upper, basic) if basic else 0.0
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
@@ -97,39 +98,48 @@ def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[s
         about = max(last, 4 * about)
 
 
-def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, coarser: float) -> float:
+def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, coarser: float, seen: float) -> float:
     """log δ at the budget's ε, by the composition of samples that go as deep as its δ needs; or basic, where that is less. Where Chernoff's
     bound is far below its δ, that: grids for so small a δ are large."""
     if _far_below(samples[1][0], epsilon, steps):
         return 0.0
     basic = log(steps) + log_delta_along(samples, epsilon / steps)
     rough = _chernoff(samples, steps, epsilon)
-    return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser).upper)
+    return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser, seen).upper)
 
 
 @lru_cache(maxsize=8)
 def _chernoff(samples: Samples, steps: int, epsilon: float) -> float:
     """An upper bound on log δ."""
-    from dpcalc.profiles import pairs, tilt
+    from dpcalc.profiles import tilt
     from dpcalc.profiles.ends import log_infinite
     from dpcalc.profiles.read import log_add
 
-    parts = ((pairs.sampled(*samples), steps),)
+    parts = _parts(samples, steps)
     return log_add(tilt.chernoff(tilt.for_epsilon(parts, epsilon), epsilon), log_infinite(parts))
 
 
 @lru_cache(maxsize=8)
-def _delta(samples: Samples, steps: int, epsilon: float, coarser: float = 1.0) -> Bracket:
-    from dpcalc.profiles import compose, pairs
+def _delta(samples: Samples, steps: int, epsilon: float, coarser: float = 1.0, seen: float | None = None) -> Bracket:
+    from dpcalc.profiles import compose
 
-    return compose.log_delta_at(((pairs.sampled(*samples), steps),), epsilon, coarser * compose.PRECISION, bracket=False)
+    seen = compose.SEEN if seen is None else seen
+    return compose.log_delta_at(_parts(samples, steps), epsilon, coarser * compose.PRECISION, bracket=False, seen=seen)
 
 
 @lru_cache(maxsize=8)
-def _epsilon(samples: Samples, steps: int, log_delta: float, coarser: float = 1.0) -> Bracket:
-    from dpcalc.profiles import compose, pairs
+def _epsilon(samples: Samples, steps: int, log_delta: float, coarser: float = 1.0, seen: float | None = None) -> Bracket:
+    from dpcalc.profiles import compose
 
-    return compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta, coarser * compose.PRECISION, bracket=False)
+    seen = compose.SEEN if seen is None else seen
+    return compose.epsilon_at(_parts(samples, steps), log_delta, coarser * compose.PRECISION, bracket=False, seen=seen)
+
+
+@lru_cache(maxsize=4)
+def _parts(samples: Samples, steps: int) -> Parts:
+    from dpcalc.profiles import pairs
+
+    return ((pairs.sampled(*samples), steps),)
 
 
 def surely_one(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import exp, expm1, inf, isqrt, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.bound import LARGEST_WHOLE, Bound
 from dpcalc.bounds.curve import Curve
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.binomial import log_choose
@@ -12,7 +12,6 @@ from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
 
 _ERROR = 1e-11
-_LARGEST = 100_000  # whole orders
 _EDGE = 24  # summands at each end that are always computed
 _NEGLIGIBLE = 45.0
 _PROBES, _FEW = 24, 1000  # summands
@@ -22,15 +21,15 @@ _APART, _PEAK, _MANY = 0.7, 12, 200  # standard deviations; so many of these are
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
     """ε′(α) = log{1 + q²C(α,2)·min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)]
     + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), capped by ε(α)."""
-    return _value(alpha, log(sampling_rate), base, _middle)
+    return _value(alpha, log(sampling_rate), base, every=True)
 
 
 def coarse(alpha: float, sampling_rate: float, base: Curve) -> float:
     """About that: of many summands those at the ends, and the largest one with its width."""
-    return _value(alpha, log(sampling_rate), base, _middle if alpha <= _FEW else _peak)
+    return _value(alpha, log(sampling_rate), base, every=alpha <= _FEW)
 
 
-def _value(alpha: float, log_q: float, base: Curve, middle: Callable[..., list[float]]) -> float:
+def _value(alpha: float, log_q: float, base: Curve, every: bool) -> float:
     order, unsampled = whole(alpha), base.rdp(alpha)
 
     def term(j: int) -> float:
@@ -43,7 +42,7 @@ def _value(alpha: float, log_q: float, base: Curve, middle: Callable[..., list[f
     highest, at = _highest(low, high, term)
     if (largest := max(*terms, highest)) / (alpha - 1) >= unsampled:
         return unsampled
-    total = log_sum(terms + middle(low, high, order, log_q, base, largest, at))
+    total = log_sum(terms + (_middle(low, high, order, log_q, base, largest) if every else _peak(low, high, order, term, at)))
     sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
     return min(up(sampled, _ERROR), unsampled)
 
@@ -61,11 +60,11 @@ def _highest(low: int, high: int, term: Callable[[int], float]) -> tuple[float, 
     return best
 
 
-def _peak(low: int, high: int, order: int, log_q: float, base: Curve, largest: float, at: int) -> list[float]:
+def _peak(low: int, high: int, order: int, summand: Callable[[int], float], at: int) -> list[float]:
     """About the summands of low..high, where they fall as a Gaussian's values do around the largest one: of a few, evenly apart (the
     trapezoidal rule), as many times as there are others next to them."""
     def term(j: int) -> float:
-        return _term(min(max(j, low), high), order, log_q, base)
+        return summand(min(max(j, low), high))
 
     aside = max(1, isqrt(order))
     bend = 2 * term(at) - term(at - aside) - term(at + aside)
@@ -81,7 +80,7 @@ def _term(j: int, order: int, log_q: float, base: Curve) -> float:
     return j * log_q + log_choose(order, j) + (j - 1) * base.rdp(j) + _log_min_two(base.pure, j)
 
 
-def _middle(low: int, high: int, order: int, log_q: float, base: Curve, largest: float, _: int) -> list[float]:
+def _middle(low: int, high: int, order: int, log_q: float, base: Curve, largest: float) -> list[float]:
     """The summands of low..high: one by one where they matter, a block's upper bound where it does not.
 
     In a block every factor is at most its value at one end (or at α/2 for the binomial coefficient), since ε(j) and so
@@ -104,8 +103,8 @@ def _middle(low: int, high: int, order: int, log_q: float, base: Curve, largest:
 
 def whole(alpha: float) -> int:
     """α as a whole order; raises OutOfScope otherwise."""
-    if alpha < 2 or alpha != int(alpha) or alpha > _LARGEST:
-        raise OutOfScope("out-of-range", f"{alpha:g} is not a whole order from 2 to {_LARGEST}; "
+    if alpha < 2 or alpha != int(alpha) or alpha > LARGEST_WHOLE:
+        raise OutOfScope("out-of-range", f"{alpha:g} is not a whole order from 2 to {LARGEST_WHOLE}; "
                          "Theorem 9 (Wang, Balle & Kasiviswanathan 2019) is stated for those", "--alpha")
     return int(alpha)
 
