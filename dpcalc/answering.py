@@ -64,7 +64,8 @@ def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
         return ()
     low, high = unknown.search
     end = low if unknown.safer > 0 else high
-    if (unknown.kind == "count" and end == 1) or abs(head.result[unknown.name] - end) > 1e-4 * abs(end):
+    count = unknown.kind == "count"
+    if (count and end == 1) or abs(head.result[unknown.name] - end) > (0 if count else 1e-4 * abs(end)):
         return ()
     return (f"every {unknown.option} from {human(low)} to {human(high, upward=False)}, the range looked through, meets the budget",)
 
@@ -100,6 +101,34 @@ def _answered(route: Route, given: Params, derive: Callable[[Params], Params], q
     unknown = question.unknown
     if not unknown:
         return evaluate(route, derive(given), question)
+    if unknown.kind == "count" and unknown.search[0] > 1:
+        return _counted(route, given, derive, question, found)
+    return _solved(route, given, derive, question, found)
+
+
+def _counted(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+    """A count that starts at a position, which may be far: what is looked for is how far it goes beyond that."""
+    unknown = question.unknown
+    assert unknown is not None
+    name, (low, high) = unknown.name, unknown.search
+    before = int(low) - 1
+    beyond = question._replace(unknown=unknown._replace(search=(1.0, high - before), before=before))
+
+    def counted(params: Params) -> Params:
+        return derive({**params, name: params[name] + before})
+
+    row = _solved(route, given, counted, beyond, [_moved(row, name, -before) for row in found])
+    return _moved(row, name, before)
+
+
+def _moved(row: Row, name: str, by: int) -> Row:
+    x = row.result[name] + by
+    return row._replace(result={**row.result, name: x}, params={**row.params, name: x})
+
+
+def _solved(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+    unknown = question.unknown
+    assert unknown is not None
     if _solved_by_composition(route, given, question):
         from dpcalc.solving_composed import solve as solve_composed
 

@@ -24,6 +24,7 @@ class Quantity(NamedTuple):
     choices: tuple[str, ...] = ()
     safer: int = 0  # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
+    before: int = 0  # what a count that is looked for from 1 on starts after
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
     both: bool = False  # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
     reads: bool = False  # its text names a file, or with - standard input

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from math import exp, inf, log
+from math import asinh, copysign, exp, inf, log, sqrt
 from typing import Any
 
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
@@ -18,7 +18,10 @@ from dpcalc.rows import Route, Row
 
 _APART, _BELIEVED = 1e-3, 0.3  # relative: two values for a slope; how far it is believed
 _MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
-_ROUGHLY = 0.05  # relative, of a guess
+ROUGHLY, _FINELY = 0.05, 1e-4  # relative, of guesses
+# Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
+# root of the logarithm of the gap there.
+_CLIFF, _BEFORE = 6.0, 0.02
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -31,7 +34,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     gap = cache(search.gap)
     try:
         if search.one_value:
-            x = _root(gap, unknown, max(1e-13, search.margin / 10), *_first_guesses(search, gap))
+            x = _root(gap, unknown, max(1e-13, search.margin / 300), *_first_guesses(search, gap), met=search.margin)
         else:
             x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
@@ -49,7 +52,7 @@ def roughly(route: Route, given: Params, derive: Callable[[Params], Params], que
     """Where the solution is by the faster form of a profile, to a few percent; None where there is none."""
     assert question.unknown is not None
     try:
-        return _root(_about(route, given, derive, question).gap, question.unknown, _ROUGHLY)
+        return _root(_about(route, given, derive, question).gap, question.unknown, ROUGHLY)
     except Unreachable:
         return None
 
@@ -78,17 +81,29 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
         return ()
     about = _about(search.route, search.given, search.derive, search.question)
     try:
-        x = _root(about.gap, unknown, 1e-4)
+        x = _root(about.gap, unknown, ROUGHLY)
+        if unknown.kind == "count":
+            return (_root(about.gap, unknown, _FINELY),)
+        rise = _rise(about.gap, x, unknown.safer)
+        if rise < _CLIFF * search.question.log_delta:
+            off = asinh(gap(x))
+            x *= exp(unknown.safer * copysign(_BEFORE * sqrt(abs(off)), off))
+        else:
+            x = _root(about.gap, unknown, _FINELY)
+            rise = _rise(about.gap, x, unknown.safer)
     except Unreachable:
         return ()
-    if unknown.kind == "count":
-        return (x,)
-    aside = x * (1 + unknown.safer * _APART)
-    off, rise = gap(x), (about.gap(aside) - about.gap(x)) / _APART
     low, high = unknown.search
+    x = min(max(x, low), high)
+    off = gap(x)
     if not (rise < 0 and 0 < abs(off / rise) < _BELIEVED):
         return (x,)
     return x, min(max(x * exp(-unknown.safer * off / rise), low), high)
+
+
+def _rise(gap: Callable[[float], float], x: float, safer: int) -> float:
+    """How much the gap grows as the logarithm of x does towards more privacy, next to x."""
+    return (gap(x * (1 + safer * _APART)) - gap(x)) / _APART
 
 
 def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | None:
@@ -163,11 +178,12 @@ def _at_fixed_orders(search: _Search, x: float) -> float:
 
 
 def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, start: float | None = None,
-          near: float | None = None) -> float:
-    """The boundary of gap <= 0; from a start, where one is given, and towards a point that is nearer to it."""
+          near: float | None = None, *, met: float = 0.0) -> float:
+    """The boundary of gap <= 0, or where the gap is −`met` at least; from a start, where one is given, and towards a point that is nearer
+    to it."""
     low, high = unknown.search
     gap = cache(gap)
-    if unknown.kind == "count" and tolerance < 1e-6:
+    if unknown.kind == "count" and tolerance < _FINELY:
         return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start))
     whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
     if start is not None and near is not None:
@@ -176,7 +192,7 @@ def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, st
         meets, fails = bracket(whole, start, unknown.safer, low, high, 1.0001)
     else:
         meets, fails = bracket(whole, 1.0 if low < 1.0 < high else (low * high) ** 0.5, unknown.safer, low, high, 2.0)
-    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance, tolerance if near is not None else 0.0)
+    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance, met)
     return int(x) if unknown.kind == "count" else x
 
 
@@ -227,4 +243,4 @@ def reached(question: Question, forward: Callable[[float], Row], at: float) -> s
         best = forward(at).result[question.asks]
     except (DpcalcError, OverflowError):
         return f"even {question.unknown.option} {at:g} gives no finite {question.asks}"
-    return f"the best reachable is {question.asks} = {human(best)} (at {question.unknown.option} {at:g})"
+    return f"the best reachable is {question.asks} = {human(best)} (at {question.unknown.option} {at + question.unknown.before:g})"

@@ -23,6 +23,8 @@ _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
+_NEAR_BY = 1.5  # as far a parabola is
+_LEAST = 2e-3  # of a bracket, to cut off
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _LOOSE, _BACK = 0.01, 0.0015  # of a gap; of log x
@@ -149,6 +151,7 @@ class _Search:
     def boundary(self, start: float) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
+        seen: list[tuple[float, float]] = []
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
         x, last, before = moved(self.unknown, start, 0.0), None, None
         away = _Away(self.unknown.safer, self.slope != 0.0)
@@ -156,6 +159,7 @@ class _Search:
             gap = self.gap(x)
             met = gap <= 0
             ends[met] = (x, gap)
+            seen.append((x, gap))
             pull = {met: 1.0, (not met): pull[not met] / 2 if met is last else 1.0}
             last = met
             if -self.allowed * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
@@ -164,7 +168,7 @@ class _Search:
                 self.slope = abs((gap - before[1]) / log(x / before[0]))
             before = x, gap
             if len(ends) == 2:
-                x = self._between(ends[True], ends[False], pull[True], pull[False])
+                x = self._interpolated(seen, ends) or self._between(ends[True], ends[False], pull[True], pull[False])
                 continue
             by = self._newton(gap)
             y = moved(self.unknown, x, by) if by else x
@@ -192,13 +196,24 @@ class _Search:
         a, b = ends[True][0], ends[False][0]
         return abs(log(a / b)) < self.width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
+    def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
+        """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say, or said so in vain."""
+        near = sorted((point for point in seen if abs(point[1]) < _NEAR_BY), key=lambda point: abs(point[1]))[:3]
+        if self.unknown.kind == "count" or len(near) < 3 or near[-1] == seen[-1] or len({gap for _, gap in near}) < 3:
+            return None
+        (x, f), (y, g), (z, h) = near
+        at = -self.allowed / 2
+        t = log(y / x) * (at - f) * (at - h) / ((g - f) * (g - h)) + log(z / x) * (at - f) * (at - g) / ((h - f) * (h - g))
+        low, high = sorted((ends[True][0], ends[False][0]))
+        return x * exp(t) if low < x * exp(t) < high else None
+
     def _between(self, met: tuple[float, float], failed: tuple[float, float], pull_met: float, pull_failed: float) -> float:
         """Where the secant in log x reaches just below the budget, kept inside the bracket."""
         (a, gap_a), (b, gap_b) = met, failed
         share = 0.5
         if abs(gap_a) < 5 and gap_b < 5 and abs(log(a / b)) < _LONGEST:
             below, above = (-self.allowed / 2 - gap_a) * pull_met, (gap_b + self.allowed / 2) * pull_failed
-            share = min(max(below / (below + above), 0.02), 0.98)
+            share = min(max(below / (below + above), _LEAST), 1 - _LEAST)
         x = a * exp(share * log(b / a))
         if self.unknown.kind == "count":
             low, high = sorted((int(a), int(b)))

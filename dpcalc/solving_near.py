@@ -12,12 +12,13 @@ from dpcalc.orders import Params, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route
-from dpcalc.solving import roughly
+from dpcalc.solving import ROUGHLY, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS = 12
-_ENOUGH = 0.03  # of a gap
-_FAR = 0.2  # of a gap: farther away ε tells more
+_CLIFF, _BEFORE = 15.0, 0.008  # as steep a gap falls earlier in smaller blocks: about as much in log x
+_ENOUGH, _CLOSE = 0.03, 0.005  # of a gap, and of log x, where a gap is steep
+_FAR, _SMOOTH = 0.2, 1.0  # of a gap: farther away ε tells more; as far log δ tells about its slope
 _PER_NOISE = 1.4  # about how much log ε falls where the logarithm of the unknown changes by 1
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
@@ -35,26 +36,29 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     """From where basic composition meets the budget; by ε at δ from afar, then by δ at ε, which changes smoothly also where ε jumps."""
     unknown = question.unknown
     assert unknown is not None
-    start = _by_basic(route, given, derive, question)
+    most = _by_basic(route, given, derive, question)
     gap = _Gap(route, given, derive, question)
-    x = moved(unknown, middle(unknown) if start is None else start, 0.0)
-    low, high = -inf, inf  # log x: where a budget is not met, and where it is, times `safer`
-    last: dict[bool, tuple[float, float]] = {}  # far? → log x and gap
-    slope = {True: _PER_NOISE, False: 0.0}  # how much less a gap is where there is less loss
+    x = moved(unknown, middle(unknown), 0.0) if most is None else moved(unknown, most, -_SHARPER)
+    # log x: where a budget is not met, and where it is, times `safer`
+    low, high = -inf, inf if most is None else unknown.safer * log(most) + ROUGHLY
+    last: dict[bool | None, tuple[float, float]] = {}  # far? → log x and gap; None: whichever tells more
+    slope: dict[bool | None, float] = {}  # how much less a gap is where there is less loss
     for _ in range(_LOOKS):
-        t = unknown.safer * log(x)
-        far, value = gap(x)
-        low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
-        if far in last and last[far][0] != t and abs(value) + abs(last[far][1]) < inf:
-            slope[far] = max((last[far][1] - value) / (t - last[far][0]), 0.0)
-        last[far] = t, value
-        if not far and abs(value) < _ENOUGH and slope[False]:
-            return Near(moved(unknown, x, value / slope[False]), slope[False])
-        y = moved(unknown, x, _inside(t, _step(value, slope[far]), low, high))
-        if y == x:
+        t, gaps = unknown.safer * log(x), gap(x)
+        far = True in gaps
+        low, high = (max(low, t), high) if gaps[far] > 0 else (low, min(high, t))
+        for kind, value in (*gaps.items(), (None, gaps[far])):
+            if kind in last and last[kind][0] != t and abs(value) + abs(last[kind][1]) < inf:
+                slope[kind] = max((last[kind][1] - value) / (t - last[kind][0]), 0.0)
+            last[kind] = t, value
+        steep = slope.get(False, 0.0)
+        if not far and steep and abs(gaps[False]) < max(_ENOUGH, _CLOSE * steep):
+            return Near(moved(unknown, x, gaps[False] / steep - (_BEFORE if steep > _CLIFF else 0.0)), steep)
+        y = moved(unknown, x, _inside(t, _step(gaps[far], slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0)), low, high))
+        if y == x or high - low < _CLOSE:
             break
         x = y
-    return Near(x, slope[False])
+    return Near(x, slope.get(False, 0.0))
 
 
 def _step(gap: float, slope: float) -> float:
@@ -73,27 +77,28 @@ def _inside(t: float, by: float, low: float, high: float) -> float:
 
 
 class _Gap:
-    """(whether the budget is far, about log(ε/budget)): far from it by ε, else by log δ at its ε."""
+    """About log(ε/budget): by log δ at its ε (False), and where the budget is far from that, by ε, too (True)."""
 
     def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         assert question.unknown is not None and question.target is not None
         self.bound, self.given, self.derive, self.question = route.bound, given, derive, question
         self.name, self.target = question.unknown.name, question.target
 
-    def __call__(self, x: float) -> tuple[bool, float]:
+    def __call__(self, x: float) -> dict[bool, float]:
         try:
             return self._found(self.derive({**self.given, self.name: x}))
         except (OutOfScope, OverflowError):
-            return True, inf
+            return {True: inf}
 
-    def _found(self, params: Params) -> tuple[bool, float]:
+    def _found(self, params: Params) -> dict[bool, float]:
         bound = self.bound
         assert bound.near_budget is not None and bound.near_inverse is not None
         gap = gap_by_delta(bound, bound.near_budget, self.question, params)
         if abs(gap) < _FAR or params.get("steps", 1) == 1:
-            return False, gap
+            return {False: gap}
         epsilon = bound.near_inverse(self.question.log_delta, **own_params(bound, params))
-        return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
+        by_epsilon = log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
+        return {True: by_epsilon, False: gap} if abs(gap) < _SMOOTH else {True: by_epsilon}
 
 
 def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Question, params: Params) -> float:
@@ -105,14 +110,13 @@ def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Questi
 
 
 def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
-    """Somewhat less noise than basic composition needs, where that is quick to find; its row looks there too."""
+    """Where basic composition meets the budget, to a few percent, where that is quick to find; its row looks there too."""
     from dpcalc.bounds.pnsgd.epochs import basic
 
     unknown, one = question.unknown, route.bound.one
     if one is None or unknown is None or unknown.name == "epochs":
         return None
-    most = roughly(Route(basic(one)), given, derive, question)
-    return None if most is None else most * exp(-unknown.safer * _SHARPER)
+    return roughly(Route(basic(one)), given, derive, question)
 
 
 def middle(unknown: Quantity) -> float:

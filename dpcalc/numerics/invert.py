@@ -8,7 +8,8 @@ _OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, and of a bracket
 _SHORT = 0.1  # of the distance between two points
 _TOO_NEAR = 1e-9  # of a bracket: not believed
 _NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that; a step at most
-_TRUSTED, _BEYOND, _WIDE = 1.0, 1.2, 1.3  # of a step in log x for a secant, or a gap; how far beyond it; a first step from afar
+_TRUSTED, _BEYOND = 1.0, 1.2  # of a step in log x for a secant, or a gap; how far beyond it
+_CLOSE, _WIDE = 1.01, 1.3  # a first step, at least, and from afar at most
 
 
 class Unreachable(ValueError):
@@ -105,7 +106,7 @@ def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: floa
     c = min(max(b * exp(_over(share) * share * log(b / a)), low), high) if 0 < share < 1 else b
     if c != b and (gap(c) > 0) != (fb > 0):
         return (b, c) if fb <= 0 else (c, b)
-    return bracket(gap, c, toward, low, high, 1.01 if abs(fb) < _TRUSTED else _WIDE)
+    return bracket(gap, c, toward, low, high, min(max(exp(2 * abs(log(b / a))), _CLOSE), _CLOSE if abs(fb) < _TRUSTED else _WIDE))
 
 
 def _secant(grow: float, fx: float, fy: float) -> float:

@@ -27,7 +27,7 @@ _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost,
 _ROUGHLY, _CLOSELY = (50.0, inf), (1.0, 1e-4)  # for searches: times the precision, and errors of δ that are looked at
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
-_NEAR = 3e-7  # of ε, that --solve leaves of basic composition
+_NEAR = 1e-5  # of ε, that --solve leaves of basic composition
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
@@ -42,7 +42,7 @@ def composed(bound: Bound) -> Bound:
         if surely_one(bound, one, epsilon, steps, p):
             return 0.0, {}
         simple = basic_value(bound, epsilon, steps, p)
-        if simple == -inf:
+        if simple < DEEPEST:  # samples are rounded up to more
             return simple, {}
         found = _deep_enough(bound, one, epsilon, steps, p)
         return min(found.upper, simple), found.witness

@@ -24,7 +24,8 @@ _MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
 _TOP, _FALLEN = 4.0, 0.1  # of log δ
 _BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
 _RATIO = 1.5
-_SEARCHED, _FARTHEST = (-40, 28), 1500  # its powers where the end of the range is looked for, and as many beyond, down and up to this
+_SEARCHED, _FARTHEST = (-28, 14), 1500  # its powers where the end of the range is looked for, and as many beyond, down and up to this
+_NEAREST = -40  # power, down to which the fall from 0 on is looked at
 DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; what lies deeper does not matter
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
@@ -168,6 +169,7 @@ def _between(a: float, b: float, fall: float) -> list[float]:
 def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[float, dict[float, float]]:
     """About the ε with log δ = lowest, interpolated between powers of 1.5; and log δ, roughly, at those and at 0."""
     p, (low, high) = dict(params), _SEARCHED
+    more = high - low
     tried, seen = [0.0, *(_RATIO**k for k in range(low, high))], dict[float, float]()
     while True:
         seen = dict(sorted([*seen.items(), *zip(tried, many(bound, tried, COARSE, p), strict=True)]))
@@ -175,17 +177,28 @@ def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) ->
         if seen[0.0] <= lowest:
             return 0.0, seen
         k = next((k for k, x in enumerate(seen.values()) if x <= lowest), len(at))
-        if 1 < k < len(at):
+        falls_before = low > _NEAREST and seen[at[1]] < seen[0.0] - _FALLEN
+        if 1 < k < len(at) and not falls_before:
             a, b = at[k - 1], at[k]
             above, below = _size(seen[a], lowest), _size(seen[b], lowest)
             return float(a * _RATIO ** (log(-lowest / above) / log(below / above))), seen
         if k == 1 and low < -_FARTHEST:
             return at[1], seen
-        if k > 1 and high > _FARTHEST:
+        if k == len(at) and high > _FARTHEST:
             raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
-        more = _SEARCHED[1] - _SEARCHED[0]
-        tried = [_RATIO**k for k in (range(low - more, low) if k == 1 else range(high, high + more))]
-        low, high = (low - more, high) if k == 1 else (low, high + more)
+        if k == 1 or falls_before:
+            first = low - more
+            low = first if k > 1 else _first_above(bound, lowest, range(first, -_FARTHEST - more, -more), p)
+            tried = [_RATIO**k for k in range(low, low + more)]
+        else:
+            tried = [_RATIO**k for k in range(high, high + more)]
+            high += more
+
+
+def _first_above(bound: Bound, lowest: float, powers: range, p: dict[str, Any]) -> int:
+    """The first of falling powers with log δ above the lowest, or the last one."""
+    logs = many(bound, [_RATIO**k for k in reversed(powers)], COARSE, p)[::-1]
+    return next((k for k, x in zip(powers, logs, strict=True) if x > lowest), powers[-1])
 
 
 def _size(log_delta: float, lowest: float) -> float:
