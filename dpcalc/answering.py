@@ -38,13 +38,15 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         except (OverflowError, ZeroDivisionError, Unreachable):
             reasons.append(OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision"))
         except NoSolution as reason:
-            reasons.append(OutOfScope("no-solution", reason.message, reason.option))
+            reasons.append(reason)
         if route.bound.status == "proven":
             unproved.append(reasons[-1])
     skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
     if not found or (unproved and _beside_the_point(found, named)):
         reasons = unproved or reasons
         first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
+        if isinstance(first, NoSolution):
+            raise first.told()
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question)))
     head = ranked[0]

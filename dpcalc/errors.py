@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 
 class DpcalcError(Exception):
     """An answer that is a sentence. `code` and `option` are stable (JSON); `exit_code` follows the command line's."""
@@ -24,9 +26,16 @@ class DpcalcError(Exception):
 
 
 class NoSolution(DpcalcError):
-    """The budget cannot be met; the message says the best that can be reached."""
+    """The budget cannot be met. What can be reached at best takes a while to find out: it is looked for where it is told."""
 
     exit_code = 3
+
+    def __init__(self, code: str, message: str, option: str | None = None, reached: Callable[[], str] | None = None) -> None:
+        super().__init__(code, message, option)
+        self.reached = reached
+
+    def told(self) -> NoSolution:
+        return NoSolution(self.code, f"{self.message}: {self.reached()}", self.option) if self.reached else self
 
 
 class OutOfScope(DpcalcError):

@@ -42,8 +42,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
             return solve(route, given, derive, question)
         if search.reason and e.gap == inf:
             raise search.reason from None
-        raise NoSolution("no-solution", f"no {unknown.option[2:]} meets the budget by {route.label}: "
-                         f"{reached(search.question, search.forward, e.at)}", "--solve") from None
+        raise none_meets(route, question, search.forward, e.at) from None
     row = _checked(search, x, gap) or _settle(search, x)
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
@@ -236,11 +235,19 @@ def _log_ratio(x: float, target: float) -> float:
     return log(x / target) if target > 0 and x / target < inf else inf
 
 
-def reached(question: Question, forward: Callable[[float], Row], at: float) -> str:
+def none_meets(route: Route, question: Question, forward: Callable[[float], Row], best: float) -> NoSolution:
+    """That no value meets the budget, where `best` is the best one."""
+    assert question.unknown is not None
+    message = f"no {question.unknown.option[2:]} meets the budget by {route.label}"
+    return NoSolution("no-solution", message, "--solve", partial(_reached, question, forward, best))
+
+
+def _reached(question: Question, forward: Callable[[float], Row], at: float) -> str:
     """What the best value of the unknown gives, for people."""
     assert question.unknown is not None
+    there = f"{question.unknown.option} {at + question.unknown.before:g}"
     try:
         best = forward(at).result[question.asks]
     except (DpcalcError, OverflowError):
-        return f"even {question.unknown.option} {at:g} gives no finite {question.asks}"
-    return f"the best reachable is {question.asks} = {human(best)} (at {question.unknown.option} {at + question.unknown.before:g})"
+        return f"even {there} gives no finite {question.asks}"
+    return f"the best reachable is {question.asks} = {human(best)} (at {there})"

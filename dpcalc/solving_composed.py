@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import exp, inf, log
 
 from dpcalc.composed import ANSWERS
-from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
@@ -14,7 +14,7 @@ from dpcalc.profiles.compose import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
-from dpcalc.solving import reached
+from dpcalc.solving import none_meets
 from dpcalc.solving_near import PER_EPSILON, gap_by_delta, look, middle, moved
 
 _ROUNDS = 60
@@ -176,8 +176,7 @@ class _Search:
                 y = moved(self.unknown, x, away.step(log(x), gap))
             if y == x:
                 if gap > 0:
-                    raise NoSolution("no-solution", f"no {self.unknown.option[2:]} meets the budget by {self.route.label}: "
-                                     f"{reached(self.question, lambda best: self.forward(best, False), x)}", "--solve")
+                    raise none_meets(self.route, self.question, lambda best: self.forward(best, False), x)
                 break
             x = y
         if True not in ends:

@@ -18,7 +18,7 @@ PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS = 12
 _CLIFF, _BEFORE = 15.0, 0.008  # as steep a gap falls earlier in smaller blocks: about as much in log x
 _ENOUGH, _CLOSE = 0.03, 0.005  # of a gap, and of log x, where a gap is steep
-_FAR, _SMOOTH = 0.2, 1.0  # of a gap: farther away ε tells more; as far log δ tells about its slope
+_FAR = 0.7  # of a gap: farther away ε tells more
 _PER_NOISE = 1.4  # about how much log ε falls where the logarithm of the unknown changes by 1
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
@@ -41,20 +41,19 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     x = moved(unknown, middle(unknown), 0.0) if most is None else moved(unknown, most, -_SHARPER)
     # log x: where a budget is not met, and where it is, times `safer`
     low, high = -inf, inf if most is None else unknown.safer * log(most) + ROUGHLY
-    last: dict[bool | None, tuple[float, float]] = {}  # far? → log x and gap; None: whichever tells more
+    last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
     slope: dict[bool | None, float] = {}  # how much less a gap is where there is less loss
     for _ in range(_LOOKS):
-        t, gaps = unknown.safer * log(x), gap(x)
-        far = True in gaps
-        low, high = (max(low, t), high) if gaps[far] > 0 else (low, min(high, t))
-        for kind, value in (*gaps.items(), (None, gaps[far])):
+        t, (far, value) = unknown.safer * log(x), gap(x)
+        low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
+        for kind in (far, None):
             if kind in last and last[kind][0] != t and abs(value) + abs(last[kind][1]) < inf:
                 slope[kind] = max((last[kind][1] - value) / (t - last[kind][0]), 0.0)
             last[kind] = t, value
         steep = slope.get(False, 0.0)
-        if not far and steep and abs(gaps[False]) < max(_ENOUGH, _CLOSE * steep):
-            return Near(moved(unknown, x, gaps[False] / steep - (_BEFORE if steep > _CLIFF else 0.0)), steep)
-        y = moved(unknown, x, _inside(t, _step(gaps[far], slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0)), low, high))
+        if not far and steep and abs(value) < max(_ENOUGH, _CLOSE * steep):
+            return Near(moved(unknown, x, value / steep - (_BEFORE if steep > _CLIFF else 0.0)), steep)
+        y = moved(unknown, x, _inside(t, _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0)), low, high))
         if y == x or high - low < _CLOSE:
             break
         x = y
@@ -77,28 +76,27 @@ def _inside(t: float, by: float, low: float, high: float) -> float:
 
 
 class _Gap:
-    """About log(ε/budget): by log δ at its ε (False), and where the budget is far from that, by ε, too (True)."""
+    """(whether the budget is far, about log(ε/budget)): far from it by ε, else by log δ at its ε."""
 
     def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         assert question.unknown is not None and question.target is not None
         self.bound, self.given, self.derive, self.question = route.bound, given, derive, question
         self.name, self.target = question.unknown.name, question.target
 
-    def __call__(self, x: float) -> dict[bool, float]:
+    def __call__(self, x: float) -> tuple[bool, float]:
         try:
             return self._found(self.derive({**self.given, self.name: x}))
         except (OutOfScope, OverflowError):
-            return {True: inf}
+            return True, inf
 
-    def _found(self, params: Params) -> dict[bool, float]:
+    def _found(self, params: Params) -> tuple[bool, float]:
         bound = self.bound
         assert bound.near_budget is not None and bound.near_inverse is not None
         gap = gap_by_delta(bound, bound.near_budget, self.question, params)
         if abs(gap) < _FAR or params.get("steps", 1) == 1:
-            return {False: gap}
+            return False, gap
         epsilon = bound.near_inverse(self.question.log_delta, **own_params(bound, params))
-        by_epsilon = log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
-        return {True: by_epsilon, False: gap} if abs(gap) < _SMOOTH else {True: by_epsilon}
+        return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
 
 
 def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Question, params: Params) -> float:
