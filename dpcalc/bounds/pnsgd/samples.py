@@ -1,4 +1,4 @@
-"""The profile of one epoch at the ε that a composition is made from: where log δ falls by about 0.2.
+"""The profile of one epoch at the ε that a composition is made from: where log δ falls by 0.1 to 0.2.
 
 A rough look at powers of 1.5 says where; then the profile is taken at all of them at once. Its convex hull dominates it (profiles.pairs).
 """
@@ -22,18 +22,19 @@ _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones se
 _FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 29)), 1.25, 1.5)
 _MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
 _TOP, _FALLEN = 4.0, 0.1  # of log δ
-_BELOW = (0.8, 0.9, 0.95, 0.98, 1.0)  # of an ε asked about
+_BELOW, _BEFORE = (0.8, 0.9, 0.95, 0.98, 1.0), [-k / 8 for k in range(13)]  # of an ε asked about; powers of the ratio
 _RATIO = 1.5
 _SEARCHED, _FARTHEST = (-28, 14), 1500  # its powers where the end of the range is looked for, and as many beyond, down and up to this
 _NEAREST = -40  # power, down to which the fall from 0 on is looked at
 DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; what lies deeper does not matter
+_LOST = 40.0  # of a loss above ε: nearly all of it counts
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
-# The blocks of sums, and the fall of log δ between samples: the hull is at most about .5 % above the profile; finer sums would gain
+# The blocks of sums, and the fall of log δ between samples: the hull is at most about .2 % above the profile; finer sums would gain
 # 1e-4 of ε.
-FINE, _FALL = 10, 0.2
+FINE, _FALL = 10, 0.1
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
 
@@ -48,16 +49,17 @@ def blocks_of(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], ask
 
 
 def _followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float) -> tuple[Samples, dict[float, Any]]:
-    return _samples(bound, _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items()), asked)
+    lowest, params = _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items())
+    return _samples(bound, lowest, params, *_around(_seen(bound, params), log_delta, steps, asked))
 
 
 def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Samples:
     """About ε and log δ of one epoch at few of the samples, by the look that says where they are: no bound. Where the range has an end,
     what is between powers does not tell where δ vanishes."""
-    lowest = _floor(log_delta, steps)
-    last, seen = _extent(bound, lowest, tuple(p.items()))
-    end = _end(bound, p)
-    epsilons = _first(last, seen, end)
+    lowest, params, end = _floor(log_delta, steps), tuple(p.items()), _end(bound, p)
+    top, close = _around(_seen(bound, params), log_delta, steps)
+    last, seen = _extent(bound, lowest, params, top)
+    epsilons = _first(last, seen, end, close)
     logs = _between_powers(seen, epsilons, lowest) if end == inf else many(bound, epsilons, COARSE, p)
     found = dict(zip(epsilons, logs, strict=True))
     _cut(found, lowest)
@@ -110,17 +112,26 @@ def _floor(log_delta: float, steps: int) -> float:
     return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
 
 
+def _around(seen: dict[float, float], log_delta: float, steps: int, asked: float = 0.0) -> tuple[float, tuple[float, ...]]:
+    """The loss of one epoch from which on it may as well be infinite: far above the ε asked about, or above basic composition at δ, in
+    exchange for e^−_LOST of δ. And close samples, where a rare loss decides: next to the ε asked about, or where one epoch has δ/E."""
+    each = next((e for e, x in seen.items() if x <= log_delta - log(steps)), inf)
+    close = tuple(asked * x for x in _BELOW) if asked else tuple(each * _RATIO**x for x in _BEFORE) if _WIDE < each < inf else ()
+    return (asked or steps * each) + _LOST, close
+
+
 @lru_cache(maxsize=16)
-def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], asked: float) -> tuple[Samples, dict[float, Any]]:
-    """ε and log δ of one epoch, followed down to log δ = lowest; and in what blocks."""
+def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], top: float,
+             close: tuple[float, ...]) -> tuple[Samples, dict[float, Any]]:
+    """ε and log δ of one epoch, followed down to log δ = lowest, or up to the top, with some close ones; and in what blocks."""
     p, ways = dict(params), dict[float, Any]()
-    last, seen = _extent(bound, lowest, params)
+    last, seen = _extent(bound, lowest, params, top)
     end = _end(bound, p)
-    epsilons = _first(last, seen, end, asked)
+    epsilons = _first(last, seen, end, close)
     about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
     if end == inf:
         _cut(about, _SURELY * lowest)
-    allowed = _FALL * max(1.0, -lowest / _MOST / _FALL)
+    allowed = max(_FALL, (about[0.0] - max(lowest, min(about.values()))) / _MOST)
     steps = pairwise(sorted(about))
     epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
     found = dict(zip(epsilons, many(bound, epsilons, FINE, p, ways), strict=True))
@@ -129,13 +140,12 @@ def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], a
     return (tuple(order), tuple(found[e] for e in order)), ways
 
 
-def _first(last: float, seen: dict[float, float], end: float, asked: float = 0.0) -> list[float]:
-    """The first samples of the range; with close ones near 0, where a profile may fall steeply, and next to the ε asked about: where losses
-    are rare, one of them decides."""
+def _first(last: float, seen: dict[float, float], end: float, close: tuple[float, ...]) -> list[float]:
+    """The first samples of the range; with more near 0, where a profile may fall steeply, and the close ones."""
     last = min(last, end)
     near_zero = (e for e, x in seen.items() if e < _FIRST[1] * last and x < seen[0.0] - _FALLEN)
     near_end = (end,) if end < _FIRST[-1] * last else ()
-    return sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *(asked * x for x in _BELOW), *near_end} if e <= end)
+    return sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *close, *near_end} if e <= end)
 
 
 def _end(bound: Bound, p: dict[str, Any]) -> float:
@@ -166,22 +176,29 @@ def _between(a: float, b: float, fall: float) -> list[float]:
 
 
 @lru_cache(maxsize=4)
-def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[float, dict[float, float]]:
-    """About the ε with log δ = lowest, interpolated between powers of 1.5; and log δ, roughly, at those and at 0."""
-    p, (low, high) = dict(params), _SEARCHED
+def _seen(bound: Bound, params: tuple[tuple[str, Any], ...]) -> dict[float, float]:
+    """log δ, roughly, at 0 and at powers of 1.5."""
+    at = [0.0, *(_RATIO**k for k in range(*_SEARCHED))]
+    return dict(zip(at, many(bound, at, COARSE, dict(params)), strict=True))
+
+
+@lru_cache(maxsize=4)
+def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], top: float) -> tuple[float, dict[float, float]]:
+    """About the ε with log δ = lowest, interpolated between powers of 1.5, at most the top; and log δ at the powers."""
+    seen, p, (low, high) = _seen(bound, params), dict(params), _SEARCHED
     more = high - low
-    tried, seen = [0.0, *(_RATIO**k for k in range(low, high))], dict[float, float]()
     while True:
-        seen = dict(sorted([*seen.items(), *zip(tried, many(bound, tried, COARSE, p), strict=True)]))
         at = list(seen)
         if seen[0.0] <= lowest:
             return 0.0, seen
         k = next((k for k, x in enumerate(seen.values()) if x <= lowest), len(at))
         falls_before = low > _NEAREST and seen[at[1]] < seen[0.0] - _FALLEN
+        if k == len(at) and at[-1] >= top and not falls_before:
+            return top, seen
         if 1 < k < len(at) and not falls_before:
             a, b = at[k - 1], at[k]
             above, below = _size(seen[a], lowest), _size(seen[b], lowest)
-            return float(a * _RATIO ** (log(-lowest / above) / log(below / above))), seen
+            return min(top, float(a * _RATIO ** (log(-lowest / above) / log(below / above)))), seen
         if k == 1 and low < -_FARTHEST:
             return at[1], seen
         if k == len(at) and high > _FARTHEST:
@@ -193,6 +210,7 @@ def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) ->
         else:
             tried = [_RATIO**k for k in range(high, high + more)]
             high += more
+        seen = dict(sorted([*seen.items(), *zip(tried, many(bound, tried, COARSE, p), strict=True)]))
 
 
 def _first_above(bound: Bound, lowest: float, powers: range, p: dict[str, Any]) -> int:
