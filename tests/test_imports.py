@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-HEAVY = {"scipy", "mpmath", "matplotlib", "pandas"}
+HEAVY = {"scipy", "mpmath", "matplotlib", "pandas", "numpy.ma"}  # np.unique imports numpy.ma
 PROBE = """
 import sys
 from dpcalc.__main__ import main
@@ -17,7 +17,7 @@ for line in {lines!r}:
             main()
         except SystemExit as end:
             assert not end.code, line
-    print(line, "|", " ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith("scipy.")}})))
+    print(line, "|", " ".join(sorted({{m.split(".")[0] for m in sys.modules}} | {{m for m in sys.modules if m.startswith("scipy.") or m == "numpy.ma"}})))
 """
 CASES = [
     ("--version", {"typer", "pydantic", "numpy", "rich"}),
@@ -52,6 +52,8 @@ CASES = [
     ("shuffle-pnsgd --help", {"pydantic", "numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 --json", {"numpy", "rich"}),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --delta 1e-5 --json", {"rich"}),
+    ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"rich"}),
     ("compare --help", {"pydantic", "numpy", "rich"}),
     ("compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5 --json", {"numpy", "rich"}),
     ("compare --n 9 --batches shuffled --batch-size 1 --epochs 1 --sigma 1 --lipschitz 1 --loss convex --smoothness 1 --learning-rate .1 "

@@ -29,7 +29,8 @@ def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step:
         windows = [(low, high)]
     else:
         around = [k + step * np.arange(-200, 201, dtype=float) for k in knots]
-        coarse = np.unique(np.concatenate([np.linspace(low, high, int((high - low) / 0.25) + 2), *around]))
+        points = np.sort(np.concatenate([np.linspace(low, high, int((high - low) / 0.25) + 2), *around]))
+        coarse = points[np.diff(points, prepend=-np.inf) > 0]
         heights = log_f(coarse)
         runs = _runs(heights > heights.max() - 50.0)
         windows = [(float(coarse[max(i - 1, 0)]), float(coarse[min(j + 1, len(coarse) - 1)])) for i, j in runs]

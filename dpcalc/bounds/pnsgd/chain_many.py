@@ -124,7 +124,7 @@ def _direct(epsilon: Array, along: Along, lengths: Array) -> Array:
 def _starts(epsilon: Array, logs: Array, nodes: list[int], tried: _Candidates, kappas: Array, lengths: Array) -> Array:
     """The node from which on blocks are of use, about, for every ε: seen at some nodes, by some lengths, at some ε."""
     tested = _apart(tuple(nodes))
-    columns = np.unique(np.append(np.arange(0, len(epsilon), -(-len(epsilon) // _COLUMNS)), len(epsilon) - 1))
+    columns = np.array(sorted({*range(0, len(epsilon), -(-len(epsilon) // _COLUMNS)), len(epsilon) - 1}))
     e, known = epsilon[columns], logs[:, columns]
     ends = _ends(known, lengths)
     tested = tested[tested < ends.max()]
