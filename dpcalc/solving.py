@@ -111,7 +111,7 @@ def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | 
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
-    if search.route.bound.kind == "profile" and -_MET <= gap(x) <= 0:
+    if search.route.bound.kind == "profile" and -max(_MET, 10 * search.margin) <= gap(x) <= 0:
         result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
         return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)

@@ -18,9 +18,11 @@ PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS = 12
 _CLIFF, _BEFORE = 15.0, 0.008  # as steep a gap falls earlier in smaller blocks: about as much in log x
 _ENOUGH, _CLOSE = 0.03, 0.005  # of a gap, and of log x, where a gap is steep
+_SHORT = 0.25  # of log x: so near a slope is known well
 _FAR = 0.7  # of a gap: farther away ε tells more
 _PER_NOISE = 1.4  # about how much log ε falls where the logarithm of the unknown changes by 1
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
+_FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
 _SHARPER = 0.6  # log of how much less noise a composition needs than basic composition, as a guess
 
@@ -46,12 +48,13 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     for _ in range(_LOOKS):
         t, (far, value) = unknown.safer * log(x), gap(x)
         low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
+        apart = abs(t - last[False][0]) if not far and False in last else inf
         for kind in (far, None):
             if kind in last and last[kind][0] != t and abs(value) + abs(last[kind][1]) < inf:
                 slope[kind] = max((last[kind][1] - value) / (t - last[kind][0]), 0.0)
             last[kind] = t, value
         steep = slope.get(False, 0.0)
-        if not far and steep and abs(value) < max(_ENOUGH, _CLOSE * steep):
+        if steep and apart < _SHORT and abs(value) < max(_ENOUGH, _CLOSE * steep):
             return Near(moved(unknown, x, value / steep - (_BEFORE if steep > _CLIFF else 0.0)), steep)
         y = moved(unknown, x, _inside(t, _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0)), low, high))
         if y == x or high - low < _CLOSE:
@@ -64,7 +67,10 @@ def _step(gap: float, slope: float) -> float:
     """Towards less loss, to where the slope leads."""
     if abs(gap) == inf:
         return _UNSEEN if gap > 0 else -_UNSEEN
-    by = min(max(gap / slope if slope else gap, -_LONGEST), _LONGEST)
+    by = gap / slope if slope else gap
+    if slope and abs(by) > _FLAT:
+        return by  # to the end of the range
+    by = min(max(by, -_LONGEST), _LONGEST)
     return by if slope or abs(by) > _ASIDE else _ASIDE if by > 0 else -_ASIDE
 
 

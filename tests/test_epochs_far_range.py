@@ -2,7 +2,7 @@
 
 import json
 from itertools import pairwise
-from math import log
+from math import inf, log
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_a_solution_beyond_that():
 @pytest.mark.parametrize("level", [1e-9, 1e-4, 1.0, 1e4, 1e12])
 def test_the_look_at_powers_keeps_all_it_saw(level):
     params = {"level": level, "lipschitz": 1.0, "diameter": 2.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0, "n": 1000}
-    last, seen = _extent(all_bounds()["shuffled-hybrid"], -40.0, tuple(params.items()))
+    last, seen = _extent(all_bounds()["shuffled-hybrid"], -40.0, tuple(params.items()), inf)
     at, logs = list(seen), list(seen.values())
     assert at == sorted(at) and at[0] == 0.0
     assert all(b / a == pytest.approx(1.5) for a, b in pairwise(at[1:]))
