@@ -153,7 +153,7 @@ class _Search:
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
         seen: list[tuple[float, float]] = []
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
-        x, last, before = moved(self.unknown, start, 0.0), None, None
+        x, last = moved(self.unknown, start, 0.0), None
         away = _Away(self.unknown.safer, self.slope != 0.0)
         for k in range(_ROUNDS):
             gap = self.gap(x)
@@ -164,9 +164,8 @@ class _Search:
             last = met
             if -self.allowed * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
                 break
-            if before is not None and x != before[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
+            if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
                 self.slope = abs((gap - before[1]) / log(x / before[0]))
-            before = x, gap
             if len(ends) == 2:
                 x = self._interpolated(seen, ends) or self._between(ends[True], ends[False], pull[True], pull[False])
                 continue
@@ -196,7 +195,7 @@ class _Search:
         return abs(log(a / b)) < self.width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
-        """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say, or said so in vain."""
+        """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""
         near = sorted((point for point in seen if abs(point[1]) < _NEAR_BY), key=lambda point: abs(point[1]))[:3]
         if self.unknown.kind == "count" or len(near) < 3 or near[-1] == seen[-1] or len({gap for _, gap in near}) < 3:
             return None
@@ -204,7 +203,7 @@ class _Search:
         at = -self.allowed / 2
         t = log(y / x) * (at - f) * (at - h) / ((g - f) * (g - h)) + log(z / x) * (at - f) * (at - g) / ((h - f) * (h - g))
         low, high = sorted((ends[True][0], ends[False][0]))
-        return x * exp(t) if low < x * exp(t) < high else None
+        return x * exp(t) if abs(t) < _LONGEST and low < x * exp(t) < high else None
 
     def _between(self, met: tuple[float, float], failed: tuple[float, float], pull_met: float, pull_failed: float) -> float:
         """Where the secant in log x reaches just below the budget, kept inside the bracket."""
