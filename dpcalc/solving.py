@@ -22,6 +22,7 @@ ROUGHLY, _FINELY = 0.05, 1e-4  # relative, of guesses
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
 # root of the logarithm of the gap there.
 _CLIFF, _BEFORE = 6.0, 0.02
+_STEEPLY = 3e-3  # of a margin: how near x is, as δ may fall steeply with it
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -34,7 +35,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     gap = cache(search.gap)
     try:
         if search.one_value:
-            x = _root(gap, unknown, max(1e-13, search.margin / 300), *_first_guesses(search, gap), met=search.margin)
+            x = _root(gap, unknown, max(1e-13, search.margin * _STEEPLY), *_first_guesses(search, gap), met=search.margin)
         else:
             x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:

@@ -26,6 +26,8 @@ MISTAKES = [
     ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean sigma?"),
     ("rdp --epsilon 1 --delta 1e-5 --solve", "--solve: needs a value: sigma, scale, probability, sensitivity, steps"),
     ("rdp --sigma", "--sigma: needs a value: standard deviation of the Gaussian noise"),
+    ("online-noise --lipschitz 1 --smoothness 1 --learning-rate 1 --diameter 1 --strong-convexity 1 --c1 3 --c2 9 --decay 2 --n 9 --index 2 "
+     "--epsilon 1", "--learning-rate: 1: M = 0 at that rate"),
     ("rdp --json=yes", "--json: takes no value"),
     ("rdp --sigma 1 --delta 1e-5 -o json", "did you mean --format?"),
     ("rdp --sigma 1 --delta 1e-5 --format yaml", "did you mean json?"),

@@ -6,7 +6,6 @@ from math import inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact
-from dpcalc.errors import OutOfScope
 
 
 class Schedule(NamedTuple):
@@ -65,6 +64,4 @@ def schedule(noise: str, diameter: float, learning_rate: float, smoothness: floa
              decay: float) -> Schedule:
     """Raises OutOfScope where M = 0: there is no noise then."""
     half = half_reach(diameter, learning_rate, smoothness, strong_convexity)
-    if half == 0:
-        raise OutOfScope("out-of-range", "0: with M = 0 the schedule has no noise at all", "--learning-rate")
     return Schedule(noise, half, c1, c2, decay, (diameter, learning_rate, smoothness, strong_convexity))

@@ -32,8 +32,8 @@ _LOST = 40.0  # of a loss above ε: nearly all of it counts
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 
 
-# The blocks of sums, and the fall of log δ between samples: the hull is at most about .2 % above the profile; finer sums would gain
-# 1e-4 of ε.
+# The blocks of sums, and the fall of log δ between samples: the hull is at most .1 to .5 % above the profile; finer sums would
+# gain 1e-4 of ε.
 FINE, _FALL = 10, 0.1
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 

@@ -12,8 +12,12 @@ from dpcalc.numerics.lambert import lambert_w_log
 
 
 def half_reach(diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """MD/(2η)."""
-    return sqrt(squared_contraction(learning_rate, smoothness, strong_convexity)) * (diameter / learning_rate) / 2
+    """MD/(2η), which a schedule is in proportion to. Raises OutOfScope where M = 0: there is no noise then."""
+    half = sqrt(squared_contraction(learning_rate, smoothness, strong_convexity)) * (diameter / learning_rate) / 2
+    if half == 0:
+        raise OutOfScope("out-of-range", f"{learning_rate:g}: M = 0 at that rate, and a schedule, in proportion to M, has no noise",
+                         "--learning-rate")
+    return half
 
 
 def laplace_level(log_x: float, half: float, c1: float, c2: float) -> float:
@@ -44,8 +48,6 @@ def level(noise: str, n: float, diameter: float, learning_rate: float, smoothnes
           c2: float, decay: float = 1.0) -> float:
     """The noise level at n (or, with x = j^a, of step j), rounded down: less noise is never more private."""
     half = half_reach(diameter, learning_rate, smoothness, strong_convexity)
-    if half == 0:
-        raise OutOfScope("out-of-range", "0: with M = 0 the schedule has no noise at all", "--learning-rate")
     return LEVELS[noise](decay * log(n), half, c1, c2) * (1 - 4e-15)
 
 

@@ -1,0 +1,153 @@
+"""--solve where δ falls like a cliff: one position among very many, and counts that start at a far position."""
+
+from math import exp, inf, log
+
+import numpy as np
+import pytest
+from last_iterate_lines import answer, asked
+
+from dpcalc.bounds import all_bounds
+from dpcalc.bounds.pnsgd import chain_many, epochs, samples
+from dpcalc.errors import NoSolution
+from dpcalc.profiles import compose, pairs
+
+STEP = "--lipschitz 1 --smoothness 1 --learning-rate 1 --diameter"
+CLIFFS = [
+    (f"shuffle-pnsgd {STEP} 1 --index 1 --epochs 1000 --n 1e12 --epsilon 1.14 --delta 2.89e-12", 1.14, 2.0058943e-6),
+    (f"shuffle-pnsgd {STEP} .5 --index 500000000001 --epochs 10 --n 1e12 --epsilon .322 --delta 2.91e-10", 0.322, 1.26277e-6),
+    ("shuffle-pnsgd --lipschitz 5 --smoothness .5 --learning-rate 1 --diameter .5 --index 1 --epochs 10 --n 1e12 --epsilon 1.53 "
+     "--delta 1.77e-7", 1.53, 7.19649e-7),
+]
+
+
+@pytest.mark.parametrize("line, epsilon, sigma", CLIFFS)
+def test_a_cliff_takes_few_profiles(line, epsilon, sigma, monkeypatch):
+    """θ of arrays for the profiles of one epoch, and walks one by one for the row of basic composition."""
+    arrays, walks, once, walk = 0, 0, chain_many.follow_many, chain_many.one_by_one
+
+    def follow_many(*args):
+        nonlocal arrays
+        arrays += 1
+        return once(*args)
+
+    def one_by_one(*args):
+        nonlocal walks
+        walks += 1
+        return walk(*args)
+
+    monkeypatch.setattr(chain_many, "follow_many", follow_many)
+    monkeypatch.setattr(chain_many, "one_by_one", one_by_one)
+    found, _ = answer(f"{line} --solve sigma")
+    assert arrays <= 20 and walks <= 17  # 26 and 20 before
+    assert found["result"]["sigma"] == pytest.approx(sigma, rel=1e-4)
+    assert 0.999 * epsilon <= found["result"]["epsilon"] <= epsilon
+    monkeypatch.undo()
+    shared = line.replace(f" --epsilon {str(epsilon).lstrip('0')}", "")
+    for row in found["bounds"]:
+        if not row["name"].startswith("fixed-order-hybrid"):
+            continue
+        back, _ = answer(f"{shared} --sigma {row['sigma']!r} --bound {row['name']}")
+        assert 0.999 * epsilon <= back["result"]["epsilon"] <= epsilon
+        less, _ = answer(f"{shared} --sigma {row['sigma'] * (1 - 1e-4)!r} --bound {row['name']}")
+        assert less["result"]["epsilon"] > epsilon
+
+
+FAR = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --learning-rate .1 --diameter .5 --index 2500000001"
+COUNTS = [
+    (f"{FAR} --epochs 10 --sigma 1.7", "4.72", "1.38e-11", 2500000015),  # it was 2500056414, and 2500000019 by basic composition
+    (f"{FAR} --sigma 1.7", "4.72", "1.38e-11", None),
+    (f"{FAR} --epochs 2 --sigma 30", "1", "1e-6", None),
+    ("online-noise --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --c1 50 --c2 100 --decay 1.2 --index 1000001", "1", "1e-6",
+     None),
+]
+
+
+@pytest.mark.parametrize("line, epsilon, delta, n", COUNTS)
+def test_a_count_beyond_a_far_position(line, epsilon, delta, n):
+    found, _ = answer(f"{line} --epsilon {epsilon} --delta {delta} --solve n")
+    head = found["bounds"][0]
+    first = int(line.split("--index ")[1].split()[0])
+    assert n is None or head["n"] == n
+    assert not any("the range looked through" in note for note in found["notes"]) or head["n"] == first
+    back, _ = answer(f"{line} --n {head['n']} --delta {delta} --bound {head['name']}")
+    assert back["result"]["epsilon"] <= float(epsilon)
+    apart = max(1, (head["n"] - first) // 1000)
+    if head["n"] - apart >= first:
+        less, _ = answer(f"{line} --n {head['n'] - apart} --delta {delta} --bound {head['name']}")
+        assert less["result"]["epsilon"] > float(epsilon)
+
+
+def test_no_count_beyond_a_far_position_says_the_actual_one():
+    code, _, err = asked(f"{FAR} --sigma 1e-9 --epsilon 1e-9 --delta 1e-300 --solve n "
+                         "--bound fixed-order".split())
+    assert code == 3 and "(at --n 9.0072e+15)" in err
+
+
+def test_what_can_be_reached_is_looked_for_where_it_is_told():
+    """A row that is left out costs no evaluation for its message."""
+    looked = []
+
+    def reached():
+        looked.append(1)
+        return "the best reachable is 2"
+
+    error = NoSolution("no-solution", "no n meets the budget", "--solve", reached)
+    assert not looked and str(error) == "--solve: no n meets the budget"
+    assert str(error.told()) == "--solve: no n meets the budget: the best reachable is 2" and len(looked) == 1
+    assert error.told().told().message.count("best") == 1
+
+
+def test_a_flat_gap_leads_to_the_end():
+    """Any learning rate meets this budget: the end of the range, in a few looks."""
+    line = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 2 --strong-convexity .01 --epochs 1000 --sigma 23.6 --n 1000 --epsilon "
+            ".166 --delta 6.32e-10")
+    found, _ = answer(f"{line} --solve learning-rate --bound shuffled-hybrid")
+    assert found["result"]["learning_rate"] == 1e-15 and found["result"]["epsilon"] <= 0.1313
+
+
+# --- samples end where a loss may as well be infinite ----------------------------------------------------------------
+
+RARE = {"level": 0.0046, "lipschitz": 1.0, "diameter": 2.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0, "n": 10**12}
+
+
+def test_samples_end_far_above_what_is_asked(monkeypatch):
+    """An epoch that seldom loses up to ε = 1e5 is followed to 20 times what basic composition needs, and 40; further on nothing is gained."""
+    bound, steps, target = all_bounds()["shuffled-hybrid"], 20, log(1e-6)
+    ends, found = [], []
+    for lost in (40.0, 1e9):
+        monkeypatch.setattr(samples, "_LOST", lost)
+        samples._samples.cache_clear()
+        samples._extent.cache_clear()
+        followed = samples.followed(bound, target, steps, RARE)
+        ends.append(followed[0][-1])
+        found.append(compose.epsilon_at(((pairs.sampled(*followed), steps),), target, bracket=False).upper)
+    samples._samples.cache_clear()
+    samples._extent.cache_clear()
+    assert ends[0] < 300 and ends[1] > 10_000
+    assert found[0] <= found[1] * 1.001
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 30.0])
+def test_losses_far_above_cost_next_to_nothing(epsilon):
+    """The same samples, cut off 40 above ε: δ grows by e^-40 of itself at most, and never falls."""
+    bound, steps = all_bounds()["shuffled-hybrid"], 20
+    at = [0.0, *np.geomspace(1e-3, 1e4, 250).tolist()]
+    whole = tuple(at), tuple(samples.many(bound, at, samples.FINE, RARE))
+    k = next(k for k, e in enumerate(at) if e >= epsilon + 40)
+    cut = whole[0][: k + 1], whole[1][: k + 1]
+    for log_delta in (log_of(cut, steps, epsilon), log_of(cut, steps, 2 * epsilon)):
+        assert -inf < log_delta < 0
+    assert log_of(whole, steps, epsilon) - 3e-3 <= log_of(cut, steps, epsilon) <= log_of(whole, steps, epsilon) + 3e-3
+
+
+def log_of(followed, steps, epsilon):
+    return compose.log_delta_at(((pairs.sampled(*followed), steps),), epsilon, bracket=False).upper
+
+
+def test_a_delta_below_every_sample_is_that_of_basic_composition(monkeypatch):
+    """Samples are rounded up to e^-690: no grid is of use for less."""
+    monkeypatch.setattr(epochs, "_delta", None)
+    line = ("shuffle-pnsgd --lipschitz .1 --smoothness .1 --learning-rate .001 --diameter .5 --strong-convexity .1 --index 5800000001 "
+            "--epochs 10 --sigma 54.1 --n 11600000000 --epsilon 1.74 --bound fixed-order-hybrid")
+    found, _ = answer(line)
+    assert found["result"]["log_delta"] < -1e6 and found["result"]["delta"] < exp(-700)
