@@ -48,13 +48,15 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
 
-def roughly(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
-    """Where the solution is by the faster form of a profile, to a few percent; None where there is none."""
+def roughly(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[float, bool] | None:
+    """Where the solution is by the faster form of a profile, to a few percent, and whether that is a cliff; None where there is none."""
     assert question.unknown is not None
+    gap = _about(route, given, derive, question).gap
     try:
-        return _root(_about(route, given, derive, question).gap, question.unknown, ROUGHLY)
+        x = _root(gap, question.unknown, ROUGHLY)
     except Unreachable:
         return None
+    return x, _is_cliff(gap, x, question)
 
 
 def _about(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> _Search:
@@ -85,7 +87,7 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
         if unknown.kind == "count":
             return (_root(about.gap, unknown, _FINELY),)
         rise = _rise(about.gap, x, unknown.safer)
-        if rise < _CLIFF * search.question.log_delta:
+        if _is_cliff(about.gap, x, search.question):
             off = asinh(gap(x))
             x *= exp(unknown.safer * copysign(_BEFORE * sqrt(abs(off)), off))
         else:
@@ -99,6 +101,11 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
     if not (rise < 0 and 0 < abs(off / rise) < _BELIEVED):
         return (x,)
     return x, min(max(x * exp(-unknown.safer * off / rise), low), high)
+
+
+def _is_cliff(gap: Callable[[float], float], x: float, question: Question) -> bool:
+    unknown = question.unknown
+    return unknown is not None and unknown.kind != "count" and _rise(gap, x, unknown.safer) < _CLIFF * question.log_delta
 
 
 def _rise(gap: Callable[[float], float], x: float, safer: int) -> float:

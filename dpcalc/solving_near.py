@@ -20,11 +20,12 @@ _CLIFF, _BEFORE = 15.0, 0.008  # as steep a gap falls earlier in smaller blocks:
 _ENOUGH, _CLOSE = 0.03, 0.005  # of a gap, and of log x, where a gap is steep
 _SHORT = 0.25  # of log x: so near a slope is known well
 _FAR = 0.7  # of a gap: farther away ε tells more
-_PER_NOISE = 1.4  # about how much log ε falls where the logarithm of the unknown changes by 1
+_PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
+_STEEP: dict[bool | None, float] = {True: 10.0, False: 50.0}  # at a cliff both gaps, far and near
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
 _FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
-_SHARPER = 0.6  # log of how much less noise a composition needs than basic composition, as a guess
+_SHARPER = {False: 0.6, True: 0.25}  # log of how much less noise a composition needs than basic composition, as a guess; at a cliff
 
 
 class Near(NamedTuple):
@@ -38,13 +39,14 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     """From where basic composition meets the budget; by ε at δ from afar, then by δ at ε, which changes smoothly also where ε jumps."""
     unknown = question.unknown
     assert unknown is not None
-    most = _by_basic(route, given, derive, question)
+    basic = _by_basic(route, given, derive, question)
     gap = _Gap(route, given, derive, question)
-    x = moved(unknown, middle(unknown), 0.0) if most is None else moved(unknown, most, -_SHARPER)
-    # log x: where a budget is not met, and where it is, times `safer`
-    low, high = -inf, inf if most is None else unknown.safer * log(most) + ROUGHLY
+    x, cliff = basic or (moved(unknown, middle(unknown), 0.0), False)
+    low, high = -inf, inf  # log x: where a budget is not met, and where it is, times `safer`
+    if basic:
+        x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
     last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
-    slope: dict[bool | None, float] = {}  # how much less a gap is where there is less loss
+    slope: dict[bool | None, float] = {**_STEEP} if cliff else {}  # how much less a gap is where there is less loss
     for _ in range(_LOOKS):
         t, (far, value) = unknown.safer * log(x), gap(x)
         low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
@@ -113,8 +115,9 @@ def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Questi
     return float(log_delta - question.log_delta) / PER_EPSILON
 
 
-def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float | None:
-    """Where basic composition meets the budget, to a few percent, where that is quick to find; its row looks there too."""
+def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[float, bool] | None:
+    """Where basic composition meets the budget, to a few percent, and whether that is a cliff, where that is quick to find; its row looks
+    there too."""
     from dpcalc.bounds.pnsgd.epochs import basic
 
     unknown, one = question.unknown, route.bound.one
