@@ -81,20 +81,18 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
     bound, unknown = search.route.bound, search.question.unknown
     if not search.margin or bound.coarse is None or unknown is None:
         return ()
-    about = _about(search.route, search.given, search.derive, search.question)
-    try:
-        x = _root(about.gap, unknown, ROUGHLY)
-        if unknown.kind == "count":
-            return (_root(about.gap, unknown, _FINELY),)
-        rise = _rise(about.gap, x, unknown.safer)
-        if _is_cliff(about.gap, x, search.question):
-            off = asinh(gap(x))
-            x *= exp(unknown.safer * copysign(_BEFORE * sqrt(abs(off)), off))
-        else:
-            x = _root(about.gap, unknown, _FINELY)
-            rise = _rise(about.gap, x, unknown.safer)
-    except Unreachable:
+    found = roughly(search.route, search.given, search.derive, search.question)
+    if found is None:
         return ()
+    (x, cliff), about = found, _about(search.route, search.given, search.derive, search.question).gap
+    if not cliff:
+        x = _root(about, unknown, _FINELY)
+    if unknown.kind == "count":
+        return (x,)
+    rise = _rise(about, x, unknown.safer)
+    if cliff:
+        off = asinh(gap(x))
+        x *= exp(unknown.safer * copysign(_BEFORE * sqrt(abs(off)), off))
     low, high = unknown.search
     x = min(max(x, low), high)
     off = gap(x)

@@ -16,7 +16,7 @@ from dpcalc.solving import ROUGHLY, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS = 12
-_CLIFF, _BEFORE = 15.0, 0.008  # as steep a gap falls earlier in smaller blocks: about as much in log x
+_BEFORE = 0.008  # of log x: about as much earlier a gap falls in smaller blocks, at a cliff
 _ENOUGH, _CLOSE = 0.03, 0.005  # of a gap, and of log x, where a gap is steep
 _SHORT = 0.25  # of log x: so near a slope is known well
 _FAR = 0.7  # of a gap: farther away ε tells more
@@ -57,7 +57,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
             last[kind] = t, value
         steep = slope.get(False, 0.0)
         if steep and apart < _SHORT and abs(value) < max(_ENOUGH, _CLOSE * steep):
-            return Near(moved(unknown, x, value / steep - (_BEFORE if steep > _CLIFF else 0.0)), steep)
+            return Near(moved(unknown, x, value / steep - (_BEFORE if cliff else 0.0)), steep)
         y = moved(unknown, x, _inside(t, _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0)), low, high))
         if y == x or high - low < _CLOSE:
             break
