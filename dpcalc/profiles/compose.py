@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, log, sqrt
 from typing import Any, NamedTuple
 
+from dpcalc.numerics.normal import LOG_SQRT_2PI, mills
 from dpcalc.profiles import tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
@@ -22,6 +23,9 @@ SEEN = 1e-7  # of δ, that errors of transforms may make
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
+_STEEP, _NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
+_SAME = 0.05  # of a tilt, relative
+_ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
@@ -47,6 +51,7 @@ class _Question(NamedTuple):
     aim: float | None = None  # the ε that the tilt makes typical, where it is not chosen from δ
     tight: bool = True  # whether a lower end needs a grid of its own
     seen: float = SEEN  # errors of δ that are looked at
+    most: float = inf  # change of log δ that rounding may make, where ε allows more
 
     @property
     def aimed(self) -> float | None:
@@ -80,21 +85,34 @@ class _Question(NamedTuple):
             return self.precision
         slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
         found = self.precision * slope * max(c.mean, 0.02 * c.deviation)
+        most = self.most if self.aim is None else self.precision
+        found = min(found, most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
         return found if self.aim is None else max(_LEAST_BUDGET, found)
 
 
-def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
+def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,
+               most: float = inf) -> Bracket:
     """The least ε with δ(ε) <= δ, from above and (with `bracket`) from below; inf where δ is below the infinite part.
 
-    `seen` is the error of δ from which on rounding is looked at closely: a search may leave it.
+    `seen` is the error of δ from which on rounding is looked at closely: a search may leave it; `most` is what grids may change log δ by.
     Raises TooLarge where the composition does not fit in memory.
     """
-    return _worse_direction(parts, _Question(None, log_delta, precision, seen=seen), bracket)
+    return _worse_direction(parts, _Question(None, log_delta, precision, seen=seen, most=most), bracket)
 
 
 def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
     """log δ at ε >= 0, from above and from below. Raises TooLarge."""
     return _worse_direction(parts, _Question(epsilon, None, precision, seen=seen), bracket)
+
+
+def like_gaussian(parts: Parts, epsilon: float) -> float | None:
+    """About log δ at ε of very many steps, whose tilted sum is nearly normal: no bound. None where rare losses decide."""
+    c = tilt.for_epsilon(parts, epsilon)
+    if c.deviation == 0 or tilt.is_rare(parts, c):
+        return None
+    off = (epsilon - c.mean) / c.deviation
+    ratio = mills(c.tilt * c.deviation + off) - mills((c.tilt + 1) * c.deviation + off)
+    return min(0.0, c.log_total - c.tilt * epsilon - off * off / 2 + log(ratio) - LOG_SQRT_2PI) if ratio > 0 else None
 
 
 def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracket:
@@ -168,8 +186,8 @@ def _is_large(witness: dict[str, Any]) -> bool:
 
 
 def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
-    """Where one rare loss may decide, by the tilt to its ε: the one from δ makes several typical, and magnifies rounding. Both are tried,
-    unless the first is seen to be close: to its lower end, or to the ε that one loss alone makes; with the question that was best."""
+    """Where one rare loss may decide, by the tilt to its ε: the one from δ makes several typical, and magnifies rounding. Another one is
+    tried, unless the first is seen to be close: to its lower end, or to what one loss alone makes; with the question that was best."""
     single = question.single(parts)
     if single is None:
         return _aimed_again(parts, question, _at_tilt(parts, question, bracket), bracket)
@@ -178,8 +196,11 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
         answer = _at_tilt(parts, aimed._replace(tight=bracket), bracket)
     except TooLarge:
         return _at_tilt(parts, question, bracket), question
-    if answer.upper < inf and answer.upper - (answer.lower if bracket else single) <= question.precision * answer.upper:
+    closest, allowed = (answer.lower, question.precision) if bracket else (single, _ALONE * min(1.0, question.precision / PRECISION))
+    if answer.upper < inf and answer.upper - closest <= allowed * answer.upper:
         return answer, aimed
+    if not bracket and 0 < answer.upper < inf:
+        return _aimed(parts, aimed, answer, bracket) if answer.upper < _FEW * single else (answer, aimed)
     other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question
     return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
@@ -191,7 +212,14 @@ def _aimed_again(parts: Parts, question: _Question, answer: Bracket, bracket: bo
     atoms = question.epsilon is None and all(not pair.pieces for pair, _ in parts)  # quickly done
     if not atoms or not 0 < answer.upper < question.tilt_for(parts).mean / _BEYOND:
         return answer, question
+    return _aimed(parts, question, answer, bracket)
+
+
+def _aimed(parts: Parts, question: _Question, answer: Bracket, bracket: bool) -> tuple[Bracket, _Question]:
+    """The answer, or the one by the tilt to its ε, if that is another tilt."""
     aimed = question._replace(aim=answer.upper)
+    if abs(log(aimed.tilt_for(parts).tilt / answer.witness["tilt"])) < _SAME:
+        return answer, question
     try:
         again = _at_tilt(parts, aimed, bracket)
     except TooLarge:

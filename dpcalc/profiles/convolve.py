@@ -24,42 +24,39 @@ _TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003)  # over th
 
 def window(grids: Sequence[tuple[Grid, int]], depth: float) -> tuple[float, float]:
     """A range of the sum outside which, on either side, at most e^{−depth} of the weight lies (Chernoff's bound)."""
-    mean, deviation = moments(grids)
-    scale = max(deviation, grids[0][0].step)
-    return mean - _reach(grids, -1, scale, depth), mean + _reach(grids, +1, scale, depth)
+    each = [(*grid.moments(), count) for grid, count in grids]
+    mean, deviation = sum(m * c for m, _, c in each), sqrt(sum(v * c for _, v, c in each))
+    scale, laws = max(deviation, grids[0][0].step), [_centred(grid, m) for (grid, _), (m, _, _) in zip(grids, each, strict=True)]
+    counts = [count for _, count in grids]
+    return mean - _reach(laws, counts, -1, scale, depth), mean + _reach(laws, counts, +1, scale, depth)
 
 
-def _reach(grids: Sequence[tuple[Grid, int]], side: int, scale: float, depth: float) -> float:
+def _centred(grid: Grid, mean: float) -> tuple[Array, Array]:
+    """The losses that there are, from the mean on, and their weights."""
+    held = np.flatnonzero(grid.weight)
+    return grid.offset + (grid.first + held) * grid.step - mean, grid.weight[held]
+
+
+def _reach(laws: Sequence[tuple[Array, Array]], counts: Sequence[int], side: int, scale: float, depth: float) -> float:
     """The best of a few Chernoff bounds; for a law with rare large losses small tilts are tried too."""
     best = inf
     for k in _TILTS:
         theta = k / scale
-        bound = (_log_moment(grids, side * theta) + depth) / theta
+        moment = sum(count * _log_moment(*law, side * theta) for law, count in zip(laws, counts, strict=True))
+        bound = (moment + depth) / theta
         if k < 1 and bound > best:
             break
         best = min(best, bound)
     return best
 
 
-def moments(grids: Sequence[tuple[Grid, int]]) -> tuple[float, float]:
-    """Mean and standard deviation of the sum under the tilt."""
-    each = [(*grid.moments(), count) for grid, count in grids]
-    return sum(m * c for m, _, c in each), sqrt(sum(v * c for _, v, c in each))
-
-
-def _log_moment(grids: Sequence[tuple[Grid, int]], theta: float) -> float:
-    """log E e^{θ(S − E S)} under the tilt."""
-    total = 0.0
-    for grid, count in grids:
-        mean = grid.moments()[0]
-        x = theta * (grid.losses() - mean)
-        held = np.flatnonzero(grid.weight)
-        top = max(float(x[held[0]]), float(x[held[-1]]), 0.0)
-        x = np.minimum(x, top)
-        # Near 0 the logarithm is taken of 1 + a sum without its linear part, which cancels.
-        near = float((grid.weight * np.expm1(x)).sum()) if top <= 1 else inf
-        total += count * (log1p(near) if abs(near) < 0.5 else top + log((grid.weight * np.exp(x - top)).sum()))
-    return total
+def _log_moment(losses: Array, weight: Array, theta: float) -> float:
+    """log E e^{θ(X − E X)} under the tilt."""
+    x = theta * losses
+    top = max(float(x[0]), float(x[-1]), 0.0)
+    # Near 0 the logarithm is taken of 1 + a sum without its linear part, which cancels.
+    near = float((weight * np.expm1(x)).sum()) if top <= 1 else inf
+    return log1p(near) if abs(near) < 0.5 else top + log((weight * np.exp(x - top)).sum())
 
 
 def points(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import exp, expm1, inf, log, log1p
+from math import expm1, inf, log
 
 import numpy as np
 
+from dpcalc.numerics.elementary import log1mexp
 from dpcalc.profiles.tilt import Parts
 
 ROUNDING = 1e-12  # more than what losses are off
@@ -29,7 +30,7 @@ def log_infinite(parts: Parts) -> float:
         if pair.log_infinite == 0:
             return 0.0
         if pair.log_infinite > -inf:
-            finite += count * log1p(-exp(pair.log_infinite))
+            finite += count * log1mexp(pair.log_infinite)
     if finite > -1e-300:  # too small for 1 − P: the sum of the parts is an upper bound
         logs = [log(count) + pair.log_infinite for pair, count in parts if pair.log_infinite > -inf]
         return max(logs) + log(len(logs)) if logs else -inf

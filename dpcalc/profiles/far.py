@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _SHORT = 20_000  # points of a sum
 _SHARES = (0.75, 0.5, 1 / 3, 1 / 5, 1 / 8, 1 / 12, 1 / 25, 1 / 50)  # of ε: where large losses begin
-_TRIES = 2
+_TRIES, _HALVINGS = 2, 10
+_THETAS, _SOME = 24, 2000  # tried for Chernoff's bound, first on so many points
 _NOTHING = 1e-9  # of the sum: what c^T may have above ε
 _NEGLIGIBLE = 45.0  # log
 _LARGE = 2.0  # times f, at a frequency that counts, is c at least
@@ -81,11 +82,14 @@ def _law(pair: Pair, grid: Grid, tilt: float, depth: float) -> Law:
 
 def _large(pair: Pair, grid: Grid, count: int, tilt: float, epsilon: float, about: float, wanted: float) -> tuple[Grid, float] | None:
     """Sums with at least one large loss, where these have no more weight than is wanted; the defect is for all others."""
-    mean, tried = _mean(grid.losses(), grid.weight, -tilt), []
+    held = grid.weight > 0
+    losses, logs, tried = grid.losses()[held], np.log(grid.weight[held]), []
+    mean = _mean(losses, logs, -tilt)
     for share in _SHARES:
         least = mean + (epsilon - count * mean) * share
-        own = _tilt_of_large(grid, count, tilt, least, epsilon)
-        if own and (chance := _chance(grid, count, tilt, own, least, epsilon, about)) < wanted:
+        own = _tilt_of_large(losses, logs, count, tilt, least, epsilon)
+        log_delta = about - count * grid.log_total
+        if own and (chance := _chance(losses, logs + (own - tilt) * losses, count, own, least, epsilon, log_delta)) < wanted:
             tried.append((chance, own, least))
     for _, own, least in sorted(tried)[:_TRIES]:
         found = _sums(pair, grid, count, own, least, epsilon, about)
@@ -94,17 +98,14 @@ def _large(pair: Pair, grid: Grid, count: int, tilt: float, epsilon: float, abou
     return None
 
 
-def _chance(grid: Grid, count: int, tilt: float, own: float, least: float, epsilon: float, about: float) -> float:
+def _chance(losses: Array, logs: Array, count: int, own: float, least: float, epsilon: float, about: float) -> float:
     """The log of the weight of large losses over that of δ; inf where the other ones matter. Roughly."""
-    losses = grid.losses()
-    held = grid.weight > 0
-    logs, near = np.log(grid.weight[held]) + (own - tilt) * losses[held], losses[held] <= least
-    top = float(logs.max())
+    near, top = losses <= least, float(logs.max())
     weight = np.exp(logs - top)
     total = float(weight.sum())
     large = float(weight[~near].sum())
-    here = about + own * epsilon - count * (top + log(total) + grid.log_total) - log_peak(own)
-    others = _chernoff(weight[near] / total, losses[held][near], count, epsilon) if large > 0 else inf
+    here = about + own * epsilon - count * (top + log(total)) - log_peak(own)
+    others = _chernoff(weight[near] / total, losses[near], count, epsilon) if large > 0 else inf
     return log(large / total) - here if others < here + log(_NOTHING) else inf
 
 
@@ -113,25 +114,24 @@ def slack(count: int) -> float:
     return count * _EACH + 40 * _SHORT * EPSILON
 
 
-def _mean(losses: Array, weight: Array, tilt: float) -> float:
-    """Under a further tilt."""
-    held = weight > 0
-    exponents = np.log(weight[held]) + tilt * losses[held]
+def _mean(losses: Array, logs: Array, tilt: float) -> float:
+    """Under a further tilt, of weights told by their logarithms."""
+    exponents = logs + tilt * losses
     mass = np.exp(exponents - exponents.max())
-    return float((mass * losses[held]).sum() / mass.sum())
+    return float((mass * losses).sum() / mass.sum())
 
 
-def _tilt_of_large(grid: Grid, count: int, tilt: float, least: float, epsilon: float) -> float:
+def _tilt_of_large(losses: Array, logs: Array, count: int, tilt: float, least: float, epsilon: float) -> float:
     """The tilt that makes ε typical for one large loss and count − 1 others, roughly, or the one that there is; 0 without a large loss."""
-    losses = grid.losses()
     large = losses > least
-    if not (grid.weight[large].any() and grid.weight[~large].any()):
+    if large.all() or not large.any():
         return 0.0
+    (small, of_small), (one, of_one) = ((losses[held], logs[held]) for held in (~large, large))
     low, high = _LIGHT * tilt, tilt
-    for _ in range(25):
+    for _ in range(_HALVINGS):
         middle = sqrt(low * high)
-        small, one = (_mean(losses[held], grid.weight[held], middle - tilt) for held in (~large, large))
-        low, high = (low, middle) if (count - 1) * small + one > epsilon else (middle, high)
+        mean = (count - 1) * _mean(small, of_small, middle - tilt) + _mean(one, of_one, middle - tilt)
+        low, high = (low, middle) if mean > epsilon else (middle, high)
     return high
 
 
@@ -145,7 +145,8 @@ def _sums(pair: Pair, grid: Grid, count: int, tilt: float, least: float, epsilon
     near = one.losses() <= least
     if near.all() or not near.any():
         return None
-    others = _chernoff(one.weight[near], one.losses()[near], count, epsilon)
+    held = near & (one.weight > 0)
+    others = _chernoff(one.weight[held], one.losses()[held], count, epsilon)
     if others > sure + log(_NOTHING):
         return None
     low, high = window([(one, count)], depth)
@@ -161,15 +162,17 @@ def _log_total(pair: Pair, grid: Grid, tilt: float) -> float:
 
 
 def _chernoff(weight: Array, losses: Array, count: int, epsilon: float) -> float:
-    """Not less than the log of the weight that sums of these have above ε."""
-    best = 0.0
-    for k in range(24):
+    """Not less than the log of the weight that sums of these have above ε: by the θ that some of them say, and the next ones."""
+
+    def bound(k: int, every: int = 1) -> float:
         theta = 0.25 * 1.5**k * 10 / epsilon
-        x = theta * losses
+        x = theta * losses[::every]
         top = float(x.max())
-        moment = float((weight * np.exp(x - top)).sum())
-        best = min(best, count * (top + log(moment)) - theta * epsilon + 1e-9) if moment > 0 else -inf
-    return best
+        moment = float((weight[::every] * np.exp(x - top)).sum()) * every
+        return count * (top + log(moment)) - theta * epsilon + 1e-9 if moment > 0 else 0.0  # where all underflows, nothing is known
+
+    some = min(range(_THETAS), key=lambda k: bound(k, 1 + len(losses) // _SOME))
+    return min(0.0, *(bound(k) for k in range(max(some - 1, 0), some + 2)))
 
 
 def _power(one: Grid, near: Array, count: int, size: int, first: int) -> Grid:

@@ -77,9 +77,10 @@ class Grid(NamedTuple):
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance under the tilt."""
-        x = np.arange(len(self.weight))
-        mean = float((self.weight * x).sum())
-        return self.offset + (self.first + mean) * self.step, float((self.weight * (x - mean) ** 2).sum()) * self.step**2
+        x = np.flatnonzero(self.weight)  # of samples, next to none
+        weight = self.weight[x]
+        mean = float((weight * x).sum())
+        return self.offset + (self.first + mean) * self.step, float((weight * (x - mean) ** 2).sum()) * self.step**2
 
 
 def law(pair: Pair, tilt: float, depth: float, edges: Array | None = None) -> Law:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from math import ceil, exp, expm1, inf, log, log1p, sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
 from dpcalc.profiles.law import Grid, TooLarge, boxes, grid_edges, law, merged_cells, round_down, round_up
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
@@ -158,7 +160,7 @@ def _blocks(grids: Grids, tilt: float, block: int, ratio: int, rounding: Callabl
 
 
 def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
-    return block_up(grid, tilt, step, median(as_law(grid)))
+    return block_up(grid, tilt, step, _middle(grid))
 
 
 def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
@@ -171,7 +173,12 @@ def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
 
 
 def _block_down(grid: Grid, tilt: float, step: float) -> Grid:
-    return round_down(boxes(grid), tilt, step, median(as_law(grid)))
+    return round_down(boxes(grid), tilt, step, _middle(grid))
+
+
+def _middle(grid: Grid) -> float:
+    """The median of a grid, whose losses rise."""
+    return grid.offset + (grid.first + int(np.cumsum(grid.weight).searchsorted(0.5))) * grid.step
 
 
 def lattice_of(parts: Parts) -> float | None:

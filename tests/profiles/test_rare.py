@@ -5,9 +5,11 @@ from math import comb, exp, expm1, inf, log, log1p
 import numpy as np
 import pytest
 
-from dpcalc.profiles import compose, pairs
+from dpcalc.profiles import compose, far, pairs
 from dpcalc.profiles.convolve import _lump, power
+from dpcalc.profiles.ends import log_infinite
 from dpcalc.profiles.law import Grid
+from dpcalc.profiles.pair import Pair
 
 
 @pytest.mark.parametrize("p, count", [(1e-13, 1), (1e-13, 7), (1e-9, 1000), (1e-3, 100), (1e-17, 10**12)])
@@ -55,3 +57,16 @@ def test_no_noise_over_epochs_has_no_guarantee():
 
     got, _ = answer("shuffle-pnsgd --sigma 1e-9 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 10 --epochs 3 --epsilon 1")
     assert got["result"]["delta"] == 1 and all(b["delta"] == 1 for b in got["bounds"])
+
+
+@pytest.mark.parametrize("losses, weight", [([0.0, 1.0, 100.0], [0.5, 0.5, 0.0]), ([0.0, 1.0, 2.0], [0.5, 0.5, 1e-300])])
+def test_chernoff_is_not_below_what_sums_have(losses, weight):
+    """P(S > 5) of ten fair coins is .377, wherever a weight of 0 lies: it was −inf, as all else underflowed beside it."""
+    found = far._chernoff(np.array(weight), np.array(losses), 10, 5.0)
+    assert log(0.377) <= found <= 0
+
+
+def test_losses_that_are_nearly_all_infinite():
+    """Less than 1e-16 of a step's weight is finite: the logarithm of what is left is."""
+    found = log_infinite(((Pair(log_infinite=-7e-22), 10),))
+    assert -1e-200 < found <= 0
