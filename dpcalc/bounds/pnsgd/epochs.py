@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import invert_near
-from dpcalc.bounds.pnsgd.samples import DEEPEST, Samples, about, at, deepest, epsilon_along, followed, log_delta_along
+from dpcalc.bounds.pnsgd.samples import DEEPEST, Samples, about, at, deepest, epsilon_along, followed, log_delta_along, powers
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from dpcalc.profiles.compose import Bracket
     from dpcalc.profiles.tilt import Parts
 
-_AT_FIRST = -60.0  # log δ that a profile is followed to at first
+_AT_FIRST, _DEEPER = -60.0, 1.5  # log δ that a profile is followed to at first, or as many times what a rough look says
+_DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times as far above the profile, and composed as roughly
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
 _ROUGHLY, _CLOSELY = (50.0, inf), (1.0, 1e-4)  # for searches: times the precision, and errors of δ that are looked at
+_BASIC = 0.1  # of log δ, above which basic composition is not to be sharper by the smaller blocks of one value
+_AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
+# Epochs whose composition takes long: searches go by a δ as close as its logarithm is to be, relative, in units of the precision.
+_MANY, _EACH = 30_000, 0.1
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 1e-5  # of ε, that --solve leaves of basic composition
@@ -35,7 +40,7 @@ def composed(bound: Bound) -> Bound:
     """The bound for `steps` epochs, by the composition of its profile."""
 
     def at_epsilon(epsilon: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
-        """log δ, and the grid that it is composed on."""
+        """log δ, and the grid that it is composed on; none where that is basic composition."""
         one = float(bound.value(epsilon, **p))
         if steps == 1:
             return one, {}
@@ -45,10 +50,10 @@ def composed(bound: Bound) -> Bound:
         if simple < DEEPEST:  # samples are rounded up to more
             return simple, {}
         found = _deep_enough(bound, one, epsilon, steps, p)
-        return min(found.upper, simple), found.witness
+        return (simple, {}) if simple <= found.upper else (found.upper, found.witness)
 
     def at_delta(log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
-        """ε, and the grid."""
+        """ε, and the grid, in the same way."""
         if steps == 1:
             return _one_epoch(bound, log_delta, p), {}
         samples = followed(bound, log_delta, steps, p)
@@ -57,8 +62,8 @@ def composed(bound: Bound) -> Bound:
             return 0.0, {}
         found = _epsilon(samples, steps, log_delta)
         if basic < found.upper:
-            basic = min(basic, _basic_inverse(bound, log_delta, steps, tuple(p.items())))
-        return min(basic, found.upper), found.witness
+            return min(basic, _basic_inverse(bound, log_delta, steps, tuple(p.items()))), {}
+        return found.upper, found.witness
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
         return at_epsilon(epsilon, steps, p)[0]
@@ -67,10 +72,17 @@ def composed(bound: Bound) -> Bound:
         return at_delta(log_delta, steps, p)[0]
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _at_budget(followed(bound, log_delta, steps, p), epsilon, log_delta, steps, *_CLOSELY)
+        samples = followed(bound, log_delta, steps, p)
+        coarser, seen = _CLOSELY if steps <= _MANY else (max(1.0, -log_delta * _EACH), _CLOSELY[1])
+        found = _at_budget(samples, epsilon, log_delta, steps, coarser, seen)
+        near = log(steps) + log_delta_along(samples, epsilon / steps) - found < _BASIC
+        return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
-    def near_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _at_budget(about(bound, log_delta, steps, p), epsilon, log_delta, steps, *_ROUGHLY)
+    def near_budget(epsilon: float, log_delta: float, steps: int, closely: bool = False, **p: Any) -> float:
+        many = closely and steps > _MANY
+        samples = followed(bound, log_delta, steps, p) if many else about(bound, log_delta, steps, p, closely)
+        found = _like_gaussian(samples, steps, epsilon) if steps > _MANY else None
+        return _at_budget(samples, epsilon, log_delta, steps, *_ROUGHLY) if found is None else found
 
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
@@ -88,11 +100,12 @@ def composed(bound: Bound) -> Bound:
 
 def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε, the profile followed to below it, and no further: the δ of one epoch may be far smaller, or 0."""
-    about, last = max(one, _AT_FIRST), max(one, DEEPEST)
+    last = max(one, DEEPEST)
+    about = max(last, min(_AT_FIRST, _DEEPER * _chernoff(powers(bound, p), steps, epsilon)))
     while True:
         samples, enough = followed(bound, about, steps, p, epsilon), deepest(about, steps) + _NOT_LOST
         if about <= last or _chernoff(samples, steps, epsilon) >= enough:
-            found = _delta(samples, steps, epsilon)
+            found = _delta(samples, steps, epsilon, max(1.0, (about / _DEEP) ** 2))
             if about <= last or found.upper >= enough:
                 return found._replace(witness={**found.witness, "followed": about})
         about = max(last, 4 * about)
@@ -116,7 +129,14 @@ def _chernoff(samples: Samples, steps: int, epsilon: float) -> float:
     from dpcalc.profiles.read import log_add
 
     parts = _parts(samples, steps)
-    return log_add(tilt.chernoff(tilt.for_epsilon(parts, epsilon), epsilon), log_infinite(parts))
+    infinite = log_infinite(parts)
+    return log_add(tilt.chernoff(tilt.for_epsilon(parts, epsilon), epsilon), infinite) if infinite < 0 else 0.0
+
+
+def _like_gaussian(samples: Samples, steps: int, epsilon: float) -> float | None:
+    from dpcalc.profiles import compose
+
+    return compose.like_gaussian(_parts(samples, steps), epsilon)
 
 
 @lru_cache(maxsize=8)
@@ -132,7 +152,9 @@ def _epsilon(samples: Samples, steps: int, log_delta: float, coarser: float = 1.
     from dpcalc.profiles import compose
 
     seen = compose.SEEN if seen is None else seen
-    return compose.epsilon_at(_parts(samples, steps), log_delta, coarser * compose.PRECISION, bracket=False, seen=seen)
+    precision = coarser * compose.PRECISION
+    most = _AS_DELTA * precision if steps > _MANY else inf
+    return compose.epsilon_at(_parts(samples, steps), log_delta, precision, bracket=False, seen=seen, most=most)
 
 
 @lru_cache(maxsize=4)

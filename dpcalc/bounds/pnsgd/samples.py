@@ -20,8 +20,8 @@ from dpcalc.numerics.rounding import up
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
 # Of the range, as far as it is known: the first samples.
 _FIRST = (0.0, 1 / 256, 1 / 128, 1 / 64, 1 / 32, *(k / 24 for k in range(1, 29)), 1.25, 1.5)
-_MOST, _WIDE = 240, 0.3  # samples between the first ones, about; a step of ε
-_TOP, _FALLEN = 4.0, 0.1  # of log δ
+_MANY, _MOST, _WIDE = 180, 240, 0.3  # samples between the first ones, about, and where δ is tiny; a step of ε
+_TOP, _FALLEN, _DEEP = 4.0, 0.1, 0.3  # of log δ; as much counts what lies deep
 _BELOW, _BEFORE = (0.8, 0.9, 0.95, 0.98, 1.0), [-k / 8 for k in range(13)]  # of an ε asked about; powers of the ratio
 _RATIO = 1.5
 _SEARCHED, _FARTHEST = (-28, 14), 1500  # its powers where the end of the range is looked for, and as many beyond, down and up to this
@@ -30,11 +30,9 @@ DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; what lies deeper does not matter
 _LOST = 40.0  # of a loss above ε: nearly all of it counts
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
-
-
-# The blocks of sums, and the fall of log δ between samples: the hull is at most .1 to .5 % above the profile; finer sums would
+# The blocks of sums, and the fall of log δ between samples: the hull is at most .1 to .8 % above the profile; finer sums would
 # gain 1e-4 of ε.
-FINE, _FALL = 10, 0.1
+FINE, _FALL, _FALLS = 10, 0.1, 0.25
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
 
@@ -50,20 +48,26 @@ def blocks_of(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], ask
 
 def _followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float) -> tuple[Samples, dict[float, Any]]:
     lowest, params = _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items())
-    return _samples(bound, lowest, params, *_around(_seen(bound, params), log_delta, steps, asked))
+    return _samples(bound, lowest, params, *_around(bound, params, log_delta, steps, asked))
 
 
-def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Samples:
-    """About ε and log δ of one epoch at few of the samples, by the look that says where they are: no bound. Where the range has an end,
-    what is between powers does not tell where δ vanishes."""
-    lowest, params, end = _floor(log_delta, steps), tuple(p.items()), _end(bound, p)
-    top, close = _around(_seen(bound, params), log_delta, steps)
-    last, seen = _extent(bound, lowest, params, top)
-    epsilons = _first(last, seen, end, close)
-    logs = _between_powers(seen, epsilons, lowest) if end == inf else many(bound, epsilons, COARSE, p)
-    found = dict(zip(epsilons, logs, strict=True))
+def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], closely: bool = False) -> Samples:
+    """About ε and log δ of one epoch at few of the samples, by the look that says where they are: no bound; or by the blocks of `followed`.
+    Where the range has an end, what is between powers does not tell where δ vanishes."""
+    lowest, params = _floor(log_delta, steps), tuple(p.items())
+    found = _first(bound, lowest, params, *_around(bound, params, log_delta, steps))
+    if closely:
+        found = dict.fromkeys(sorted({*found, *((a + b) / 2 for a, b in pairwise(found))}), 0.0)
+    if closely or _end(bound, p) < inf:
+        found = dict(zip(found, many(bound, list(found), FINE if closely else COARSE, p), strict=True))
     _cut(found, lowest)
     return tuple(found), tuple(found.values())
+
+
+def powers(bound: Bound, p: dict[str, Any]) -> Samples:
+    """ε and log δ of one epoch, roughly and from above, where samples are placed from."""
+    seen = _seen(bound, tuple(p.items()))
+    return tuple(seen), tuple(seen.values())
 
 
 def deepest(log_delta: float, steps: int) -> float:
@@ -112,12 +116,29 @@ def _floor(log_delta: float, steps: int) -> float:
     return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
 
 
-def _around(seen: dict[float, float], log_delta: float, steps: int, asked: float = 0.0) -> tuple[float, tuple[float, ...]]:
-    """The loss of one epoch from which on it may as well be infinite: far above the ε asked about, or above basic composition at δ, in
-    exchange for e^−_LOST of δ. And close samples, where a rare loss decides: next to the ε asked about, or where one epoch has δ/E."""
+@lru_cache(maxsize=16)
+def _around(bound: Bound, params: tuple[tuple[str, Any], ...], log_delta: float, steps: int,
+            asked: float = 0.0) -> tuple[float, tuple[float, ...]]:
+    """The loss of one epoch from which on it may as well be infinite: far above the ε asked about, or above about what the composition has
+    at δ, in exchange for e^−_LOST of δ. And close samples, where a rare loss decides: next to the ε asked about, or where one epoch has
+    δ/E."""
+    seen = _seen(bound, params)
     each = next((e for e, x in seen.items() if x <= log_delta - log(steps)), inf)
     close = tuple(asked * x for x in _BELOW) if asked else tuple(each * _RATIO**x for x in _BEFORE) if _WIDE < each < inf else ()
-    return (asked or steps * each) + _LOST, close
+    return (asked or min(steps * each, _composed(seen, log_delta, steps))) + _LOST, close
+
+
+def _composed(seen: dict[float, float], log_delta: float, steps: int) -> float:
+    """An ε that the composition has at δ: half of δ for losses above the first power at which one epoch has half of δ/E, Chernoff's bound
+    for the others. 0 where that is at the first power."""
+    from dpcalc.profiles import pairs, tilt
+
+    half = log_delta - log(2)
+    some = next((k for k, x in enumerate(seen.values(), 1) if x <= half - log(steps)), None)
+    if some is None:
+        return inf
+    c = tilt.for_delta(((pairs.sampled(tuple(seen)[:some], tuple(seen.values())[:some]), steps),), half)
+    return max(0.0, (tilt.chernoff(c, 0.0) - half) / c.tilt)
 
 
 @lru_cache(maxsize=16)
@@ -125,27 +146,34 @@ def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], t
              close: tuple[float, ...]) -> tuple[Samples, dict[float, Any]]:
     """ε and log δ of one epoch, followed down to log δ = lowest, or up to the top, with some close ones; and in what blocks."""
     p, ways = dict(params), dict[float, Any]()
-    last, seen = _extent(bound, lowest, params, top)
-    end = _end(bound, p)
-    epsilons = _first(last, seen, end, close)
-    about = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
-    if end == inf:
-        _cut(about, _SURELY * lowest)
-    allowed = max(_FALL, (about[0.0] - max(lowest, min(about.values()))) / _MOST)
-    steps = pairwise(sorted(about))
-    epsilons = sorted({*about, *(e for a, b in steps for e in _between(a, b, _fall(about[a], about[b], about[0.0], lowest) / allowed))})
-    found = dict(zip(epsilons, many(bound, epsilons, FINE, p, ways), strict=True))
+    first = _first(bound, lowest, params, top, close)
+    found = dict(zip(first, many(bound, list(first), FINE, p, ways), strict=True))
+    _cut(found, lowest)
+    fall = found[0.0] - max(lowest, min(found.values()))
+    deep = _DEEP if fall < _FALLS * _MOST else 1.0
+    count = {e: _count(x, found[0.0], lowest, deep) for e, x in sorted(found.items())}
+    allowed = max(_FALL, min(fall / _MANY, _FALLS), fall / _MOST)
+    more = [e for a, b in pairwise(count) for e in _between(a, b, (count[b] - count[a]) / allowed)]
+    found |= zip(more, many(bound, more, FINE, p, ways), strict=True)
     _cut(found, lowest)
     order = sorted(found)
     return (tuple(order), tuple(found[e] for e in order)), ways
 
 
-def _first(last: float, seen: dict[float, float], end: float, close: tuple[float, ...]) -> list[float]:
-    """The first samples of the range; with more near 0, where a profile may fall steeply, and the close ones."""
+def _first(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], top: float, close: tuple[float, ...]) -> dict[float, float]:
+    """The first samples of the range, and about log δ there; with more near 0, where a profile may fall steeply, and the close ones."""
+    (last, seen), end = _extent(bound, lowest, params, top), _end(bound, dict(params))
     last = min(last, end)
     near_zero = (e for e, x in seen.items() if e < _FIRST[1] * last and x < seen[0.0] - _FALLEN)
     near_end = (end,) if end < _FIRST[-1] * last else ()
-    return sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *close, *near_end} if e <= end)
+    epsilons = sorted(e for e in {*(last * x for x in _FIRST), *near_zero, *close, *near_end} if e <= end)
+    found = dict(zip(epsilons, _between_powers(seen, epsilons, lowest), strict=True))
+    if end == inf:
+        _cut(found, _SURELY * lowest)
+        reached = next((e for e, x in seen.items() if x <= lowest), inf)
+        if max(found) < reached <= top:  # what is between powers may be far above what is thought
+            found[reached] = lowest
+    return found
 
 
 def _end(bound: Bound, p: dict[str, Any]) -> float:
@@ -163,9 +191,11 @@ def _cut(found: dict[float, float], lowest: float) -> None:
         del found[e]
 
 
-def _fall(above: float, below: float, first: float, lowest: float) -> float:
-    """Of log δ over a step; near the top, which decides where there are many epochs, counted double."""
-    return (above - max(below, lowest)) * (2 if above > first - _TOP else 1)
+def _count(log_delta: float, first: float, lowest: float, deep: float) -> float:
+    """How far log δ has fallen, in parts that are to be seen alike: double near the top, which decides where there are many epochs; what
+    lies beyond the δ of one epoch that is wanted counts `deep`."""
+    x = max(log_delta, lowest)
+    return first - x + min(first - x, _TOP) - (1 - deep) * max(lowest + _BEYOND - x, 0.0)
 
 
 def _between(a: float, b: float, fall: float) -> list[float]:

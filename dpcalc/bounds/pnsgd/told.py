@@ -7,14 +7,13 @@ runs of its links (links.py), on the nodes of one path.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, shuffled_hybrid
-from dpcalc.bounds.pnsgd.epochs import an_epoch, basic_value, surely_one
+from dpcalc.bounds.pnsgd.epochs import an_epoch, surely_one
 from dpcalc.bounds.pnsgd.links import needed, packed, trimmed
 from dpcalc.bounds.pnsgd.positions import FINE as CLOSE
-from dpcalc.bounds.pnsgd.samples import FINE, Samples, at, blocks_of, followed, log_delta_along
+from dpcalc.bounds.pnsgd.samples import FINE, Samples, at, blocks_of, followed
 
 if TYPE_CHECKING:
     from dpcalc.bound import Bound
@@ -24,23 +23,18 @@ Nodes = dict[str, int]
 _PATHS: dict[Any, Callable[[int], Nodes]] = {  # where the nodes of links lie, for Bound.blocks of a fineness
     shuffled_hybrid.blocks: shuffled_hybrid.nodes_told, fixed_order_hybrid.blocks: fixed_order_hybrid.nodes_told,
 }
-_CLEARLY = 0.5  # of log δ
 
 
 def choices(one: Bound, question: Question, result: Mapping[str, float], witness: Mapping[str, Any], steps: int,
             own: dict[str, Any]) -> dict[str, Any]:
-    """Of a composed row: `each`, where (ε/E, δ/E) an epoch is what proves it; else `epoch`, and the grid if the witness has none."""
+    """Of a composed row: `epoch`, or where its witness has no grid `each`: (ε/E, δ/E) an epoch proves it."""
     epsilon = result.get("epsilon", question.epsilon or 0.0)
-    log_delta = result.get("log_delta", question.log_delta if question.delta else 0.0)
     about, asked = (question.log_delta, 0.0) if question.delta is not None else (_followed(one, epsilon, witness, own), epsilon)
-    if question.delta is None and "grids" not in witness and surely_one(one, about, epsilon, steps, own):
+    if "grids" in witness:
+        return _epoch(one, followed(one, about, steps, own, asked), blocks_of(one, about, steps, own, asked))
+    if question.delta is None and surely_one(one, about, epsilon, steps, own):
         return {}
-    samples = followed(one, about, steps, own, asked) if "grids" in witness else None
-    if not (samples and _is_more(samples, epsilon, steps, log_delta)) and basic_value(one, epsilon, steps, own) <= log_delta:
-        return {"each": each(one, epsilon, steps, own)}
-    samples = samples or followed(one, about, steps, own, asked)
-    grid = {} if "grids" in witness else _grid(samples, steps, question)
-    return {**_epoch(one, samples, blocks_of(one, about, steps, own, asked)), **grid}
+    return {"each": each(one, epsilon, steps, own)}
 
 
 def each(one: Bound, epsilon: float, steps: int, own: dict[str, Any]) -> dict[str, Any]:
@@ -62,12 +56,6 @@ def _followed(one: Bound, epsilon: float, witness: Mapping[str, Any], own: dict[
     return float(witness["followed"]) if "followed" in witness else float(one.value(epsilon, **own))
 
 
-def _is_more(samples: Samples, epsilon: float, steps: int, log_delta: float) -> bool:
-    """Whether basic composition makes more of δ, as the samples show: their chords are a few percent above the profile."""
-    each = an_epoch(epsilon, steps)
-    return each <= samples[0][-1] and log(steps) + log_delta_along(samples, each) > log_delta + _CLEARLY
-
-
 def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any]) -> dict[str, Any]:
     from dpcalc.profiles import pairs
 
@@ -83,13 +71,3 @@ def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any]) -> dict[str,
 def nodes(one: Bound, fine: int = FINE) -> Nodes:
     """What says where the nodes of blocks lie; nothing where there are no links."""
     return _PATHS[one.blocks](fine) if one.blocks in _PATHS else {}
-
-
-def _grid(samples: Samples, steps: int, question: Question) -> dict[str, Any]:
-    """For a row that was found without one."""
-    from dpcalc.profiles import compose, pairs
-
-    parts = ((pairs.sampled(*samples), steps),)
-    if question.delta:
-        return compose.epsilon_at(parts, question.log_delta, bracket=False).witness
-    return compose.log_delta_at(parts, question.epsilon or 0.0, bracket=False).witness
