@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache, partial
-from math import asinh, copysign, exp, inf, log, sqrt
+from math import copysign, exp, inf, log, sqrt
 from typing import Any
 
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
@@ -16,12 +16,13 @@ from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
-_APART, _BELIEVED = 1e-3, 0.3  # relative: two values for a slope; how far it is believed
+_APART, _BELIEVED = 1e-2, 0.3  # relative: two values for a slope; how far it is believed
 _MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
-ROUGHLY, _FINELY = 0.05, 1e-4  # relative, of guesses
+ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
+_NOTHING = 1e-300  # log δ at the budget, in units of log δ
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
-# root of the logarithm of the gap there.
-_CLIFF, _BEFORE = 6.0, 0.02
+# root of how much its gap is less there.
+_CLIFF, _BEFORE, _MOST = 6.0, 0.022, 100.0
 _STEEPLY = 3e-3  # of a margin: how near x is, as δ may fall steeply with it
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
@@ -35,7 +36,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     gap = cache(search.gap)
     try:
         if search.one_value:
-            x = _root(gap, unknown, max(1e-13, search.margin * _STEEPLY), *_first_guesses(search, gap), met=search.margin)
+            x = _root(gap, unknown, max(1e-13, search.margin * _STEEPLY), *_first_guesses(search, gap), met=search.met)
         else:
             x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
@@ -56,7 +57,7 @@ def roughly(route: Route, given: Params, derive: Callable[[Params], Params], que
         x = _root(gap, question.unknown, ROUGHLY)
     except Unreachable:
         return None
-    return x, _is_cliff(gap, x, question)
+    return x, question.unknown.kind != "count" and _rise(gap, x, question.unknown) < -_CLIFF
 
 
 def _about(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> _Search:
@@ -81,34 +82,28 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
     bound, unknown = search.route.bound, search.question.unknown
     if not search.margin or bound.coarse is None or unknown is None:
         return ()
-    found = roughly(search.route, search.given, search.derive, search.question)
-    if found is None:
-        return ()
-    (x, cliff), about = found, _about(search.route, search.given, search.derive, search.question).gap
-    if not cliff:
+    about = _about(search.route, search.given, search.derive, search.question).gap
+    try:
         x = _root(about, unknown, _FINELY)
+    except Unreachable:
+        return ()
     if unknown.kind == "count":
         return (x,)
-    rise = _rise(about, x, unknown.safer)
-    if cliff:
-        off = asinh(gap(x))
-        x *= exp(unknown.safer * copysign(_BEFORE * sqrt(abs(off)), off))
     low, high = unknown.search
-    x = min(max(x, low), high)
-    off = gap(x)
-    if not (rise < 0 and 0 < abs(off / rise) < _BELIEVED):
-        return (x,)
-    return x, min(max(x * exp(-unknown.safer * off / rise), low), high)
+
+    def moved(by: float) -> float:
+        return min(max(x * exp(unknown.safer * by), low), high)
+
+    rise, off = _rise(about, x, unknown), gap(x)
+    if rise < -_CLIFF:
+        x = moved(copysign(_BEFORE * sqrt(min(abs(off), _MOST)), off))
+        off = gap(x)
+    return (x, moved(-off / rise)) if rise < 0 and 0 < abs(off / rise) < _BELIEVED else (x,)
 
 
-def _is_cliff(gap: Callable[[float], float], x: float, question: Question) -> bool:
-    unknown = question.unknown
-    return unknown is not None and unknown.kind != "count" and _rise(gap, x, unknown.safer) < _CLIFF * question.log_delta
-
-
-def _rise(gap: Callable[[float], float], x: float, safer: int) -> float:
+def _rise(gap: Callable[[float], float], x: float, unknown: Quantity) -> float:
     """How much the gap grows as the logarithm of x does towards more privacy, next to x."""
-    return (gap(x * (1 + safer * _APART)) - gap(x)) / _APART
+    return (gap(x * (1 + unknown.safer * _APART)) - gap(x)) / _APART
 
 
 def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | None:
@@ -117,7 +112,7 @@ def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | 
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
-    if search.route.bound.kind == "profile" and -max(_MET, 10 * search.margin) <= gap(x) <= 0:
+    if search.route.bound.kind == "profile" and -max(_MET / -question.log_delta, 10 * search.met) <= gap(x) <= 0:
         result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
         return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)
@@ -133,6 +128,12 @@ class _Search:
         self.reason: DpcalcError | None = None  # why a value was out of scope
         # The ε that is asked back may be above the exact one by its own rounding.
         self.margin = route.bound.margin if question.asks == "epsilon" and question.delta else 0.0
+
+    @property
+    def met(self) -> float:
+        """As little a gap as the margin, of log δ where it tells the gap, is as good as none."""
+        by_delta = self.margin and self.route.bound.kind == "profile"
+        return self.margin / max(1.0, -self.question.log_delta) if by_delta else self.margin
 
     @property
     def one_value(self) -> bool:
@@ -155,7 +156,7 @@ class _Search:
                 params = self.derive({**self.given, question.unknown.name: x})
                 target = question.target * (1 - self.margin)
                 own = own_params(bound, params) | chosen(bound, params, epsilon=target)
-                return float(bound.value(target, **own)) - question.log_delta
+                return log_share(float(bound.value(target, **own)), question.log_delta)
             row = self.forward(x, self.order)
         except OverflowError:
             return inf
@@ -189,7 +190,7 @@ def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, st
     low, high = unknown.search
     gap = cache(gap)
     if unknown.kind == "count" and tolerance < _FINELY:
-        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start))
+        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start), met)
     whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
     if start is not None and near is not None:
         meets, fails = bracket_near(whole, start, near, unknown.safer, low, high)
@@ -233,6 +234,15 @@ def _settle(search: _Search, x: float) -> Row:
     if not count and good != bad:
         good = boundary(gap, good, bad, _SETTLED)
     return rows[good]._replace(params={unknown.name: good})
+
+
+def log_share(log_delta: float, target: float) -> float:
+    """log of how many times as far below 0 the target is as log δ: nearly straight in the logarithm of an unknown. Never > 0 where log δ
+    meets the target, > 0 where it does not; −inf where δ is next to nothing."""
+    ratio = target / log_delta if log_delta < 0 else 1.0 if target == 0 else inf
+    if log_delta <= target:
+        return min(log(ratio), 0.0) if ratio > _NOTHING else -inf
+    return max(log(ratio), 5e-324) if ratio < inf else inf
 
 
 def _log_ratio(x: float, target: float) -> float:

@@ -23,11 +23,14 @@ _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
+_GENTLE, _NOWHERE = 0.05, 30.0  # a slope that is believed farther; a step that says that no solution is to be expected
 _NEAR_BY = 1.5  # as far a parabola is
 _LEAST = 2e-3  # of a bracket, to cut off
+_FARTHER, _SEEN = 2.0, 0.2  # of a tolerance, where the gap is flat, times its slope; what a composition tells
+_NEARER, _FARTHEST = 0.1, 4.0  # where it is steep: times its slope, and at most
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
-_LOOSE, _BACK = 0.01, 0.0015  # of a gap; of log x
+_LOOSE, _NOTHING, _BACK = 0.01, 100.0, 0.0015  # of a gap; of log x
 _ASIDE = 0.03  # of a first step where the solution is near
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
@@ -37,6 +40,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     search = _Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question)
+        near = moved(search.unknown, near, search.allowed / 2 / search.slope) if search.slope else near
     if near is None:
         near = _guided(route, given, derive, question)
     x, row = _met(search, search.boundary(near))
@@ -60,8 +64,9 @@ def _met(search: _Search, x: float) -> tuple[float, Row]:
 
 
 def _is_loose(search: _Search, x: float, row: Row) -> bool:
-    """Whether δ led to an ε far below the budget, which a value a little less private meets, too: at a tiny ε, δ is known less well."""
-    if not search.by_delta or search.is_small_count(x) or search.log_ratio(row) > -_LOOSE:
+    """Whether δ led to an ε far below the budget, which a value a little less private meets, too: at a tiny ε, δ is known less well. Not
+    where ε is next to nothing: there it falls at once from far above the budget."""
+    if not search.by_delta or search.is_small_count(x) or not -_NOTHING < search.log_ratio(row) < -_LOOSE:
         return False
     y = moved(search.unknown, x, -_BACK)
     try:
@@ -109,8 +114,10 @@ class _Search:
 
     @property
     def allowed(self) -> float:
-        """How far below the budget it may be met: where the loss changes little with the unknown, the unknown itself is to be near."""
-        return self.tolerance * min(1.0, self.slope or 1.0)
+        """How far below the budget it may be met: where the loss changes little with the unknown, the unknown itself is to be near; where
+        it changes much, that is a tenth as far from it, or less."""
+        flat = max(_FARTHER * self.slope, _SEEN) if self.slope else 1.0
+        return self.tolerance * min(flat, max(1.0, min(_NEARER * self.slope, _FARTHEST)))
 
     def is_small_count(self, x: float) -> bool:
         """Whether the next whole number is farther away than the precision."""
@@ -146,7 +153,8 @@ class _Search:
 
     def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
         gap = gap_by_delta(self.route.bound, at_budget, self.question, self.derive({**self.given, self.unknown.name: x}))
-        return inf if gap * PER_EPSILON > -self.question.log_delta - _NEAR_ONE else gap
+        most = -self.question.log_delta
+        return inf if gap * PER_EPSILON > most * log(max(most / _NEAR_ONE, 1.0)) else gap
 
     def boundary(self, start: float) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
@@ -165,7 +173,7 @@ class _Search:
             if -self.allowed * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
-                self.slope = abs((gap - before[1]) / log(x / before[0]))
+                self.slope = abs((gap - before[1]) / log(x / before[0])) or self.slope
             if len(ends) == 2:
                 x = self._interpolated(seen, ends) or self._between(ends[True], ends[False], pull[True], pull[False])
                 continue
@@ -183,10 +191,11 @@ class _Search:
         return ends[True][0]
 
     def _newton(self, gap: float) -> float:
-        """How far to move towards less loss, by the slope of a rough search: to just below the budget. 0 where that is unknown."""
+        """How far to move towards less loss, by the slope of a rough search: to just below the budget; to the end of the range where there
+        is next to no slope. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left else 0.0
         self.steps_left -= 1
-        return by if abs(by) < _NEAR else 0.0
+        return by if abs(by) < (_LONGEST if self.slope < _GENTLE else _NEAR) or _NOWHERE < abs(by) < inf else 0.0
 
     def _settled(self, ends: dict[bool, tuple[float, float]]) -> bool:
         if len(ends) < 2:
@@ -235,7 +244,7 @@ class _Away:
         if last is not None:
             fall = self.safer * (last[1] - gap) / (t - last[0]) if abs(gap) < inf and abs(last[1]) < inf and t != last[0] else 0.0
             steep = fall * abs(t - last[0]) > _FLAT * abs(gap)
-            self.lost = 0 if steep else self.lost + 1
+            self.lost = 0 if steep else _LOST if gap == last[1] and abs(gap) < inf else self.lost + 1
             expected = _BEYOND * abs(gap) / fall if steep else 2 * self.length
         if self.lost >= _LOST:
             return way * inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import exp, inf, log
 from typing import NamedTuple
 
@@ -12,13 +13,14 @@ from dpcalc.orders import Params, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route
-from dpcalc.solving import ROUGHLY, roughly
+from dpcalc.solving import ROUGHLY, log_share, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS = 12
-_BEFORE = 0.008  # of log x: about as much earlier a gap falls in smaller blocks, at a cliff
-_ENOUGH, _CLOSE = 0.03, 0.005  # of a gap, and of log x, where a gap is steep
-_SHORT = 0.25  # of log x: so near a slope is known well
+_ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: by large blocks, and by smaller ones
+_CLOSE, _ROUGH = 0.005, 0.5  # of log x; of a gap at a cliff, which smaller blocks change by as much
+_SHORT, _NOISY = 0.25, 0.03  # of log x: so near a slope is known well; so near it may be that of other samples
+_GENTLE = 0.05  # a slope: what is left to be seen is less than what few samples do to a gap
 _FAR = 0.7  # of a gap: farther away ε tells more
 _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
 _STEEP: dict[bool | None, float] = {True: 10.0, False: 50.0}  # at a cliff both gaps, far and near
@@ -36,7 +38,8 @@ class Near(NamedTuple):
 
 
 def look(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Near:
-    """From where basic composition meets the budget; by ε at δ from afar, then by δ at ε, which changes smoothly also where ε jumps."""
+    """From where basic composition meets the budget; by ε at δ from afar, then by δ at ε, which changes smoothly also where ε jumps. By
+    large blocks first, then by smaller ones."""
     unknown = question.unknown
     assert unknown is not None
     basic = _by_basic(route, given, derive, question)
@@ -47,19 +50,29 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
     last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
     slope: dict[bool | None, float] = {**_STEEP} if cliff else {}  # how much less a gap is where there is less loss
+    seen = set[float]()
     for _ in range(_LOOKS):
+        seen.add(x)
         t, (far, value) = unknown.safer * log(x), gap(x)
         low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
         apart = abs(t - last[False][0]) if not far and False in last else inf
         for kind in (far, None):
             if kind in last and last[kind][0] != t and abs(value) + abs(last[kind][1]) < inf:
-                slope[kind] = max((last[kind][1] - value) / (t - last[kind][0]), 0.0)
+                falls = max((last[kind][1] - value) / (t - last[kind][0]), 0.0)
+                slope[kind] = falls if falls or apart > _NOISY else slope.get(kind, 0.0)
             last[kind] = t, value
         steep = slope.get(False, 0.0)
-        if steep and apart < _SHORT and abs(value) < max(_ENOUGH, _CLOSE * steep):
-            return Near(moved(unknown, x, value / steep - (_BEFORE if cliff else 0.0)), steep)
-        y = moved(unknown, x, _inside(t, _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0)), low, high))
-        if y == x or high - low < _CLOSE:
+        gently = gap.closely and apart < inf and steep < _GENTLE
+        enough = steep > 0 and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
+        if enough and gap.closely:
+            return Near(moved(unknown, x, value / steep), steep)
+        if not gap.closely and (enough or (cliff and abs(value) < _ROUGH)):
+            gap.closely, low, high, seen = True, -inf, inf, set()
+            last.clear()
+        flat = slope.get(far) == 0.0 and low > -inf and high < inf
+        by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0))
+        y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
+        if y in seen or high - low < _CLOSE:
             break
         x = y
     return Near(x, slope.get(False, 0.0))
@@ -89,19 +102,19 @@ class _Gap:
     def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         assert question.unknown is not None and question.target is not None
         self.bound, self.given, self.derive, self.question = route.bound, given, derive, question
-        self.name, self.target = question.unknown.name, question.target
+        self.unknown, self.target, self.closely = question.unknown, question.target, False
 
     def __call__(self, x: float) -> tuple[bool, float]:
         try:
-            return self._found(self.derive({**self.given, self.name: x}))
+            return self._found(self.derive({**self.given, self.unknown.name: x}))
         except (OutOfScope, OverflowError):
             return True, inf
 
     def _found(self, params: Params) -> tuple[bool, float]:
         bound = self.bound
         assert bound.near_budget is not None and bound.near_inverse is not None
-        gap = gap_by_delta(bound, bound.near_budget, self.question, params)
-        if abs(gap) < _FAR or params.get("steps", 1) == 1:
+        gap = gap_by_delta(bound, partial(bound.near_budget, closely=self.closely), self.question, params)
+        if abs(gap) < _FAR or self.closely or params.get("steps", 1) == 1:
             return False, gap
         epsilon = bound.near_inverse(self.question.log_delta, **own_params(bound, params))
         return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
@@ -112,7 +125,7 @@ def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Questi
     own, target = own_params(bound, params), question.target
     assert target is not None
     log_delta = bound.value(target, **own) if params.get("steps", 1) == 1 else at_budget(target, question.log_delta, **own)
-    return float(log_delta - question.log_delta) / PER_EPSILON
+    return log_share(float(log_delta), question.log_delta) * -question.log_delta / PER_EPSILON
 
 
 def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[float, bool] | None:

@@ -9,6 +9,7 @@ _SHORT = 0.1  # of the distance between two points
 _TOO_NEAR = 1e-9  # of a bracket: not believed
 _NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that; a step at most
 _TRUSTED, _BEYOND = 1.0, 1.2  # of a step in log x for a secant, or a gap; how far beyond it
+_FLAT, _FAR, _ANYWHERE = 1e-12, 1e3, 1e300  # of a gap: it does not change over a step as large; one to the end then
 _CLOSE, _WIDE = 1.01, 1.3  # a first step, at least, and from afar at most
 
 
@@ -92,7 +93,8 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
             if fy > 0:
                 raise Unreachable(y, fy)
             return y, y
-        grow = _secant(grow, fx, fy) or min(grow * grow, _MOST)
+        flat = grow > _FAR and abs(fy - fx) <= _FLAT * abs(fx)
+        grow = _ANYWHERE if flat else _secant(grow, fx, fy) or min(grow * grow, _MOST)
         x, fx = y, fy
 
 
@@ -119,10 +121,10 @@ def _secant(grow: float, fx: float, fy: float) -> float:
     return exp(step) if step < _TRUSTED else max(exp(_TRUSTED), min(grow * grow, _MOST))
 
 
-def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None) -> int:
+def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None, met: float = 0.0) -> int:
     """The last k in [low, high] with gap(k) <= 0 before it fails: the largest where gap rises with k, the least
-    where it falls. Unreachable where even the safe end fails. A root over the reals comes first (from `start`, where one
-    is given), then single steps."""
+    where it falls; or a k above 1/`met` whose gap is −`met` at least. Unreachable where even the safe end fails. A root over the reals
+    comes first (from `start`, where one is given), then single steps."""
     end, risky = (low, high) if rising else (high, low)
     toward = 1 if risky > end else -1
 
@@ -138,7 +140,9 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
         near = int(boundary_log(whole, float(end), float(risky), 1e-3))
     else:
         meets, fails = bracket(whole, float(start), -toward, float(low), float(high), 1.001)
-        near = int(meets if meets == fails else boundary(whole, meets, fails, max(1e-15, 2.5 / max(meets, fails))))
+        near = int(meets if meets == fails else boundary(whole, meets, fails, max(1e-15, 2.5 / max(meets, fails)), met))
+        if near * met > 1 and -met <= gap(near) <= 0:
+            return near
     step = 1
     while gap(near) > 0:
         risky, near, step = near, min(max(near - toward * step, low), high), 2 * step

@@ -1,0 +1,154 @@
+"""How much work an answer over epochs takes, in numbers followed by arrays, walks one by one, and points of transforms: time, but for the
+machine. What it was before stands beside."""
+
+import numpy as np
+import pytest
+from last_iterate_lines import answer
+
+from dpcalc.bounds.online.levels import Schedule
+from dpcalc.bounds.online.shift import record_ratio
+from dpcalc.bounds.pnsgd import chain_many
+from dpcalc.bounds.pnsgd.epochs import _like_gaussian, _parts, basic_value, composed
+from dpcalc.bounds.pnsgd.samples import followed
+from dpcalc.bounds.pnsgd.shuffled_hybrid import BOUND
+from dpcalc.numerics.invert import bracket, integer_boundary
+from dpcalc.profiles import pairs, tilt
+from dpcalc.profiles.compose import epsilon_at, like_gaussian, log_delta_at
+from dpcalc.solving import log_share
+
+WIDE = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --learning-rate 1 --diameter 2 --epochs 1000 --n 1e12 --epsilon .135 --delta .000352"
+MANY = "shuffle-pnsgd --lipschitz .1 --smoothness .1 --learning-rate .01 --diameter 10 --sigma 34.9 --n 1000 --epsilon 2.9 --delta 1.8e-10"
+FLAT = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --learning-rate 1 --diameter 1 --strong-convexity .1 --epochs 100 --n 5e9 --epsilon 2.03 "
+        "--delta 5.7e-6")
+RATE = "shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter .5 --epochs 1000 --sigma .565 --n 5e9 --epsilon .249 --delta .000137"
+DEEP = "shuffle-pnsgd --lipschitz .1 --smoothness 1 --learning-rate .001 --diameter .5 --epochs 1000 --sigma 21.8 --n 2.06e10 --epsilon .84"
+ROWS = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1e12 --sigma .0046 --epochs 20 --delta 1e-6"
+LINES = [  # numbers, walks and points at most
+    (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
+    (f"{MANY} --solve epochs", 90_000, 10, 1_000_000),  # 94,759 and 8 and 3,974,160
+    (f"{FLAT} --solve sigma", 750_000, 40, 20_000),  # 3,137,863 and 546 and 16,334
+    (f"{RATE} --solve learning-rate", 450_000, 8, 500_000),  # 1,358,836 and 5 and 1,310,464
+    (DEEP, 80_000, 5, 800_000),  # 196,293 and 4 and 2,251,776
+    (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
+]
+
+
+@pytest.mark.parametrize("line, numbers, walks, points", LINES)
+def test_the_work_of_an_answer(line, numbers, walks, points, monkeypatch):
+    done, follow, walk, transform = [0, 0, 0], chain_many.follow_many, chain_many.one_by_one, np.fft.rfft
+
+    def follow_many(epsilon, along, *args):
+        done[0] += len(epsilon) * len(along.nodes)
+        return follow(epsilon, along, *args)
+
+    def one_by_one(*args):
+        done[1] += 1
+        return walk(*args)
+
+    def rfft(x, *args):
+        done[2] += len(x)
+        return transform(x, *args)
+
+    monkeypatch.setattr(chain_many, "follow_many", follow_many)
+    monkeypatch.setattr(chain_many, "one_by_one", one_by_one)
+    monkeypatch.setattr(np.fft, "rfft", rfft)
+    answer(line)
+    assert done[0] <= numbers and done[1] <= walks and done[2] <= points, done
+
+
+def test_what_these_give():
+    """Within the precision of what they were, or sharper."""
+    wide, many, rows = (answer(line)[0]["result"] for line in (f"{WIDE} --solve sigma", f"{MANY} --solve epochs", ROWS))
+    assert wide["sigma"] == pytest.approx(0.0025586, rel=1e-3) and 0.134 < wide["epsilon"] <= 0.135
+    assert many["epochs"] == pytest.approx(942_979, rel=1e-3) and 2.897 < many["epsilon"] <= 2.9
+    assert rows["epsilon"] == pytest.approx(1.985904, rel=1e-4)
+    assert -564 < answer(DEEP)[0]["result"]["log_delta"] < -563  # it was -560.02
+
+
+def test_levels_of_long_streams(monkeypatch):
+    """Those far back, by a contraction, are not asked for."""
+    looked, at = [0], Schedule.at
+
+    def counted(self, j):
+        looked[0] += 1
+        return at(self, j)
+
+    monkeypatch.setattr(Schedule, "at", counted)
+    levels = Schedule("gaussian", 100.0, 50.0, 300.0, 1.05, (2.0, 0.01, 0.5, 0.01))
+    near = record_ratio(levels, 0.1, 0.01, 0.5, 0.01, 10**6, 10**5)
+    assert looked[0] < 4000
+    assert near == pytest.approx(record_ratio(levels, 0.1, 0.01, 0.5, 0.01, 10**6, 10**6 - 400_000) * np.exp(-1e-4 * 300_000), rel=1e-3)
+    looked[0] = 0
+    record_ratio(levels, 0.1, 0.01, 0.5, 0.01, 10**12, 10**11)
+    assert looked[0] < 4000  # 10,800 before
+
+
+def test_many_steps_are_nearly_normal():
+    """By the tilted normal law and by a composition: what a search may go by."""
+    pair = pairs.gaussian(1e-3)
+    for steps, epsilon in ((10**6, 1.0), (10**6, 8.0), (10**5, 0.5)):
+        parts = ((pair, steps),)
+        assert like_gaussian(parts, epsilon) == pytest.approx(log_delta_at(parts, epsilon).upper, abs=2e-3)
+    rare = ((pairs.sampled((0.0, 1.0, 3.0), (-12.0, -13.0, -40.0)), 100),)
+    assert tilt.is_rare(rare, tilt.for_epsilon(rare, 0.9)) and like_gaussian(rare, 0.9) is None
+    assert _like_gaussian((tuple(np.linspace(0, 0.01, 40)), tuple(np.linspace(-6, -30, 40))), 10**5, 0.5) < 0
+
+
+def test_a_gap_in_logarithms():
+    """Its sign is that of the budget, exactly; nearly straight in the logarithm of the noise."""
+    assert log_share(-10.0, -10.0) == 0.0 and log_share(np.nextafter(-10.0, -11), -10.0) <= 0 < log_share(np.nextafter(-10.0, 0), -10.0)
+    assert log_share(0.0, -10.0) == np.inf and log_share(-np.inf, -10.0) == log_share(-1.7e308, -10.0) == -np.inf
+    assert log_share(0.0, 0.0) == 0.0 and log_share(-1e-9, -10.0) > 20
+    assert log_share(-20.0, -10.0) == pytest.approx(-np.log(2))
+
+
+def test_a_bracket_where_nothing_changes():
+    """To the end of the range, not step by step through it."""
+    asked = []
+
+    def gap(x):
+        asked.append(x)
+        return 1.0 if x < 1e250 else -1.0
+
+    meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
+    assert meets >= 1e250 > fails and len(asked) <= 8
+
+
+@pytest.mark.parametrize("met, calls", [(0.0, 400), (1e-6, 12)])
+def test_a_count_is_as_exact_as_asked(met, calls):
+    asked = []
+
+    def gap(k):
+        asked.append(k)
+        return np.log(3.3e12 / k)
+
+    found = integer_boundary(gap, 1, 10**15, False, 3_000_000_000_000, met)
+    assert gap(found) <= 0 and len(asked) <= calls
+    assert found == 3_300_000_000_000 if met == 0 else found <= 3_300_000_000_000 * (1 + 2e-6)
+
+
+def test_one_tilt_is_enough_where_one_loss_decides(monkeypatch):
+    """The tilt from δ is not tried where the ε of one rare loss alone is within 5 %; nor the same tilt twice."""
+    from dpcalc.profiles import compose
+
+    tried, attempt = [], compose._attempt
+
+    def counted(*args):
+        tried.append(args)
+        return attempt(*args)
+
+    monkeypatch.setattr(compose, "_attempt", counted)
+    at = np.linspace(0, 6, 60)
+    parts = ((pairs.sampled(tuple(at.tolist()), tuple((-14 - at**2).tolist())), 100),)
+    assert compose._Question(None, -12.0, 1e-3).single(parts) is not None
+    found = epsilon_at(parts, -12.0, bracket=False)
+    assert len(tried) == 1
+    assert log_delta_at(parts, found.upper, bracket=False).upper == pytest.approx(-12.0, abs=2e-3)
+
+
+def test_basic_composition_by_the_blocks_of_a_value_counts_in_a_search():
+    """It may be sharper than a composition, whose sums are in larger blocks, where one epoch's δ is the same from ε/E to ε."""
+    p = {"level": 9.4e-14, "lipschitz": 1.0, "diameter": 1.0, "learning_rate": 1.0, "smoothness": 0.1, "strong_convexity": 0.1, "n": 5 * 10**9}
+    log_delta = float(np.log(5.7e-6))
+    assert composed(BOUND).at_budget(2.03, log_delta - 0.01, steps=100, **p) <= basic_value(BOUND, 2.03, 100, p) < log_delta
+    assert log_delta_at(_parts(followed(BOUND, log_delta, 100, p), 100), 2.03).upper > log_delta
