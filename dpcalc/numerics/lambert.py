@@ -2,6 +2,8 @@
 
 from math import exp, log, log1p
 
+_SETTLED = 1e-9
+
 
 def lambert_w(x: float) -> float:
     """W(x), to a few ulp."""
@@ -23,5 +25,7 @@ def lambert_w_log(log_x: float) -> float:
         return lambert_w(exp(log_x))
     w = log_x - log(log_x) if log_x > 2 else 0.5671432904097838 + 0.36 * log_x
     for _ in range(8):
-        w *= (1 + log_x - log(w)) / (1 + w)
+        last, w = w, w * (1 + log_x - log(w)) / (1 + w)
+        if abs(w - last) <= _SETTLED * w:  # the next one is off by the square of this
+            break
     return w

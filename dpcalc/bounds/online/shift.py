@@ -20,6 +20,7 @@ from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 _FINE = 512
+_FAR = 30.0  # of log c: a level that far back counts e^−60
 
 
 def finite(n: float) -> int:
@@ -30,7 +31,7 @@ def finite(n: float) -> int:
 
 def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[float]:
     """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start)."""
-    found, q = [levels.at(start) ** 2 * (1 - 4e-16)], start
+    found, q, each = [levels.at(start) ** 2 * (1 - 4e-16)], start, expm1(2 * log_c)
     for end in ends[1:]:
         steps = end - q
         if isinstance(levels, Listed) or steps == 1:
@@ -38,7 +39,7 @@ def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[f
             for t in range(q + 1, end + 1):
                 total = (total * exp(2 * log_c) + levels.at(t) ** 2) * (1 - 8e-16)
         else:
-            weight = float(steps) if log_c == 0 else expm1(2 * steps * log_c) / expm1(2 * log_c) if log_c > -inf else 1.0
+            weight = float(steps) if log_c == 0 else expm1(2 * steps * log_c) / each
             total = (found[-1] * exp(max(2 * steps * log_c, -745.0)) + levels.at(end) ** 2 * weight) * (1 - 4e-15)
         found.append(total)
         q = end
@@ -60,7 +61,8 @@ def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothn
     if log_c == 0 and not isinstance(levels, Listed):
         total = lower_sum(lambda t: levels.at(t) ** 2, index, n, 2 * levels.decay)
     else:
-        total = carried(levels, log_c, ends(n - index, index, _FINE), index)[-1]
+        start = index if log_c == 0 else max(index, n - int(_FAR / -log_c) - 1)  # what is before that is next to nothing
+        total = carried(levels, log_c, ends(n - start, start, _FINE), start)[-1]
     return scaled(2 * lipschitz, 2 * (n - index) * log_c - log(total))
 
 

@@ -12,6 +12,7 @@ from math import fsum, inf
 from dpcalc.numerics.hockey_stick import NODES
 
 _FIRST = 200
+_LEFT = 1e-12
 _FARTHEST = 1e300  # what lies beyond is left out: the sum is from below
 
 
@@ -37,14 +38,14 @@ def _rest(g: Callable[[float], float], low: float) -> float:
 
 
 def integral(g: Callable[[float], float], low: float, high: float, power: float, beside: float = 0.0) -> float:
-    """∫ g from below: stops where what is left is below 1e-14 of the whole, `beside` included."""
-    grow, a, total = min(2.0, 1 + 4 / power), low, 0.0
+    """∫ g from below: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole, `beside` included."""
+    grow, a, total, last = min(2.0, 1 + 4 / power), low, 0.0, 0.0
     high = min(high, _FARTHEST)
     while a < high:
         b = min(grow * a, high)
         piece = (b - a) * fsum(w * g(a + (b - a) * t) for t, w in NODES)
         total += piece
-        if piece < 1e-15 * (total + beside) and power > 1.02:
+        if piece * last < _LEFT * (total + beside) * (last - piece) and power > 1.02:
             break
-        a = b
+        a, last = b, piece
     return total
