@@ -85,8 +85,7 @@ class _Question(NamedTuple):
             return self.precision
         slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
         found = self.precision * slope * max(c.mean, 0.02 * c.deviation)
-        most = self.most if self.aim is None else self.precision
-        found = min(found, most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
+        found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
         return found if self.aim is None else max(_LEAST_BUDGET, found)
 
 
@@ -191,7 +190,7 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
     single = question.single(parts)
     if single is None:
         return _aimed_again(parts, question, _at_tilt(parts, question, bracket), bracket)
-    aimed = question._replace(aim=single)
+    aimed = question._replace(aim=single, most=question.most if bracket else question.precision)  # without a lower end δ is to be as near
     try:
         answer = _at_tilt(parts, aimed._replace(tight=bracket), bracket)
     except TooLarge:
