@@ -62,8 +62,8 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
                 slope[kind] = falls if falls or apart > _NOISY else slope.get(kind, 0.0)
             last[kind] = t, value
         steep = slope.get(False, 0.0)
-        gently = gap.closely and apart < inf and steep < _GENTLE
-        enough = steep > 0 and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
+        gently = gap.closely and apart < _LONGEST and steep < _GENTLE
+        enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
         if enough and gap.closely:
             return Near(moved(unknown, x, value / steep), steep)
         if not gap.closely and (enough or (cliff and abs(value) < _ROUGH)):

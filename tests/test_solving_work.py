@@ -23,11 +23,13 @@ FLAT = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --learning-rate 1 --diamete
 RATE = "shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter .5 --epochs 1000 --sigma .565 --n 5e9 --epsilon .249 --delta .000137"
 DEEP = "shuffle-pnsgd --lipschitz .1 --smoothness 1 --learning-rate .001 --diameter .5 --epochs 1000 --sigma 21.8 --n 2.06e10 --epsilon .84"
 ROWS = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1e12 --sigma .0046 --epochs 20 --delta 1e-6"
+PLATEAU = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --diameter 2 --epochs 2 --sigma .436 --n 5e9 --epsilon 4.99 --delta 1.75e-8"
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 90_000, 10, 1_000_000),  # 94,759 and 8 and 3,974,160
     (f"{FLAT} --solve sigma", 750_000, 40, 20_000),  # 3,137,863 and 546 and 16,334
     (f"{RATE} --solve learning-rate", 450_000, 8, 500_000),  # 1,358,836 and 5 and 1,310,464
+    (f"{PLATEAU} --solve learning-rate", 130_000, 8, 30_000),  # 103,194 and 5 and 31,232; twice that where next to no slope is believed
     (DEEP, 80_000, 5, 800_000),  # 196,293 and 4 and 2,251,776
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
 ]
