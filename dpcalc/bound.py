@@ -57,7 +57,7 @@ class Bound(NamedTuple):
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
     # profile over epochs: (epsilon, log_delta, *params) → log δ at ε, from what `inverse` composes at that log δ: where --solve looks
     at_budget: Callable[..., float] | None = None
-    near_budget: Callable[..., float] | None = None  # about that, faster
+    near_budget: Callable[..., float] | None = None  # about that, faster; `closely` in its blocks
     near_inverse: Callable[..., float] | None = None  # about what `inverse` says, faster
     # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None

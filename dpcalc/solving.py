@@ -89,16 +89,11 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
         return ()
     if unknown.kind == "count":
         return (x,)
-    low, high = unknown.search
-
-    def moved(by: float) -> float:
-        return min(max(x * exp(unknown.safer * by), low), high)
-
     rise, off = _rise(about, x, unknown), gap(x)
     if rise < -_CLIFF:
-        x = moved(copysign(_BEFORE * sqrt(min(abs(off), _MOST)), off))
+        x = moved(unknown, x, copysign(_BEFORE * sqrt(min(abs(off), _MOST)), off))
         off = gap(x)
-    return (x, moved(-off / rise)) if rise < 0 and 0 < abs(off / rise) < _BELIEVED else (x,)
+    return (x, moved(unknown, x, -off / rise)) if rise < 0 and 0 < abs(off / rise) < _BELIEVED else (x,)
 
 
 def _rise(gap: Callable[[float], float], x: float, unknown: Quantity) -> float:
@@ -234,6 +229,18 @@ def _settle(search: _Search, x: float) -> Row:
     if not count and good != bad:
         good = boundary(gap, good, bad, _SETTLED)
     return rows[good]._replace(params={unknown.name: good})
+
+
+def moved(unknown: Quantity, x: float, by: float) -> float:
+    """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
+    low, high = unknown.search
+    y = min(max(x * exp(min(unknown.safer * by, 700.0)), low), high)
+    if unknown.kind != "count":
+        return y
+    whole = round(y)
+    if whole == x and by:
+        whole = int(x + (unknown.safer if by > 0 else -unknown.safer))
+    return min(max(whole, int(low)), int(high))
 
 
 def log_share(log_delta: float, target: float) -> float:

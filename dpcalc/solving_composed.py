@@ -14,8 +14,8 @@ from dpcalc.profiles.compose import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
-from dpcalc.solving import none_meets
-from dpcalc.solving_near import PER_EPSILON, gap_by_delta, look, middle, moved
+from dpcalc.solving import moved, none_meets
+from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
 
 _ROUNDS = 60
 _PATIENT = 5  # evaluations, after which ever less will do: the samples of a profile do not move evenly
@@ -153,8 +153,7 @@ class _Search:
 
     def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
         gap = gap_by_delta(self.route.bound, at_budget, self.question, self.derive({**self.given, self.unknown.name: x}))
-        most = -self.question.log_delta
-        return inf if gap * PER_EPSILON > most * log(max(most / _NEAR_ONE, 1.0)) else gap
+        return inf if gap > max(as_gap(-_NEAR_ONE, self.question), 0.0) else gap
 
     def boundary(self, start: float) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""

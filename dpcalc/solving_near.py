@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import exp, inf, log
+from math import inf, log
 from typing import NamedTuple
 
 from dpcalc.bound import Bound
@@ -13,7 +13,7 @@ from dpcalc.orders import Params, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route
-from dpcalc.solving import ROUGHLY, log_share, roughly
+from dpcalc.solving import ROUGHLY, log_share, moved, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS = 12
@@ -125,7 +125,12 @@ def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Questi
     own, target = own_params(bound, params), question.target
     assert target is not None
     log_delta = bound.value(target, **own) if params.get("steps", 1) == 1 else at_budget(target, question.log_delta, **own)
-    return log_share(float(log_delta), question.log_delta) * -question.log_delta / PER_EPSILON
+    return as_gap(float(log_delta), question)
+
+
+def as_gap(log_delta: float, question: Question) -> float:
+    """log δ at the budget's ε as about log(ε/budget)."""
+    return log_share(log_delta, question.log_delta) * -question.log_delta / PER_EPSILON
 
 
 def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[float, bool] | None:
@@ -142,15 +147,3 @@ def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], q
 def middle(unknown: Quantity) -> float:
     low, high = unknown.search
     return 1.0 if low < 1.0 < high else (low * high) ** 0.5
-
-
-def moved(unknown: Quantity, x: float, by: float) -> float:
-    """x changed by a factor e^by towards less privacy loss, within the range; the next whole number at least."""
-    low, high = unknown.search
-    y = min(max(x * exp(min(unknown.safer * by, 700.0)), low), high)
-    if unknown.kind != "count":
-        return y
-    whole = round(y)
-    if whole == x and by:
-        whole = int(x + (unknown.safer if by > 0 else -unknown.safer))
-    return min(max(whole, int(low)), int(high))

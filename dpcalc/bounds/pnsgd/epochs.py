@@ -75,7 +75,7 @@ def composed(bound: Bound) -> Bound:
         samples = followed(bound, log_delta, steps, p)
         coarser, seen = _CLOSELY if steps <= _MANY else (max(1.0, -log_delta * _EACH), _CLOSELY[1])
         found = _at_budget(samples, epsilon, log_delta, steps, coarser, seen)
-        near = log(steps) + log_delta_along(samples, epsilon / steps) - found < _BASIC
+        near = _basic_along(samples, epsilon, steps) - found < _BASIC
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
     def near_budget(epsilon: float, log_delta: float, steps: int, closely: bool = False, **p: Any) -> float:
@@ -116,9 +116,14 @@ def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, c
     bound is far below its δ, that: grids for so small a δ are large."""
     if _far_below(samples[1][0], epsilon, steps):
         return 0.0
-    basic = log(steps) + log_delta_along(samples, epsilon / steps)
+    basic = _basic_along(samples, epsilon, steps)
     rough = _chernoff(samples, steps, epsilon)
     return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser, seen).upper)
+
+
+def _basic_along(samples: Samples, epsilon: float, steps: int) -> float:
+    """log of Eδ(ε/E) along the samples."""
+    return log(steps) + log_delta_along(samples, epsilon / steps)
 
 
 @lru_cache(maxsize=8)
