@@ -6,24 +6,26 @@ from math import inf, log, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.numerics.normal import LOG_SQRT_2PI, mills
-from dpcalc.profiles import tilt
+from dpcalc.profiles import scales, tilt
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
-from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced, snap_error
+from dpcalc.profiles.law import QUADRATURE, TooLarge, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import Grids, Rounded, first_round, rounded_to_budget, steepest
-from dpcalc.profiles.sharper import NEAR, sharper
+from dpcalc.profiles.sharper import NEAR, closer, sharper
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
 
 PRECISION = 1e-3
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
 _CUTS = 2
 SEEN = 1e-7  # of δ, that errors of transforms may make
+_LOOSE = 1e-4  # the same, of what is taken apart
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _STEEP, _NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
+_ROUGHER = 10.0  # times the precision of log δ, at such an ε
 _SAME = 0.05  # of a tilt, relative
 _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
@@ -31,6 +33,7 @@ _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
+_ROUNDED = 0.7  # of the budget, for rounding to grids
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 
 
@@ -82,7 +85,7 @@ class _Question(NamedTuple):
     def budget(self, c: Cumulants) -> float:
         """The change of log δ that the precision allows."""
         if self.epsilon is not None:
-            return self.precision
+            return self.precision * (_ROUGHER if self.epsilon > _NO_PRIVACY else 1.0)
         slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
         found = self.precision * slope * max(c.mean, 0.02 * c.deviation)
         found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
@@ -148,10 +151,10 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     computed on a finer grid then, as long as there is a lower value at all; atoms alone always get it. Where blocks of
     steps on a grid of very many points are composed first, it is their coarser grid that decides."""
     if any(pair.log_infinite == 0 for pair, _ in parts):
-        return Bracket(*((inf, inf) if question.epsilon is None else (0.0, 0.0)), {"tilt": 1.0, "step": 0.0})
+        return Bracket(*((inf, inf) if question.epsilon is None else (0.0, 0.0)), {"tilt": 1.0})
     if question.epsilon is not None and question.epsilon >= largest_loss(parts):
         infinite = log_infinite(parts)  # nothing else is above ε, and there is nothing to compose
-        return Bracket(min(0.0, infinite + ROUNDING), infinite - ROUNDING - log(len(parts)), {"tilt": 1.0, "step": 0.0})
+        return Bracket(min(0.0, infinite + ROUNDING), infinite - ROUNDING - log(len(parts)), {"tilt": 1.0})
     answer, question = _by_best_tilt(parts, question, bracket)
     answer = _refined(parts, question, answer) if bracket else answer
     if question.log_delta is not None and log_infinite(parts) + ROUNDING <= question.log_delta:
@@ -181,7 +184,7 @@ def _refined(parts: Parts, question: _Question, answer: Bracket) -> Bracket:
 
 def _is_large(witness: dict[str, Any]) -> bool:
     """Whether blocks were composed first, of steps on a grid of very many points."""
-    return "block" in witness and max(points for _, _, points, _ in witness["grids"]) > _MANY
+    return "levels" in witness and max(points for _, _, points, *_ in witness["grids"]) > _MANY
 
 
 def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
@@ -277,12 +280,22 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     total = sum(count * (g.log_total + g.lost) for g, count in grids)
     log_delta = total - c.tilt * epsilon + log_peak(c.tilt)
     error = (QUADRATURE + 1e-15) * steps + 1e-13 * abs(c.tilt * epsilon)
-    witness = _witness(parts, c, Rounded(grids, [], step, step, grids)) | {"chernoff": 1}
+    witness = _witness(parts, c, Rounded(grids, [], step, step, grids, 0.0)) | {"chernoff": 1}
     return Bracket(min(0.0, log_add(log_delta + error, log_infinite(parts))), -inf, witness)
 
 
 def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
-    """The bracket, and the log of what δ gains at most by the losses that count as infinite."""
+    """The bracket, and the log of what δ gains at most by the losses that count as infinite. Without a lower end steps may be taken apart,
+    unless the errors of transforms show then, which may be looked at closely otherwise."""
+    if not bracket and (other := scales.apart(parts, c := question.tilt_for(parts), _ROUNDED * question.budget(c))):
+        answer, gained, loose = _on_grids(other, question, log_tail, False, True)
+        if loose < max(question.seen, _LOOSE) or not closer(parts):
+            return answer, gained
+    return _on_grids(parts, question, log_tail, bracket, False)[:2]
+
+
+def _on_grids(parts: Parts, question: _Question, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float]:
+    """The same, and the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
     steps = sum(count for _, count in parts)
     around = question.aimed
     cuts = [(cut(pair, log_tail - log(steps), inf if around is None else around), count) for pair, count in parts]
@@ -290,9 +303,11 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     c = question.tilt_for(near)
     if c.tilt > steepest(near):
         c = cumulants(near, steepest(near))
-    both = rounded_to_budget(near, c, 0.7 * question.budget(c), bracket, question.tight, _resolved(near, c, around), question.coarser)
+    budget, resolved = _ROUNDED * question.budget(c), _resolved(near, c, around)
+    both = (scales.rounded(near, c, budget, resolved * question.coarser) if apart else
+            rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser))
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
-    low = misplaced(both.single) + (misplaced(both.upper) if both.block else 0.0)
+    low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
     infinite = log_infinite(near)
 
@@ -318,7 +333,10 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
         above = min(above, rare.log_delta(question.epsilon - low)) if rare else above
         if bracket:
             below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + ROUNDING)
-    return Bracket(above, min(below, above), _witness(near, c, both)), gained
+    at = above if question.epsilon is None else question.epsilon
+    loose = upper.loose(at) if at < inf else inf
+    told = _witness(near, c, both) | ({"apart": max(loss for loss, _ in parts[1][0].atoms)} if apart and len(parts) > 1 else {})
+    return Bracket(above, min(below, above), told), gained, loose
 
 
 def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
@@ -331,9 +349,10 @@ def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
 
 def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:
     """The free choices behind an upper value: the tilt; of each part the grid (offset, first point, points) that its losses are rounded
-    to and the loss above which they count as infinite; the blocks that are composed first, if any, and their grids' offsets."""
-    grids = [[g.offset, g.first, len(g.weight), pair.top] for (g, _), (pair, _) in zip(rounded.single, parts, strict=True)]
-    found = {"tilt": c.tilt, "step": rounded.fine, "grids": [[x if x < inf else "inf" for x in g] for g in grids]}
-    if rounded.block:
-        found |= {"block": rounded.block, "coarse": rounded.step, "offsets": [g.offset for g, _ in rounded.upper]}
+    to, with their step, and the loss above which they count as infinite; the blocks that are composed first, if any: of each part how
+    many, the step that they are rounded to, and the offsets of their grids."""
+    grids = [[g.offset, g.first, len(g.weight), g.step, pair.top] for (g, _), (pair, _) in zip(rounded.single, parts, strict=True)]
+    found = {"tilt": c.tilt, "grids": [[x if x < inf else "inf" for x in g] for g in grids]}
+    if rounded.levels:
+        found |= {"levels": [[[level.block, level.step, *level.offsets] for level in levels] for levels in rounded.levels]}
     return found

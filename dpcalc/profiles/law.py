@@ -178,14 +178,19 @@ def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     that it may be on it is raised to it, with its P-mass: that makes the law worse, too.
     """
     index, place = _cells(x.loss, step, offset)
-    above = np.maximum(place, 0.0)
-    high = x.weight * (np.expm1(-above) / np.expm1(-step)) * np.exp(tilt * (step - above))
-    low = x.weight * (np.expm1(above - step) / np.expm1(-step)) * np.exp(-above - tilt * place)
+    low, high = (x.weight * share for share in shares(place, tilt, step))
     first = int(index.min())
     size = _fitting(int(index.max()) - first + 2)
     weight = np.bincount(index - first, low, size) + np.bincount(index - first + 1, high, size)
     total = float(weight.sum())
     return Grid(step, offset, first, weight / total, x.log_total + log(total), x.defect + 1e-16)
+
+
+def shares(place: Array, tilt: float, step: float | Array) -> tuple[Array, Array]:
+    """Of tilted weights at these places above a grid point, what goes to it and to the next one: both masses stay."""
+    above = np.maximum(place, 0.0)
+    high = (np.expm1(-above) / np.expm1(-step)) * np.exp(tilt * (step - above))
+    return (np.expm1(above - step) / np.expm1(-step)) * np.exp(-above - tilt * place), high
 
 
 class Boxes(NamedTuple):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import Grid, TooLarge, boxes, grid_edges, law, merged_cells, round_down, round_up
+from dpcalc.profiles.law import Grid, TooLarge, boxes, grid_edges, law, merged_cells, misplaced, round_down, round_up
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
 Grids = Sequence[tuple[Grid, int]]
@@ -25,15 +25,29 @@ _FEW_ATOMS = 8
 STEEP = 60.0  # of tilt times lattice step
 
 
+class Level(NamedTuple):
+    """Blocks of what a part consists of are composed first, and rounded to a coarser step, with these offsets."""
+
+    block: int
+    step: float
+    offsets: tuple[float, ...]
+
+
 class Rounded(NamedTuple):
-    """What is composed last: grids of one step, with their counts; `fine` is the step that single losses were rounded to."""
+    """What is composed last: grids of one step, with their counts; `fine` is the step that single losses were rounded to for `lower`."""
 
     upper: Grids
     lower: Grids
     step: float
     fine: float
     single: Grids  # of one step, from above
-    block: int = 0  # steps that are composed first
+    misplaced: float  # by how much a sum of losses may be too low
+    levels: Sequence[Sequence[Level]] = ()  # of each part
+
+    @property
+    def at_once(self) -> bool:
+        """Whether all steps of a single part are composed before anything is rounded to a coarser grid."""
+        return not self.levels or (len(self.levels) == 1 == len(self.upper) and len(self.levels[0]) == 1 == self.upper[0][1])
 
 
 def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True,
@@ -53,7 +67,7 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
         width = _width(parts)
-        step = max(min(_first_step(c, steps, budget) if resolved == inf else resolved * coarser, width / _LEAST), width / _MOST_CELLS)
+        step = max(min(resolved * coarser, width / _LEAST, STEEP / c.tilt), width / _MOST_CELLS)
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         cells = max(len(g.weight) for g, _ in upper)
@@ -63,20 +77,22 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
         if factor == 1:
             break
         try:
-            upper, lower, above, below = _round(parts, c.tilt, step * factor, offsets, depth, bracket)
+            upper, lower, above, below = round_single(parts, c.tilt, step * factor, offsets, depth, bracket)
         except TooLarge:
             break  # a wider bracket, and still one
         step *= factor
     size = points(upper)
     if size <= _MOST_AT_ONCE:
-        return Rounded(upper, lower, step, step, upper)
+        return Rounded(upper, lower, step, step, upper, misplaced(upper))
     # Two levels: blocks of steps on a fine grid, the blocks on a coarse one, each for half of the budget.
     ratio = 2 * (size // _FIRST_POINTS) + 1  # odd: no fine grid point is halfway between two coarse ones
     block = ceil(steps * c.tilt * (1 + c.tilt) * (step * ratio) ** 2 / (3 * budget))
     while block > 1 and max(points([(g, min(block, n))], DEPTH + log(steps)) for g, n in upper) > MOST_POINTS:
         block = max(1, block // 4)
-    return Rounded(_blocks(upper, c.tilt, block, ratio, _block_up), _blocks(lower, c.tilt, block, ratio, _block_down),
-                    step * ratio, step, upper, block)
+    levels = [in_blocks([(g, count)], c.tilt, block, step * ratio) for g, count in upper]
+    blocks = [unit for found, _ in levels for unit in found]
+    low = [unit for g, count in lower for unit in in_blocks([(g, count)], c.tilt, block, step * ratio, _block_down)[0]]
+    return Rounded(blocks, low, step * ratio, step, upper, misplaced(upper) + misplaced(blocks), [[level] for _, level in levels])
 
 
 def _width(parts: Parts) -> float:
@@ -122,16 +138,16 @@ def first_round(parts: Parts, tilt: float, step: float, offsets: Sequence[float]
     """A rounding to the step wanted, or to the least that fits in memory."""
     for _ in range(_COARSENINGS):
         try:
-            return step, _round(parts, tilt, step, offsets, depth, bracket)
+            return step, round_single(parts, tilt, step, offsets, depth, bracket)
         except TooLarge:
             if tilt * step > STEEP:  # e^{λh} is near the end of doubles
                 raise
             step *= 4
-    return step, _round(parts, tilt, step, offsets, depth, bracket)
+    return step, round_single(parts, tilt, step, offsets, depth, bracket)
 
 
-def _round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
-           bracket: bool) -> tuple[Grids, Grids, float, float]:
+def round_single(parts: Parts, tilt: float, step: float, offsets: Sequence[float], depth: float,
+                 bracket: bool) -> tuple[Grids, Grids, float, float]:
     """Single steps rounded up and down, and by how much that moves log M of their composition up and down."""
     upper, lower, above, below = [], [], 0.0, 0.0
     for (pair, count), offset in zip(parts, offsets, strict=True):
@@ -147,16 +163,17 @@ def _round(parts: Parts, tilt: float, step: float, offsets: Sequence[float], dep
     return upper, lower, above, below
 
 
-def _blocks(grids: Grids, tilt: float, block: int, ratio: int, rounding: Callable[[Grid, float, float], Grid]) -> Grids:
-    """Blocks of steps composed, and rounded to a grid that is coarser by the ratio; what is left over is a block too."""
-    blocks = []
-    for grid, count in grids:
-        whole, rest = divmod(count, block)
-        for size, times in ((block, whole), (rest, 1)):
-            if size and times:
-                composed = power([(grid, size)], DEPTH + log(times))
-                blocks.append((rounding(composed, tilt, grid.step * ratio), times))
-    return blocks
+def in_blocks(units: Grids, tilt: float, block: int, step: float,
+              rounding: Callable[[Grid, float, float], Grid] | None = None) -> tuple[Grids, Level]:
+    """Blocks of the first of these units composed, and rounded to a coarser step; what is left over, with all others, is one too."""
+    (unit, number), rest = units[0], units[1:]
+    whole, left = divmod(number, block)
+    found = [([(unit, block)], whole)] if whole else []
+    if left or rest:
+        found.append(([*([(unit, left)] if left else []), *rest], 1))
+    rounding = rounding or _block_up
+    blocks = [(rounding(power(grids, DEPTH + log(times)), tilt, step), times) for grids, times in found]
+    return blocks, Level(block, step, tuple(g.offset for g, _ in blocks))
 
 
 def _block_up(grid: Grid, tilt: float, step: float) -> Grid:

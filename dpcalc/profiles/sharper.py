@@ -14,14 +14,18 @@ _TRIES, _FARTHEST = 3, -745.0  # where doubles hold δ
 _SMALLER = 0.1  # of log δ: another look leaves out less
 
 
+def closer(parts: Parts) -> bool:
+    """Whether sums of such steps can be looked at more closely."""
+    return len(parts) == 1 and 1 < parts[0][1] <= far.MOST_STEPS
+
+
 def sharper(parts: Parts, both: Rounded, upper: Reader, seen: float, epsilon: float, log_delta: float | None = None) -> Reader | None:
     """What is to be read at ε, where `upper` shows errors of more than `seen` of δ there; or, with a δ that `upper` reaches at ε, between
     NEAR of it and ε. None where nothing better is found: several parts, or blocks composed first."""
     steps = sum(count for _, count in parts)
-    single = len(parts) == 1 and (not both.block or both.block >= steps) and 1 < steps <= far.MOST_STEPS
-    if not (single and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < seen:
+    if not (closer(parts) and both.at_once and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < seen:
         return None
-    above = epsilon * (1.0 if log_delta is None else NEAR) - (both.step if both.block else 0.0)
+    above = epsilon * (1.0 if log_delta is None else NEAR) - (both.step if both.levels else 0.0)
     about, best = upper.log_delta(epsilon), None
     if above <= 0 or about < _FARTHEST:
         return None
@@ -30,7 +34,7 @@ def sharper(parts: Parts, both: Rounded, upper: Reader, seen: float, epsilon: fl
         if found is None:
             break
         law, own = found
-        law = far.rounded(law, own, both.upper[0][0]) if both.block else law
+        law = far.rounded(law, own, both.upper[0][0]) if both.levels else law
         other = Reader(law, own, upper.log_infinite, upper.slack + far.slack(steps), +1)
         smaller = other.log_delta(epsilon) < about - _SMALLER
         if smaller or other.loose(epsilon) < loose:

@@ -26,40 +26,66 @@ Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 1_000_000
 _FARTHEST = 1e10  # of a loss on a grid
 _NUDGE = 4e-16  # of a place
+_MULTIPLE = 1e-9  # of a step, from a multiple of a finer one
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-13  # of δ, that losses above a grid may have
 LOST, _LEAST = 1e-13, -700.0  # of δ, what sums may leave out at their upper ends; of its log
 _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, for a Chernoff bound
 
 
+class Level(NamedTuple):
+    """Blocks that are composed first, and rounded to a coarser step, on grids with these offsets."""
+
+    block: int
+    step: float
+    offsets: tuple[float, ...]
+
+
 class Plan(NamedTuple):
-    """The witness: λ, the step, a grid for each part; with `block` steps composed first, and rounded to a coarser step."""
+    """The witness: λ, and for each part a grid, its step, and the levels of blocks that are composed first."""
 
     tilt: float
-    step: float
     grids: tuple[Grid, ...]
-    block: int = 0
-    coarse: float = 0.0
-    offsets: tuple[float, ...] = ()
+    steps: tuple[float, ...]
+    levels: tuple[tuple[Level, ...], ...]
+
+    @property
+    def step(self) -> float:
+        """That of all grids. Raises ValueError where they have different ones."""
+        if len(set(self.steps)) > 1:
+            raise ValueError("its grids have different steps")
+        return self.steps[0]
+
+    @property
+    def last(self) -> float:
+        """The step of what is composed last."""
+        return self.levels[0][-1].step if self.levels[0] else self.steps[0]
 
 
 def plan(witness: Any) -> Plan:
     """From a row's witness, the grids a point longer at both ends (an atom on a grid point may be just beside it).
 
     Raises KeyError, TypeError or ValueError where it is none."""
-    grids = tuple(Grid(float(o), int(f) - 1, int(n) + 2, float(t)) for o, f, n, t in witness["grids"])
-    tilt, step = float(witness["tilt"]), float(witness["step"])
-    sane = all(g.points >= 2 and abs(g.offset) + abs(g.first) * step < _FARTHEST for g in grids)
-    if not (0 < tilt < inf and 0 < step < inf and sane):
+    grids = tuple(Grid(float(o), int(f) - 1, int(n) + 2, float(t)) for o, f, n, _, t in witness["grids"])
+    steps, tilt = tuple(float(h) for _, _, _, h, _ in witness["grids"]), float(witness["tilt"])
+    sane = all(g.points >= 2 and 0 < h < inf and abs(g.offset) + abs(g.first) * h < _FARTHEST for g, h in zip(grids, steps, strict=True))
+    if not (0 < tilt < inf and grids and sane):
         raise ValueError("its grid is none")
     if sum(g.points for g in grids) > _MOST_CELLS:
         raise TooLong(f"its grids have {sum(g.points for g in grids)} points, and grids of at most {_MOST_CELLS} are checked")
-    if "block" not in witness:
-        return Plan(tilt, step, grids)
-    coarse = float(witness["coarse"])
-    if not (int(witness["block"]) >= 1 and coarse >= step and abs(coarse / step - round(coarse / step)) < 1e-9):
-        raise ValueError("its coarse grid is no multiple of the fine one")
-    return Plan(tilt, step, grids, int(witness["block"]), coarse, tuple(float(x) for x in witness["offsets"]))
+    told = [[_level(*level) for level in part] for part in witness.get("levels", [[] for _ in grids])]
+    for part, first in zip(told, steps, strict=True):
+        for level, before in zip(part, [first, *(x.step for x in part)], strict=False):
+            if not (level.block >= 1 and level.step >= before and abs(level.step / before - round(level.step / before)) < _MULTIPLE):
+                raise ValueError("its coarse grid is no multiple of the fine one")
+    found = Plan(tilt, grids, steps, tuple(tuple(part) for part in told))
+    if any((part[-1].step if part else first) != found.last for part, first in zip(told, steps, strict=True)):
+        raise ValueError("its parts end on different grids")
+    return found
+
+
+def _level(block: Any, step: Any, *offsets: Any) -> Level:
+    return Level(int(block), float(step), tuple(float(x) for x in offsets))
 
 
 def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Plan:
@@ -72,7 +98,7 @@ def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Pl
         while points < _MOST_CELLS and not steps * laws.above(use, mp, offset + (first + points - 1) * mp.mpf(step))[0] < delta * _BEYOND:
             points, more = points + more, 2 * more
         grids.append(Grid(-grid.offset, first, points, inf))
-    return p._replace(grids=tuple(grids), step=step, block=0)
+    return Plan(p.tilt, tuple(grids), (step,) * len(grids), ((),) * len(grids))
 
 
 def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -inf) -> Any:
@@ -80,30 +106,28 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
     p, steps = _nudged(parts, p), sum(count for _, count in parts)
-    coarse = p.coarse if p.block else p.step
     terms: list[tuple[Sum, int]] = []
     scale, start, kept, whole = mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(1)
     loss = exp(max(log_delta, _LEAST)) * LOST / steps if log_delta > -inf else 0.0
     rounded: list[tuple[dict[int, Any], Any, Any]] = []
-    for (use, count), grid in zip(parts, p.grids, strict=True):
-        one = cells(mp, use, grid, p.step)
+    for (use, count), grid, step in zip(parts, p.grids, p.steps, strict=True):
+        one = cells(mp, use, grid, step)
         kept = kept + count * mp.log1p(-one.infinite)  # its log: 1 − Π(1 − P(∞)) would cancel
-        weights, beside = weights_of(mp, one, grid, p.step, p.tilt)
+        weights, beside = weights_of(mp, one, grid, step, p.tilt)
         moment = _moment(mp, weights)
         scale = scale * moment**count
         whole = whole * _mass(mp, one) ** count
         rounded.append((weights, beside, moment))
-    bits, offsets = bits_for(steps, _part(mp, p, scale, epsilon, log_delta)), iter(p.offsets)
-    for (_, count), grid, (weights, beside, moment) in zip(parts, p.grids, rounded, strict=True):
+    bits = bits_for(steps, _part(mp, p, scale, epsilon, log_delta))
+    for (_, count), grid, step, levels, (weights, beside, moment) in zip(parts, p.grids, p.steps, p.levels, rounded, strict=True):
         height = float(mp.log(moment) - mp.mpf(p.tilt) * mp.mpf(grid.offset))
-        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits, height, p.tilt * p.step)
-        for size, times_, offset in _blocks(count, grid, p, offsets):
-            composed = power(single, size, loss)
-            if p.block:
-                composed = _coarser(mp, composed, p, size * mp.mpf(grid.offset), offset)
-            terms.append((composed, times_))
-            start = start + times_ * mp.mpf(offset)
-    found, lost = read(mp, terms, p.tilt, coarse, start, epsilon, loss)
+        single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits, height, p.tilt * step)
+        units = [_Unit(single, count, grid.offset)]
+        for level in levels:
+            units, step = _in_blocks(mp, units, level, step, p.tilt, loss), level.step
+        terms += [(unit.law, unit.times) for unit in units]
+        start = start + mp.fsum(unit.times * mp.mpf(unit.offset) for unit in units)
+    found, lost = read(mp, terms, p.tilt, p.last, start, epsilon, loss)
     return scale * found + lost * (1 + 1e-12) * whole - mp.expm1(kept)
 
 
@@ -143,13 +167,13 @@ def _nudged(parts: Parts, p: Plan) -> Plan:
     """The grids of laws with atoms among other losses moved up by the rounding errors of a place: an atom that should be on a point, and is
     just above it, would have a share of the next one, whose weight the tilt may make very large."""
 
-    def moved(use: Use, grid: Grid) -> Grid:
+    def moved(use: Use, grid: Grid, step: float) -> Grid:
         base = use.base
         if base.mu is not None or base.losses is not None:
             return grid
-        return grid._replace(offset=grid.offset + _NUDGE * (abs(grid.offset) + abs(grid.first) * p.step))
+        return grid._replace(offset=grid.offset + _NUDGE * (abs(grid.offset) + abs(grid.first) * step))
 
-    return p._replace(grids=tuple(moved(use, grid) for (use, _), grid in zip(parts, p.grids, strict=True)))
+    return p._replace(grids=tuple(moved(use, grid, step) for (use, _), grid, step in zip(parts, p.grids, p.steps, strict=True)))
 
 
 def _together(terms: Sequence[tuple[Sum, int]], steps: int, loss: float = 0.0, up: bool = True) -> Sum:
@@ -192,17 +216,33 @@ def _units(mp: Any, weights: dict[int, Any], moment: Any, bits: int) -> list[int
     return found
 
 
-def _blocks(count: int, grid: Grid, p: Plan, offsets: Any) -> list[tuple[int, int, float]]:
-    """(steps, times, offset of the grid of each) of the blocks of a part."""
-    if not p.block:
-        return [(1, count, grid.offset)]
-    whole, rest = divmod(count, p.block)
-    return [(size, number, next(offsets)) for size, number in ((p.block, whole), (rest, 1)) if size and number]
+class _Unit(NamedTuple):
+    """As many of a law, on a grid with this offset."""
+
+    law: Sum
+    times: int
+    offset: float
 
 
-def _coarser(mp: Any, fine: Sum, p: Plan, start: Any, offset: float) -> Sum:
+def _in_blocks(mp: Any, units: list[_Unit], level: Level, step: float, tilt: float, loss: float) -> list[_Unit]:
+    """Blocks of the first of these, and of what is left over with all others, on the level's grids."""
+    (first, *rest), offsets = units, iter(level.offsets)
+    whole, left = divmod(first.times, level.block)
+    blocks = [([first._replace(times=level.block)], whole)] if whole else []
+    if left or rest:
+        blocks.append(([*([first._replace(times=left)] if left else []), *rest], 1))
+    found = []
+    for inside, count in blocks:
+        steps = sum(unit.times for unit in inside)
+        composed = _together([(unit.law, unit.times) for unit in inside], steps, loss)
+        start, offset = mp.fsum(unit.times * mp.mpf(unit.offset) for unit in inside), next(offsets)
+        found.append(_Unit(_coarser(mp, composed, step, level.step, tilt, start, offset), count, offset))
+    return found
+
+
+def _coarser(mp: Any, fine: Sum, step: float, coarse: float, tilt: float, start: Any, offset: float) -> Sum:
     """The law on the coarse grid, each point split between its neighbours so that both masses stay (under the tilt)."""
-    ratio, h, wide = round(p.coarse / p.step), mp.mpf(p.step), mp.mpf(p.coarse)
+    ratio, h, wide, lam = round(coarse / step), mp.mpf(step), mp.mpf(coarse), mp.mpf(tilt)
     # Point k lies at start + k·h = offset + wide·j + above.
     base = mp.mpf(start) - mp.mpf(offset)
     shift = int(float((base + fine.first * h) / wide)) - 2
@@ -224,8 +264,7 @@ def _coarser(mp: Any, fine: Sum, p: Plan, start: Any, offset: float) -> Sum:
                 cell, above = cell + 1, above - wide
             high = mp.expm1(-above) / mp.expm1(-wide)
             low = 1 - high
-            tilt = mp.mpf(p.tilt)
-            parts = low * mp.exp(-tilt * above), high * mp.exp(tilt * (wide - above))
+            parts = low * mp.exp(-lam * above), high * mp.exp(lam * (wide - above))
             most = max(most, float(parts[0] + parts[1]) * (1 + 1e-9))
             shares[place] = cell, _ceiling(mp, parts[0], fine.bits), _ceiling(mp, parts[1], fine.bits)
         cell, low_share, high_share = shares[place]
@@ -233,9 +272,9 @@ def _coarser(mp: Any, fine: Sum, p: Plan, start: Any, offset: float) -> Sum:
         found[at] = found.get(at, 0) + ((weight * low_share + unit) >> fine.bits)
         found[at + 1] = found.get(at + 1, 0) + ((weight * high_share + unit) >> fine.bits)
     first, last = min(found), max(found)
-    height = fine.height + p.tilt * float(mp.mpf(start) - mp.mpf(offset))
+    height = fine.height + tilt * float(mp.mpf(start) - mp.mpf(offset))
     weights = [found.get(j, 0) for j in range(first, last + 1)]
-    return Sum(shift + first, weights, fine.missing * most, fine.bits, height, p.tilt * p.coarse, fine.lost)
+    return Sum(shift + first, weights, fine.missing * most, fine.bits, height, tilt * coarse, fine.lost)
 
 
 def _ceiling(mp: Any, x: Any, bits: int) -> int:
@@ -290,22 +329,26 @@ def _series(mp: Any, weights: list[int], x: Any) -> Any:
 def settled(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: Any) -> bool:
     """Whether Chernoff's bound shows this direction to lose no more: T log M(λ) − λε + log max e^{−λx}(1 − e^{−x}) <= log δ."""
     p = _nudged(parts, p)
-    found = [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)]
+    found = _all_cells(mp, parts, p)
     return any(_chernoff(mp, parts, p, found, epsilon, p.tilt * slope) < mp.exp(log_delta) for slope in _SLOPES)
 
 
 def chernoff(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     """Not less than δ of this direction, by the tilt of the plan."""
     p = _nudged(parts, p)
-    return _chernoff(mp, parts, p, [cells(mp, use, grid, p.step) for (use, _), grid in zip(parts, p.grids, strict=True)], epsilon, p.tilt)
+    return _chernoff(mp, parts, p, _all_cells(mp, parts, p), epsilon, p.tilt)
+
+
+def _all_cells(mp: Any, parts: Parts, p: Plan) -> list[Cells]:
+    return [cells(mp, use, grid, step) for (use, _), grid, step in zip(parts, p.grids, p.steps, strict=True)]
 
 
 def _chernoff(mp: Any, parts: Parts, p: Plan, found: Sequence[Cells], epsilon: float, tilt: float) -> Any:
     """M(λ)^T e^{−λε} max_x e^{−λx}(1 − e^{−x}), and what is infinite."""
     lam = mp.mpf(tilt)
     total = mp.log(peak(mp, tilt)) - lam * mp.mpf(epsilon)
-    for one, (_, count), grid in zip(found, parts, p.grids, strict=True):
-        total = total + count * mp.log(_whole(mp, *weights_of(mp, one, grid, p.step, tilt)))
+    for one, (_, count), grid, step in zip(found, parts, p.grids, p.steps, strict=True):
+        total = total + count * mp.log(_whole(mp, *weights_of(mp, one, grid, step, tilt)))
     return mp.exp(total) + mp.fsum(count * one.infinite for one, (_, count) in zip(found, parts, strict=True))
 
 

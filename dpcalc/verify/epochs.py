@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import exp, inf
 from typing import Any
 
@@ -14,7 +14,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Row
 from dpcalc.verify import grids, links, lumps
 from dpcalc.verify.context import enclosed
-from dpcalc.verify.laws import Base, Use
+from dpcalc.verify.laws import Use
 
 Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) → δ
 
@@ -32,12 +32,14 @@ def composed(row: Row, question: Question) -> Delta:
         return _basic(one, steps, own, {} if way is None else {"way": way})
     if "epoch" in row.witness:
         epoch = links.epoch(one, row.params, row.witness["epoch"])
-        return _on_grid(lumps.points(epoch.epsilons, _going(one, own, epoch.ways)), steps, row.witness)
+        return _on_grid(epoch.epsilons, _going(one, own, epoch.ways), steps, row.witness)
     return _found(row, question, one, steps, own)
 
 
-def _on_grid(base: Base, steps: int, grid: Mapping[str, Any]) -> Delta:
-    uses = ((Use(base), steps),)
+def _on_grid(epsilons: Sequence[float], going: Callable[[Any, float], Any], steps: int, grid: Mapping[str, Any]) -> Delta:
+    """As the grid tells, of one epoch as it is or taken apart."""
+    bases = lumps.points_apart(epsilons, going, float(grid["apart"])) if "apart" in grid else (lumps.points(epsilons, going),)
+    uses = tuple((Use(base), steps) for base in bases)
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
 
 
@@ -59,14 +61,14 @@ def _found(row: Row, question: Question, one: Bound, steps: int, own: dict[str, 
     asked = question.epsilon or 0.0 if question.delta is None else 0.0
     samples = followed(one, about, steps, own, asked)
     ways = links.found(one, row.params, blocks_of(one, about, steps, own, asked))
-    base = lumps.points([e for e, _ in pairs.hull(*samples)], _going(one, own, ways))
+    corners, going = [e for e, _ in pairs.hull(*samples)], _going(one, own, ways)
 
     def better(mp: Any, epsilon: float, log_delta: float) -> Any:
         simple = basic(mp, epsilon, log_delta)
         if float(simple) <= exp(log_delta):
             return simple
         grid = row.witness if "grids" in row.witness else grids.found(((pairs.sampled(*samples), steps),), question)
-        return _on_grid(base, steps, grid)(mp, epsilon, log_delta)
+        return _on_grid(corners, going, steps, grid)(mp, epsilon, log_delta)
 
     return better
 

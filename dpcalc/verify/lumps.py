@@ -77,20 +77,40 @@ def points(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Bas
     Theorem 3.3). A bend below 0 counts as 0, which is a worse pair.
     """
 
-    def atoms(mp: Any) -> Atoms:
-        corners = [(mp.exp(mp.mpf(e)), delta(mp, e)) for e in epsilons]
-        slopes = [(corners[0][1] - 1) / (1 + corners[0][0]), *((d - c) / (h - g) for (g, c), (h, d) in pairwise(corners)), mp.mpf(0)]
-        found: Atoms = []
-        for e, (grown, _), (left, right) in zip(epsilons, corners, pairwise(slopes), strict=True):
-            if e > 0:
-                bend = _positive(mp, right - left)
-                found += [(e, grown * bend, bend), (-e, bend, grown * bend)]
-        if epsilons[0] == 0:
-            rest = _positive(mp, 1 - corners[-1][1] - mp.fsum(p for _, p, _ in found))
-            found.append((0.0, rest, rest))
-        return found
+    return lumps(lambda mp: _corners(mp, epsilons, delta), lambda mp: delta(mp, epsilons[-1]), epsilons[-1])
 
-    return lumps(atoms, lambda mp: delta(mp, epsilons[-1]), epsilons[-1])
+
+def points_apart(epsilons: Sequence[float], delta: Callable[[Any, float], Any], at: float) -> tuple[Base, Base]:
+    """The same taken apart: its losses larger than `at`, and 0 otherwise; and the others, where it is not one of those. Of both together
+    it is a post-processing. (Where the first is at 0 it has the same mass under P and Q, as the profile is symmetric.)"""
+    if not epsilons[0] <= at < epsilons[-1]:
+        raise ValueError("nothing is taken apart there")
+
+    def large(mp: Any) -> Atoms:
+        found = [atom for atom in _corners(mp, epsilons, delta) if abs(atom[0]) > at]
+        left = _positive(mp, 1 - delta(mp, epsilons[-1]) - mp.fsum(p for _, p, _ in found))
+        return [*found, (0.0, left, left)]
+
+    def small(mp: Any) -> Atoms:
+        left = large(mp)[-1][1]
+        return [(loss, p / left, q / left) for loss, p, q in _corners(mp, epsilons, delta) if abs(loss) <= at]
+
+    most = max(e for e in epsilons if e <= at)
+    return lumps(large, lambda mp: delta(mp, epsilons[-1]), epsilons[-1]), lumps(small, lambda mp: mp.mpf(0), most)
+
+
+def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Atoms:
+    corners = [(mp.exp(mp.mpf(e)), delta(mp, e)) for e in epsilons]
+    slopes = [(corners[0][1] - 1) / (1 + corners[0][0]), *((d - c) / (h - g) for (g, c), (h, d) in pairwise(corners)), mp.mpf(0)]
+    found: Atoms = []
+    for e, (grown, _), (left, right) in zip(epsilons, corners, pairwise(slopes), strict=True):
+        if e > 0:
+            bend = _positive(mp, right - left)
+            found += [(e, grown * bend, bend), (-e, bend, grown * bend)]
+    if epsilons[0] == 0:
+        rest = _positive(mp, 1 - corners[-1][1] - mp.fsum(p for _, p, _ in found))
+        found.append((0.0, rest, rest))
+    return found
 
 
 def _positive(mp: Any, x: Any) -> Any:

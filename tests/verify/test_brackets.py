@@ -62,7 +62,7 @@ def test_below_is_never_above(name, scheme, rate, added, steps):
     for step in (0.3, 0.02):
         reach = int((1.2 if name != "gaussian" else 4) / step) + 2
         grid = Grid(rng.uniform(-step, step), -reach, 2 * reach, inf)
-        plan = composition.Plan(rng.uniform(0.2, 4), step, (grid,))
+        plan = composition.Plan(rng.uniform(0.2, 4), (grid,), (step,), ((),))
         for epsilon in (0.0, 0.3 + rng.random()):
             upper = composition.delta(c, parts, plan, epsilon)
             lower = below._delta(c, parts, plan, epsilon, 1e-9) + below._infinite(c, parts)

@@ -42,7 +42,7 @@ def test_rare_losses_of_many_points():
 def test_what_is_cut_off_above_is_added(tilt, grid, monkeypatch):
     """To δ, which is hardly changed; and the mass of what was cut off is no less than it was."""
     c, parts = Context(128), ((laws.Use(laws.gaussian(lambda mp: mp.mpf(1)), "poisson", 0.01), 40),)
-    plan = composition.Plan(tilt, 0.01, (grid,))
+    plan = composition.Plan(tilt, (grid,), (0.01,), ((),))
     for epsilon in (0.3, 1.0):
         monkeypatch.setattr(convolution, "_SHORT", 10**6)
         whole = composition.delta(c, parts, plan, epsilon)

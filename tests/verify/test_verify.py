@@ -134,7 +134,7 @@ def test_orders_and_grids_are_free_choices():
     wide["result"]["epsilon"] = wide["bounds"][0]["epsilon"] = record["result"]["epsilon"] * 1.5
     assert verify(wide).head[0].verdict == "verified"
     coarse = copy.deepcopy(record)
-    coarse["bounds"][0]["witness"]["step"] *= 8  # fewer, wider cells: sound, and a larger δ
+    coarse["bounds"][0]["witness"]["grids"][0][3] *= 8  # fewer, wider cells: sound, and a larger δ
     assert verify(coarse).head[0].verdict == "not verified"
 
 

@@ -29,7 +29,7 @@ _ROUGHLY, _CLOSELY = (50.0, inf), (1.0, 1e-4)  # for searches: times the precisi
 _BASIC = 0.1  # of log δ, above which basic composition is not to be sharper by the smaller blocks of one value
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
 # Epochs whose composition takes long: searches go by a δ as close as its logarithm is to be, relative, in units of the precision.
-_MANY, _EACH = 30_000, 0.1
+_MANY, _EACH = 30_000, 0.3
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 1e-5  # of ε, that --solve leaves of basic composition
