@@ -25,7 +25,7 @@ _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _STEEP, _NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
-_ROUGHER = 10.0  # times the precision of log δ, at such an ε
+_SENSELESS, _ROUGHER = 1e6, 10.0  # of ε: ten times the precision is enough from there on; and of log δ from _NO_PRIVACY on
 _SAME = 0.05  # of a tilt, relative
 _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
@@ -87,7 +87,7 @@ class _Question(NamedTuple):
         if self.epsilon is not None:
             return self.precision * (_ROUGHER if self.epsilon > _NO_PRIVACY else 1.0)
         slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
-        found = self.precision * slope * max(c.mean, 0.02 * c.deviation)
+        found = self.precision * (_ROUGHER if c.mean > _SENSELESS else 1.0) * slope * max(c.mean, 0.02 * c.deviation)
         found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
         return found if self.aim is None else max(_LEAST_BUDGET, found)
 
@@ -287,11 +287,17 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
 def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
     """The bracket, and the log of what δ gains at most by the losses that count as infinite. Without a lower end steps may be taken apart,
     unless the errors of transforms show then, which may be looked at closely otherwise."""
-    if not bracket and (other := scales.apart(parts, c := question.tilt_for(parts), _ROUNDED * question.budget(c))):
+    if not bracket and (other := _apart(parts, question)):
         answer, gained, loose = _on_grids(other, question, log_tail, False, True)
         if loose < max(question.seen, _LOOSE) or not closer(parts):
             return answer, gained
     return _on_grids(parts, question, log_tail, bracket, False)[:2]
+
+
+def _apart(parts: Parts, question: _Question) -> Parts | None:
+    c = question.tilt_for(parts)
+    resolved = _resolved(parts, c, question.aimed) * question.coarser
+    return scales.apart(parts, c, _ROUNDED * question.budget(c), resolved)
 
 
 def _on_grids(parts: Parts, question: _Question, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float]:
@@ -304,7 +310,7 @@ def _on_grids(parts: Parts, question: _Question, log_tail: float, bracket: bool,
     if c.tilt > steepest(near):
         c = cumulants(near, steepest(near))
     budget, resolved = _ROUNDED * question.budget(c), _resolved(near, c, around)
-    both = (scales.rounded(near, c, budget, resolved * question.coarser) if apart else
+    both = (scales.rounded(near, c, budget, resolved * question.coarser) if apart and c.deviation > 0 else
             rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser))
     slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
     low = both.misplaced

@@ -23,12 +23,13 @@ from dpcalc.profiles.tilt import Cumulants, Parts, median
 if TYPE_CHECKING:
     from dpcalc.profiles.pair import Array
 
-_FEW_ATOMS, _FEWEST = 8, 100  # of steps: fewer have no large transforms
+_FEW_ATOMS = 8
+_FEWEST, _MOST_STEPS = 100, 3 * 10**9  # fewer have no large transforms; of more, every level of blocks magnifies rounding errors too much
 _DIRECT = 1 << 16  # points of a transform that is not worth more than one step's rounding
 _MOST_AT_ONCE = 1 << 18  # of one that is no trouble
 _SHARE = 1 / 3  # of the budget: for the rounding of single losses, and of a level of blocks
 _SHARES = 1 / 6  # for that of the large losses, of the small ones, of a level of blocks, and for what taking apart costs
-_HALVINGS, _FIRST = 42, 2  # of the largest loss: steps of a grid that are tried
+_HALVINGS, _FIRST, _ODD = 42, 2, 0.77  # of the largest loss, which is on none of them: steps of a grid that are tried
 _WIDE = 16.0  # deviations: about the range of a sum
 _LESS = 0.7  # of the points, for which it is taken apart
 _DEPTH, _LEAST = 40.0, 1e-300  # log of the weight that may be left out; a sum of weights
@@ -46,14 +47,20 @@ class Losses(NamedTuple):
     sign: Array
     mass: Array
     weight: Array
+    infinite: float  # the mass of infinite ones
     tilt: float
     deviation: float
 
-    def errors(self, step: float) -> Array:
-        """Of each loss, what its rounding to a grid moves log δ by."""
+    def rounded(self, step: float) -> tuple[Array, Array]:
+        """Of each loss, by how much its rounding to a grid raises log M of the sum, and its variance."""
         place = (self.sign * self.size) % step
         low, high = shares(place, self.tilt, step)
-        found: Array = self.weight * (low + high - 1 + (low * place**2 + high * (step - place) ** 2) / (2 * self.deviation**2))
+        return self.weight * (low + high - 1), self.weight * (low * place**2 + high * (step - place) ** 2)
+
+    def errors(self, step: float) -> Array:
+        """Of each loss, what its rounding to a grid moves log δ by."""
+        total, variance = self.rounded(step)
+        found: Array = total + variance / (2 * self.deviation**2)
         return found
 
     def spreads(self) -> Array:
@@ -74,7 +81,7 @@ def losses(pair: Pair, count: int, c: Cumulants) -> Losses:
     loss, log_mass = loss[order], log_mass[order]
     tilted = log_mass + c.tilt * loss
     weight = np.exp(tilted - tilted.max())
-    return Losses(np.abs(loss), np.sign(loss), np.exp(log_mass), count * weight / weight.sum(), c.tilt, c.deviation)
+    return Losses(np.abs(loss), np.sign(loss), np.exp(log_mass), count * weight / weight.sum(), exp(pair.log_infinite), c.tilt, c.deviation)
 
 
 def _largest(allowed: Callable[[float], bool], low: float, high: float) -> float:
@@ -91,18 +98,19 @@ def error(step: float, c: Cumulants) -> float:
     return c.tilt * step / 2 * wide + (c.tilt**2 + c.deviation**-2) / 2 * step**2 / 6 * (1 + wide)
 
 
-def apart(parts: Parts, c: Cumulants, budget: float) -> Parts | None:
+def apart(parts: Parts, c: Cumulants, budget: float, resolved: float) -> Parts | None:
     """The pairs of large and small losses of a step, or the step itself, where blocks are to be composed first; None where one transform
-    of its sums is small, or it is not a symmetric profile at samples."""
-    if len(parts) != 1 or parts[0][1] < _FEWEST or c.deviation == 0 or not _is_symmetric(parts[0][0]):
+    of its sums is small, or it is not a symmetric profile at samples. `resolved` as in `rounded`."""
+    if len(parts) != 1 or not _FEWEST <= parts[0][1] <= _MOST_STEPS or c.deviation == 0 or not _is_symmetric(parts[0][0]):
         return None
     pair, count = parts[0]
     x = losses(pair, count, c)
-    step, spread = x.step_for(_SHARE * budget), float(x.spreads()[-1])
+    step = min(x.step_for(_SHARE * budget), resolved)
+    spread = float(x.spreads()[-1] + x.rounded(step)[1].sum())
     direct = (2 * x.size[-1] + _WIDE * sqrt(spread)) / step
     if direct <= _DIRECT:
         return None
-    at, points_apart = _where(x, count, _SHARES * budget)
+    at, points_apart = _where(x, count, c, _SHARES * budget, resolved)
     in_levels = float(_points(x.size[-1], spread, step, _ratio(spread, step), count))
     if direct < _MOST_AT_ONCE and _LESS * direct <= min(in_levels, points_apart):
         return None
@@ -129,19 +137,25 @@ def _is_symmetric(pair: Pair) -> bool:
     return all((-loss, mass - loss) in held for loss, mass in pair.atoms if loss > 0)
 
 
-def _where(x: Losses, count: int, allowed: float) -> tuple[float, float]:
+def _where(x: Losses, count: int, c: Cumulants, allowed: float, resolved: float) -> tuple[float, float]:
     """The size of loss up to which losses are small, so that both grids together have the fewest points; and these, about."""
-    steps = min(x.size[-1], STEEP / x.tilt) * 2.0 ** -np.arange(_FIRST, _HALVINGS)
+    steps = _ODD * min(x.size[-1], STEEP / x.tilt) * 2.0 ** -np.arange(_FIRST, _HALVINGS)
     small = np.array([x.errors(h).cumsum() for h in steps])
     large = small[:, -1:] - small
     h_small, h_large = (np.where((e <= allowed).any(axis=0), steps[(e <= allowed).argmax(axis=0)], steps[-1]) for e in (small, large))
+    h_large = np.minimum(h_large, min(resolved, _once(c, allowed, float(x.size[-1]))))
     beyond, mass = (np.append(of[::-1].cumsum()[::-1][1:], 0.0) for of in (x.weight, x.mass))
     shown = (x.mass * np.expm1(x.tilt * x.sign * x.size)).cumsum() * beyond  # of small losses besides large ones, which log M grows by
-    use = (shown <= allowed) & (beyond > 0) & (x.size > 0) & (mass < _MOST_LARGE)
+    use = (shown <= allowed) & (beyond > 0) & (x.size > 0) & (mass + x.infinite < _MOST_LARGE)
     found = _points(x.size, x.spreads(), h_small, h_large / h_small, count) + (2 * x.size[-1] + _WIDE * x.deviation) / h_large
     found = np.where(use, found, inf)
     k = int(found.argmin())
     return float(x.size[k]), float(found[k])
+
+
+def _once(c: Cumulants, allowed: float, most: float) -> float:
+    """A step to which the sum of all may be rounded, once."""
+    return _largest(lambda step: error(step, c) <= allowed, most * 2.0**-_HALVINGS, most)
 
 
 def _points(most: Any, spread: Any, step: Any, ratio: Any, count: int) -> Any:
@@ -157,19 +171,25 @@ def _ratio(spread: float, step: float) -> float:
 
 
 def rounded(parts: Parts, c: Cumulants, budget: float, resolved: float) -> Rounded:
-    """Of one pair, or of large and small losses: grids whose rounding moves log δ by about the budget at most.
+    """Of one pair, or of large and small losses, that are not all alike: grids whose rounding moves log δ by about the budget at most.
 
     `resolved` is the step that tells the losses apart that decide, where they are rare.
     """
     allowed = (_SHARES if len(parts) > 1 else _SHARE) * budget
     found = [losses(pair, count, c) for pair, count in parts]
     small, count = parts[-1]
-    fine = _short(found[-1].step_for(allowed))
-    spread = float(found[-1].spreads()[-1])
-    once = _largest(lambda step: error(step, c) <= allowed, fine, _WIDE * sqrt(spread))
-    levels, ratio = _levels(min(found[0].step_for(allowed), resolved, once) / fine if len(parts) > 1 else _ratio(spread, fine))
-    step = fine * ratio**levels
+    fine, ratio, levels = found[-1].step_for(allowed), 1, 0
+    if len(parts) > 1:
+        most = max(float(x.size[-1]) for x in found)
+        last = min(found[0].step_for(allowed) or inf, resolved, _once(c, allowed, most))  # all that is left of either may be at 0
+        fine = fine or last
+        levels, ratio = _levels(last / fine)
+        fine = min(fine, last / ratio**levels)
+    fine = _short(min(fine, resolved))
     single = _single(small, count, c.tilt, fine)
+    if len(parts) == 1:
+        levels, ratio = _levels(_ratio(count * single.moments()[1], fine))
+    step = fine * ratio**levels
     units, composed, low = _composed([(single, count)], c, ratio, step, allowed)
     if len(parts) == 1:
         return Rounded(units, [], step, fine, [(single, count)], low, [composed])
@@ -185,10 +205,11 @@ def _short(step: float) -> float:
 
 
 def _levels(ratio: float) -> tuple[int, int]:
-    """How many levels of blocks, and by what odd ratio each coarsens: no fine grid point is halfway between two coarse ones."""
+    """How many levels of blocks, and by what odd ratio each coarsens, or a little more: no fine grid point is halfway between two coarse
+    ones."""
     levels = ceil(log(max(ratio, 1.0)) / log(_COARSER))
     each = ratio ** (1 / levels) if levels else 1.0
-    return levels, 2 * int((each - 1) / 2) + 1
+    return levels, 2 * ceil((each - 1) / 2) + 1
 
 
 def _single(pair: Pair, count: int, tilt: float, step: float) -> Grid:

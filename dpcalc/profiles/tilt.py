@@ -18,6 +18,7 @@ _HEAVIEST = 0.5  # log of the magnification by a slight tilt
 _FEW = 5.0  # large losses in a composition
 _LARGEST = 1e9  # ε looked for
 _FAR = 64.0  # of a ratio: such a tilt is no use
+_STEEPEST = 1e13  # tilt
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
 
@@ -102,7 +103,7 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
         tilt = max(tilt * step, least if step < 1 and least < tilt else 0.0)
         if not bounds[0] < tilt < bounds[1]:
             tilt = sqrt(bounds[0] * bounds[1]) if bounds[0] > 0 else bounds[1] / 4
-        if tilt > 1e12 or bounds[1] < bounds[0] * (1 + 1e-7):
+        if tilt > _STEEPEST or bounds[1] < bounds[0] * (1 + 1e-7):
             break
     assert last is not None
     return last

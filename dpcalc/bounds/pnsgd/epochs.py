@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 _AT_FIRST, _DEEPER = -60.0, 1.5  # log δ that a profile is followed to at first, or as many times what a rough look says
 _DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times as far above the profile, and composed as roughly
+_DEEP_BUDGET = 30.0  # the same, where ε is to meet a budget: it is as near then
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
-_ROUGHLY, _CLOSELY = (50.0, inf), (1.0, 1e-4)  # for searches: times the precision, and errors of δ that are looked at
+_ROUGHLY, _CLOSELY = (50.0, inf), 1e-4  # for searches: times the precision, and errors of δ that are looked at; these alone
 _BASIC = 0.1  # of log δ, above which basic composition is not to be sharper by the smaller blocks of one value
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
 # Epochs whose composition takes long: searches go by a δ as close as its logarithm is to be, relative, in units of the precision.
@@ -73,8 +74,8 @@ def composed(bound: Bound) -> Bound:
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
         samples = followed(bound, log_delta, steps, p)
-        coarser, seen = _CLOSELY if steps <= _MANY else (max(1.0, -log_delta * _EACH), _CLOSELY[1])
-        found = _at_budget(samples, epsilon, log_delta, steps, coarser, seen)
+        coarser = (log_delta / _DEEP_BUDGET) ** 2 if steps <= _MANY else -log_delta * _EACH
+        found = _at_budget(samples, epsilon, log_delta, steps, max(1.0, coarser), _CLOSELY)
         near = _basic_along(samples, epsilon, steps) - found < _BASIC
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
