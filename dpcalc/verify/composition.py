@@ -226,16 +226,18 @@ class _Unit(NamedTuple):
 
 def _in_blocks(mp: Any, units: list[_Unit], level: Level, step: float, tilt: float, loss: float) -> list[_Unit]:
     """Blocks of the first of these, and of what is left over with all others, on the level's grids."""
-    (first, *rest), offsets = units, iter(level.offsets)
+    first, *rest = units
     whole, left = divmod(first.times, level.block)
     blocks = [([first._replace(times=level.block)], whole)] if whole else []
     if left or rest:
         blocks.append(([*([first._replace(times=left)] if left else []), *rest], 1))
+    if len(level.offsets) != len(blocks):
+        raise ValueError("its blocks have another number of grids")
     found = []
-    for inside, count in blocks:
+    for (inside, count), offset in zip(blocks, level.offsets, strict=True):
         steps = sum(unit.times for unit in inside)
         composed = _together([(unit.law, unit.times) for unit in inside], steps, loss)
-        start, offset = mp.fsum(unit.times * mp.mpf(unit.offset) for unit in inside), next(offsets)
+        start = mp.fsum(unit.times * mp.mpf(unit.offset) for unit in inside)
         found.append(_Unit(_coarser(mp, composed, step, level.step, tilt, start, offset), count, offset))
     return found
 
