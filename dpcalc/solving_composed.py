@@ -31,7 +31,7 @@ _NEARER, _FARTHEST = 0.1, 4.0  # where it is steep: times its slope, and at most
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _FAST = 16.0  # times a step, the next one
-_LOOSE, _NOTHING, _BACK = 0.01, 100.0, 0.0015  # of a gap; of log x
+_LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _ASIDE = 0.03  # of a first step where the solution is near
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
@@ -45,8 +45,8 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     if near is None:
         near = _guided(route, given, derive, question)
     x, row = _met(search, search.boundary(near))
-    if _is_loose(search, x, row):
-        search.by_delta, search.slope = None, 0.0
+    if slope := _slope_where_loose(search, x, row):
+        search.by_delta, search.slope, search.steps_left = None, slope, _STEPS
         x, row = _met(search, search.boundary(x))
     assert question.unknown is not None
     return row._replace(result={question.unknown.name: x, **row.result})
@@ -67,16 +67,17 @@ def _met(search: _Search, x: float) -> tuple[float, Row]:
     raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
 
 
-def _is_loose(search: _Search, x: float, row: Row) -> bool:
-    """Whether δ led to an ε far below the budget, which a value a little less private meets, too: at a tiny ε, δ is known less well. Not
-    where ε is next to nothing: there it falls at once from far above the budget."""
-    if not search.by_delta or search.is_small_count(x) or not -_NOTHING < search.log_ratio(row) < -_LOOSE:
-        return False
+def _slope_where_loose(search: _Search, x: float, row: Row) -> float:
+    """How log ε rises with less privacy, where δ led to an ε far below the budget, which a value a little less private meets, too: at a tiny
+    ε, δ is known less well. 0 elsewhere, and where ε is next to nothing: there it falls at once from far above the budget."""
+    if not search.by_delta or search.is_small_count(x) or not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
+        return 0.0
     y = moved(search.unknown, x, -_BACK)
     try:
-        return y != x and search.log_ratio(search.forward(y, False)) <= 0
+        other = search.log_ratio(search.forward(y, False)) if y != x else inf
     except (OutOfScope, OverflowError):
-        return False
+        return 0.0
+    return max((other - gap) / abs(log(y / x)), _LITTLE) if other <= 0 else 0.0
 
 
 def _guided(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float:

@@ -24,6 +24,9 @@ RATE = "shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter .5 --epochs 1000 
 DEEP = "shuffle-pnsgd --lipschitz .1 --smoothness 1 --learning-rate .001 --diameter .5 --epochs 1000 --sigma 21.8 --n 2.06e10 --epsilon .84"
 ROWS = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1e12 --sigma .0046 --epochs 20 --delta 1e-6"
 PLATEAU = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --diameter 2 --epochs 2 --sigma .436 --n 5e9 --epsilon 4.99 --delta 1.75e-8"
+FINE = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 1 --learning-rate .01 --epochs 100000 --sigma .184 --epsilon 18.9 "
+        "--delta 4.9e-15")
+ALL = "shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter .5 --learning-rate .01 --epochs 100000 --sigma .711 --n 3.07e10 --delta 6.15e-24"
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 90_000, 10, 1_000_000),  # 94,759 and 8 and 3,974,160
@@ -32,6 +35,8 @@ LINES = [  # numbers, walks and points at most
     (f"{PLATEAU} --solve learning-rate", 130_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
     (DEEP, 80_000, 5, 800_000),  # 196,293 and 4 and 2,251,776
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
+    (f"{FINE} --solve n", 170_000, 2, 1_000_000),  # 155,030 and 1 and 6,030,336: one grid for all losses
+    (ALL, 70_000, 7, 220_000),  # 63,515 and 6 and 3,635,712
 ]
 
 

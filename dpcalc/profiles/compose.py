@@ -25,7 +25,7 @@ _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _STEEP, _NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
-_SENSELESS, _ROUGHER = 1e6, 10.0  # of ε: ten times the precision is enough from there on; and of log δ from _NO_PRIVACY on
+_SENSELESS, _ROUGHER = 1e6, 10.0  # of ε: as many times the precision is enough from there on, and from _NO_PRIVACY on of log δ
 _SAME = 0.05  # of a tilt, relative
 _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
@@ -55,6 +55,7 @@ class _Question(NamedTuple):
     tight: bool = True  # whether a lower end needs a grid of its own
     seen: float = SEEN  # errors of δ that are looked at
     most: float = inf  # change of log δ that rounding may make, where ε allows more
+    senseless: float = 1.0  # times the precision, for ε without a sense
 
     @property
     def aimed(self) -> float | None:
@@ -85,9 +86,9 @@ class _Question(NamedTuple):
     def budget(self, c: Cumulants) -> float:
         """The change of log δ that the precision allows."""
         if self.epsilon is not None:
-            return self.precision * (_ROUGHER if self.epsilon > _NO_PRIVACY else 1.0)
+            return self.precision * (self.senseless if self.epsilon > _NO_PRIVACY else 1.0)
         slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
-        found = self.precision * (_ROUGHER if c.mean > _SENSELESS else 1.0) * slope * max(c.mean, 0.02 * c.deviation)
+        found = self.precision * (self.senseless if c.mean > _SENSELESS else 1.0) * slope * max(c.mean, 0.02 * c.deviation)
         found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
         return found if self.aim is None else max(_LEAST_BUDGET, found)
 
@@ -99,12 +100,12 @@ def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bra
     `seen` is the error of δ from which on rounding is looked at closely: a search may leave it; `most` is what grids may change log δ by.
     Raises TooLarge where the composition does not fit in memory.
     """
-    return _worse_direction(parts, _Question(None, log_delta, precision, seen=seen, most=most), bracket)
+    return _worse_direction(parts, _Question(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else _ROUGHER), bracket)
 
 
 def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
     """log δ at ε >= 0, from above and from below. Raises TooLarge."""
-    return _worse_direction(parts, _Question(epsilon, None, precision, seen=seen), bracket)
+    return _worse_direction(parts, _Question(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else _ROUGHER), bracket)
 
 
 def like_gaussian(parts: Parts, epsilon: float) -> float | None:
