@@ -68,8 +68,8 @@ def _met(search: _Search, x: float) -> tuple[float, Row]:
 
 
 def _slope_where_loose(search: _Search, x: float, row: Row) -> float:
-    """How log ε rises with less privacy, where δ led to an ε far below the budget, which a value a little less private meets, too: at a tiny
-    ε, δ is known less well. 0 elsewhere, and where ε is next to nothing: there it falls at once from far above the budget."""
+    """How log ε rises with less privacy, where δ led to an ε far below the budget, which a value a little less private meets, too: at a
+    tiny ε, δ is known less well. 0 elsewhere, and where ε is next to nothing: there it falls at once from far above the budget."""
     if not search.by_delta or search.is_small_count(x) or not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
         return 0.0
     y = moved(search.unknown, x, -_BACK)

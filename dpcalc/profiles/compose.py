@@ -12,7 +12,7 @@ from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
 from dpcalc.profiles.law import QUADRATURE, TooLarge, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
-from dpcalc.profiles.rounding import Grids, Rounded, first_round, rounded_to_budget, steepest
+from dpcalc.profiles.rounding import Grids, Rounded, finest, first_round, rounded_to_budget, steepest
 from dpcalc.profiles.sharper import NEAR, closer, sharper
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
 
@@ -100,7 +100,8 @@ def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bra
     `seen` is the error of δ from which on rounding is looked at closely: a search may leave it; `most` is what grids may change log δ by.
     Raises TooLarge where the composition does not fit in memory.
     """
-    return _worse_direction(parts, _Question(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else _ROUGHER), bracket)
+    question = _Question(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else _ROUGHER)
+    return _worse_direction(parts, question, bracket)
 
 
 def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
@@ -351,7 +352,7 @@ def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
     if not epsilon or not tilt.is_rare(parts, c):
         return inf
     left = largest_loss(parts) - epsilon
-    return (min(epsilon, left) if left > 0 else epsilon) / _RESOLVED
+    return max((min(epsilon, left) if left > 0 else epsilon) / _RESOLVED, finest(parts))
 
 
 def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:

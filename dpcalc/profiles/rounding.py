@@ -10,6 +10,7 @@ import numpy as np
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
 from dpcalc.profiles.law import Grid, TooLarge, boxes, grid_edges, law, merged_cells, misplaced, round_down, round_up
+from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
 Grids = Sequence[tuple[Grid, int]]
@@ -66,8 +67,7 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     least = _LEAST_CELLS / (1 + steps / _MANY_STEPS) ** 0.5 / coarser
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
-        width = _width(parts)
-        step = max(min(resolved * coarser, width / _LEAST, STEEP / c.tilt), width / _MOST_CELLS)
+        step = max(min(resolved * coarser, _width(parts[0][0]) / _LEAST, STEEP / c.tilt), finest(parts))
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         cells = max(len(g.weight) for g, _ in upper)
@@ -95,9 +95,9 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     return Rounded(blocks, low, step * ratio, step, upper, misplaced(upper) + misplaced(blocks), [[level] for _, level in levels])
 
 
-def _width(parts: Parts) -> float:
+def _width(pair: Pair) -> float:
     """From the smallest loss to the largest one, of atoms."""
-    losses = [loss for loss, _ in parts[0][0].atoms]
+    losses = [loss for loss, _ in pair.atoms]
     return max(losses) - min(losses)
 
 
@@ -107,7 +107,13 @@ def steepest(parts: Parts) -> float:
     lattice = lattice_of(parts)
     if not lattice:
         return inf
-    return STEEP / max(lattice, _width(parts) / _MOST_CELLS if _are_samples(parts) else 0.0)
+    return STEEP / max(lattice, finest(parts))
+
+
+def finest(parts: Parts) -> float:
+    """The least step of a grid for samples; 0 where there are none."""
+    widths = (_width(pair) for pair, _ in parts if not pair.pieces and len(pair.atoms) > _FEW_ATOMS)
+    return max(widths, default=0.0) / _MOST_CELLS
 
 
 def _are_samples(parts: Parts) -> bool:
