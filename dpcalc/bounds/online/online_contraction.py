@@ -9,12 +9,13 @@ from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.positions import FINE, invert
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio
 from dpcalc.numerics.rounding import up
 
 
 def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, n: float, index: int) -> float:
+          strong_convexity: float, n: float, index: int, rough: bool = False) -> float:
     """log A_i + Σ_{t=i+1}^n log B_t."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
@@ -29,8 +30,17 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if isinstance(levels, Listed):
         total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)
     else:
-        total = lower_sum(loss, index + 1, n, 2 * levels.decay + 2)
+        total = lower_sum(loss, index + 1, n, 2 * levels.decay + 2, -log_a, rough)
     return min(0.0, up(log_a - total, 1e-12))
+
+
+def coarse(epsilon: float, **p: Any) -> float:
+    """`value` with the sum far away by wide panels, near it."""
+    return value(epsilon, rough=True, **p)
+
+
+def inverse(log_delta: float, **p: Any) -> float:
+    return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
 
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
@@ -50,6 +60,8 @@ BOUND = Bound(
     assumptions=(*ASSUMPTIONS, LAPLACE_LINE),
     params=("law", *STREAM),
     value=value,
+    coarse=coarse,
+    inverse=inverse,
     exact=exact,
     rtol=5e-9,
     errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n = 1e4 of Figure 4 it is "

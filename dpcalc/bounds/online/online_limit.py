@@ -23,6 +23,7 @@ from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import integral
 from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.positions import FINE, invert
 from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio
 from dpcalc.numerics.rounding import up
 
@@ -30,7 +31,7 @@ _QUADRATURE = 3e-10
 
 
 def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, index: int) -> float:
+          strong_convexity: float, index: int, rough: bool = False) -> float:
     """log A_i + ∫_{i+1}^∞ log B_x dx."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
@@ -41,7 +42,16 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
-    return min(0.0, up(log_a - integral(loss, index + 1, inf, 4 * levels.decay + 2), _QUADRATURE))
+    return min(0.0, up(log_a - integral(loss, index + 1, inf, 4 * levels.decay + 2, -log_a, rough), _QUADRATURE))
+
+
+def coarse(epsilon: float, **p: Any) -> float:
+    """`value` by wider panels, near it."""
+    return value(epsilon, rough=True, **p)
+
+
+def inverse(log_delta: float, **p: Any) -> float:
+    return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
 
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float,
@@ -65,6 +75,8 @@ BOUND = Bound(
     assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"),
     params=("law", *(p for p in STREAM if p != "n")),
     value=value,
+    coarse=coarse,
+    inverse=inverse,
     exact=exact,
     rtol=5e-9,
     status="limit",

@@ -7,17 +7,19 @@ ten times that, with g‴ from differences at a spacing of a/16, is taken off. P
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import fsum, inf
+from math import exp, fsum, inf, log
 
 from dpcalc.numerics.hockey_stick import NODES
 
 _FIRST = 200
 _LEFT = 1e-12
+_WIDER, _ROUGH = 6, 1e-6  # times as wide in log t are the panels of a rough integral; the part of it that may be left out
 _FARTHEST = 1e300  # what lies beyond is left out: the sum is from below
 
 
-def lower_sum(g: Callable[[float], float], first: int, last: float, power: float) -> float:
-    """Σ_{t=first}^{last} g(t), never above it, to 1e-9 relative; `power` is about the largest −d log g/d log t."""
+def lower_sum(g: Callable[[float], float], first: int, last: float, power: float, beside: float = 0.0, rough: bool = False) -> float:
+    """Σ_{t=first}^{last} g(t), never above it, to 1e-9 of itself, or to 1e-12 of what it is added to (`beside`); if `rough`, near it.
+    `power` is about the largest −d log g/d log t."""
     if last < first:
         return 0.0
     head_end = min(last, first + _FIRST - 1)
@@ -25,7 +27,7 @@ def lower_sum(g: Callable[[float], float], first: int, last: float, power: float
     if head_end == last or head == inf:
         return head * (1 - 1e-15)
     low, high = head_end + 0.5, last + 0.5
-    tail = integral(g, low, high, power, head)
+    tail = integral(g, low, high, power, head + beside, rough)
     rim = (g(min(high, _FARTHEST) - 0.5) - g(min(high, _FARTHEST) + 0.5)) if high < 1e15 else 0.0
     tail -= (g(low - 0.5) - g(low + 0.5) - rim) / 24
     return max(head, (head + tail - _rest(g, low)) * (1 - 1e-12))
@@ -37,9 +39,12 @@ def _rest(g: Callable[[float], float], low: float) -> float:
     return 10 * 7 * third / 5760
 
 
-def integral(g: Callable[[float], float], low: float, high: float, power: float, beside: float = 0.0) -> float:
-    """∫ g from below: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole, `beside` included."""
+def integral(g: Callable[[float], float], low: float, high: float, power: float, beside: float = 0.0, rough: bool = False) -> float:
+    """∫ g from below: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole, `beside` included. If `rough`,
+    by far wider panels, near it."""
     grow, a, total, last = min(2.0, 1 + 4 / power), low, 0.0, 0.0
+    if rough:
+        return _roughly(g, low, min(high, _FARTHEST), grow**_WIDER)
     high = min(high, _FARTHEST)
     while a < high:
         b = min(grow * a, high)
@@ -48,4 +53,17 @@ def integral(g: Callable[[float], float], low: float, high: float, power: float,
         if piece * last < _LEFT * (total + beside) * (last - piece) and power > 1.02:
             break
         a, last = b, piece
+    return total
+
+
+def _roughly(g: Callable[[float], float], low: float, high: float, grow: float) -> float:
+    """In panels of log t, until one adds next to nothing."""
+    a, total = log(low), 0.0
+    while a < log(high):
+        width = min(log(grow), log(high) - a)
+        piece = width * fsum(w * exp(a + width * x) * g(exp(a + width * x)) for x, w in NODES)
+        total += piece
+        if piece <= _ROUGH * total:
+            break
+        a += width
     return total
