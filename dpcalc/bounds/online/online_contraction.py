@@ -1,13 +1,14 @@
 """Noisy SGD over a stream, a noise level for each step: the guarantee of one index, by contraction."""
 
+from functools import partial
 from math import inf
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.online.levels import Levels, Listed
+from dpcalc.bounds.online.levels import Levels, Listed, Schedule
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.online.sums import lower_sum
+from dpcalc.bounds.online.sums import Many, lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.positions import FINE, invert
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio
@@ -30,8 +31,24 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if isinstance(levels, Listed):
         total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)
     else:
-        total = lower_sum(loss, index + 1, n, 2 * levels.decay + 2, -log_a, rough)
+        total = lower_sum(loss, index + 1, n, 2 * levels.decay + 2, -log_a, rough, far_away(epsilon, levels))
     return min(0.0, up(log_a - total, 1e-12))
+
+
+def far_away(epsilon: float, levels: Levels) -> Many | None:
+    """t → −log B_t by arrays, where there is such a form."""
+    if isinstance(levels, Listed) or levels.noise not in _FAR_AWAY:
+        return None
+    return partial(_FAR_AWAY[levels.noise], epsilon, levels)
+
+
+def _gaussian(epsilon: float, levels: Schedule, t: Any) -> Any:
+    from dpcalc.bounds.online import sums_many  # with numpy
+
+    return sums_many.losses(epsilon, levels, t)
+
+
+_FAR_AWAY = {"gaussian": _gaussian}
 
 
 def coarse(epsilon: float, **p: Any) -> float:

@@ -19,6 +19,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.online.levels import Schedule
+from dpcalc.bounds.online.online_contraction import far_away
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import integral
@@ -42,7 +43,7 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
-    return min(0.0, up(log_a - integral(loss, index + 1, inf, 4 * levels.decay + 2, -log_a, rough), _QUADRATURE))
+    return min(0.0, up(log_a - integral(loss, index + 1, inf, 4 * levels.decay + 2, -log_a, rough, far_away(epsilon, levels)), _QUADRATURE))
 
 
 def coarse(epsilon: float, **p: Any) -> float:
