@@ -9,7 +9,7 @@ from dpcalc.errors import OutOfScope
 from dpcalc.evaluate import delta_result
 from dpcalc.numbers import human
 from dpcalc.orders import Params, own_params
-from dpcalc.profiles import compose
+from dpcalc.profiles import asked, compose
 from dpcalc.rows import Row
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ ANSWERS = {"epsilon": to_epsilon, "delta": to_delta, "tv": to_tv}
 
 
 def _precision(params: Params) -> float:
-    return float(params.get("precision") or compose.PRECISION)
+    return float(params.get("precision") or asked.PRECISION)
 
 
 def _bracket(symbol: str, lower: float, upper: float) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
-from dpcalc.profiles.compose import PRECISION
+from dpcalc.profiles.asked import PRECISION
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row

@@ -8,7 +8,7 @@ import enclose
 import flint
 import mpmath
 
-from dpcalc.profiles import compose
+from dpcalc.profiles import asked, compose
 from dpcalc.verify.ball import Undecided
 
 DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-as-published": 20}  # of mpmath where 60 take minutes
@@ -50,7 +50,7 @@ class Deviation(NamedTuple):
 
 def claimed(bound):
     """The largest error that a bound allows itself: rtol, but an absolute width of log δ for a composition on a grid."""
-    return 2 * compose.PRECISION if bound.kind == "composition" else bound.rtol
+    return 2 * asked.PRECISION if bound.kind == "composition" else bound.rtol
 
 
 def deviations(bound, p, least=0.0):

@@ -13,7 +13,7 @@ from last_iterate_lines import answer
 from dpcalc.bounds.pnsgd import chain_many, epochs, iteration, shuffled_hybrid
 from dpcalc.bounds.pnsgd.samples import about, followed
 from dpcalc.numerics.invert import boundary, bracket, bracket_near
-from dpcalc.profiles import compose, pairs
+from dpcalc.profiles import asked, compose, pairs
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 2"
 ETA = "--learning-rate .01"
@@ -33,9 +33,9 @@ def test_few_compositions_find_a_solution(line, unknown, monkeypatch):
     """Those at full precision: a look by few samples on a coarse grid comes first, at most a dozen of those."""
     full, rough, once = 0, 0, compose.log_delta_at
 
-    def counted(parts, epsilon, precision=compose.PRECISION, bracket=True, seen=compose.SEEN):
+    def counted(parts, epsilon, precision=asked.PRECISION, bracket=True, seen=asked.SEEN):
         nonlocal full, rough
-        close = precision < 2 * compose.PRECISION
+        close = precision < 2 * asked.PRECISION
         full, rough = full + close, rough + (not close)
         return once(parts, epsilon, precision, bracket, seen)
 

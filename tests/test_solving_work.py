@@ -13,6 +13,7 @@ from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.bounds.pnsgd.shuffled_hybrid import BOUND
 from dpcalc.numerics.invert import bracket, integer_boundary
 from dpcalc.profiles import pairs, tilt
+from dpcalc.profiles.asked import Asked
 from dpcalc.profiles.compose import epsilon_at, like_gaussian, log_delta_at
 from dpcalc.solving import log_share
 
@@ -147,7 +148,7 @@ def test_one_tilt_is_enough_where_one_loss_decides(monkeypatch):
     monkeypatch.setattr(compose, "_attempt", counted)
     at = np.linspace(0, 6, 60)
     parts = ((pairs.sampled(tuple(at.tolist()), tuple((-14 - at**2).tolist())), 100),)
-    assert compose._Question(None, -12.0, 1e-3).single(parts) is not None
+    assert Asked(None, -12.0, 1e-3).single(parts) is not None
     found = epsilon_at(parts, -12.0, bracket=False)
     assert len(tried) == 1
     assert log_delta_at(parts, found.upper, bracket=False).upper == pytest.approx(-12.0, abs=2e-3)

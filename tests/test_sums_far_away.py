@@ -25,7 +25,7 @@ def test_losses(c1, c2, epsilon):
     levels = schedule(c1, c2, 1.05)
     reach = reaches(levels, RUN["diameter"], RUN["learning_rate"], RUN["smoothness"], RUN["strong_convexity"])
     t = np.geomspace(1e7, 1e290, 300)
-    found = sums_many.losses(epsilon, levels, t)
+    found = sums_many.losses(epsilon, levels, 100.0, t)
     one_by_one = np.array([-log_b(GAUSSIAN, epsilon, reach(float(x))) for x in t])
     assert (found <= one_by_one * (1 + 1e-12)).all()
     seen = one_by_one > 1e-300
@@ -49,7 +49,7 @@ def test_sums(decay, last):
 
     power = 2 * decay + 2
     slow = sums.lower_sum(loss, 9, last, power)
-    fast = sums.lower_sum(loss, 9, last, power, many=online_contraction.far_away(0.5, levels))
+    fast = sums.lower_sum(loss, 9, last, power, many=online_contraction.far_away(0.5, levels, 100.0))
     rough = sums.lower_sum(loss, 9, last, power, rough=True)
     assert fast <= slow * (1 + 1e-11) and fast == pytest.approx(slow, rel=1e-9) and rough == pytest.approx(slow, rel=1e-3)
     beside = sums.lower_sum(loss, 9, last, power, beside=1e6 * slow)
@@ -67,7 +67,7 @@ def test_it_is_by_arrays_only_far_away(monkeypatch):
     monkeypatch.setattr(online_limit, "log_b", counted)
     online_limit.value(0.5, GAUSSIAN, schedule(3.0, 1.0, 1.05), index=8, **RUN)
     assert asked[0] <= 1300  # 13,368 without
-    assert online_contraction.far_away(0.5, schedule(3.0, 1.0, 1.05)._replace(noise="laplace")) is None
+    assert online_contraction.far_away(0.5, schedule(3.0, 1.0, 1.05)._replace(noise="laplace"), 100.0) is None
 
 
 def test_a_search_for_a_limit():

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.numerics.normal import LOG_SQRT_2PI, mills
 from dpcalc.profiles import scales, tilt
+from dpcalc.profiles.asked import PRECISION, ROUGHER, SEEN, Asked
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
@@ -16,16 +17,11 @@ from dpcalc.profiles.rounding import Grids, Rounded, finest, first_round, rounde
 from dpcalc.profiles.sharper import NEAR, closer, sharper
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
 
-PRECISION = 1e-3
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
 _CUTS = 2
-SEEN = 1e-7  # of δ, that errors of transforms may make
-_LOOSE = 1e-4  # the same, of what is taken apart
+_LOOSE = 1e-4  # of δ, that errors of transforms may make of what is taken apart
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
-_LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
-_STEEP, _NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
-_SENSELESS, _ROUGHER = 1e6, 10.0  # of ε: as many times the precision is enough from there on, and from _NO_PRIVACY on of log δ
 _SAME = 0.05  # of a tilt, relative
 _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
@@ -45,54 +41,6 @@ class Bracket(NamedTuple):
     witness: dict[str, Any]
 
 
-class _Question(NamedTuple):
-    """One of ε and log δ; the other is asked for."""
-
-    epsilon: float | None
-    log_delta: float | None
-    precision: float
-    aim: float | None = None  # the ε that the tilt makes typical, where it is not chosen from δ
-    tight: bool = True  # whether a lower end needs a grid of its own
-    seen: float = SEEN  # errors of δ that are looked at
-    most: float = inf  # change of log δ that rounding may make, where ε allows more
-    senseless: float = 1.0  # times the precision, for ε without a sense
-
-    @property
-    def aimed(self) -> float | None:
-        return self.epsilon if self.epsilon is not None else self.aim
-
-    @property
-    def coarser(self) -> float:
-        """How much coarser a grid may be where less than the usual precision is wanted: errors of rounding are of second order."""
-        return max(1.0, sqrt(self.precision / PRECISION))
-
-    def tilt_for(self, parts: Parts) -> Cumulants:
-        return tilt.for_epsilon(parts, self.aimed) if self.aimed is not None else tilt.for_delta(parts, self.log_delta or 0.0)
-
-    def single(self, parts: Parts) -> float | None:
-        """The ε at δ where one rare loss may decide it."""
-        if self.log_delta is None or not tilt.is_rare(parts, self.tilt_for(parts)):
-            return None
-        single = tilt.of_single_loss(parts, self.log_delta)
-        return single if 0 < single < inf else None
-
-    def log_delta_near(self, parts: Parts, c: Cumulants) -> float:
-        """log δ at the ε asked about, roughly."""
-        epsilon = self.epsilon or 0.0
-        near = min(0.0, c.log_total - c.tilt * epsilon - c.prefactor)
-        single = tilt.of_single_losses(parts)(epsilon) if tilt.is_rare(parts, c) else -inf
-        return min(near, single) if single > -inf else near
-
-    def budget(self, c: Cumulants) -> float:
-        """The change of log δ that the precision allows."""
-        if self.epsilon is not None:
-            return self.precision * (self.senseless if self.epsilon > _NO_PRIVACY else 1.0)
-        slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
-        found = self.precision * (self.senseless if c.mean > _SENSELESS else 1.0) * slope * max(c.mean, 0.02 * c.deviation)
-        found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
-        return found if self.aim is None else max(_LEAST_BUDGET, found)
-
-
 def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,
                most: float = inf) -> Bracket:
     """The least ε with δ(ε) <= δ, from above and (with `bracket`) from below; inf where δ is below the infinite part.
@@ -100,13 +48,13 @@ def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bra
     `seen` is the error of δ from which on rounding is looked at closely: a search may leave it; `most` is what grids may change log δ by.
     Raises TooLarge where the composition does not fit in memory.
     """
-    question = _Question(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else _ROUGHER)
+    question = Asked(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else ROUGHER)
     return _worse_direction(parts, question, bracket)
 
 
 def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
     """log δ at ε >= 0, from above and from below. Raises TooLarge."""
-    return _worse_direction(parts, _Question(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else _ROUGHER), bracket)
+    return _worse_direction(parts, Asked(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else ROUGHER), bracket)
 
 
 def like_gaussian(parts: Parts, epsilon: float) -> float | None:
@@ -119,7 +67,7 @@ def like_gaussian(parts: Parts, epsilon: float) -> float | None:
     return min(0.0, c.log_total - c.tilt * epsilon - off * off / 2 + log(ratio) - LOG_SQRT_2PI) if ratio > 0 else None
 
 
-def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracket:
+def _worse_direction(parts: Parts, question: Asked, bracket: bool) -> Bracket:
     """The larger of the two directions; the second is composed only where a Chernoff bound does not settle it."""
     if sum(count for _, count in parts) > _MOST_STEPS:
         raise TooLarge("too-large", f"profiles are composed for at most {_MOST_STEPS:g} steps, beyond which rounding would show")
@@ -138,7 +86,7 @@ def _worse_direction(parts: Parts, question: _Question, bracket: bool) -> Bracke
     return worse if worse.upper == answer.upper else worse._replace(witness={**worse.witness, "reversed": 1})
 
 
-def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
+def _settled(parts: Parts, question: Asked, answer: Bracket) -> bool:
     """Whether a Chernoff bound shows that this direction loses no more than the other one."""
     epsilon = question.epsilon if question.epsilon is not None else answer.upper
     log_delta = answer.upper if question.log_delta is None else question.log_delta
@@ -148,7 +96,7 @@ def _settled(parts: Parts, question: _Question, answer: Bracket) -> bool:
     return any(chernoff(cumulants(parts, x), epsilon) + 1e-9 <= log_delta for x in tilts)
 
 
-def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
+def _answer(parts: Parts, question: Asked, bracket: bool) -> Bracket:
     """One direction. Where ε is near 0, or δ is not small, the bracket can be wider than the change of log M says: it is
     computed on a finer grid then, as long as there is a lower value at all; atoms alone always get it. Where blocks of
     steps on a grid of very many points are composed first, it is their coarser grid that decides."""
@@ -165,7 +113,7 @@ def _answer(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     return answer
 
 
-def _refined(parts: Parts, question: _Question, answer: Bracket) -> Bracket:
+def _refined(parts: Parts, question: Asked, answer: Bracket) -> Bracket:
     """On finer grids, as long as they help."""
     for finer in _FINER:
         width = answer.upper - answer.lower
@@ -189,7 +137,7 @@ def _is_large(witness: dict[str, Any]) -> bool:
     return "levels" in witness and max(points for _, _, points, *_ in witness["grids"]) > _MANY
 
 
-def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bracket, _Question]:
+def _by_best_tilt(parts: Parts, question: Asked, bracket: bool) -> tuple[Bracket, Asked]:
     """Where one rare loss may decide, by the tilt to its ε: the one from δ makes several typical, and magnifies rounding. Another one is
     tried, unless the first is seen to be close: to its lower end, or to what one loss alone makes; with the question that was best."""
     single = question.single(parts)
@@ -210,7 +158,7 @@ def _by_best_tilt(parts: Parts, question: _Question, bracket: bool) -> tuple[Bra
     return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
 
 
-def _aimed_again(parts: Parts, question: _Question, answer: Bracket, bracket: bool) -> tuple[Bracket, _Question]:
+def _aimed_again(parts: Parts, question: Asked, answer: Bracket, bracket: bool) -> tuple[Bracket, Asked]:
     """Where the tilt from δ leads far beyond the ε that comes out, as next to the end of what the losses can reach, once more by the tilt
     to that ε."""
     atoms = question.epsilon is None and all(not pair.pieces for pair, _ in parts)  # quickly done
@@ -219,7 +167,7 @@ def _aimed_again(parts: Parts, question: _Question, answer: Bracket, bracket: bo
     return _aimed(parts, question, answer, bracket)
 
 
-def _aimed(parts: Parts, question: _Question, answer: Bracket, bracket: bool) -> tuple[Bracket, _Question]:
+def _aimed(parts: Parts, question: Asked, answer: Bracket, bracket: bool) -> tuple[Bracket, Asked]:
     """The answer, or the one by the tilt to its ε, if that is another tilt."""
     aimed = question._replace(aim=answer.upper)
     if abs(log(aimed.tilt_for(parts).tilt / answer.witness["tilt"])) < _SAME:
@@ -233,7 +181,7 @@ def _aimed(parts: Parts, question: _Question, answer: Bracket, bracket: bool) ->
     return again._replace(lower=max(answer.lower, again.lower)), aimed
 
 
-def _at_tilt(parts: Parts, question: _Question, bracket: bool) -> Bracket:
+def _at_tilt(parts: Parts, question: Asked, bracket: bool) -> Bracket:
     """What is cut off is chosen from a rough δ; more, where the grid gets too large for memory with the little that is wanted."""
     try:
         return _cut_answer(parts, question, bracket, _CUT)
@@ -247,7 +195,7 @@ def _at_tilt(parts: Parts, question: _Question, bracket: bool) -> Bracket:
     return _deep(parts, question.tilt_for(parts), question.epsilon, _CUT_MORE)
 
 
-def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) -> Bracket:
+def _cut_answer(parts: Parts, question: Asked, bracket: bool, depth: float) -> Bracket:
     """By a grid; by Chernoff's bound, where δ is too small for one."""
     if question.epsilon is None:
         return _cut_again(parts, question, question.log_delta or 0.0, bracket, depth)
@@ -262,7 +210,7 @@ def _cut_answer(parts: Parts, question: _Question, bracket: bool, depth: float) 
     return answer
 
 
-def _cut_again(parts: Parts, question: _Question, near: float, bracket: bool, depth: float) -> Bracket:
+def _cut_again(parts: Parts, question: Asked, near: float, bracket: bool, depth: float) -> Bracket:
     """Cut again, where δ turns out to be much smaller than about e^near."""
     for _ in range(_CUTS):
         answer, gain = _attempt(parts, question, near - depth, bracket)
@@ -286,7 +234,7 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     return Bracket(min(0.0, log_add(log_delta + error, log_infinite(parts))), -inf, witness)
 
 
-def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
+def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
     """The bracket, and the log of what δ gains at most by the losses that count as infinite. Without a lower end steps may be taken apart,
     unless the errors of transforms show then, which may be looked at closely otherwise."""
     if not bracket and (other := _apart(parts, question)):
@@ -296,13 +244,13 @@ def _attempt(parts: Parts, question: _Question, log_tail: float, bracket: bool) 
     return _on_grids(parts, question, log_tail, bracket, False)[:2]
 
 
-def _apart(parts: Parts, question: _Question) -> Parts | None:
+def _apart(parts: Parts, question: Asked) -> Parts | None:
     c = question.tilt_for(parts)
     resolved = _resolved(parts, c, question.aimed) * question.coarser
     return scales.apart(parts, c, _ROUNDED * question.budget(c), resolved)
 
 
-def _on_grids(parts: Parts, question: _Question, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float]:
+def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float]:
     """The same, and the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
     steps = sum(count for _, count in parts)
     around = question.aimed

@@ -48,7 +48,12 @@ class Rounded(NamedTuple):
     @property
     def at_once(self) -> bool:
         """Whether all steps of a single part are composed before anything is rounded to a coarser grid."""
-        return not self.levels or (len(self.levels) == 1 == len(self.upper) and len(self.levels[0]) == 1 == self.upper[0][1])
+        return not self.coarser or (len(self.levels) == 1 == len(self.upper) and len(self.levels[0]) == 1 == self.upper[0][1])
+
+    @property
+    def coarser(self) -> bool:
+        """Whether anything is."""
+        return any(self.levels)
 
 
 def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True,

@@ -25,7 +25,7 @@ def sharper(parts: Parts, both: Rounded, upper: Reader, seen: float, epsilon: fl
     steps = sum(count for _, count in parts)
     if not (closer(parts) and both.at_once and both.step < epsilon < inf) or (loose := upper.loose(epsilon)) < seen:
         return None
-    above = epsilon * (1.0 if log_delta is None else NEAR) - (both.step if both.levels else 0.0)
+    above = epsilon * (1.0 if log_delta is None else NEAR) - (both.step if both.coarser else 0.0)
     about, best = upper.log_delta(epsilon), None
     if above <= 0 or about < _FARTHEST:
         return None
@@ -34,7 +34,7 @@ def sharper(parts: Parts, both: Rounded, upper: Reader, seen: float, epsilon: fl
         if found is None:
             break
         law, own = found
-        law = far.rounded(law, own, both.upper[0][0]) if both.levels else law
+        law = far.rounded(law, own, both.upper[0][0]) if both.coarser else law
         other = Reader(law, own, upper.log_infinite, upper.slack + far.slack(steps), +1)
         smaller = other.log_delta(epsilon) < about - _SMALLER
         if smaller or other.loose(epsilon) < loose:

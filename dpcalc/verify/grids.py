@@ -19,9 +19,9 @@ _ROUGH = 8  # points of the grid in one of a Chernoff bound's
 
 def found(pairs: Any, question: Question, epsilon: float | None = None, precision: float | None = None) -> Mapping[str, Any]:
     """The grid on which the fast path composes these pairs for a question, or for another ε. Raises Unchecked."""
-    from dpcalc.profiles import compose
+    from dpcalc.profiles import asked, compose
 
-    precision = precision or compose.PRECISION
+    precision = precision or asked.PRECISION
     try:
         if epsilon is None and question.delta:
             return compose.epsilon_at(pairs, question.log_delta, precision, bracket=False).witness

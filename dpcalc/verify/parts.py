@@ -165,12 +165,12 @@ _OF: dict[str, Callable[[Row, Answer], Parts]] = {
 def _found(row: Row, question: Question, epsilon: float | None) -> Mapping[str, Any]:
     """A grid for a row that tells of none: its profile is part of another search."""
     from dpcalc.composed import parts
-    from dpcalc.profiles import compose
+    from dpcalc.profiles import asked
 
     fast = _FAST.get(row.route.bound.name)
     if fast is not None:
         return grids.found(fast(row), question, epsilon, 1e-3)
-    return grids.found(parts(row.route, row.params), question, epsilon, float(row.params.get("precision") or compose.PRECISION))
+    return grids.found(parts(row.route, row.params), question, epsilon, float(row.params.get("precision") or asked.PRECISION))
 
 
 def _fast_composition(row: Row) -> Any:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from dpcalc.bounds.conversions import composition_optimal, profile_composition
 from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
 from dpcalc.bounds.sampling import poisson_rdp
-from dpcalc.profiles import compose, law, moments, pairs
+from dpcalc.profiles import asked, compose, law, moments, pairs
 from dpcalc.profiles.compose import epsilon_at, log_delta_at
 from dpcalc.profiles.cut import cut
 
-PRECISION = compose.PRECISION
+PRECISION = asked.PRECISION
 
 
 def dp_sgd(rate, sigma, steps):

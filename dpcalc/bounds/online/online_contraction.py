@@ -10,8 +10,8 @@ from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import Many, lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.positions import FINE, invert
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio
+from dpcalc.bounds.pnsgd.positions import inverse_of
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
 from dpcalc.numerics.rounding import up
 
 
@@ -31,21 +31,22 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if isinstance(levels, Listed):
         total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)
     else:
-        total = lower_sum(loss, index + 1, n, 2 * levels.decay + 2, -log_a, rough, far_away(epsilon, levels))
+        many = far_away(epsilon, levels, reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity))
+        total = lower_sum(loss, index + 1, n, 2 * levels.decay + 2, -log_a, rough, many)
     return min(0.0, up(log_a - total, 1e-12))
 
 
-def far_away(epsilon: float, levels: Levels) -> Many | None:
-    """t → −log B_t by arrays, where there is such a form."""
+def far_away(epsilon: float, levels: Levels, reach: float) -> Many | None:
+    """t → −log B_t by arrays, where there is such a form; the reach is MD/η."""
     if isinstance(levels, Listed) or levels.noise not in _FAR_AWAY:
         return None
-    return partial(_FAR_AWAY[levels.noise], epsilon, levels)
+    return partial(_FAR_AWAY[levels.noise], epsilon, levels, reach)
 
 
-def _gaussian(epsilon: float, levels: Schedule, t: Any) -> Any:
+def _gaussian(epsilon: float, levels: Schedule, reach: float, t: Any) -> Any:
     from dpcalc.bounds.online import sums_many  # with numpy
 
-    return sums_many.losses(epsilon, levels, t)
+    return sums_many.losses(epsilon, levels, reach, t)
 
 
 _FAR_AWAY = {"gaussian": _gaussian}
@@ -54,10 +55,6 @@ _FAR_AWAY = {"gaussian": _gaussian}
 def coarse(epsilon: float, **p: Any) -> float:
     """`value` with the sum far away by wide panels, near it."""
     return value(epsilon, rough=True, **p)
-
-
-def inverse(log_delta: float, **p: Any) -> float:
-    return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
 
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
@@ -78,7 +75,7 @@ BOUND = Bound(
     params=("law", *STREAM),
     value=value,
     coarse=coarse,
-    inverse=inverse,
+    inverse=inverse_of(value, coarse),
     exact=exact,
     rtol=5e-9,
     errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n = 1e4 of Figure 4 it is "

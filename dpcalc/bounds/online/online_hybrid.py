@@ -12,7 +12,7 @@ from dpcalc.bounds.online.shift import finite, kappa_exact, path, sums_exact
 from dpcalc.bounds.pnsgd.chain import Link, follow, follow_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
 from dpcalc.bounds.pnsgd.links import coded, needed
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, inverse_of
 from dpcalc.bounds.pnsgd.step import factor_exact
 
 Run = tuple[float, float, float, float, float]  # from L to ρ
@@ -37,10 +37,6 @@ def coarse(epsilon: float, levels: Levels, lipschitz: float, diameter: float, le
     """`value` with larger steps, near it."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     return follow(epsilon, path(levels, *run, finite(n), index, COARSE))[0][-1]
-
-
-def inverse(log_delta: float, **p: Any) -> float:
-    return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
 
 
 def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -82,7 +78,7 @@ BOUND = Bound(
     rtol=5e-9,
     in_blocks_beyond=FINE,
     exact_n=100_000,
-    inverse=inverse,
+    inverse=inverse_of(value, coarse),
     choices=choices,
     coarse=coarse,
     margin=3e-10,

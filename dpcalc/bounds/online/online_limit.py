@@ -24,8 +24,8 @@ from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import integral
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.positions import FINE, invert
-from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio
+from dpcalc.bounds.pnsgd.positions import inverse_of
+from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
 from dpcalc.numerics.rounding import up
 
 _QUADRATURE = 3e-10
@@ -43,16 +43,13 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
-    return min(0.0, up(log_a - integral(loss, index + 1, inf, 4 * levels.decay + 2, -log_a, rough, far_away(epsilon, levels)), _QUADRATURE))
+    many = far_away(epsilon, levels, reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity))
+    return min(0.0, up(log_a - integral(loss, index + 1, inf, 4 * levels.decay + 2, -log_a, rough, many), _QUADRATURE))
 
 
 def coarse(epsilon: float, **p: Any) -> float:
     """`value` by wider panels, near it."""
     return value(epsilon, rough=True, **p)
-
-
-def inverse(log_delta: float, **p: Any) -> float:
-    return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
 
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float,
@@ -77,7 +74,7 @@ BOUND = Bound(
     params=("law", *(p for p in STREAM if p != "n")),
     value=value,
     coarse=coarse,
-    inverse=inverse,
+    inverse=inverse_of(value, coarse),
     exact=exact,
     rtol=5e-9,
     status="limit",

@@ -147,18 +147,18 @@ def _like_gaussian(samples: Samples, steps: int, epsilon: float) -> float | None
 
 @lru_cache(maxsize=8)
 def _delta(samples: Samples, steps: int, epsilon: float, coarser: float = 1.0, seen: float | None = None) -> Bracket:
-    from dpcalc.profiles import compose
+    from dpcalc.profiles import asked, compose
 
-    seen = compose.SEEN if seen is None else seen
-    return compose.log_delta_at(_parts(samples, steps), epsilon, coarser * compose.PRECISION, bracket=False, seen=seen)
+    seen = asked.SEEN if seen is None else seen
+    return compose.log_delta_at(_parts(samples, steps), epsilon, coarser * asked.PRECISION, bracket=False, seen=seen)
 
 
 @lru_cache(maxsize=8)
 def _epsilon(samples: Samples, steps: int, log_delta: float, coarser: float = 1.0, seen: float | None = None) -> Bracket:
-    from dpcalc.profiles import compose
+    from dpcalc.profiles import asked, compose
 
-    seen = compose.SEEN if seen is None else seen
-    precision = coarser * compose.PRECISION
+    seen = asked.SEEN if seen is None else seen
+    precision = coarser * asked.PRECISION
     most = _AS_DELTA * precision if steps > _MANY else inf
     return compose.epsilon_at(_parts(samples, steps), log_delta, precision, bracket=False, seen=seen, most=most)
 

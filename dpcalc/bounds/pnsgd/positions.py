@@ -167,6 +167,15 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
         raise OutOfScope("no-solution", "no ε reaches that δ", "--delta") from None
 
 
+def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Callable[..., float]:
+    """The ε at which a profile, that has a form on coarse blocks too, is log δ, safe."""
+
+    def inverse(log_delta: float, **p: Any) -> float:
+        return invert(lambda epsilon, fine: (coarse if fine < FINE else value)(epsilon, **p), log_delta)
+
+    return inverse
+
+
 def invert_near(gap: Callable[[float], float], start: float, fall: float) -> float:
     """An ε with gap(ε) <= 0, the least one to 1e-10, or about 1e-11 by its gap: from one near it, and about how much the gap falls as log ε
     grows. Raises Unreachable."""
