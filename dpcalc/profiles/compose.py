@@ -238,9 +238,12 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
     """The bracket, and the log of what δ gains at most by the losses that count as infinite. Without a lower end steps may be taken apart,
     unless the errors of transforms show then, which may be looked at closely otherwise."""
     if not bracket and (other := _apart(parts, question)):
-        answer, gained, loose = _on_grids(other, question, log_tail, False, True)
-        if loose < max(question.seen, _LOOSE) or not closer(parts):
-            return answer, gained
+        try:
+            answer, gained, loose = _on_grids(other, question, log_tail, False, True)
+            if loose < max(question.seen, _LOOSE) or not closer(parts):
+                return answer, gained
+        except TooLarge:
+            pass  # as they are, they may fit
     return _on_grids(parts, question, log_tail, bracket, False)[:2]
 
 
