@@ -23,7 +23,7 @@ _NOTHING = 1e-300  # log δ at the budget, in units of log δ
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
 # root of how much its gap is less there.
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 100.0
-_STEEPLY = 3e-3  # of a margin: how near x is, as δ may fall steeply with it
+_NEARLY = 1e-8  # of x, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -36,7 +36,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     gap = cache(search.gap)
     try:
         if search.one_value:
-            x = _root(gap, unknown, max(1e-13, search.margin * _STEEPLY), *_first_guesses(search, gap), met=search.met)
+            x = _root(gap, unknown, _NEARLY if search.margin else 1e-13, *_first_guesses(search, gap), met=search.met)
         else:
             x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
