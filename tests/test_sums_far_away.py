@@ -76,3 +76,9 @@ def test_a_search_for_a_limit():
     assert 2.5 < got["c1"] < 3 and got["delta_limit"] == pytest.approx(1e-26, rel=1e-5)
     fed = answer(f"{run} --c1 {got['c1']!r}")[0]["result"]
     assert 0.1 * (1 - 1e-6) < fed["epsilon"] <= 0.1
+
+
+def test_sums_beyond_what_a_square_can_hold():
+    """Panels above 1e154: a warning of overflow on standard error."""
+    found = sums_many.integral(lambda t: np.full_like(t, 1e160), 1.0, 1e20, 1.5, 1.0, 0.0, 0.0, 1e-12)
+    assert found == pytest.approx(1e180, rel=1e-12)

@@ -28,6 +28,7 @@ class Asked(NamedTuple):
     seen: float = SEEN  # errors of δ that are looked at
     most: float = inf  # change of log δ that rounding may make, where ε allows more
     senseless: float = 1.0  # times the precision, for ε without a sense
+    whole: bool = False  # steps are not taken apart, nor blocks of blocks composed
 
     @property
     def aimed(self) -> float | None:

@@ -42,19 +42,21 @@ class Bracket(NamedTuple):
 
 
 def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,
-               most: float = inf) -> Bracket:
+               most: float = inf, whole: bool = False) -> Bracket:
     """The least ε with δ(ε) <= δ, from above and (with `bracket`) from below; inf where δ is below the infinite part.
 
-    `seen` is the error of δ from which on rounding is looked at closely: a search may leave it; `most` is what grids may change log δ by.
-    Raises TooLarge where the composition does not fit in memory.
+    `seen` is the error of δ from which on rounding is looked at closely: a search may leave it; `most` is what grids may change log δ by;
+    `whole` keeps steps from being taken apart (scales). Raises TooLarge where the composition does not fit in memory.
     """
-    question = Asked(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else ROUGHER)
+    question = Asked(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else ROUGHER, whole=whole)
     return _worse_direction(parts, question, bracket)
 
 
-def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN) -> Bracket:
+def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,
+                 whole: bool = False) -> Bracket:
     """log δ at ε >= 0, from above and from below. Raises TooLarge."""
-    return _worse_direction(parts, Asked(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else ROUGHER), bracket)
+    question = Asked(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else ROUGHER, whole=whole)
+    return _worse_direction(parts, question, bracket)
 
 
 def like_gaussian(parts: Parts, epsilon: float) -> float | None:
@@ -74,7 +76,7 @@ def _worse_direction(parts: Parts, question: Asked, bracket: bool) -> Bracket:
     answer = _answer(parts, question, bracket)
     if question.epsilon == 0 or not any(pair.twin for pair, _ in parts):  # δ(0) is the total variation, the same in both directions
         return answer
-    other = tuple((pair.twin or pair, count) for pair, count in parts)
+    other, question = tuple((pair.twin or pair, count) for pair, count in parts), question._replace(whole=True)
     if _settled(other, question, answer):
         return answer
     second = _answer(other, question, False)
@@ -237,7 +239,7 @@ def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
 def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
     """The bracket, and the log of what δ gains at most by the losses that count as infinite. Without a lower end steps may be taken apart,
     unless the errors of transforms show then, which may be looked at closely otherwise."""
-    if not bracket and (other := _apart(parts, question)):
+    if not (bracket or question.whole) and (other := _apart(parts, question)):
         try:
             answer, gained, loose = _on_grids(other, question, log_tail, False, True)
             if loose < max(question.seen, _LOOSE) or not closer(parts):

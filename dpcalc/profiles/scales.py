@@ -133,8 +133,8 @@ def _is_symmetric(pair: Pair) -> bool:
     """Whether it is a symmetric profile at samples."""
     if pair.pieces or pair.twin or pair.rest not in (None, 0) or len(pair.atoms) <= _FEW_ATOMS:
         return False
-    held = set(pair.atoms)
-    return all((-loss, mass - loss) in held for loss, mass in pair.atoms if loss > 0)
+    held, positive = set(pair.atoms), [atom for atom in pair.atoms if atom[0] > 0]
+    return len(pair.atoms) == 2 * len(positive) and all((-loss, mass - loss) in held for loss, mass in positive)
 
 
 def _where(x: Losses, count: int, c: Cumulants, allowed: float, resolved: float) -> tuple[float, float]:

@@ -13,12 +13,13 @@ with peak = max_x e^{−λx}(1 − e^{−x}).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, fsum, inf
+from fractions import Fraction
+from math import exp, fsum, inf, prod
 from typing import Any, NamedTuple
 
 from dpcalc.verify import fourier, laws
 from dpcalc.verify.cells import Cells, Grid, cells, weights_of
-from dpcalc.verify.convolution import Sum, bits_for, power, times
+from dpcalc.verify.convolution import SURE, Sum, bits_for, power, times
 from dpcalc.verify.laws import Use
 from dpcalc.verify.unchecked import TooLong
 
@@ -26,6 +27,7 @@ Parts = Sequence[tuple[Use, int]]
 _MOST_CELLS = 1_000_000
 _FARTHEST = 1e10  # of a loss on a grid
 _NUDGE = 4e-16  # of a place
+_FARTHEST_POINT = 1e15  # of a grid, from the ε that it is read at
 _MULTIPLE = 1e-9  # of a step, from a multiple of a finer one
 _KNOWN = 2.0**-40  # of all weight, that balls may leave open
 _BEYOND = 1e-13  # of δ, that losses above a grid may have
@@ -34,10 +36,10 @@ _SLOPES = (1.0, 1.3, 1.69, 0.77, 2.2, 2.9, 0.6, 3.7, 4.8, 6.3)  # of the tilt, f
 
 
 class Level(NamedTuple):
-    """Blocks that are composed first, and rounded to a coarser step, on grids with these offsets."""
+    """Blocks that are composed first, and rounded to a step that is coarser by the ratio, on grids with these offsets."""
 
     block: int
-    step: float
+    ratio: int
     offsets: tuple[float, ...]
 
 
@@ -57,9 +59,12 @@ class Plan(NamedTuple):
         return self.steps[0]
 
     @property
-    def last(self) -> float:
-        """The step of what is composed last."""
-        return self.levels[0][-1].step if self.levels[0] else self.steps[0]
+    def last(self) -> Fraction:
+        """The step of what is composed last, exactly. Raises ValueError where parts end on different ones."""
+        found = {Fraction(step) * prod(level.ratio for level in levels) for step, levels in zip(self.steps, self.levels, strict=True)}
+        if len(found) != 1:
+            raise ValueError("its parts end on different grids")
+        return found.pop()
 
 
 def plan(witness: Any) -> Plan:
@@ -73,19 +78,22 @@ def plan(witness: Any) -> Plan:
         raise ValueError("its grid is none")
     if sum(g.points for g in grids) > _MOST_CELLS:
         raise TooLong(f"its grids have {sum(g.points for g in grids)} points, and grids of at most {_MOST_CELLS} are checked")
-    told = [[_level(*level) for level in part] for part in witness.get("levels", [[] for _ in grids])]
-    for part, first in zip(told, steps, strict=True):
-        for level, before in zip(part, [first, *(x.step for x in part)], strict=False):
-            if not (level.block >= 1 and level.step >= before and abs(level.step / before - round(level.step / before)) < _MULTIPLE):
-                raise ValueError("its coarse grid is no multiple of the fine one")
-    found = Plan(tilt, grids, steps, tuple(tuple(part) for part in told))
-    if any((part[-1].step if part else first) != found.last for part, first in zip(told, steps, strict=True)):
-        raise ValueError("its parts end on different grids")
+    told = witness.get("levels", [[] for _ in grids])
+    found = Plan(tilt, grids, steps, tuple(_levels(part, first) for part, first in zip(told, steps, strict=True)))
+    assert found.last > 0  # or raises
     return found
 
 
-def _level(block: Any, step: Any, *offsets: Any) -> Level:
-    return Level(int(block), float(step), tuple(float(x) for x in offsets))
+def _levels(told: Any, first: float) -> tuple[Level, ...]:
+    """Steps are told as doubles; taken are the multiples that they are meant to be, exactly."""
+    found, before = [], first
+    for block, step, *offsets in told:
+        ratio = round(float(step) / before)
+        if not (int(block) >= 1 and ratio >= 1 and abs(float(step) / before - ratio) < _MULTIPLE):
+            raise ValueError("its coarse grid is no multiple of the fine one")
+        found.append(Level(int(block), ratio, tuple(float(x) for x in offsets)))
+        before = float(step)
+    return tuple(found)
 
 
 def mirrored(mp: Any, parts: Parts, p: Plan, delta: Any, coarser: int = 1) -> Plan:
@@ -122,12 +130,12 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
     for (_, count), grid, step, levels, (weights, beside, moment) in zip(parts, p.grids, p.steps, p.levels, rounded, strict=True):
         height = float(mp.log(moment) - mp.mpf(p.tilt) * mp.mpf(grid.offset))
         single = Sum(grid.first, _units(mp, weights, moment, bits), _upper(mp, beside / moment), bits, height, p.tilt * step)
-        units = [_Unit(single, count, grid.offset)]
+        units, fine = [_Unit(single, count, grid.offset)], Fraction(step)
         for level in levels:
-            units, step = _in_blocks(mp, units, level, step, p.tilt, loss), level.step
+            units, fine = _in_blocks(mp, units, level, fine, p.tilt, loss), fine * level.ratio
         terms += [(unit.law, unit.times) for unit in units]
         start = start + mp.fsum(unit.times * mp.mpf(unit.offset) for unit in units)
-    found, lost = read(mp, terms, p.tilt, p.last, start, epsilon, loss)
+    found, lost = read(mp, terms, p.tilt, _number(mp, p.last), start, epsilon, loss)
     return scale * found + lost * (1 + 1e-12) * whole - mp.expm1(kept)
 
 
@@ -139,7 +147,11 @@ def _part(mp: Any, p: Plan, scale: Any, epsilon: float, log_delta: float) -> flo
     return exp(min(0.0, max(_LEAST, float(log_part))))
 
 
-def read(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float, loss: float,
+def _number(mp: Any, x: Fraction) -> Any:
+    return mp.mpf(x.numerator) / mp.mpf(x.denominator)
+
+
+def read(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: Any, start: Any, epsilon: float, loss: float,
          up: bool = True) -> tuple[Any, float]:
     """Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) over the sum of all terms, from above (or below), and the mass that is not in it."""
     found = _by_frequencies(mp, terms, tilt, step, start, epsilon, up)
@@ -185,12 +197,14 @@ def _together(terms: Sequence[tuple[Sum, int]], steps: int, loss: float = 0.0, u
     return total
 
 
-def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: float, start: Any, epsilon: float,
+def _by_frequencies(mp: Any, terms: Sequence[tuple[Sum, int]], tilt: float, step: Any, start: Any, epsilon: float,
                     up: bool = True) -> Any:
     """What `_read` gives, of many terms."""
     if not hasattr(mp, "arb") or sum(count for _, count in terms) < fourier.FEWEST:
         return None
-    h, base, lam = mp.arb(step), (start - mp.mpf(epsilon)).x, mp.arb(tilt)
+    h, base, lam = mp.mpf(step).x, (start - mp.mpf(epsilon)).x, mp.arb(tilt)
+    if not abs(float(base / h)) < _FARTHEST_POINT:
+        raise ValueError("its step is too small for where it is read")
     first = int(float(-base / h)) - 2
     while base + first * h <= 0:
         first += 1
@@ -224,7 +238,7 @@ class _Unit(NamedTuple):
     offset: float
 
 
-def _in_blocks(mp: Any, units: list[_Unit], level: Level, step: float, tilt: float, loss: float) -> list[_Unit]:
+def _in_blocks(mp: Any, units: list[_Unit], level: Level, step: Fraction, tilt: float, loss: float) -> list[_Unit]:
     """Blocks of the first of these, and of what is left over with all others, on the level's grids."""
     first, *rest = units
     whole, left = divmod(first.times, level.block)
@@ -238,13 +252,13 @@ def _in_blocks(mp: Any, units: list[_Unit], level: Level, step: float, tilt: flo
         steps = sum(unit.times for unit in inside)
         composed = _together([(unit.law, unit.times) for unit in inside], steps, loss)
         start = mp.fsum(unit.times * mp.mpf(unit.offset) for unit in inside)
-        found.append(_Unit(_coarser(mp, composed, step, level.step, tilt, start, offset), count, offset))
+        found.append(_Unit(_coarser(mp, composed, step, level.ratio, tilt, start, offset), count, offset))
     return found
 
 
-def _coarser(mp: Any, fine: Sum, step: float, coarse: float, tilt: float, start: Any, offset: float) -> Sum:
+def _coarser(mp: Any, fine: Sum, step: Fraction, ratio: int, tilt: float, start: Any, offset: float) -> Sum:
     """The law on the coarse grid, each point split between its neighbours so that both masses stay (under the tilt)."""
-    ratio, h, wide, lam = round(coarse / step), mp.mpf(step), mp.mpf(coarse), mp.mpf(tilt)
+    h, wide, lam = _number(mp, step), _number(mp, step * ratio), mp.mpf(tilt)
     # Point k lies at start + k·h = offset + wide·j + above.
     base = mp.mpf(start) - mp.mpf(offset)
     shift = int(float((base + fine.first * h) / wide)) - 2
@@ -274,9 +288,10 @@ def _coarser(mp: Any, fine: Sum, step: float, coarse: float, tilt: float, start:
         found[at] = found.get(at, 0) + ((weight * low_share + unit) >> fine.bits)
         found[at + 1] = found.get(at + 1, 0) + ((weight * high_share + unit) >> fine.bits)
     first, last = min(found), max(found)
-    height = fine.height + tilt * float(mp.mpf(start) - mp.mpf(offset))
+    moved = tilt * float(mp.mpf(start) - mp.mpf(offset))
+    height = fine.height + moved + SURE * (abs(fine.height) + abs(moved))  # these may cancel, and what they were rounded by is left
     weights = [found.get(j, 0) for j in range(first, last + 1)]
-    return Sum(shift + first, weights, fine.missing * most, fine.bits, height, tilt * coarse, fine.lost)
+    return Sum(shift + first, weights, fine.missing * most, fine.bits, height, tilt * float(step * ratio), fine.lost)
 
 
 def _ceiling(mp: Any, x: Any, bits: int) -> int:
@@ -301,7 +316,7 @@ def _read(mp: Any, total: Sum, tilt: float, step: float, start: Any, epsilon: fl
     total = total if up else total._replace(missing=0.0)
     h, lam, unit = mp.mpf(step), mp.mpf(tilt), mp.mpf(1) / (1 << total.bits)
     gap = start + total.first * h - mp.mpf(epsilon)  # of the first point above ε
-    skip = max(0, int(-float(gap) / step) - 1)
+    skip = max(0, int(-float(gap) / float(h)) - 1)
     while skip < len(total.weights) and not gap + skip * h > 0:
         skip += 1
     weights, gap, beside = total.weights[skip:], gap + skip * h, mp.mpf(total.missing) * peak(mp, tilt)

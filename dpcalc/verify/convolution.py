@@ -18,7 +18,7 @@ _COMMON = 20  # log2 of that, where it makes no difference
 _SPARE = 32  # bits beyond what may be cut off, over all steps: a unit at every point of a long sum is less
 _SHORT = 20_000  # points that are all kept: a tilt may make what is dropped count more than what it says
 _LONGEST = 2_500_000  # points of a product, which take half a minute
-_SURE = 1e-13  # more than what products and sums of doubles are off, relative
+SURE = 1e-13  # more than what products and sums of doubles are off, relative
 _DROPPED = 64  # log2 of the part of the weight that may be cut off at either end, over all steps, or of what is asked about
 
 
@@ -81,7 +81,7 @@ def _shorter(one: Sum, loss: float) -> Sum:
     few, gone, log_unit = 0, 0.0, one.height - one.bits * log(2)
     for k in range(len(one.weights) - 1, 0, -1):
         place = one.slope * (one.first + k)
-        exponent = log_unit - place + _SURE * (abs(one.height) + abs(place))
+        exponent = log_unit - place + SURE * (abs(one.height) + abs(place))
         mass = one.weights[k] * exp(exponent) if exponent < 600 else inf
         if not (gone + mass) * (1 + 1e-9) <= loss:
             break

@@ -14,6 +14,7 @@ from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
 _ROUNDING = 1e-14
+_CLOSER = 0.25  # times the precision of a record whose grid is not told
 _ROUGH = 8  # points of the grid in one of a Chernoff bound's
 
 
@@ -21,11 +22,12 @@ def found(pairs: Any, question: Question, epsilon: float | None = None, precisio
     """The grid on which the fast path composes these pairs for a question, or for another ε. Raises Unchecked."""
     from dpcalc.profiles import asked, compose
 
-    precision = precision or asked.PRECISION
+    precision = _CLOSER * (precision or asked.PRECISION)
     try:
         if epsilon is None and question.delta:
-            return compose.epsilon_at(pairs, question.log_delta, precision, bracket=False).witness
-        return compose.log_delta_at(pairs, epsilon if epsilon is not None else question.epsilon or 0.0, precision, bracket=False).witness
+            return compose.epsilon_at(pairs, question.log_delta, precision, bracket=False, whole=True).witness
+        at = epsilon if epsilon is not None else question.epsilon or 0.0
+        return compose.log_delta_at(pairs, at, precision, bracket=False, whole=True).witness
     except DpcalcError as reason:
         raise Unchecked(reason.message) from None
 

@@ -128,6 +128,14 @@ def test_half_of_the_mass_is_not_large():
     assert answer(line)[0]["result"]["epsilon"] > 2.06e10
 
 
+def test_only_symmetric_samples_are_taken_apart():
+    atoms = tuple(x for k in range(1, 9) for x in ((0.1 * k, -9.0), (-0.1 * k, -9.0 - 0.1 * k)))
+    pair = Pair((), atoms, -inf, 0.0)
+    assert scales._is_symmetric(pair)
+    assert not scales._is_symmetric(pair._replace(atoms=(*atoms, (-2.0, -9.0)))) and not scales._is_symmetric(pair._replace(twin=pair))
+    assert not scales._is_symmetric(pair._replace(atoms=(*atoms[:-1], (-0.8, -9.0))))
+
+
 def test_a_step_is_short():
     for step in (1.0, 1e-300, 3.3e-7, 12345.678):
         short = scales._short(step)
