@@ -28,8 +28,8 @@ _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None = None) -> Row:
-    """The value of the unknown that just meets the budget, on its safe side: fed back, it meets the budget, and one that
-    is 1e-12 of itself less private (or the next whole number) does not. `near` is a guess."""
+    """The value of the unknown that just meets the budget, on its safe side: fed back, it meets the budget, and one that is 1e-12 of itself
+    less private (or the next whole number) does not; 1e-8, or a margin of ε, where a bound has one. `near` is a guess."""
     unknown = question.unknown
     assert unknown is not None
     search = _Search(route, given, derive, question)
