@@ -175,27 +175,34 @@ def rounded(parts: Parts, c: Cumulants, budget: float, resolved: float) -> Round
 
     `resolved` is the step that tells the losses apart that decide, where they are rare.
     """
-    allowed = (_SHARES if len(parts) > 1 else _SHARE) * budget
-    found = [losses(pair, count, c) for pair, count in parts]
-    small, count = parts[-1]
-    fine, ratio, levels = found[-1].step_for(allowed), 1, 0
-    if len(parts) > 1:
-        most = max(float(x.size[-1]) for x in found)
-        last = min(found[0].step_for(allowed) or inf, resolved, _once(c, allowed, most))  # all that is left of either may be at 0
-        fine = fine or last
-        levels, ratio = _levels(last / fine)
-        fine = min(fine, last / ratio**levels)
-    fine = _short(min(fine, resolved))
-    single = _single(small, count, c.tilt, fine)
     if len(parts) == 1:
-        levels, ratio = _levels(_ratio(count * single.moments()[1], fine))
-    step = fine * ratio**levels
-    units, composed, low = _composed([(single, count)], c, ratio, step, allowed)
-    if len(parts) == 1:
-        return Rounded(units, [], step, fine, [(single, count)], low, [composed])
-    large = _single(parts[0][0], count, c.tilt, step)
-    return Rounded([(large, count), *units], [], step, fine, [(large, count), (single, count)], low + misplaced([(large, count)]),
-                   [[], composed])
+        return _of_one(*parts[0], c, _SHARE * budget, resolved)
+    (large, count), (small, _) = parts
+    return _of_both(large, small, count, c, _SHARES * budget, resolved)
+
+
+def _of_one(pair: Pair, count: int, c: Cumulants, allowed: float, resolved: float) -> Rounded:
+    """Up to a grid on which the sum has few points."""
+    fine = _short(min(losses(pair, count, c).step_for(allowed), resolved))
+    single = [(_single(pair, count, c.tilt, fine), count)]
+    levels, ratio = _levels(_ratio(count * single[0][0].moments()[1], fine))
+    last = fine * ratio**levels
+    units, composed, low = _composed(single, c, ratio, last, allowed)
+    return Rounded(units, [], last, fine, single, low, [composed])
+
+
+def _of_both(large: Pair, small: Pair, count: int, c: Cumulants, allowed: float, resolved: float) -> Rounded:
+    """Small losses up to the grid of the large ones; all that is left of either may be at 0."""
+    far, near = losses(large, count, c), losses(small, count, c)
+    most = max(float(far.size[-1]), float(near.size[-1]))
+    wanted = min(far.step_for(allowed) or inf, resolved, _once(c, allowed, most))
+    fine = near.step_for(allowed) or wanted
+    levels, ratio = _levels(wanted / fine)
+    fine = _short(min(fine, wanted / ratio**levels))
+    last = fine * ratio**levels
+    outer, single = [(_single(large, count, c.tilt, last), count)], [(_single(small, count, c.tilt, fine), count)]
+    units, composed, low = _composed(single, c, ratio, last, allowed)
+    return Rounded([*outer, *units], [], last, fine, [*outer, *single], low + misplaced(outer), [[], composed])
 
 
 def _short(step: float) -> float:

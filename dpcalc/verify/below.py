@@ -13,11 +13,11 @@ from itertools import pairwise
 from math import ceil, exp, expm1, floor, inf, log, log1p
 from typing import Any, NamedTuple
 
-from dpcalc.verify import composition, gaussian_cells, laws
+from dpcalc.verify import composition, gaussian_cells, laws, plans
 from dpcalc.verify.cells import Grid
-from dpcalc.verify.composition import Plan
 from dpcalc.verify.convolution import Sum, bits_for
 from dpcalc.verify.laws import Use
+from dpcalc.verify.plans import Plan
 from dpcalc.verify.unchecked import TooLong, Unchecked
 
 _FEW, _MOST = 80_000, 160_000  # points: as few are doubled, to surely reach what the witness did; more than that are too many
@@ -45,7 +45,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, claim
     infinite = [_infinite(mp, some) for some in (own, other)]
     if "grids" not in given or given.get("chernoff"):
         return max(infinite, key=float)
-    plan = composition.plan(given)
+    plan = plans.plan(given)
     found = _delta(mp, own, plan, epsilon, claimed) + infinite[0]
     if found >= claimed or all(use.symmetric for use, _ in parts):
         return found

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcalc.errors import DpcalcError
 from dpcalc.question import Question
-from dpcalc.verify import composition, laws
+from dpcalc.verify import composition, laws, plans
 from dpcalc.verify.laws import Use
 from dpcalc.verify.unchecked import Unchecked
 
@@ -39,7 +39,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     other = tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
     if "grids" not in given or _all_below(parts, epsilon):
         return max(_infinite(mp, own, epsilon), _infinite(mp, other, epsilon))
-    plan = composition.plan(given)
+    plan = plans.plan(given)
     if given.get("chernoff"):
         return _deep(mp, own, other, plan, epsilon)
     total = composition.delta(mp, own, plan, epsilon, log_delta)
@@ -55,7 +55,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     return max(total, composition.delta(mp, other, composition.mirrored(mp, other, plan, mp.exp(claimed)), epsilon, log_delta))
 
 
-def _deep(mp: Any, parts: Parts, other: Parts, plan: composition.Plan, epsilon: float) -> Any:
+def _deep(mp: Any, parts: Parts, other: Parts, plan: plans.Plan, epsilon: float) -> Any:
     """By Chernoff's bound alone."""
     found = composition.chernoff(mp, parts, plan, epsilon)
     if all(use.symmetric for use, _ in parts):

@@ -6,6 +6,7 @@ of Gaussian ones.
 
 from functools import cache
 from math import exp, inf, lgamma, log, log1p
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from last_iterate_lines import answer
 
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.profiles import compose, pairs, scales, tilt
+from dpcalc.profiles import asked, compose, pairs, scales, tilt
 from dpcalc.profiles.pair import Pair
 
 RARE, OFTEN = (1e-5, 8.0, 1e-3), (0.02, 0.3, 1e-3)  # p, μ, ν
@@ -126,6 +127,12 @@ def test_half_of_the_mass_is_not_large():
     line = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter .5 --strong-convexity .1 --learning-rate .01 --epochs 100000 --sigma .00311 "
             "--n 5e9 --delta 3.59e-30 --bound shuffled-contraction")
     assert answer(line)[0]["result"]["epsilon"] > 2.06e10
+
+
+def test_the_limits_that_the_readme_tells():
+    text = (Path(__file__).parents[2] / "README.md").read_text()
+    assert (asked.PRECISION, asked.ROUGHER, asked._SENSELESS, asked._NO_PRIVACY, scales._MOST_STEPS) == (1e-3, 10.0, 1e6, 1e3, 3e9)
+    assert "ε is told to 0.1 % (above 1e6 to 1 %) and log δ to 0.001 (at ε above 1000 to 0.01). Beyond 3e9 epochs" in text
 
 
 def test_only_symmetric_samples_are_taken_apart():

@@ -14,7 +14,7 @@ from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
 from dpcalc.errors import OutOfScope
 from dpcalc.profiles import pairs
 from dpcalc.profiles.law import law
-from dpcalc.verify import composition, laws, lumps
+from dpcalc.verify import composition, laws, lumps, plans
 from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.context import Context, enclosure
 from dpcalc.verify.convolution import Sum, power
@@ -143,7 +143,7 @@ def test_one_step_is_its_profile(scheme, rate):
     """δ of the rounded law is above the exact profile, and near it."""
     c, mu = Context(128), 0.5
     grid = composition.Grid(0.0, -3000, 6001, inf)
-    plan = composition.Plan(3.0, (grid,), (1e-3,), ((),))
+    plan = plans.Plan(3.0, (grid,), (1e-3,), ((),))
     for epsilon in (0.0, 0.05, 0.4, 1.0):
         got = float(composition.delta(c, ((laws.Use(GAUSSIAN, scheme, rate), 1),), plan, epsilon))
         inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))

@@ -6,7 +6,7 @@ from math import inf
 import pytest
 from test_verify import ask, texts
 
-from dpcalc.verify import below, composition, laws, lumps
+from dpcalc.verify import below, composition, laws, lumps, plans
 from dpcalc.verify.cells import Grid
 from dpcalc.verify.context import Context
 from dpcalc.verify.report import OPEN, REFUTED, VERIFIED, verify
@@ -62,7 +62,7 @@ def test_below_is_never_above(name, scheme, rate, added, steps):
     for step in (0.3, 0.02):
         reach = int((1.2 if name != "gaussian" else 4) / step) + 2
         grid = Grid(rng.uniform(-step, step), -reach, 2 * reach, inf)
-        plan = composition.Plan(rng.uniform(0.2, 4), (grid,), (step,), ((),))
+        plan = plans.Plan(rng.uniform(0.2, 4), (grid,), (step,), ((),))
         for epsilon in (0.0, 0.3 + rng.random()):
             upper = composition.delta(c, parts, plan, epsilon)
             lower = below._delta(c, parts, plan, epsilon, 1e-9) + below._infinite(c, parts)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from test_verify import ask, texts
 
-from dpcalc.verify import below, composition, convolution, laws
+from dpcalc.verify import below, composition, convolution, laws, plans
 from dpcalc.verify.cells import Grid
 from dpcalc.verify.context import Context
 from dpcalc.verify.convolution import Sum, power, times
@@ -26,7 +26,7 @@ def test_the_message_says_how_long_and_how_long_it_may_be(monkeypatch):
     monkeypatch.setattr(convolution, "_LONGEST", 900)
     finding = verify(record).head[0]
     assert finding.verdict == OPEN and "points, and sums of at most 900 are checked" in finding.text and "witness" not in finding.text
-    monkeypatch.setattr(composition, "_MOST_CELLS", 100)
+    monkeypatch.setattr(plans, "MOST_CELLS", 100)
     finding = verify(record).head[0]
     assert finding.verdict == OPEN and "points, and grids of at most 100 are checked" in finding.text
 
@@ -42,7 +42,7 @@ def test_rare_losses_of_many_points():
 def test_what_is_cut_off_above_is_added(tilt, grid, monkeypatch):
     """To δ, which is hardly changed; and the mass of what was cut off is no less than it was."""
     c, parts = Context(128), ((laws.Use(laws.gaussian(lambda mp: mp.mpf(1)), "poisson", 0.01), 40),)
-    plan = composition.Plan(tilt, (grid,), (0.01,), ((),))
+    plan = plans.Plan(tilt, (grid,), (0.01,), ((),))
     for epsilon in (0.3, 1.0):
         monkeypatch.setattr(convolution, "_SHORT", 10**6)
         whole = composition.delta(c, parts, plan, epsilon)
@@ -65,5 +65,5 @@ def test_the_mass_that_is_lost():
 
 def test_the_limits_are_those_of_the_readme():
     said = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    for limit in (convolution._LONGEST, composition._MOST_CELLS, below._MOST):
+    for limit in (convolution._LONGEST, plans.MOST_CELLS, below._MOST):
         assert f"than {limit:,}" in said

@@ -12,7 +12,8 @@ from calling import call
 from test_verify import ask, better, refuted, texts
 
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.verify import composition, convolution, lumps, report
+from dpcalc.verify import composition, convolution, lumps, plans, report
+from dpcalc.verify.cells import Grid
 from dpcalc.verify.context import Context
 from dpcalc.verify.laws import Use
 from dpcalc.verify.report import verify
@@ -85,10 +86,10 @@ def test_blocks_of_blocks_are_not_less_than_the_sum():
     mp = Context(96)
     base = lumps.points((0.0, 1.0), lambda m, e: m.mpf("0.4") if e == 0 else m.mpf(0))
     use, steps = Use(base), 29
-    grid = composition.Grid(0.0, -5, 11, float("inf"))
-    plain = composition.Plan(0.5, (grid,), (0.25,), ((),))
-    levels = (composition.Level(3, 3, (0.0, 0.0)), composition.Level(4, 3, (0.75, 0.75)))
-    wide = composition.Plan(0.5, (grid,), (0.25,), (levels,))
+    grid = Grid(0.0, -5, 11, float("inf"))
+    plain = plans.Plan(0.5, (grid,), (0.25,), ((),))
+    levels = (plans.Level(3, 3, (0.0, 0.0)), plans.Level(4, 3, (0.75, 0.75)))
+    wide = plans.Plan(0.5, (grid,), (0.25,), (levels,))
     for epsilon in (0.5, 3.0, 11.0):
         exact, above = (float(composition.delta(mp, ((use, steps),), p, epsilon)) for p in (plain, wide))
         assert exact <= above <= 3 * exact
@@ -97,14 +98,14 @@ def test_blocks_of_blocks_are_not_less_than_the_sum():
 def test_a_step_that_is_nearly_a_multiple_is_the_multiple():
     """Less by 4.9e-10 of itself, it lowered every loss: of a grid with a million points below 0, by 4e-8 a use."""
     told = {"tilt": 0.3, "grids": [[0.0, -900001, 900005, 1e-4, "inf"]], "levels": [[[1, 2e-4 * (1 - 4.9e-10), -1e-4]]]}
-    plan = composition.plan(told)
+    plan = plans.plan(told)
     assert plan.last == 2 * Fraction(1e-4) and plan.levels[0][0].ratio == 2
     told["levels"][0][0][1] = 2e-4 * (1 + 1e-8)
     with pytest.raises(ValueError, match="multiple"):
-        composition.plan(told)
+        plans.plan(told)
     told = {"tilt": 0.3, "grids": [[0.0, -5, 10, 0.1, "inf"], [0.0, -5, 10, 0.1, "inf"]], "levels": [[[1, 0.3, 0.0]], []]}
     with pytest.raises(ValueError, match="different grids"):
-        composition.plan(told)
+        plans.plan(told)
 
 
 def test_what_cancels_in_a_height_leaves_its_rounding():
