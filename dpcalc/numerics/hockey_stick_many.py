@@ -8,6 +8,7 @@ eight digits.
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,7 @@ _ERROR = 1e-12
 _FAR, _TERMS = 3.0, 60
 _FLOOR = -1e300
 _SMALL = 1e-3  # a ratio
+_CELLS = 8192  # at a time: what is between stays in a cache
 
 
 @lru_cache(maxsize=1)
@@ -70,6 +72,15 @@ def mills_many(x: Array) -> Array:
 
 def log_theta(epsilon: Array, ratio: Array) -> Array:
     """log θ(ε, r), never below it, for ε >= 0 and r >= 0 (−inf at r = 0); broadcast."""
+    shape = np.broadcast_shapes(epsilon.shape, ratio.shape)
+    if len(shape) < 2 or (cells := prod(shape)) <= _CELLS:
+        return _log_theta(epsilon, ratio)
+    rows = max(1, _CELLS * shape[0] // cells)
+    epsilon, ratio = (np.broadcast_to(x, (shape[0], x.shape[-1])) for x in (epsilon, ratio))
+    return np.concatenate([_log_theta(epsilon[k : k + rows], ratio[k : k + rows]) for k in range(0, shape[0], rows)])
+
+
+def _log_theta(epsilon: Array, ratio: Array) -> Array:
     least = ratio.min(initial=1.0)
     with np.errstate(all="ignore"):
         s = np.minimum(epsilon / (ratio if least > 0 else np.maximum(ratio, 5e-324)), 1e140)

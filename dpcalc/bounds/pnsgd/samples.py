@@ -29,6 +29,7 @@ _NEAREST = -40  # power, down to which the fall from 0 on is looked at
 DEEPEST = -750.0  # what is below e^-690 is rounded up to it (profiles.pairs)
 _SURELY, _FAR = 2.0, 4.0  # of that depth: where samples surely are low enough; what lies deeper does not matter
 _LOST = 40.0  # of a loss above ε: nearly all of it counts
+_FAR_OUT = 1000.0  # an ε: the powers, in large blocks, may have led there where a rare loss decides
 _BEYOND = 12.0  # how far below log δ, per epoch, the samples go; what lies beyond counts as lost
 # The blocks of sums, and the fall of log δ between samples: the hull is at most .1 to .8 % above the profile; finer sums would
 # gain 1e-4 of ε.
@@ -47,8 +48,7 @@ def blocks_of(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], ask
 
 
 def _followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float) -> tuple[Samples, dict[float, Any]]:
-    lowest, params = _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), tuple(p.items())
-    return _samples(bound, lowest, params, *_around(bound, params, log_delta, steps, asked))
+    return _samples(bound, log_delta, steps, tuple(p.items()), asked)
 
 
 def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], closely: bool = False) -> Samples:
@@ -123,9 +123,18 @@ def _around(bound: Bound, params: tuple[tuple[str, Any], ...], log_delta: float,
     at δ, in exchange for e^−_LOST of δ. And close samples, where a rare loss decides: next to the ε asked about, or where one epoch has
     δ/E."""
     seen = _seen(bound, params)
-    each = next((e for e, x in seen.items() if x <= log_delta - log(steps)), inf)
+    each = _each(seen, log_delta, steps)
     close = tuple(asked * x for x in _BELOW) if asked else tuple(each * _RATIO**x for x in _BEFORE) if _WIDE < each < inf else ()
-    return (asked or min(steps * each, _composed(seen, log_delta, steps))) + _LOST, close
+    return _lost(seen, log_delta, steps, asked), close
+
+
+def _each(seen: dict[float, float], log_delta: float, steps: int) -> float:
+    """The first of some ε at which one epoch has δ/E."""
+    return next((e for e, x in seen.items() if x <= log_delta - log(steps)), inf)
+
+
+def _lost(seen: dict[float, float], log_delta: float, steps: int, asked: float) -> float:
+    return (asked or min(steps * _each(seen, log_delta, steps), _composed(seen, log_delta, steps))) + _LOST
 
 
 def _composed(seen: dict[float, float], log_delta: float, steps: int) -> float:
@@ -142,13 +151,16 @@ def _composed(seen: dict[float, float], log_delta: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=16)
-def _samples(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], top: float,
-             close: tuple[float, ...]) -> tuple[Samples, dict[float, Any]]:
-    """ε and log δ of one epoch, followed down to log δ = lowest, or up to the top, with some close ones; and in what blocks."""
-    p, ways = dict(params), dict[float, Any]()
-    first = _first(bound, lowest, params, top, close)
+def _samples(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...],
+             asked: float) -> tuple[Samples, dict[float, Any]]:
+    """ε and log δ of one epoch, followed as far down as is wanted, or up to the loss that may as well be infinite, with some close ones;
+    and in what blocks."""
+    lowest, p, ways = _floor(max(log_delta, DEEPEST) if asked else log_delta, steps), dict(params), dict[float, Any]()
+    first = _first(bound, lowest, params, *_around(bound, params, log_delta, steps, asked))
     found = dict(zip(first, many(bound, list(first), FINE, p, ways), strict=True))
     _cut(found, lowest)
+    if max(found) > _FAR_OUT and (top := _lost(found, log_delta, steps, asked)) < max(found):
+        _end_at(found, min(e for e in found if e >= top))
     fall = found[0.0] - max(lowest, min(found.values()))
     deep = _DEEP if fall < _FALLS * _MOST else 1.0
     count = {e: _count(x, found[0.0], lowest, deep) for e, x in sorted(found.items())}
@@ -186,8 +198,11 @@ def _end(bound: Bound, p: dict[str, Any]) -> float:
 
 def _cut(found: dict[float, float], lowest: float) -> None:
     """Without the samples beyond the first that is low enough."""
-    enough = min((e for e, x in found.items() if x <= lowest), default=inf)
-    for e in [e for e in found if e > enough]:
+    _end_at(found, min((e for e, x in found.items() if x <= lowest), default=inf))
+
+
+def _end_at(found: dict[float, float], last: float) -> None:
+    for e in [e for e in found if e > last]:
         del found[e]
 
 

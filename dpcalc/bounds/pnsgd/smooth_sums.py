@@ -13,6 +13,7 @@ from typing import Any
 from dpcalc.numerics.hockey_stick import NODES as GAUSS
 
 _FIRST = 256
+_LITTLE = 1e-14  # of the sum: as much may be left of the integral, which one rectangle closes
 
 
 def total(f: Callable[[float], float], slope: Callable[[float], float], n: int) -> float:
@@ -22,15 +23,18 @@ def total(f: Callable[[float], float], slope: Callable[[float], float], n: int) 
     if n == first:
         return head * (1 + 1e-15)
     low, high = first + 0.5, n + 0.5
-    tail = integral(f, low, high) - (slope(high) - slope(low)) / 24
+    tail = integral(f, low, high, _LITTLE * head) - (slope(high) - slope(low)) / 24
     third = min(6 * f(low - h) / h**3 for h in (low / 2, low / 4, low / 8))
     return (head + tail + 7 * third / 5760) * (1 + 4e-13)
 
 
-def integral(f: Callable[[float], float], low: float, high: float) -> float:
-    """∫ f, by 12-point Gauss–Legendre on panels that double: f is smooth on the scale of its argument."""
+def integral(f: Callable[[float], float], low: float, high: float, little: float) -> float:
+    """∫ f, by 12-point Gauss–Legendre on panels that double: f is smooth on the scale of its argument. Once no more than `little` is left
+    of a falling f, from above."""
     pieces, a = [], low
     while a < high:
+        if (rest := f(a) * (high - a)) <= little:
+            return fsum([*pieces, rest])
         b = min(2 * a, high)
         pieces += [w * (b - a) * f(a + (b - a) * t) for t, w in GAUSS]
         a = b
