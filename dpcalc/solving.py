@@ -23,7 +23,7 @@ _NOTHING = 1e-300  # log δ at the budget, in units of log δ
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
 # root of how much its gap is less there.
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 100.0
-_NEARLY = 1e-8  # of x, where a margin of ε is given: as near as that to where δ falls steeply or jumps
+_NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -102,12 +102,13 @@ def _rise(gap: Callable[[float], float], x: float, unknown: Quantity) -> float:
 
 
 def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | None:
-    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget. Where it meets it
-    by far (a count, the end of a range), its own ε is looked for."""
+    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget; at a cliff a second
+    one, whether a smaller ε fails. Where it meets it by far (a count, the end of a range), its own ε is looked for."""
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
-    if search.route.bound.kind == "profile" and -max(_MET / -question.log_delta, 10 * search.met) <= gap(x) <= 0:
+    near = max(_MET / -question.log_delta, 10 * search.met)
+    if search.route.bound.kind == "profile" and gap(x) <= 0 and (gap(x) >= -near or search.gap(x, _NEARLY) > 0):
         result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
         return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)
@@ -143,13 +144,14 @@ class _Search:
         self.order = None
         return self.gap(x)
 
-    def gap(self, x: float) -> float:
+    def gap(self, x: float, below: float = 0.0) -> float:
+        """Of an ε that is as much of itself `below` the budget's, where a profile is asked for δ there."""
         question, bound = self.question, self.route.bound
         assert question.target is not None and question.unknown is not None
         try:
             if bound.kind == "profile" and question.delta:
                 params = self.derive({**self.given, question.unknown.name: x})
-                target = question.target * (1 - self.margin)
+                target = question.target * (1 - self.margin - below)
                 own = own_params(bound, params) | chosen(bound, params, epsilon=target)
                 return log_share(float(bound.value(target, **own)), question.log_delta)
             row = self.forward(x, self.order)

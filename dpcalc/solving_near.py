@@ -50,7 +50,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
     last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
     slope: dict[bool | None, float] = {**_STEEP} if cliff else {}  # how much less a gap is where there is less loss
-    seen = set[float]()
+    seen, longest = set[float](), _LONGEST
     for _ in range(_LOOKS):
         seen.add(x)
         t, (far, value) = unknown.safer * log(x), gap(x)
@@ -70,7 +70,8 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
             gap.closely, low, high, seen = True, -inf, inf, set()
             last.clear()
         flat = slope.get(far) == 0.0 and low > -inf and high < inf
-        by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0))
+        by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest)
+        longest = 2 * longest if abs(by) == longest else _LONGEST
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
         if y in seen or high - low < _CLOSE:
             break
@@ -78,14 +79,14 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     return Near(x, slope.get(False, 0.0))
 
 
-def _step(gap: float, slope: float) -> float:
+def _step(gap: float, slope: float, longest: float) -> float:
     """Towards less loss, to where the slope leads."""
     if abs(gap) == inf:
         return _UNSEEN if gap > 0 else -_UNSEEN
     by = gap / slope if slope else gap
     if slope and abs(by) > _FLAT:
         return by  # to the end of the range
-    by = min(max(by, -_LONGEST), _LONGEST)
+    by = min(max(by, -longest), longest)
     return by if slope or abs(by) > _ASIDE else _ASIDE if by > 0 else -_ASIDE
 
 
