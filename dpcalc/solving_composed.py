@@ -30,7 +30,7 @@ _FARTHER, _SEEN = 2.0, 0.2  # of a tolerance, where the gap is flat, times its s
 _NEARER, _FARTHEST = 0.1, 4.0  # where it is steep: times its slope, and at most
 _BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
-_FAST = 16.0  # times a step, the next one
+_STEEP, _FAST = 4.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _ASIDE = 0.03  # of a first step where the solution is near
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
@@ -61,7 +61,7 @@ def _met(search: _Search, x: float) -> tuple[float, Row]:
         if gap <= 0:
             return x, row
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
-        before, by = gap, max(2**k * (gap + search.tolerance) / max(1.0, search.slope), min(secant, _FAST * by))
+        before, by = gap, max(2**k * (gap + search.tolerance) / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
         x = moved(search.unknown, x, by)
         row = search.forward(x, True)
     raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")

@@ -18,7 +18,8 @@ from dpcalc.solving import ROUGHLY, log_share, moved, roughly
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS = 12
 _ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: by large blocks, and by smaller ones
-_CLOSE, _ROUGH = 0.005, 0.5  # of log x; of a gap at a cliff, which smaller blocks change by as much
+_CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smaller blocks change by as much
+_ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
 _SHORT, _NOISY = 0.25, 0.03  # of log x: so near a slope is known well; so near it may be that of other samples
 _GENTLE = 0.05  # a slope: what is left to be seen is less than what few samples do to a gap
 _FAR = 0.7  # of a gap: farther away ε tells more
@@ -66,12 +67,13 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
         if enough and gap.closely:
             return Near(moved(unknown, x, value / steep), steep)
-        if not gap.closely and (enough or (cliff and abs(value) < _ROUGH)):
+        if not gap.closely and (enough or high - low < _WITHIN or (cliff and abs(value) < _ROUGH)):
+            longest = _WITHIN if high - low < _WITHIN else _LONGEST
             gap.closely, low, high, seen = True, -inf, inf, set()
             last.clear()
         flat = slope.get(far) == 0.0 and low > -inf and high < inf
         by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest)
-        longest = 2 * longest if abs(by) == longest else _LONGEST
+        longest *= 2 if abs(by) == longest else 1
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
         if y in seen or high - low < _CLOSE:
             break

@@ -74,8 +74,7 @@ def composed(bound: Bound) -> Bound:
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
         samples = followed(bound, log_delta, steps, p)
-        coarser = (log_delta / _DEEP_BUDGET) ** 2 if steps <= _MANY else -log_delta * _EACH
-        found = _at_budget(samples, epsilon, log_delta, steps, max(1.0, coarser), _CLOSELY)
+        found = _at_budget(samples, epsilon, log_delta, steps, *_as_closely(log_delta, steps))
         near = _basic_along(samples, epsilon, steps) - found < _BASIC
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
@@ -83,7 +82,9 @@ def composed(bound: Bound) -> Bound:
         many = closely and steps > _MANY
         samples = followed(bound, log_delta, steps, p) if many else about(bound, log_delta, steps, p, closely)
         found = _like_gaussian(samples, steps, epsilon) if steps > _MANY else None
-        return _at_budget(samples, epsilon, log_delta, steps, *_ROUGHLY) if found is None else found
+        if found is not None:
+            return found
+        return _at_budget(samples, epsilon, log_delta, steps, *(_as_closely(log_delta, steps) if many else _ROUGHLY))
 
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
@@ -120,6 +121,11 @@ def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, c
     basic = _basic_along(samples, epsilon, steps)
     rough = _chernoff(samples, steps, epsilon)
     return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser, seen).upper)
+
+
+def _as_closely(log_delta: float, steps: int) -> tuple[float, float]:
+    """How closely log δ is told where ε is to meet a budget: in units of the precision, and of errors that are looked at."""
+    return max(1.0, (log_delta / _DEEP_BUDGET) ** 2 if steps <= _MANY else -log_delta * _EACH), _CLOSELY
 
 
 def _basic_along(samples: Samples, epsilon: float, steps: int) -> float:
