@@ -11,7 +11,7 @@ from dpcalc.profiles.asked import PRECISION, ROUGHER, SEEN, Asked
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
-from dpcalc.profiles.law import QUADRATURE, TooLarge, snap_error
+from dpcalc.profiles.law import QUADRATURE, TooLarge, imprecision, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
 from dpcalc.profiles.rounding import Grids, Rounded, finest, first_round, rounded_to_budget, steepest
 from dpcalc.profiles.sharper import NEAR, closer, sharper
@@ -267,13 +267,14 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     budget, resolved = _ROUNDED * question.budget(c), _resolved(near, c, around)
     both = (scales.rounded(near, c, budget, resolved * question.coarser) if apart and c.deviation > 0 else
             rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser))
-    slack = QUADRATURE * steps + 4e-16 * abs(c.log_total)
+    rounding = 4e-16 * abs(c.log_total)
+    slack = {+1: sum(count * imprecision(pair, c.tilt) for pair, count in near) + rounding, -1: QUADRATURE * steps + rounding}
     low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
     infinite = log_infinite(near)
 
     def reader(grids: Grids, side: int) -> Reader:
-        return Reader(power(grids), c.tilt, infinite, slack, side)
+        return Reader(power(grids), c.tilt, infinite, slack[side], side)
 
     def gain(epsilon: float) -> float:
         return log_sum(log(count) + x.log_gain(epsilon) for x, count in cuts)

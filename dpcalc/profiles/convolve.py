@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, exp, inf, log, log1p, log2, sqrt
+from math import ceil, exp, fsum, inf, log, log1p, log2, pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,8 @@ MOST_POINTS = 1 << 21  # of one transform: 16 MB an array
 DEPTH = 34.0  # log of the weight that the window may lose
 EPSILON, LEAST = 2.0**-52, 1e-290
 _NEGLIGIBLE = 55.0
+_DIRECTLY, _MOST_TERMS = 1000, 10**5  # so many steps magnify the error of a transform; terms of sums instead
+_ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 8.0  # steps that leave their point, expected: fewer are rare
 _STAY = 2.0  # times as many as leave
 _TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003)  # over the standard deviation, for Chernoff's bound
@@ -85,7 +87,7 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.
     off = transform_error(size)
     kept: Array | None = None
-    start, steps, ones, spread, left_out, grown = 0, 0, 0, 0.0, 0.0, 0.0
+    start, steps, turned, ones, spread, left_out, grown = 0, 0, 0, 0, 0.0, 0.0, 0.0
     for grid, count in grids:
         centre = round((grid.moments()[0] - grid.offset) / step)
         folded = wrapped(grid, centre, size)
@@ -95,14 +97,20 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
         least = exp(-2 * _NEGLIGIBLE / count)
         large = np.flatnonzero(square > least)
         left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(square) - len(large)) / size)
-        spectrum, square = spectrum[large], square[large]
-        logs, turns, falls = count / 2 * np.log(square), count * np.angle(spectrum), count / np.sqrt(square)
-        if kept is None:
-            kept, log_size, angle, slope = large, logs, turns, falls
+        at = large if kept is None else kept[large]
+        if count > _DIRECTLY and len(at) * np.count_nonzero(grid.weight) <= _MOST_TERMS:
+            logs, turns, wrong = _logarithms(grid, centre, size, at, count)
+            spread, grown = inf, grown + float(wrong.max())
         else:
-            kept, log_size, angle, slope = kept[large], log_size[large] + logs, angle[large] + turns, slope[large] + falls
-        spread += count * norm(folded)
-        grown += (count - 1) * off / sqrt(float(square.min()))
+            logs, turns = count / 2 * np.log(square[large]), count * np.angle(spectrum[large])
+            wrong = count * off / np.sqrt(square[large])
+            spread, grown = spread + count * norm(folded), grown + (count - 1) * off / sqrt(float(square[large].min())) + count * off
+            turned += count
+        if kept is None:
+            log_size, angle, error = logs, turns, wrong
+        else:
+            log_size, angle, error = log_size[large] + logs, angle[large] + turns, error[large] + wrong
+        kept = at
         start, steps, ones = start + count * centre, steps + count, ones + (count == 1)
     product = np.zeros(size // 2 + 1, complex)
     absolute = np.exp(log_size)
@@ -115,11 +123,28 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     # logarithm and of its angle, which are at most 55 and nπ; the inverse transform by `off` of it.
     scale = sqrt(2 / size)
     size_of = scale * norm(absolute)
-    noise = off * exp(grown + steps * off) * min(scale * norm(absolute * slope), spread) + (EPSILON * (7 * steps + 100) + off) * size_of
+    noise = exp(grown) * min(scale * norm(absolute * error), off * spread) + (EPSILON * (7 * turned + 100) + off) * size_of
     noise += left_out + ones * steps * off**2 + 2 * exp(-_NEGLIGIBLE) + sum(c * g.noise for g, c in grids)
     defect = 2 * exp(-depth) + sum(c * g.defect for g, c in grids)
     offset = sum(c * g.offset for g, c in grids)
     return Grid(step, offset, first, weight, sum(c * g.log_total for g, c in grids), defect, noise)
+
+
+def _logarithms(grid: Grid, centre: int, size: int, at: Array, count: int) -> tuple[Array, Array, Array]:
+    """The logarithm of some Fourier coefficients to a power, its real and imaginary part, and by how much it may be off: term by term, as
+    the error of a transform would come as often as the power says. They are near 1, and errors are in proportion to how far from it."""
+    held = np.flatnonzero(grid.weight)
+    weight = grid.weight[held]
+    turn = at[:, None] * (grid.first + held - centre) % size  # whole numbers
+    angle = np.where(2 * turn > size, turn - size, turn) * (2 * pi / size)
+    sine, less = weight * np.sin(angle), (2 * weight * np.sin(angle / 2) ** 2).sum(axis=1)
+    beyond = fsum([*weight.tolist(), -1.0])
+    real, imaginary = beyond - less, -sine.sum(axis=1)
+    square = real * (2 + real) + imaginary**2
+    logs, turns = count / 2 * np.log1p(square), count * np.arctan2(imaginary, 1 + real)
+    # A term is off by some ulps, and so is a sum by pairs; the logarithm by that over the size of what it is taken of, and by its own.
+    wrong = _ULPS * EPSILON * (less + np.abs(sine).sum(axis=1) + abs(beyond)) * count / np.sqrt(1 + square)
+    return logs, turns, wrong + 4 * EPSILON * (np.abs(logs) + np.abs(turns))
 
 
 def transform_error(size: int) -> float:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_CELLS = 3_000_000
 QUADRATURE = 1e-12  # relative, of the weights below
 _ROUNDOFF = 2.0**-53
+_SHARES_ULPS = 300.0  # a tilt of 60 a step included
+_LIGHT = 100.0  # log of how much lighter atoms have a weight that does not matter
 _SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
 _BALANCINGS = 3
 _NARROW, _MIDDLE = 3.5e-3, 0.045  # half cells, in units of what the density changes in: two nodes and three are off by 6e-13 at most
@@ -183,7 +185,19 @@ def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     size = _fitting(int(index.max()) - first + 2)
     weight = np.bincount(index - first, low, size) + np.bincount(index - first + 1, high, size)
     total = float(weight.sum())
-    return Grid(step, offset, first, weight / total, x.log_total + log(total), x.defect + 1e-16)
+    return Grid(step, offset, first, weight / total, x.log_total + log(total), x.defect)
+
+
+def imprecision(pair: Pair, tilt: float) -> float:
+    """By how much the weights of a step, rounded to a grid from above, may be too low, relative: of atoms some ulps of their exponents, of
+    the sum of those that share a place, and of their shares."""
+    if pair.pieces:
+        return QUADRATURE
+    loss, log_mass, _ = masses(pair, tilt, 0.0, None)
+    tilted = log_mass + tilt * loss
+    below = tilted.max() - tilted
+    ulps = 2 * np.abs(log_mass) + 2 * np.abs(tilt * loss) + below
+    return _ROUNDOFF * (_SHARES_ULPS + len(loss) + float(ulps[below <= _LIGHT].max()))
 
 
 def shares(place: Array, tilt: float, step: float | Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 from math import exp, expm1, inf, log, log1p, sqrt
 
 import numpy as np
@@ -44,9 +45,16 @@ class Reader:
             part = weight[k + 1 : k + len(self.kernel)]
             total = float((part * self.kernel[1 : len(part) + 1]).sum())
         else:
-            x = (np.arange(len(weight)) - k) * self.grid.step
-            total = float((weight * np.exp(-self.tilt * x) * -np.expm1(-x)).sum())
+            left, (all_of_it, first) = k * self.grid.step, self._from_start
+            total = exp(self.tilt * left) * (-expm1(left) * all_of_it + exp(left) * first)
         return total
+
+    @cached_property
+    def _from_start(self) -> tuple[float, float]:
+        """Σ w_j e^{−λx_j}, and that by 1 − e^{−x_j}, x_j being counted from the start: all sums from below that follow from these."""
+        x = np.arange(len(self.grid.weight)) * self.grid.step
+        decayed = self.grid.weight * np.exp(-self.tilt * x)
+        return float(decayed.sum()), float((decayed * -np.expm1(-x)).sum())
 
     def log_delta(self, epsilon: float) -> float:
         return self._total(self._sum_above(epsilon), epsilon)

@@ -23,6 +23,7 @@ _LEAST_CELLS, _MANY_STEPS = 4096, 50.0  # for samples: few steps need more than 
 _LEAST, _MOST_CELLS = 256, 1 << 15  # for samples, whatever else is wanted
 _SAMPLES_SHARE = 1 / 3  # of the budget, for samples
 _FEW_ATOMS = 8
+_LARGEST_EXPONENT = 700.0
 STEEP = 60.0  # of tilt times lattice step
 
 
@@ -192,12 +193,14 @@ def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
 
 
 def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
-    """With the noise of the fine grid: where h is the larger of the two shares' maxima, 1 + h is the most that a weight gives, and
-    (1 + h)(ratio + 2) the most that a coarse one gets, and the ℓ2 norm grows by the root of their product at most."""
+    """With the noise of the fine grid: a weight gives at most `most`, and a coarse one gets that times the ratio of the steps, and h at both
+    ends, the larger of the two shares' maxima; the ℓ2 norm grows by the root of the product at most. (By Hoeffding's lemma, once for e^{λY}
+    and once for e^{−Y}, of a share's place Y, `most` is e^{λ(1+λ)step²/8}.)"""
     high = 1.0 if step <= log1p(1 / tilt) else exp(tilt * step + log_peak(tilt)) / -expm1(-step)
+    most = min(1 + high, exp(min(tilt * (1 + tilt) * step * step / 8, _LARGEST_EXPONENT)))
     found = round_up(as_law(grid), tilt, step, offset)
     scale = exp(grid.log_total - found.log_total) * (1 + 1e-12)  # its weights are made to sum to 1
-    return found._replace(noise=grid.noise * scale * (1 + high) * sqrt(step / grid.step + 2), defect=grid.defect * scale + 1e-16)
+    return found._replace(noise=grid.noise * scale * sqrt(most * (most * step / grid.step + 2 * high)), defect=grid.defect * scale + 1e-16)
 
 
 def _block_down(grid: Grid, tilt: float, step: float) -> Grid:

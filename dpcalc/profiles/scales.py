@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Array
 
 _FEW_ATOMS = 8
-_FEWEST, _MOST_STEPS = 100, 3 * 10**9  # fewer have no large transforms; of more, every level of blocks magnifies rounding errors too much
+_FEWEST = 100  # steps: fewer have no large transforms
 _DIRECT = 1 << 16  # points of a transform that is not worth more than one step's rounding
 _MOST_AT_ONCE = 1 << 18  # of one that is no trouble
 _SHARE = 1 / 3  # of the budget: for the rounding of single losses, and of a level of blocks
@@ -101,7 +101,7 @@ def error(step: float, c: Cumulants) -> float:
 def apart(parts: Parts, c: Cumulants, budget: float, resolved: float) -> Parts | None:
     """The pairs of large and small losses of a step, or the step itself, where blocks are to be composed first; None where one transform
     of its sums is small, or it is not a symmetric profile at samples. `resolved` as in `rounded`."""
-    if len(parts) != 1 or not _FEWEST <= parts[0][1] <= _MOST_STEPS or c.deviation == 0 or not _is_symmetric(parts[0][0]):
+    if len(parts) != 1 or parts[0][1] < _FEWEST or c.deviation == 0 or not _is_symmetric(parts[0][0]):
         return None
     pair, count = parts[0]
     x = losses(pair, count, c)

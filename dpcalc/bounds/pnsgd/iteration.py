@@ -53,9 +53,14 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 
 @lru_cache(maxsize=8)
 def nodes(n: int, fine: int = FINE, single: int = 0) -> list[int]:
-    """The starts of the blocks of 0..n−1, and n − 1."""
-    found = starts(n, fine, single)
-    return found if found[-1] == n - 1 else [*found, n - 1]
+    """The starts of the blocks of 0..n−1, and n − 1. On the way to a single record (`single`) the last two steps are alike, where the last
+    one would be short: blocks that fit the others do not fit such a one."""
+    found, last = starts(n, fine, single), n - 1
+    if found[-1] == last:
+        return found
+    if single and len(found) > 1 and 2 * (last - found[-1]) < found[-1] - found[-2]:
+        found = [*found[:-1], (found[-2] + last) // 2]
+    return [*found, last]
 
 
 @lru_cache(maxsize=8)
