@@ -174,7 +174,8 @@ class _Search:
             seen.append((x, gap))
             pull = {met: 1.0, (not met): pull[not met] / 2 if met is last else 1.0}
             last = met
-            if -self.allowed * max(1.0, 2.0 ** (k - _PATIENT)) <= gap <= 0 or self._settled(ends):
+            impatience = max(1.0, 2.0 ** (k - _PATIENT))
+            if -self.allowed * impatience <= gap <= 0 or self._settled(ends, self.width * impatience):
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
                 self.slope = abs((gap - before[1]) / log(x / before[0])) or self.slope
@@ -201,11 +202,11 @@ class _Search:
         self.steps_left -= 1
         return by if abs(by) < (_LONGEST if self.slope < _GENTLE else _NEAR) or _NOWHERE < abs(by) < inf else 0.0
 
-    def _settled(self, ends: dict[bool, tuple[float, float]]) -> bool:
+    def _settled(self, ends: dict[bool, tuple[float, float]], width: float) -> bool:
         if len(ends) < 2:
             return False
         a, b = ends[True][0], ends[False][0]
-        return abs(log(a / b)) < self.width or (self.unknown.kind == "count" and abs(a - b) <= 1)
+        return abs(log(a / b)) < width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
         """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""

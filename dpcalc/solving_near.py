@@ -71,7 +71,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
             longest = _WITHIN if high - low < _WITHIN else _LONGEST
             gap.closely, low, high, seen = True, -inf, inf, set()
             last.clear()
-        flat = slope.get(far) == 0.0 and low > -inf and high < inf
+        flat = (slope.get(far) == 0.0 or abs(value) == inf) and low > -inf and high < inf
         by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest)
         longest *= 2 if abs(by) == longest else 1
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))

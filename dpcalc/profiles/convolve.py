@@ -17,7 +17,7 @@ MOST_POINTS = 1 << 21  # of one transform: 16 MB an array
 DEPTH = 34.0  # log of the weight that the window may lose
 EPSILON, LEAST = 2.0**-52, 1e-290
 _NEGLIGIBLE = 55.0
-_DIRECTLY, _MOST_TERMS = 1000, 10**5  # so many steps magnify the error of a transform; terms of sums instead
+_DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which the error of a transform shows; terms of sums instead
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 8.0  # steps that leave their point, expected: fewer are rare
 _STAY = 2.0  # times as many as leave
@@ -98,7 +98,7 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
         large = np.flatnonzero(square > least)
         left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(square) - len(large)) / size)
         at = large if kept is None else kept[large]
-        if count > _DIRECTLY and len(at) * np.count_nonzero(grid.weight) <= _MOST_TERMS:
+        if count * exp(depth - DEPTH) > _DIRECTLY and len(at) * np.count_nonzero(grid.weight) <= _MOST_TERMS:
             logs, turns, wrong = _logarithms(grid, centre, size, at, count)
             spread, grown = inf, grown + float(wrong.max())
         else:

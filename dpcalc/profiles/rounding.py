@@ -193,9 +193,9 @@ def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
 
 
 def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
-    """With the noise of the fine grid: a weight gives at most `most`, and a coarse one gets that times the ratio of the steps, and h at both
-    ends, the larger of the two shares' maxima; the ℓ2 norm grows by the root of the product at most. (By Hoeffding's lemma, once for e^{λY}
-    and once for e^{−Y}, of a share's place Y, `most` is e^{λ(1+λ)step²/8}.)"""
+    """With the noise of the fine grid: a weight gives at most `most`, and a coarse one gets at most that times the ratio of the steps, and
+    h at both ends, the larger of the two shares' maxima; the ℓ2 norm grows by the root of the product at most. (`most` is
+    e^{λ(1+λ)step²/8} by Hoeffding's lemma, once for e^{λY} and once for e^{−Y}, where Y is the place that a share gets to.)"""
     high = 1.0 if step <= log1p(1 / tilt) else exp(tilt * step + log_peak(tilt)) / -expm1(-step)
     most = min(1 + high, exp(min(tilt * (1 + tilt) * step * step / 8, _LARGEST_EXPONENT)))
     found = round_up(as_law(grid), tilt, step, offset)

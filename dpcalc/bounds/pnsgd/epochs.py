@@ -89,7 +89,10 @@ def composed(bound: Bound) -> Bound:
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
         basic = steps * epsilon_along(samples, log_delta - log(steps))
-        return min(_epsilon(samples, steps, log_delta, *_ROUGHLY).upper, basic) if basic else 0.0
+        if basic == 0:
+            return 0.0
+        found = _epsilon_like_gaussian(samples, steps, log_delta) if steps > _MANY else None
+        return min(_epsilon(samples, steps, log_delta, *_ROUGHLY).upper if found is None else found, basic)
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
@@ -149,6 +152,12 @@ def _like_gaussian(samples: Samples, steps: int, epsilon: float) -> float | None
     from dpcalc.profiles import compose
 
     return compose.like_gaussian(_parts(samples, steps), epsilon)
+
+
+def _epsilon_like_gaussian(samples: Samples, steps: int, log_delta: float) -> float | None:
+    from dpcalc.profiles import compose
+
+    return compose.epsilon_like_gaussian(_parts(samples, steps), log_delta)
 
 
 @lru_cache(maxsize=8)

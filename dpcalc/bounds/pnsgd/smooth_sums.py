@@ -31,7 +31,7 @@ def total(f: Callable[[float], float], slope: Callable[[float], float], n: int) 
 def integral(f: Callable[[float], float], low: float, high: float, little: float) -> float:
     """∫ f, by 12-point Gauss–Legendre on panels that double: f is smooth on the scale of its argument. Once no more than `little` is left
     of a falling f, from above."""
-    pieces, a = [], low
+    pieces, a = list[float](), low
     while a < high:
         if (rest := f(a) * (high - a)) <= little:
             return fsum([*pieces, rest])
