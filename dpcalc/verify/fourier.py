@@ -7,8 +7,9 @@ folded modulo M: c̃ >= c, so that Σ c·K <= Σ_window c̃·K + max K·(weight 
 
 (From below, c̃ >= c makes the sum over the window too large, by the weight of c outside at most.)
 The inner sum is one of geometric series; the weight outside is bounded by Chernoff's bound, both in ball arithmetic. Frequencies with
-|φ|^T < e^{−60} are left out, each at most e^{−60}·ΣK: which these are is seen from a transform in doubles, whose error is at most that of
-Theorem 24.2 of Higham 2002, with a thousand times the rounding errors.
+|φ|^T < e^{−60} are left out, each at most e^{−60}·ΣK: which these are is seen from a transform in doubles. Every path from a weight to a
+coefficient has log2 M butterflies, so that the error is at most that of so many roundings times Σ|a| (as in the proof of Theorem 24.2 of
+Higham 2002, which has 7 ulps a butterfly); ten times that is allowed for.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ FEWEST = 64  # steps
 _MOST = 1 << 21  # frequencies looked at
 _EACH, _WORK = 0.01, 2.0  # so much more work than this would be more than that of a convolution
 _NOTHING, _OUTSIDE = 60.0, 48.0  # logs
-_ROUNDING = 1e-12  # of a butterfly
+_ROUNDING = 1e-14  # of a butterfly
 _AT_ONCE = 256  # frequencies
 _SPARE = 64  # bits
 _TILTS = (10.0, 8.0, 6.0, 4.0, 2.5, 1.5, 1.0, 0.6, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01)  # over the standard deviation
@@ -205,7 +206,7 @@ def _matter(terms: Terms, weights: Sequence[Array], size: int) -> tuple[list[int
     logs = np.zeros(size // 2 + 1)
     for (_, times), w in zip(terms, weights, strict=True):
         folded = np.bincount(np.arange(len(w)) % size, w, size)
-        error = size.bit_length() * _ROUNDING * sqrt(size) * float(np.sqrt((folded * folded).sum()))
+        error = size.bit_length() * _ROUNDING * float(folded.sum())
         logs += times * np.log(np.abs(np.fft.rfft(folded)) + error)
     least = float(logs[0]) - _NOTHING
     return [int(k) for k in np.flatnonzero(logs > least)], least + 1
