@@ -46,6 +46,25 @@ def test_it_holds_and_less_does_not(line, parts):
     assert refuted(better(record))
 
 
+VERY_MANY = [
+    "shuffle-pnsgd --lipschitz 5 --smoothness .1 --learning-rate .1 --diameter .5 --index 1 --n 22019 --epochs 5000000000 --sigma .0961 "
+    "--delta 1.09e-23",
+    "shuffle-pnsgd --lipschitz 1 --smoothness .1 --learning-rate .01 --diameter 1 --strong-convexity .1 --epochs 1000000000000 --n 1e6 "
+    "--bound smooth-nonconvex --sigma 21410.934 --delta 5.58e-6",
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line", VERY_MANY)
+def test_very_many_epochs(line):
+    """What rounding adds to log δ, up to 2e-13 an epoch, is more than a millionth of ε; 1 % less does not hold."""
+    record = json.loads(_text(line))
+    assert any(record["bounds"][0]["witness"]["levels"])
+    assert verify(record).holds, texts(verify(record))
+    record["result"]["epsilon"] = record["bounds"][0]["epsilon"] = 0.99 * record["result"]["epsilon"]
+    assert refuted(record)
+
+
 def _changed(change):
     record = json.loads(_text(LINES[0][0]))
     change(record["bounds"][0]["witness"])
