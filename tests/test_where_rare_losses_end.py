@@ -58,6 +58,8 @@ def test_many_thetas_are_the_same_in_parts(monkeypatch):
     assert hockey_stick_many.log_theta(epsilon, ratio) == pytest.approx(whole, rel=1e-9)
     both = np.broadcast_to(epsilon, (150, 211))
     assert (hockey_stick_many.log_theta(both, ratio) == hockey_stick_many.log_theta(epsilon, ratio)).all()
+    alone = np.asarray(epsilon[30])
+    assert (hockey_stick_many.log_theta(alone, np.tile(ratio, 60))[:, 59] == hockey_stick_many.log_theta(alone, ratio)[:, 0]).all()
     for j, k in ((0, 0), (70, 30), (149, 210)):
         assert hockey_stick_many.log_theta(epsilon, ratio)[j, k] >= log_theta(float(epsilon[k]), float(ratio[j, 0])) * (1 + 1e-13)
 
@@ -98,7 +100,7 @@ def test_the_last_two_steps_are_alike(fine, single):
         assert nodes[0] == 0 and nodes[-1] == n - 1 and (gaps > 0).all()
         assert (gaps <= np.maximum(np.array(nodes[:-1]) / fine + 1, 1)).all()
         assert len(gaps) < 2 or 2 * gaps[-1] >= gaps[-2] or gaps[-1] == gaps[-2]
-    assert iteration.nodes(271044, 10) == iteration.starts(271044, 10) + [271043]  # a mean over positions has its blocks
+    assert iteration.nodes(271044, 10) == [*iteration.starts(271044, 10), 271043]  # a mean over positions has its blocks
 
 
 def test_a_bound_for_one_record_does_not_jump():

@@ -76,7 +76,7 @@ def log_theta(epsilon: Array, ratio: Array) -> Array:
     if len(shape) < 2 or (cells := prod(shape)) <= _CELLS:
         return _log_theta(epsilon, ratio)
     rows = max(1, _CELLS * shape[0] // cells)
-    epsilon, ratio = (np.broadcast_to(x, (shape[0], x.shape[-1])) for x in (epsilon, ratio))
+    epsilon, ratio = (np.broadcast_to(x, (shape[0], x.shape[-1])) for x in map(np.atleast_1d, (epsilon, ratio)))
     return np.concatenate([_log_theta(epsilon[k : k + rows], ratio[k : k + rows]) for k in range(0, shape[0], rows)])
 
 

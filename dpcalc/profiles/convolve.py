@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, exp, fsum, inf, log, log1p, log2, pi, sqrt
+from math import ceil, exp, fsum, inf, isnan, log, log1p, log2, pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ DEPTH = 34.0  # log of the weight that the window may lose
 EPSILON, LEAST = 2.0**-52, 1e-290
 _NEGLIGIBLE = 55.0
 _DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which the error of a transform shows; terms of sums instead
+_FEWEST = 100  # steps at once, of which all coefficients that are kept are near 1
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 8.0  # steps that leave their point, expected: fewer are rare
 _STAY = 2.0  # times as many as leave
@@ -98,7 +99,7 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
         large = np.flatnonzero(square > least)
         left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(square) - len(large)) / size)
         at = large if kept is None else kept[large]
-        if count * exp(depth - DEPTH) > _DIRECTLY and len(at) * np.count_nonzero(grid.weight) <= _MOST_TERMS:
+        if count >= _FEWEST and count * exp(depth - DEPTH) > _DIRECTLY and len(at) * np.count_nonzero(grid.weight) <= _MOST_TERMS:
             logs, turns, wrong = _logarithms(grid, centre, size, at, count)
             spread, grown = inf, grown + float(wrong.max())
         else:
@@ -124,6 +125,8 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     scale = sqrt(2 / size)
     size_of = scale * norm(absolute)
     noise = exp(grown) * min(scale * norm(absolute * error), off * spread) + (EPSILON * (7 * turned + 100) + off) * size_of
+    if isnan(noise):
+        raise TooLarge(*TOO_LARGE)
     noise += left_out + ones * steps * off**2 + 2 * exp(-_NEGLIGIBLE) + sum(c * g.noise for g, c in grids)
     defect = 2 * exp(-depth) + sum(c * g.defect for g, c in grids)
     offset = sum(c * g.offset for g, c in grids)

@@ -95,6 +95,17 @@ def test_a_power_is_off_by_no_more_than_its_noise():
         assert found.noise < count * convolve.transform_error(size) / 100
 
 
+def test_blocks_of_two_have_a_noise():
+    """Of few steps at once coefficients are kept that are next to 0: the logarithm of one plus what is beyond would be none."""
+    x = np.arange(-36, 37)
+    weight = np.exp(-(x**2) / 32)
+    grid = Grid(1e-6, 0.0, -36, weight / weight.sum(), 0.0, 0.0)
+    for blocks in (2 * 10**7, 2 * 10**8, 10**9):
+        units, _ = rounding.in_blocks([(grid, blocks)], 5.0, 2, 3e-6)
+        assert all(0 <= unit.noise < 1e-9 for unit, _ in units)
+        assert 0 >= Reader(convolve.power(units), 5.0, -np.inf, 0.0, +1).log_delta(0.0) > -6
+
+
 # --- the weights of atoms --------------------------------------------------------------------------------------------
 
 
