@@ -35,6 +35,7 @@ _LESS = 0.7  # of the points, for which it is taken apart
 _DEPTH, _LEAST = 40.0, 1e-300  # log of the weight that may be left out; a sum of weights
 _MOST_LARGE = 0.5  # of the mass: what large losses leave of 1 may not cancel
 _COARSER, _LAST = 100.0, 1 << 15  # the most that a level coarsens; points of the last transform, where nothing else says how many
+_LARGER, _TRIED = 1.5, 2000  # of a block, so that it leaves no rest
 _CLOSE, _PLACES = 1.05, 20  # of a step, relative; of its binary places
 _DEEP = 38.0  # log of the weight that single losses may lack
 
@@ -225,12 +226,18 @@ def _single(pair: Pair, count: int, tilt: float, step: float) -> Grid:
     return upper[0][0]
 
 
+def _without_rest(number: int, block: int) -> int:
+    """The size of blocks, or one a little larger that leaves no rest, whose sum takes as long as that of a block."""
+    most = min(number, int(block * _LARGER), block + _TRIED)
+    return next((size for size in range(block, most + 1) if number % size == 0), block)
+
+
 def _composed(units: Grids, c: Cumulants, ratio: int, last: float, allowed: float) -> tuple[Grids, list[Level], float]:
     """In blocks of blocks, up to the last step, each level of about the allowed error; and by how much losses may be too low."""
     levels, low = list[Level](), misplaced(units)
     while (step := units[0][0].step) < last:
         number, wide = units[0][1], step * ratio  # without rounding
-        block = min(number, ceil(number * error(wide, c) / allowed))
+        block = _without_rest(number, min(number, ceil(number * error(wide, c) / allowed)))
         if points(units) <= _DIRECT:
             block, wide = number, last
         units, level = in_blocks(units, c.tilt, block, wide)

@@ -135,6 +135,13 @@ def test_the_limits_that_the_readme_tells():
     assert "ε is told to 0.1 % (above 1e6 to 1 %) and log δ to 0.001 (at ε above 1000 to 0.01)" in text
 
 
+def test_blocks_leave_no_rest_where_they_can():
+    for number, block, found in ((10**10, 6216, 6250), (10**12, 999, 1000), (10**9 + 7, 5000, 5000), (64, 50, 64), (7, 7, 7), (9973, 100, 100)):
+        assert scales._without_rest(number, block) == found
+    witness = compose.epsilon_at(parts(10**7, *RARE), -14.0, bracket=False).witness
+    assert all(10**7 % level[0] == 0 and len(level) == 3 for levels in witness["levels"] for level in levels[:1])
+
+
 def test_only_symmetric_samples_are_taken_apart():
     atoms = tuple(x for k in range(1, 9) for x in ((0.1 * k, -9.0), (-0.1 * k, -9.0 - 0.1 * k)))
     pair = Pair((), atoms, -inf, 0.0)
