@@ -120,8 +120,9 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     first = middle - size // 2
     weight = np.maximum(np.roll(np.fft.irfft(product, size), start - first), 0.0)
     # The ℓ2 norm of the errors of weights is that of their Fourier coefficients over √N (Parseval). |Π(φ + e)^n − Πφ^n| is at most
-    # |e| Σ n|φ|^{n−1}Π|φ_other|, with |e| <= `off` for each, or ‖e‖ <= off·‖weights‖·√N for all; a power is off by a few ulps of its
-    # logarithm and of its angle, which are at most 55 and nπ; the inverse transform by `off` of it.
+    # |e| Σ n|φ|^{n−1}Π|φ_other|, with |e| <= `off` for each, or ‖e‖ <= off·‖weights‖·√N for all (of those summed term by term `error` is
+    # what the logarithm of the power is off by); a power is off by a few ulps of its logarithm and of its angle, which are at most 55 and
+    # nπ; the inverse transform by `off` of it.
     scale = sqrt(2 / size)
     size_of = scale * norm(absolute)
     noise = exp(grown) * min(scale * norm(absolute * error), off * spread) + (EPSILON * (7 * turned + 100) + off) * size_of

@@ -134,6 +134,7 @@ def _each(seen: dict[float, float], log_delta: float, steps: int) -> float:
 
 
 def _lost(seen: dict[float, float], log_delta: float, steps: int, asked: float) -> float:
+    """The loss of one epoch from which on it may as well be infinite, as far as some ε tell."""
     return (asked or min(steps * _each(seen, log_delta, steps), _composed(seen, log_delta, steps))) + _LOST
 
 
