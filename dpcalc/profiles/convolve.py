@@ -17,7 +17,7 @@ MOST_POINTS = 1 << 21  # of one transform: 16 MB an array
 DEPTH = 34.0  # log of the weight that the window may lose
 EPSILON, LEAST = 2.0**-52, 1e-290
 _NEGLIGIBLE = 55.0
-_DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which the error of a transform shows; terms of sums instead
+_DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which errors of transforms show: sums term by term, unless these are more
 _FEWEST = 100  # steps at once, of which all coefficients that are kept are near 1
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 8.0  # steps that leave their point, expected: fewer are rare
@@ -99,7 +99,8 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
         large = np.flatnonzero(square > least)
         left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(square) - len(large)) / size)
         at = large if kept is None else kept[large]
-        if count >= _FEWEST and count * exp(depth - DEPTH) > _DIRECTLY and len(at) * np.count_nonzero(grid.weight) <= _MOST_TERMS:
+        terms, often = len(at) * np.count_nonzero(grid.weight), count * exp(depth - DEPTH) > _DIRECTLY
+        if count >= _FEWEST and often and terms <= max(_MOST_TERMS, size):
             logs, turns, wrong = _logarithms(grid, centre, size, at, count)
             spread, grown = inf, grown + float(wrong.max())
         else:
