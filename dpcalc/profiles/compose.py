@@ -33,6 +33,7 @@ _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _ROUNDED = 0.7  # of the budget, for rounding to grids
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
+_LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
 
 
 class Bracket(NamedTuple):
@@ -236,7 +237,7 @@ def _cut_again(parts: Parts, question: Asked, near: float, bracket: bool, depth:
     for _ in range(_CUTS):
         answer, gain = _attempt(parts, question, near - depth, bracket)
         log_delta = answer.upper if question.log_delta is None else question.log_delta
-        if gain <= log_delta - 0.8 * depth:
+        if gain <= log_delta - min(0.8 * depth, _LITTLE):
             break
         near = log_delta - 0.5 * depth
     return answer
