@@ -14,7 +14,8 @@ from dpcalc.bounds.pnsgd.shuffled_hybrid import BOUND
 from dpcalc.numerics.invert import bracket, integer_boundary
 from dpcalc.profiles import pairs, tilt
 from dpcalc.profiles.asked import Asked
-from dpcalc.profiles.compose import epsilon_at, like_gaussian, log_delta_at
+from dpcalc.profiles.compose import epsilon_at, log_delta_at
+from dpcalc.profiles.like_gaussian import log_delta_near
 from dpcalc.solving import log_share
 
 WIDE = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --learning-rate 1 --diameter 2 --epochs 1000 --n 1e12 --epsilon .135 --delta .000352"
@@ -96,9 +97,9 @@ def test_many_steps_are_nearly_normal():
     pair = pairs.gaussian(1e-3)
     for steps, epsilon in ((10**6, 1.0), (10**6, 8.0), (10**5, 0.5)):
         parts = ((pair, steps),)
-        assert like_gaussian(parts, epsilon) == pytest.approx(log_delta_at(parts, epsilon).upper, abs=2e-3)
+        assert log_delta_near(parts, epsilon) == pytest.approx(log_delta_at(parts, epsilon).upper, abs=2e-3)
     rare = ((pairs.sampled((0.0, 1.0, 3.0), (-12.0, -13.0, -40.0)), 100),)
-    assert tilt.is_rare(rare, tilt.for_epsilon(rare, 0.9)) and like_gaussian(rare, 0.9) is None
+    assert tilt.is_rare(rare, tilt.for_epsilon(rare, 0.9)) and log_delta_near(rare, 0.9) is None
     assert _like_gaussian((tuple(np.linspace(0, 0.01, 40)), tuple(np.linspace(-6, -30, 40))), 10**5, 0.5) < 0
 
 

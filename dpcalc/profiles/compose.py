@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import inf, log, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.numerics.invert import Unreachable, boundary
-from dpcalc.numerics.normal import LOG_SQRT_2PI, mills
 from dpcalc.profiles import scales, tilt
 from dpcalc.profiles.asked import PRECISION, ROUGHER, SEEN, Asked
 from dpcalc.profiles.convolve import power
@@ -28,7 +26,6 @@ _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as m
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
-_AWAY, _ABOUT = 10.0, 1e-3  # deviations from the mean: ε is not farther away; an ε that is no bound, relative
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _ROUNDED = 0.7  # of the budget, for rounding to grids
@@ -60,33 +57,6 @@ def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bra
     """log δ at ε >= 0, from above and from below. Raises TooLarge."""
     question = Asked(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else ROUGHER, whole=whole)
     return _worse_direction(parts, question, bracket)
-
-
-def like_gaussian(parts: Parts, epsilon: float) -> float | None:
-    """About log δ at ε of very many steps, whose tilted sum is nearly normal: no bound. None where rare losses decide."""
-    c = tilt.for_epsilon(parts, epsilon)
-    if c.deviation == 0 or tilt.is_rare(parts, c) or (found := _if_normal(c, epsilon)) == -inf:
-        return None
-    return found
-
-
-def epsilon_like_gaussian(parts: Parts, log_delta: float) -> float | None:
-    """About ε at δ in the same way. None where infinite losses decide, too."""
-    c = tilt.for_delta(parts, log_delta)
-    if c.deviation == 0 or log_infinite(parts) >= log_delta or tilt.is_rare(parts, c):
-        return None
-    far = _AWAY * c.deviation
-    try:
-        return boundary(lambda epsilon: _if_normal(c, epsilon) - log_delta, c.mean + far, max(c.mean - far, 0.0), _ABOUT)
-    except Unreachable:
-        return None
-
-
-def _if_normal(c: Cumulants, epsilon: float) -> float:
-    """log δ at ε, if the tilted sum is normal."""
-    off = (epsilon - c.mean) / c.deviation
-    ratio = mills(c.tilt * c.deviation + off) - mills((c.tilt + 1) * c.deviation + off)
-    return min(0.0, c.log_total - c.tilt * epsilon - off * off / 2 + log(ratio) - LOG_SQRT_2PI) if ratio > 0 else -inf
 
 
 def _worse_direction(parts: Parts, question: Asked, bracket: bool) -> Bracket:

@@ -149,15 +149,15 @@ def _chernoff(samples: Samples, steps: int, epsilon: float) -> float:
 
 
 def _like_gaussian(samples: Samples, steps: int, epsilon: float) -> float | None:
-    from dpcalc.profiles import compose
+    from dpcalc.profiles import like_gaussian
 
-    return compose.like_gaussian(_parts(samples, steps), epsilon)
+    return like_gaussian.log_delta_near(_parts(samples, steps), epsilon)
 
 
 def _epsilon_like_gaussian(samples: Samples, steps: int, log_delta: float) -> float | None:
-    from dpcalc.profiles import compose
+    from dpcalc.profiles import like_gaussian
 
-    return compose.epsilon_like_gaussian(_parts(samples, steps), log_delta)
+    return like_gaussian.epsilon_near(_parts(samples, steps), log_delta)
 
 
 @lru_cache(maxsize=8)
