@@ -24,6 +24,7 @@ _NOTHING = 1e-300  # log δ at the budget, in units of log δ
 # root of how much its gap is less there.
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 100.0
 _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
+_FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -102,17 +103,29 @@ def _rise(gap: Callable[[float], float], x: float, unknown: Quantity) -> float:
 
 
 def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | None:
-    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget; at a cliff a second
-    one, whether a smaller ε fails. Where it meets it by far (a count, the end of a range), its own ε is looked for."""
+    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget; at a cliff, or of a
+    count, some more, whether smaller ε do. Where it meets it by far (the end of a range), its own ε is looked for."""
     question, unknown = search.question, search.question.unknown
     if not search.margin or unknown is None or question.target is None:
         return None
     near = max(_MET / -question.log_delta, 10 * search.met)
-    if search.route.bound.kind == "profile" and gap(x) <= 0 and (gap(x) >= -near or search.gap(x, _NEARLY) > 0):
-        result = {"epsilon": question.target * (1 - search.margin), "delta": question.delta or 0.0}
-        return Row(search.route, result, params={unknown.name: x})
+    if search.route.bound.kind == "profile" and gap(x) <= 0:
+        below = 0.0 if gap(x) >= -near else _below(search, x, gap(x))
+        if below is not None:
+            result = {"epsilon": question.target * (1 - search.margin - below), "delta": question.delta or 0.0}
+            return Row(search.route, result, params={unknown.name: x})
     row = search.forward(x)
     return row._replace(params={unknown.name: x}) if row.result[question.asks] <= question.target else None
+
+
+def _below(search: _Search, x: float, gap: float) -> float | None:
+    """How far an ε that x meets may be below the budget, relative: nearly the farthest; None where that is far."""
+    fails = _NEARLY
+    while search.gap(x, fails) <= 0:
+        fails = max(_FAST * fails, -_ASIDE * gap)
+        if fails > _FARTHEST:
+            return None
+    return 0.0 if fails == _NEARLY else boundary(lambda below: search.gap(x, below), 0.0, fails, _NEARLY)
 
 
 class _Search:

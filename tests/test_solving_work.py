@@ -31,7 +31,7 @@ FINE = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 1 --learning-ra
 ALL = "shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter .5 --learning-rate .01 --epochs 100000 --sigma .711 --n 3.07e10 --delta 6.15e-24"
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
-    (f"{MANY} --solve epochs", 90_000, 10, 1_000_000),  # 94,759 and 8 and 3,974,160
+    (f"{MANY} --solve epochs", 70_000, 12, 1_000_000),  # 94,759 and 8 and 3,974,160
     (f"{FLAT} --solve sigma", 750_000, 40, 20_000),  # 3,137,863 and 546 and 16,334
     (f"{RATE} --solve learning-rate", 450_000, 8, 500_000),  # 1,358,836 and 5 and 1,310,464
     (f"{PLATEAU} --solve learning-rate", 130_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
