@@ -39,16 +39,12 @@ Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
 def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0) -> Samples:
     """ε and log δ of one epoch at the samples that are composed, for a δ; or for an `asked` ε, at which one epoch has that δ."""
-    return _followed(bound, log_delta, steps, p, asked)[0]
+    return _samples(bound, log_delta, steps, tuple(p.items()), asked)[0]
 
 
 def blocks_of(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float = 0.0) -> dict[float, Any]:
     """For every ε of these samples the blocks of the value there (Bound.blocks); nothing where it has none."""
-    return _followed(bound, log_delta, steps, p, asked)[1]
-
-
-def _followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], asked: float) -> tuple[Samples, dict[float, Any]]:
-    return _samples(bound, log_delta, steps, tuple(p.items()), asked)
+    return _samples(bound, log_delta, steps, tuple(p.items()), asked)[1]
 
 
 def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], closely: bool = False) -> Samples:
