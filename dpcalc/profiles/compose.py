@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from math import inf, log, sqrt
-from typing import Any, NamedTuple
+from math import inf, log
+from typing import Any
 
-from dpcalc.profiles import scales, tilt
+from dpcalc.profiles import deep, scales, tilt
 from dpcalc.profiles.asked import PRECISION, ROUGHER, SEEN, Asked
+from dpcalc.profiles.bracket import Bracket, witness
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
 from dpcalc.profiles.law import QUADRATURE, TooLarge, imprecision, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
-from dpcalc.profiles.rounding import Grids, Rounded, finest, first_round, rounded_to_budget, steepest
+from dpcalc.profiles.rounding import Grids, finest, rounded_to_budget, steepest
 from dpcalc.profiles.sharper import NEAR, closer, sharper
-from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants, log_peak
+from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants
 
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
 _CUTS = 2
@@ -31,14 +32,6 @@ _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses 
 _ROUNDED = 0.7  # of the budget, for rounding to grids
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 _LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
-
-
-class Bracket(NamedTuple):
-    """upper is a guarantee; no number below lower is one (−inf where it was not asked for). ε or log δ."""
-
-    upper: float
-    lower: float
-    witness: dict[str, Any]
 
 
 def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,
@@ -184,21 +177,24 @@ def _at_tilt(parts: Parts, question: Asked, bracket: bool) -> Bracket:
     except TooLarge:
         if question.epsilon is None:
             raise
-    return _deep(parts, question.tilt_for(parts), question.epsilon, _CUT_MORE)
+    return deep.log_delta(parts, question.tilt_for(parts), question.epsilon, _CUT_MORE)
 
 
 def _cut_answer(parts: Parts, question: Asked, bracket: bool, depth: float) -> Bracket:
-    """By a grid; by Chernoff's bound, where δ is too small for one."""
+    """By a grid; by Chernoff's bound, where δ is too small for one, or that is as close as is wanted."""
+    rough = question.tilt_for(parts)
     if question.epsilon is None:
-        return _cut_again(parts, question, question.log_delta or 0.0, bracket, depth)
-    rough, infinite = question.tilt_for(parts), log_infinite(parts)
+        log_delta = question.log_delta or 0.0
+        found = None if bracket else deep.epsilon(parts, rough, log_delta, depth, _ROUNDED * question.budget(rough))
+        return found or _cut_again(parts, question, log_delta, bracket, depth)
+    infinite = log_infinite(parts)
     least = chernoff(rough, question.epsilon)
     if least < max(DEEPEST, infinite - _ALL_INFINITE):
-        return _deep(parts, rough, question.epsilon, depth)._replace(lower=infinite - ROUNDING - log(len(parts)))
+        return deep.log_delta(parts, rough, question.epsilon, depth)._replace(lower=infinite - ROUNDING - log(len(parts)))
     answer = _cut_again(parts, question, question.log_delta_near(parts, rough), bracket, depth)
     if least < answer.upper - _LOST:
-        deep = _deep(parts, rough, question.epsilon, depth)  # rounding errors of the transforms are above so small a δ
-        return deep._replace(lower=answer.lower) if deep.upper < answer.upper else answer
+        by_moment = deep.log_delta(parts, rough, question.epsilon, depth)  # rounding errors of the transforms are above so small a δ
+        return by_moment._replace(lower=answer.lower) if by_moment.upper < answer.upper else answer
     return answer
 
 
@@ -211,19 +207,6 @@ def _cut_again(parts: Parts, question: Asked, near: float, bracket: bool, depth:
             break
         near = log_delta - 0.5 * depth
     return answer
-
-
-def _deep(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
-    """Chernoff's bound on a δ far below every double, from laws on a grid that moves its logarithm by less than 1."""
-    steps = sum(count for _, count in parts)
-    parts = tuple((cut(pair, chernoff(c, epsilon) - depth - log(steps)).pair, count) for pair, count in parts)
-    step = 2 / sqrt(steps * c.tilt * (1 + c.tilt))
-    step, (grids, *_) = first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
-    total = sum(count * (g.log_total + g.lost) for g, count in grids)
-    log_delta = total - c.tilt * epsilon + log_peak(c.tilt)
-    error = (QUADRATURE + 1e-15) * steps + 1e-13 * abs(c.tilt * epsilon)
-    witness = _witness(parts, c, Rounded(grids, [], step, step, grids, 0.0)) | {"chernoff": 1}
-    return Bracket(min(0.0, log_add(log_delta + error, log_infinite(parts))), -inf, witness)
 
 
 def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
@@ -287,7 +270,7 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
             below = log_less(reader(both.lower, -1).log_delta(question.epsilon + snap), gained + ROUNDING)
     at = above if question.epsilon is None else question.epsilon
     loose = upper.loose(at) if at < inf else inf
-    told = _witness(near, c, both) | ({"apart": max(loss for loss, _ in parts[1][0].atoms)} if apart and len(parts) > 1 else {})
+    told = witness(near, c, both) | ({"apart": max(loss for loss, _ in parts[1][0].atoms)} if apart and len(parts) > 1 else {})
     return Bracket(above, min(below, above), told), gained, loose
 
 
@@ -297,14 +280,3 @@ def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
         return inf
     left = largest_loss(parts) - epsilon
     return max((min(epsilon, left) if left > 0 else epsilon) / _RESOLVED, finest(parts))
-
-
-def _witness(parts: Parts, c: Cumulants, rounded: Rounded) -> dict[str, Any]:
-    """The free choices behind an upper value: the tilt; of each part the grid (offset, first point, points) that its losses are rounded
-    to, with their step, and the loss above which they count as infinite; the blocks that are composed first, if any: of each part how
-    many, the step that they are rounded to, and the offsets of their grids."""
-    grids = [[g.offset, g.first, len(g.weight), g.step, pair.top] for (g, _), (pair, _) in zip(rounded.single, parts, strict=True)]
-    found = {"tilt": c.tilt, "grids": [[x if x < inf else "inf" for x in g] for g in grids]}
-    if rounded.levels:
-        found |= {"levels": [[[level.block, level.step, *level.offsets] for level in levels] for levels in rounded.levels]}
-    return found

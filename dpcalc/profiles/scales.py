@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.profiles.convolve import points
+from dpcalc.profiles.convolve import DEPTH, points
 from dpcalc.profiles.law import Grid, law, masses, misplaced, shares
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.rounding import STEEP, Grids, Level, Rounded, in_blocks, round_single
@@ -36,6 +36,7 @@ _DEPTH, _LEAST = 40.0, 1e-300  # log of the weight that may be left out; a sum o
 _MOST_LARGE = 0.5  # of the mass: what large losses leave of 1 may not cancel
 _COARSER, _LAST = 100.0, 1 << 15  # the most that a level coarsens; points of the last transform, where nothing else says how many
 _LARGER, _TRIED = 1.5, 2000  # of a block, so that it leaves no rest
+_NEWTON, _RARE = 4, (1e-9, 1e9)  # steps, for an estimate; of a depth over how many of the largest losses there would be
 _CLOSE, _PLACES = 1.05, 20  # of a step, relative; of its binary places
 _DEEP = 38.0  # log of the weight that single losses may lack
 
@@ -160,10 +161,25 @@ def _once(c: Cumulants, allowed: float, most: float) -> float:
 
 
 def _points(most: Any, spread: Any, step: Any, ratio: Any, count: int) -> Any:
-    """About those of the transforms of losses up to the size `most`, whose sum has this variance, on grids up to a step by that ratio."""
-    each = ratio ** (1 / np.maximum(1, np.ceil(np.log(np.maximum(ratio, 1)) / log(_COARSER))))
-    deviation = _WIDE * np.sqrt(spread)
-    return (2 * most + deviation * np.minimum(1, each / sqrt(count)) + deviation / np.maximum(each, 1)) / step
+    """About those of one step and of the transforms of blocks, of losses up to the size `most` whose sum has this variance, on grids up to
+    a step by that ratio. A level that coarsens by r takes blocks of r² of what it is given."""
+    levels = np.ceil(np.log(np.maximum(ratio, 1)) / log(_COARSER))
+    each = np.maximum(ratio, 1) ** (1 / np.maximum(1, levels))
+    found = 2 * most / step
+    for level in range(int(levels.max())):
+        block = np.minimum(each ** (2 * level + 2), count)
+        wide = 2 * _reach(most, spread * block / count, DEPTH + np.log(count / block))
+        found = found + np.where(level < levels, wide / (step * each**level), 0.0)
+    return found
+
+
+def _reach(most: Any, variance: Any, depth: Any) -> Any:
+    """How far from its mean a sum of losses up to the size `most` is with a probability of e^{−depth} at most, by Bennett's inequality."""
+    y = np.clip(depth * most**2 / np.maximum(variance, _LEAST), *_RARE)
+    u = y / 3 + np.sqrt(y**2 / 9 + 2 * y)  # Bernstein's
+    for _ in range(_NEWTON):
+        u = u - ((1 + u) * np.log1p(u) - u - y) / np.log1p(u)
+    return u * variance / np.maximum(most, _LEAST)
 
 
 def _ratio(spread: float, step: float) -> float:

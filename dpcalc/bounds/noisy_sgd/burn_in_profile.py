@@ -25,7 +25,7 @@ from dpcalc.numerics.minimise import minimise
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.compose import Bracket
+    from dpcalc.profiles.bracket import Bracket
     from dpcalc.profiles.tilt import Parts
 
 Spec = tuple[int, int, float, float, int, float]

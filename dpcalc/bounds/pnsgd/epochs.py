@@ -19,7 +19,7 @@ from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.compose import Bracket
+    from dpcalc.profiles.bracket import Bracket
     from dpcalc.profiles.tilt import Parts
 
 _AT_FIRST, _DEEPER = -60.0, 1.5  # log δ that a profile is followed to at first, or as many times what a rough look says
