@@ -92,14 +92,13 @@ def test_a_solution_whose_epsilon_jumps_tells_its_own(monkeypatch):
 RUN = {"level": 50.7, "lipschitz": 5.0, "diameter": 10.0, "learning_rate": 0.001, "smoothness": 0.1, "strong_convexity": 0.0}
 
 
-@pytest.mark.parametrize("fine, single", [(10, 10), (16, 64), (4, 4)])
-def test_the_last_two_steps_are_alike(fine, single):
+@pytest.mark.parametrize("even", [32, 80, 128])
+def test_the_steps_to_one_record_are_alike(even):
     for n in (*range(1, 300), *range(1000, 1400, 3), 10**6, 271044, 10**12, 10**15 + 1):
-        nodes = iteration.nodes(n, fine, single)
+        nodes = iteration.nodes(n, even=even)
         gaps = np.diff(nodes)
-        assert nodes[0] == 0 and nodes[-1] == n - 1 and (gaps > 0).all()
-        assert (gaps <= np.maximum(np.array(nodes[:-1]) / fine + 1, 1)).all()
-        assert len(gaps) < 2 or 2 * gaps[-1] >= gaps[-2] or gaps[-1] == gaps[-2]
+        assert nodes[0] == 0 and nodes[-1] == n - 1 and len(gaps) <= even
+        assert len(gaps) == n - 1 <= even or (len(gaps) > even / 2 and len(set(gaps[1:])) == 1 and 0 < gaps[0] <= gaps[1])
     assert iteration.nodes(271044, 10) == [*iteration.starts(271044, 10), 271043]  # a mean over positions has its blocks
 
 
@@ -109,4 +108,4 @@ def test_a_bound_for_one_record_does_not_jump():
     rough = np.array([fixed_order_hybrid.blocks(epsilon, 10, n=n, index=1, **RUN) for n in (271043, 271044, 271045, 271060, 271271)])
     close = np.array([fixed_order_hybrid.value(0.0, n=n, index=1, **RUN) for n in (271043, 271044, 271045, 271060, 271271)])
     assert np.abs(np.diff(rough[:, 0])).max() < 0.02 and np.abs(np.diff(rough[:, 1])).max() < 0.2
-    assert np.abs(rough[:, 0] - close).max() < log(1.05)
+    assert np.abs(rough[:, 0] - close).max() < log(1.1)

@@ -44,7 +44,7 @@ def _log_moment(parts: Parts, c: Cumulants, log_tail: float, allowed: float) -> 
     log of what is infinite."""
     steps = sum(count for _, count in parts)
     parts = tuple((cut(pair, log_tail - log(steps)).pair, count) for pair, count in parts)
-    step = max(min(2 * sqrt(allowed / (steps * c.tilt * (1 + c.tilt))), STEEP / c.tilt), finest(parts))
+    step = min(max(2 * sqrt(allowed / (steps * c.tilt * (1 + c.tilt))), finest(parts)), STEEP / c.tilt)
     for _ in range(_ROUNDS):
         step, (grids, _, moved, _) = first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
         if moved <= allowed:

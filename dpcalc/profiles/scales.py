@@ -36,7 +36,7 @@ _DEPTH, _LEAST = 40.0, 1e-300  # log of the weight that may be left out; a sum o
 _MOST_LARGE = 0.5  # of the mass: what large losses leave of 1 may not cancel
 _COARSER, _LAST = 100.0, 1 << 15  # the most that a level coarsens; points of the last transform, where nothing else says how many
 _LARGER, _TRIED = 1.5, 2000  # of a block, so that it leaves no rest
-_NEWTON, _RARE = 4, (1e-9, 1e9)  # steps, for an estimate; of a depth over how many of the largest losses there would be
+_NEWTON, _RAREST = 4, 1e9  # steps, for an estimate; a depth over how many of the largest losses there would be
 _CLOSE, _PLACES = 1.05, 20  # of a step, relative; of its binary places
 _DEEP = 38.0  # log of the weight that single losses may lack
 
@@ -148,7 +148,8 @@ def _where(x: Losses, count: int, c: Cumulants, allowed: float, resolved: float)
     h_large = np.minimum(h_large, min(resolved, _once(c, allowed, float(x.size[-1]))))
     beyond, mass = (np.append(of[::-1].cumsum()[::-1][1:], 0.0) for of in (x.weight, x.mass))
     shown = (x.mass * np.expm1(x.tilt * x.sign * x.size)).cumsum() * beyond  # of small losses besides large ones, which log M grows by
-    use = (shown <= allowed) & (beyond > 0) & (x.size > 0) & (mass + x.infinite < _MOST_LARGE)
+    whole = np.append(np.diff(x.size) > 0, True)  # both losses of a size, or neither
+    use = whole & (shown <= allowed) & (beyond > 0) & (x.size > 0) & (mass + x.infinite < _MOST_LARGE)
     found = _points(x.size, x.spreads(), h_small, h_large / h_small, count) + (2 * x.size[-1] + _WIDE * x.deviation) / h_large
     found = np.where(use, found, inf)
     k = int(found.argmin())
@@ -175,7 +176,7 @@ def _points(most: Any, spread: Any, step: Any, ratio: Any, count: int) -> Any:
 
 def _reach(most: Any, variance: Any, depth: Any) -> Any:
     """How far from its mean a sum of losses up to the size `most` is with a probability of e^{−depth} at most, by Bennett's inequality."""
-    y = np.clip(depth * most**2 / np.maximum(variance, _LEAST), *_RARE)
+    y = np.maximum(np.minimum(depth * most**2, _RAREST * variance) / np.maximum(variance, _LEAST), 1 / _RAREST)
     u = y / 3 + np.sqrt(y**2 / 9 + 2 * y)  # Bernstein's
     for _ in range(_NEWTON):
         u = u - ((1 + u) * np.log1p(u) - u - y) / np.log1p(u)

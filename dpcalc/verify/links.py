@@ -12,23 +12,24 @@ from dpcalc.bounds.online import online_contraction, online_hybrid, shift
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hybrid
 from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.links import decoded, unpacked
+from dpcalc.bounds.pnsgd.positions import FINE
 from dpcalc.bounds.pnsgd.told import nodes
 
-_FINEST, _MOST_SINGLE = 1000, 10_000  # else there could be more nodes than memory
+_FINEST, _MOST_EVEN = 1000, 10_000  # else there could be more nodes than memory
 _MOST_SAMPLES = 2000
 
 Nodes = Callable[[Mapping[str, Any], int, int], list[int]]
 
 
-def _shuffled(p: Mapping[str, Any], fine: int, single: int) -> list[int]:
-    return iteration.nodes(p["n"], fine, single)
+def _shuffled(p: Mapping[str, Any], fine: int, even: int) -> list[int]:
+    return iteration.nodes(p["n"], fine, even)
 
 
-def _fixed(p: Mapping[str, Any], fine: int, single: int) -> list[int]:
-    return iteration.nodes(p["n"] - p["index"] + 1, fine, single)
+def _fixed(p: Mapping[str, Any], fine: int, even: int) -> list[int]:
+    return iteration.nodes(p["n"] - p["index"] + 1, fine, even)
 
 
-def _stream(p: Mapping[str, Any], fine: int, single: int) -> list[int]:
+def _stream(p: Mapping[str, Any], fine: int, even: int) -> list[int]:
     return [t - p["index"] for t in shift.ends(p["n"] - p["index"], p["index"], fine)]
 
 
@@ -56,8 +57,9 @@ def _decoded(name: str, params: Mapping[str, Any], said: Mapping[str, Any], code
     """`said`: what tells where the nodes are."""
     if not isinstance(codes, list):
         raise ValueError("its links are no list")
-    fine, single = _whole(said.get("fine"), 1, _FINEST), _whole(said.get("single", 0), 0, _MOST_SINGLE)
-    at = _NODES[name][0]({**params, "n": int(params["n"])}, fine, single)
+    even = _whole(said.get("even", 0), 0, _MOST_EVEN)
+    fine = _whole(said.get("fine", FINE if even else None), 1, _FINEST)
+    at = _NODES[name][0]({**params, "n": int(params["n"])}, fine, even)
     return at, decoded(at, codes)
 
 

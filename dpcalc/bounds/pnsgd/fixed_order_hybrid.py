@@ -9,7 +9,7 @@ from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
-_FINE = 16  # steps between nodes, beyond the first 64, are at most this part of the steps before them
+_EVEN, _EACH = 128, 7  # steps to the record's node, all alike, or as many times the fineness of blocks
 
 
 def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
@@ -23,7 +23,7 @@ def _nodes(n: int, index: int, fine: int) -> dict[str, int]:
 
 def nodes_told(fine: int) -> dict[str, int]:
     """What says where the nodes of links lie."""
-    return {"fine": _FINE if fine >= FINE else fine, "single": fine}
+    return {"even": min(_EVEN, _EACH * fine)}
 
 
 def value(epsilon: float, n: int, index: int, **p: Any) -> float:
@@ -41,7 +41,7 @@ def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
 
 
 def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] | None = None, **p: Any) -> Any:
-    """`value` for many ε, with steps of at most 1/fine of those before them, from above; with those of `value` one by one."""
+    """`value` for many ε, by fewer steps the larger those may be, from above; by those of `value` one by one."""
     from dpcalc.bounds.pnsgd.chain_many import as_mu, last_many, one_by_one
 
     arrays = along(**_nodes(n, index, fine), **p)
@@ -78,7 +78,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-9,
-    in_blocks_beyond=FINE,
+    in_blocks_beyond=_EVEN + 1,
     inverse=inverse,
     blocks=blocks,
     choices=choices,

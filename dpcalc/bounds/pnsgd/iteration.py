@@ -52,35 +52,34 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 
 
 @lru_cache(maxsize=8)
-def nodes(n: int, fine: int = FINE, single: int = 0) -> list[int]:
-    """The starts of the blocks of 0..n−1, and n − 1. On the way to a single record (`single`) the last two steps are alike, where the last
-    one would be short: blocks that fit the others do not fit such a one."""
-    found, last = starts(n, fine, single), n - 1
-    if found[-1] == last:
-        return found
-    if single and len(found) > 1 and 2 * (last - found[-1]) < found[-1] - found[-2]:
-        found = [*found[:-1], (found[-2] + last) // 2]
-    return [*found, last]
+def nodes(n: int, fine: int = FINE, even: int = 0) -> list[int]:
+    """The starts of the blocks of 0..n−1, and n − 1. On the way to a single record steps that are alike, `even` of them at most but for the
+    first: blocks of one length fit between any, wherever the record is."""
+    last = n - 1
+    if even:
+        return [0, *reversed(range(last, 0, -max(1, -(-last // even))))]
+    found = starts(n, fine)
+    return found if found[-1] == last else [*found, last]
 
 
 @lru_cache(maxsize=8)
 def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float, fine: int = FINE, single: int = 0) -> Path:
+         strong_convexity: float, fine: int = FINE, even: int = 0) -> Path:
     """The path of a record that n − 1 later steps follow."""
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
     kappa = reach(level, diameter, learning_rate, strong_convexity)
-    at = nodes(n, fine, single)
+    at = nodes(n, fine, even)
     near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
     return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
 
 
-def along(n: int, fine: int, single: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def along(n: int, fine: int = FINE, even: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float) -> Along:
     """`path` for arrays."""
     from dpcalc.bounds.pnsgd.chain_many import Along
 
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
-    return Along(nodes(n, fine, single), mu, reaches(level, diameter, learning_rate, strong_convexity))
+    return Along(nodes(n, fine, even), mu, reaches(level, diameter, learning_rate, strong_convexity))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:

@@ -48,7 +48,7 @@ def each(one: Bound, epsilon: float, steps: int, own: dict[str, Any]) -> dict[st
 
 def _codes(one: Bound, way: Any) -> list[int]:
     codes = trimmed(way.tolist())
-    return needed(codes) if "single" in nodes(one) else codes
+    return needed(codes) if "even" in nodes(one) else codes
 
 
 def _followed(one: Bound, epsilon: float, witness: Mapping[str, Any], own: dict[str, Any]) -> float:
