@@ -29,6 +29,8 @@ PLATEAU = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --diameter 2 --epochs 2 -
 FINE = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 1 --learning-rate .01 --epochs 100000 --sigma .184 --epsilon 18.9 "
         "--delta 4.9e-15")
 ALL = "shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter .5 --learning-rate .01 --epochs 100000 --sigma .711 --n 3.07e10 --delta 6.15e-24"
+SIZES = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter 10 --learning-rate .001 --epochs 1e11 --sigma 1.34 --epsilon 37.3 "
+         "--delta 1.85e-5")
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 70_000, 12, 1_000_000),  # 94,759 and 8 and 3,974,160
@@ -39,6 +41,7 @@ LINES = [  # numbers, walks and points at most
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
     (f"{FINE} --solve n", 170_000, 2, 1_000_000),  # 155,030 and 1 and 6,030,336: one grid for all losses
     (ALL, 70_000, 7, 220_000),  # 63,515 and 6 and 3,635,712
+    (f"{SIZES} --solve n", 360_000, 2, 1_600_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
 ]
 
 

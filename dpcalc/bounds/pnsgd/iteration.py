@@ -73,8 +73,8 @@ def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate:
     return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
 
 
-def along(n: int, fine: int = FINE, even: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-          strong_convexity: float) -> Along:
+def along(n: int, fine: int = FINE, even: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float, strong_convexity: float) -> Along:
     """`path` for arrays."""
     from dpcalc.bounds.pnsgd.chain_many import Along
 
