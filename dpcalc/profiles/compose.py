@@ -30,6 +30,7 @@ _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; fine
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _ROUNDED = 0.7  # of the budget, for rounding to grids
+_AS_ROUNDING, _SUM = 0.5, 4e-16  # of what rounding adds, for grids; of log M, that its sum is off by
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 _LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
 
@@ -225,7 +226,17 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
 def _apart(parts: Parts, question: Asked) -> Parts | None:
     c = question.tilt_for(parts)
     resolved = _resolved(parts, c, question.aimed) * question.coarser
-    return scales.apart(parts, c, _ROUNDED * question.budget(c), resolved)
+    return scales.apart(parts, c, _budget(parts, question, c, False), resolved)
+
+
+def _budget(parts: Parts, question: Asked, c: Cumulants, bracket: bool) -> float:
+    """The change of log δ that grids may make; without a lower end not less than a part of what rounding adds anyhow."""
+    return max(_ROUNDED * question.budget(c), 0.0 if bracket else _AS_ROUNDING * _rounding(parts, c))
+
+
+def _rounding(parts: Parts, c: Cumulants) -> float:
+    """By how much log δ may be too low, before anything is added."""
+    return sum(count * imprecision(pair, c.tilt) for pair, count in parts) + _SUM * abs(c.log_total)
 
 
 def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float]:
@@ -237,11 +248,10 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     c = question.tilt_for(near)
     if c.tilt > steepest(near):
         c = cumulants(near, steepest(near))
-    budget, resolved = _ROUNDED * question.budget(c), _resolved(near, c, around)
+    budget, resolved = _budget(near, question, c, bracket), _resolved(near, c, around)
     both = (scales.rounded(near, c, budget, resolved * question.coarser) if apart and c.deviation > 0 else
             rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser))
-    rounding = 4e-16 * abs(c.log_total)
-    slack = {+1: sum(count * imprecision(pair, c.tilt) for pair, count in near) + rounding, -1: QUADRATURE * steps + rounding}
+    slack = {+1: _rounding(near, c), -1: QUADRATURE * steps + _SUM * abs(c.log_total)}
     low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
     infinite = log_infinite(near)

@@ -18,7 +18,9 @@ DEPTH = 34.0  # log of the weight that the window may lose
 EPSILON, LEAST = 2.0**-52, 1e-290
 _NEGLIGIBLE = 55.0
 _DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which errors of transforms show: sums term by term, unless these are more
+_LOUD, _MORE = 1e10, 10.0  # steps, by which they decide: in proportion to them more terms, and as many times at most
 _FEWEST = 100  # steps at once, of which all coefficients that are kept are near 1
+_AT_ONCE = 1 << 15  # terms, which fit a cache
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 8.0  # steps that leave their point, expected: fewer are rare
 _STAY = 2.0  # times as many as leave
@@ -99,8 +101,8 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
         large = np.flatnonzero(square > least)
         left_out += count * off * (sqrt(least) + off) ** (count - 1) * sqrt(2 * (len(square) - len(large)) / size)
         at = large if kept is None else kept[large]
-        terms, often = len(at) * np.count_nonzero(grid.weight), count * exp(depth - DEPTH) > _DIRECTLY
-        if count >= _FEWEST and often and terms <= max(_MOST_TERMS, size):
+        terms, often = len(at) * np.count_nonzero(grid.weight), count * exp(depth - DEPTH)
+        if count >= _FEWEST and often > _DIRECTLY and terms <= max(_MOST_TERMS * min(max(often / _LOUD, 1.0), _MORE), size):
             logs, turns, wrong = _logarithms(grid, centre, size, at, count)
             spread, grown = inf, grown + float(wrong.max())
         else:
@@ -139,17 +141,25 @@ def _logarithms(grid: Grid, centre: int, size: int, at: Array, count: int) -> tu
     """The logarithm of some Fourier coefficients to a power, its real and imaginary part, and by how much it may be off: term by term, as
     the error of a transform would come as often as the power says. They are near 1, and errors are in proportion to how far from it."""
     held = np.flatnonzero(grid.weight)
-    weight = grid.weight[held]
-    turn = at[:, None] * (grid.first + held - centre) % size  # whole numbers
-    angle = np.where(2 * turn > size, turn - size, turn) * (2 * pi / size)
-    sine, less = weight * np.sin(angle), (2 * weight * np.sin(angle / 2) ** 2).sum(axis=1)
+    weight, places = grid.weight[held], grid.first + held - centre
+    rows = max(1, _AT_ONCE // len(held))
+    some = [_terms(weight, places, size, at[k : k + rows]) for k in range(0, len(at), rows)]
+    less, sine, size_of_sine = (np.concatenate(x) for x in zip(*some, strict=True))
     beyond = fsum([*weight.tolist(), -1.0])
-    real, imaginary = beyond - less, -sine.sum(axis=1)
+    real, imaginary = beyond - less, -sine
     square = real * (2 + real) + imaginary**2
     logs, turns = count / 2 * np.log1p(square), count * np.arctan2(imaginary, 1 + real)
     # A term is off by some ulps, and so is a sum by pairs; the logarithm by that over the size of what it is taken of, and by its own.
-    wrong = _ULPS * EPSILON * (less + np.abs(sine).sum(axis=1) + abs(beyond)) * count / np.sqrt(1 + square)
+    wrong = _ULPS * EPSILON * (less + size_of_sine + abs(beyond)) * count / np.sqrt(1 + square)
     return logs, turns, wrong + 4 * EPSILON * (np.abs(logs) + np.abs(turns))
+
+
+def _terms(weight: Array, places: Array, size: int, at: Array) -> tuple[Array, Array, Array]:
+    """Of some Fourier coefficients what 1 is more than the real part by, the imaginary part, and the sizes of its terms."""
+    turn = at[:, None] * places % size  # whole numbers
+    angle = np.where(2 * turn > size, turn - size, turn) * (2 * pi / size)
+    sine = weight * np.sin(angle)
+    return (2 * weight * np.sin(angle / 2) ** 2).sum(axis=1), sine.sum(axis=1), np.abs(sine).sum(axis=1)
 
 
 def transform_error(size: int) -> float:
