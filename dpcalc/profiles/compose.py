@@ -30,7 +30,7 @@ _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; fine
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _ROUNDED = 0.7  # of the budget, for rounding to grids
-_AS_ROUNDING, _SUM = 0.5, 4e-16  # of what rounding adds, for grids; of log M, that its sum is off by
+_AS_ROUNDING, _SUM = 0.25, 4e-16  # of what rounding adds, for grids; of log M, that its sum is off by
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 _LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
 
