@@ -14,7 +14,7 @@ SEEN = 1e-7  # of δ, that errors of transforms may make
 ROUGHER = 10.0  # times the precision, for ε without a sense
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
 _STEEP, _NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
-_SENSELESS = 1e6  # of ε: the rougher precision of ε is enough from there on, and that of log δ from _NO_PRIVACY on
+_SENSELESS, _ABSURD = 1e6, 1e7  # of ε: the rougher precision of ε is enough from there on, and that of log δ from _NO_PRIVACY on; twice so
 
 
 class Asked(NamedTuple):
@@ -61,7 +61,8 @@ class Asked(NamedTuple):
         if self.epsilon is not None:
             return self.precision * (self.senseless if self.epsilon > _NO_PRIVACY else 1.0)
         slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
-        found = self.precision * (self.senseless if c.mean > _SENSELESS else 1.0) * slope * max(c.mean, 0.02 * c.deviation)
+        rougher = self.senseless ** ((c.mean > _SENSELESS) + (c.mean > _ABSURD))
+        found = self.precision * rougher * slope * max(c.mean, 0.02 * c.deviation)
         found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
         return found if self.aim is None else max(_LEAST_BUDGET, found)
 

@@ -11,45 +11,73 @@ from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import log_infinite
 from dpcalc.profiles.law import QUADRATURE, TooLarge, misplaced
 from dpcalc.profiles.read import log_add, log_less
-from dpcalc.profiles.rounding import STEEP, Rounded, finest, first_round
+from dpcalc.profiles.rounding import STEEP, Grids, Rounded, finest, first_round
 from dpcalc.profiles.tilt import Cumulants, Parts, chernoff, log_peak
 
-_MOVED, _ROUNDS = 1.0, 3  # of log δ, by the grid; tries of one that samples need to be finer
+_STEP = 2.0  # over what a step's rounding moves log M by 1 with
+_LEFT = 1.0  # of log δ, of the budget, for the grid; a smaller one is not worth a try
+_SHARE, _ROUNDS, _CELLS = 0.1, 3, 1 << 20  # of what is left, for the grid, if that is more; tries; points
 
 
 def log_delta(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Bracket:
     """Chernoff's bound on a δ far below every double."""
-    log_moment, infinite, told = _log_moment(parts, c, chernoff(c, epsilon) - depth, _MOVED)
-    finite = log_moment - c.tilt * epsilon + log_peak(c.tilt) + 1e-13 * abs(c.tilt * epsilon)
-    return Bracket(min(0.0, log_add(finite, infinite)), -inf, told)
+    near = _cut(parts, chernoff(c, epsilon) - depth)
+    step, (grids, *_) = _rounded(near, c, _STEP / sqrt(_curvature(near, c)))
+    finite = _log_moment(grids, c) - c.tilt * epsilon + log_peak(c.tilt) + 1e-13 * abs(c.tilt * epsilon)
+    return Bracket(min(0.0, log_add(finite, log_infinite(near))), -inf, _told(near, c, grids, step))
 
 
 def epsilon(parts: Parts, c: Cumulants, log_delta: float, depth: float, budget: float) -> Bracket | None:
     """The ε at δ by Chernoff's bound, where that and its grid move log δ by no more than the budget."""
     left = budget - c.prefactor - log_peak(c.tilt)
-    if left < _MOVED or tilt.is_rare(parts, c):
+    if left < _LEFT or tilt.is_rare(parts, c):
         return None
-    try:
-        log_moment, infinite, told = _log_moment(parts, c, log_delta - depth, left)
-    except TooLarge:
+    near = _cut(parts, log_delta - depth)
+    infinite = log_infinite(near)
+    found = _close_grid(near, c, left) if infinite < log_delta else None
+    if found is None:
         return None
-    if infinite >= log_delta:
-        return None
-    found = (log_moment + log_peak(c.tilt) - log_less(log_delta, infinite)) / c.tilt * (1 + 1e-13)
-    return Bracket(max(0.0, found), 0.0, told)
+    step, grids = found
+    least = (_log_moment(grids, c) + log_peak(c.tilt) - log_less(log_delta, infinite)) / c.tilt * (1 + 1e-13)
+    return Bracket(max(0.0, least), 0.0, _told(near, c, grids, step))
 
 
-def _log_moment(parts: Parts, c: Cumulants, log_tail: float, allowed: float) -> tuple[float, float, dict[str, Any]]:
-    """log M of the composition from above, by laws on a grid that moves it by no more than is allowed, where memory allows that; and the
-    log of what is infinite."""
-    steps = sum(count for _, count in parts)
-    parts = tuple((cut(pair, log_tail - log(steps)).pair, count) for pair, count in parts)
-    step = min(max(2 * sqrt(allowed / (steps * c.tilt * (1 + c.tilt))), finest(parts)), STEEP / c.tilt)
-    for _ in range(_ROUNDS):
-        step, (grids, _, moved, _) = first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
-        if moved <= allowed:
+def _close_grid(parts: Parts, c: Cumulants, left: float) -> tuple[float, Grids] | None:
+    """One that moves log M by a small share of what is left, or not more than that where it would have many points; None where that is so
+    of those."""
+    wanted = max(_LEFT, _SHARE * left)
+    step = min(max(_STEP * sqrt(wanted / _curvature(parts, c)), finest(parts)), STEEP / c.tilt)
+    for k in range(_ROUNDS):
+        try:
+            step, (grids, _, moved, _) = _rounded(parts, c, step)
+        except TooLarge:
+            return None
+        finer = sqrt(wanted / moved) / 2 if moved > wanted else 1.0
+        if finer == 1 or k == _ROUNDS - 1 or max(len(grid.weight) for grid, _ in grids) > _CELLS * finer:
             break
-        step *= sqrt(allowed / moved) / 2
-    total = sum(count * (g.log_total + g.lost) for g, count in grids) + c.tilt * misplaced(grids)
-    told = witness(parts, c, Rounded(grids, [], step, step, grids, 0.0)) | {"chernoff": 1}
-    return total + (QUADRATURE + 1e-15) * steps, log_infinite(parts), told
+        step *= finer
+    return (step, grids) if moved <= left else None
+
+
+def _cut(parts: Parts, log_tail: float) -> Parts:
+    steps = sum(count for _, count in parts)
+    return tuple((cut(pair, log_tail - log(steps)).pair, count) for pair, count in parts)
+
+
+def _curvature(parts: Parts, c: Cumulants) -> float:
+    return sum(count for _, count in parts) * c.tilt * (1 + c.tilt)
+
+
+def _rounded(parts: Parts, c: Cumulants, step: float) -> tuple[float, tuple[Grids, Grids, float, float]]:
+    steps = sum(count for _, count in parts)
+    return first_round(parts, c.tilt, step, [0.0] * len(parts), 40.0 + log(steps), False)
+
+
+def _log_moment(grids: Grids, c: Cumulants) -> float:
+    """log M of the composition, from above."""
+    steps = sum(count for _, count in grids)
+    return sum(count * (g.log_total + g.lost) for g, count in grids) + c.tilt * misplaced(grids) + (QUADRATURE + 1e-15) * steps
+
+
+def _told(parts: Parts, c: Cumulants, grids: Grids, step: float) -> dict[str, Any]:
+    return witness(parts, c, Rounded(grids, [], step, step, grids, 0.0)) | {"chernoff": 1}
