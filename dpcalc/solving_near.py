@@ -16,7 +16,7 @@ from dpcalc.rows import Route
 from dpcalc.solving import ROUGHLY, log_share, moved, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
-_LOOKS = 12
+_LOOKS, _CLOSE_LOOKS = 12, 5
 _ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: by large blocks, and by smaller ones
 _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smaller blocks change by as much
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
@@ -51,9 +51,10 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
     last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
     slope: dict[bool | None, float] = {**_STEEP} if cliff else {}  # how much less a gap is where there is less loss
-    seen, longest = set[float](), _LONGEST
+    seen, longest, closely = set[float](), _LONGEST, 0
     for _ in range(_LOOKS):
         seen.add(x)
+        closely += gap.closely
         t, (far, value) = unknown.safer * log(x), gap(x)
         low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
         apart = abs(t - last[False][0]) if not far and False in last else inf
@@ -75,7 +76,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest)
         longest *= 2 if abs(by) == longest else 1
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
-        if y in seen or high - low < _CLOSE:
+        if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS:
             break
         x = y
     return Near(x, slope.get(False, 0.0))
