@@ -9,7 +9,7 @@ from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
-_EVEN, _EACH = 128, 7  # steps to the record's node, all alike, or as many times the fineness of blocks
+_EVEN, _SAMPLES = {FINE: 128, COARSE: 20}, 70  # steps to the last node, all alike: of the value, of its faster form; of samples
 
 
 def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
@@ -23,7 +23,7 @@ def _nodes(n: int, index: int, fine: int) -> dict[str, int]:
 
 def nodes_told(fine: int) -> dict[str, int]:
     """What says where the nodes of links lie."""
-    return {"even": min(_EVEN, _EACH * fine)}
+    return {"even": _EVEN.get(fine, _SAMPLES)}
 
 
 def value(epsilon: float, n: int, index: int, **p: Any) -> float:
@@ -78,7 +78,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-9,
-    in_blocks_beyond=_EVEN + 1,
+    in_blocks_beyond=_EVEN[FINE] + 1,
     inverse=inverse,
     blocks=blocks,
     choices=choices,
