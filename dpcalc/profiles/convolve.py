@@ -22,7 +22,7 @@ _LOUD, _MORE = 1e10, 10.0  # steps, by which they decide: in proportion to them 
 _FEWEST = 100  # steps at once, of which all coefficients that are kept are near 1
 _AT_ONCE = 1 << 15  # terms, which fit a cache
 _ULPS = 25  # of a term, and of a sum by pairs
-_RARE = 8.0  # steps that leave their point, expected: fewer are rare
+_RARE = 300.0  # steps that leave their point, expected: fewer are rare, and e^−300 is a double
 _STAY = 2.0  # times as many as leave
 _TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003)  # over the standard deviation, for Chernoff's bound
 

@@ -2,6 +2,7 @@
 
 from math import comb, exp, expm1, inf, log, log1p
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -29,6 +30,31 @@ def test_rare_losses_keep_their_digits_in_a_composition(p, count):
     for loss, mass in exact.items():
         assert abs(at.get(loss, 0.0) - mass) <= got.defect + got.noise, (loss, at.get(loss), mass)
     assert got.defect + got.noise <= 1e-13 * count * p + 4e-15
+
+
+@pytest.mark.parametrize("left", (20.0, 100.0, 299.0))
+def test_steps_that_leave_one_point_now_and_then(left):
+    """All masses of the sum, multinomial, and how far they are off: far less than 1e-16 of 1e12 steps."""
+    count, rate = 10**12, left / 10**12
+    weight = np.array([1 - rate, 2 * rate / 3, 0.0, rate / 3])
+    grid = Grid(1.0, 0.0, 0, weight, 0.0, 0.0)
+    assert _lump(grid, count) == 0 and _lump(grid, 20 * count) is None
+    found = power([(grid, count)])
+    with mpmath.workdps(30):
+        stay, one, three = (mpmath.log(mpmath.mpf(w)) for w in weight[weight > 0].tolist())
+        chosen, factorial = [mpmath.mpf(0)], [mpmath.mpf(0)]  # log of T(T−1)…(T−m+1), and of m!
+        for m in range(1500):
+            chosen.append(chosen[-1] + mpmath.log(count - m))
+            factorial.append(factorial[-1] + mpmath.log(m + 1))
+
+        def mass(loss):
+            ways = ((loss - 3 * k, k) for k in range(loss // 3 + 1))
+            return mpmath.fsum(mpmath.exp(chosen[i + k] - factorial[i] - factorial[k] + (count - i - k) * stay + i * one + k * three)
+                               for i, k in ways)
+
+        losses = [round(x) for x in found.losses().tolist()]
+        off = mpmath.sqrt(mpmath.fsum((w - (mass(x) if x >= 0 else 0)) ** 2 for x, w in zip(losses, found.weight.tolist(), strict=True)))
+        assert off <= found.noise < 1e-9
 
 
 def test_rare_losses_of_epochs_are_bracketed_closely():
