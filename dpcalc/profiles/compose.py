@@ -226,12 +226,12 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
 def _apart(parts: Parts, question: Asked) -> Parts | None:
     c = question.tilt_for(parts)
     resolved = _resolved(parts, c, question.aimed) * question.coarser
-    return scales.apart(parts, c, _budget(parts, question, c, False), resolved)
+    return scales.apart(parts, c, _budget(question, c, _rounding(parts, c)), resolved)
 
 
-def _budget(parts: Parts, question: Asked, c: Cumulants, bracket: bool) -> float:
-    """The change of log δ that grids may make; without a lower end not less than a part of what rounding adds anyhow."""
-    return max(_ROUNDED * question.budget(c), 0.0 if bracket else _AS_ROUNDING * _rounding(parts, c))
+def _budget(question: Asked, c: Cumulants, rounding: float) -> float:
+    """The change of log δ that grids may make: not less than a part of what rounding adds anyhow."""
+    return max(_ROUNDED * question.budget(c), _AS_ROUNDING * rounding)
 
 
 def _rounding(parts: Parts, c: Cumulants) -> float:
@@ -248,10 +248,11 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     c = question.tilt_for(near)
     if c.tilt > steepest(near):
         c = cumulants(near, steepest(near))
-    budget, resolved = _budget(near, question, c, bracket), _resolved(near, c, around)
+    rounding = _rounding(near, c)
+    budget, resolved = _budget(question, c, 0.0 if bracket else rounding), _resolved(near, c, around)
     both = (scales.rounded(near, c, budget, resolved * question.coarser) if apart and c.deviation > 0 else
             rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser))
-    slack = {+1: _rounding(near, c), -1: QUADRATURE * steps + _SUM * abs(c.log_total)}
+    slack = {+1: rounding, -1: QUADRATURE * steps + _SUM * abs(c.log_total)}
     low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
     infinite = log_infinite(near)

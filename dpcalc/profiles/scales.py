@@ -38,6 +38,7 @@ _COARSER, _LAST = 100.0, 1 << 15  # the most that a level coarsens; points of th
 _LARGER, _TRIED = 1.5, 2000  # of a block, so that it leaves no rest
 _NEWTON, _RAREST = 4, 1e9  # steps, for an estimate; a depth over how many of the largest losses there would be
 _CLOSE, _PLACES = 1.05, 20  # of a step, relative; of its binary places
+_LARGEST = 700.0  # an exponent
 _DEEP = 38.0  # log of the weight that single losses may lack
 
 
@@ -147,7 +148,8 @@ def _where(x: Losses, count: int, c: Cumulants, allowed: float, resolved: float)
     h_small, h_large = (np.where((e <= allowed).any(axis=0), steps[(e <= allowed).argmax(axis=0)], steps[-1]) for e in (small, large))
     h_large = np.minimum(h_large, min(resolved, _once(c, allowed, float(x.size[-1]))))
     beyond, mass = (np.append(of[::-1].cumsum()[::-1][1:], 0.0) for of in (x.weight, x.mass))
-    shown = (x.mass * np.expm1(x.tilt * x.sign * x.size)).cumsum() * beyond  # of small losses besides large ones, which log M grows by
+    # Of small losses besides large ones, which log M grows by.
+    shown = (x.mass * np.expm1(np.minimum(x.tilt * x.sign * x.size, _LARGEST))).cumsum() * beyond
     whole = np.append(np.diff(x.size) > 0, True)  # both losses of a size, or neither
     use = whole & (shown <= allowed) & (beyond > 0) & (x.size > 0) & (mass + x.infinite < _MOST_LARGE)
     found = _points(x.size, x.spreads(), h_small, h_large / h_small, count) + (2 * x.size[-1] + _WIDE * x.deviation) / h_large

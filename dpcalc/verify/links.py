@@ -12,7 +12,6 @@ from dpcalc.bounds.online import online_contraction, online_hybrid, shift
 from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hybrid
 from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.links import decoded, unpacked
-from dpcalc.bounds.pnsgd.positions import FINE
 from dpcalc.bounds.pnsgd.told import nodes
 
 _FINEST, _MOST_EVEN = 1000, 10_000  # else there could be more nodes than memory
@@ -57,8 +56,7 @@ def _decoded(name: str, params: Mapping[str, Any], said: Mapping[str, Any], code
     """`said`: what tells where the nodes are."""
     if not isinstance(codes, list):
         raise ValueError("its links are no list")
-    even = _whole(said.get("even", 0), 0, _MOST_EVEN)
-    fine = _whole(said.get("fine", FINE if even else None), 1, _FINEST)
+    fine, even = _whole(said.get("fine"), 1, _FINEST), _whole(said.get("even", 0), 0, _MOST_EVEN)
     at = _NODES[name][0]({**params, "n": int(params["n"])}, fine, even)
     return at, decoded(at, codes)
 

@@ -9,6 +9,7 @@ from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
+_FINE = 16  # steps that grow are at most this part of those before them, or that of the blocks asked for
 _EVEN, _SAMPLES = {FINE: 128, COARSE: 20}, 70  # steps to the last node, all alike: of the value, of its faster form; of samples
 
 
@@ -23,7 +24,7 @@ def _nodes(n: int, index: int, fine: int) -> dict[str, int]:
 
 def nodes_told(fine: int) -> dict[str, int]:
     """What says where the nodes of links lie."""
-    return {"even": _EVEN.get(fine, _SAMPLES)}
+    return {"fine": min(_FINE, fine), "even": _EVEN.get(fine, _SAMPLES)}
 
 
 def value(epsilon: float, n: int, index: int, **p: Any) -> float:

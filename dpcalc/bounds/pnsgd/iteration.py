@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpcalc.bounds.pnsgd.chain_many import Along
 
 CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
+_LONG = 32  # a step, of whose parts some suit any block
 FELDMAN = "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, arXiv:2403.00278"
 
 
@@ -54,12 +55,17 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 @lru_cache(maxsize=8)
 def nodes(n: int, fine: int = FINE, even: int = 0) -> list[int]:
     """The starts of the blocks of 0..n−1, and n − 1. On the way to a single record steps that are alike, `even` of them at most but for the
-    first: blocks of one length fit between any, wherever the record is."""
+    first: blocks of one length fit between any, wherever the record is. Parts of a short step have few lengths: there they grow."""
     last = n - 1
-    if even:
-        return [0, *reversed(range(last, 0, -max(1, -(-last // even))))]
-    found = starts(n, fine)
-    return found if found[-1] == last else [*found, last]
+    step = max(1, -(-last // even)) if even else 0
+    if step == 1 or step >= _LONG:
+        return [0, *reversed(range(last, 0, -step))]
+    found = starts(n, fine, even // 2)
+    if found[-1] == last:
+        return found
+    if even and len(found) > 1 and 2 * (last - found[-1]) < found[-1] - found[-2]:  # the last two alike: none too short for blocks
+        found = [*found[:-1], (found[-2] + last) // 2]
+    return [*found, last]
 
 
 @lru_cache(maxsize=8)
