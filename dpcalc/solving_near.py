@@ -16,7 +16,7 @@ from dpcalc.rows import Route
 from dpcalc.solving import ROUGHLY, log_share, moved, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
-_LOOKS, _CLOSE_LOOKS = 12, 5
+_LOOKS, _CLOSE_LOOKS = 12, 5  # in all, and by smaller blocks
 _ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: by large blocks, and by smaller ones
 _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smaller blocks change by as much
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
