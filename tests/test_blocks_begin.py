@@ -77,7 +77,7 @@ def test_links_told_prove_the_number(module):
         ways = {}
         epsilons = np.array([0.0, 0.1, 0.3, 1.0])
         logs = module.blocks(epsilons, fine, ways=ways, **p)
-        at = told.nodes(module.BOUND, fine)
+        at = told.nodes(module.BOUND, p, fine)
         nodes = module.path(p["n"] - p.get("index", 1) + 1, **{k: v for k, v in p.items() if k not in ("n", "index")}, **at).nodes
         for epsilon, log_delta in zip(epsilons.tolist(), logs.tolist(), strict=True):
             way = nodes, decoded(nodes, trimmed(ways[epsilon].tolist()))

@@ -14,22 +14,27 @@ from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.links import decoded, unpacked
 from dpcalc.bounds.pnsgd.told import nodes
 
-_FINEST, _MOST_EVEN = 1000, 10_000  # else there could be more nodes than memory
+_FINEST, _MOST_STEPS = 1000, 10_000  # else there could be more nodes than memory
 _MOST_SAMPLES = 2000
 
-Nodes = Callable[[Mapping[str, Any], int, int], list[int]]
+Nodes = Callable[[Mapping[str, Any], Mapping[str, Any]], list[int]]
 
 
-def _shuffled(p: Mapping[str, Any], fine: int, even: int) -> list[int]:
-    return iteration.nodes(p["n"], fine, even)
+def _shuffled(p: Mapping[str, Any], said: Mapping[str, Any]) -> list[int]:
+    return iteration.nodes(p["n"], _fine(said))
 
 
-def _fixed(p: Mapping[str, Any], fine: int, even: int) -> list[int]:
-    return iteration.nodes(p["n"] - p["index"] + 1, fine, even)
+def _fixed(p: Mapping[str, Any], said: Mapping[str, Any]) -> list[int]:
+    later = p["n"] - p["index"]
+    return iteration.nodes(later + 1, step=_whole(said.get("step"), 1 + later // _MOST_STEPS, later + 1))
 
 
-def _stream(p: Mapping[str, Any], fine: int, even: int) -> list[int]:
-    return [t - p["index"] for t in shift.ends(p["n"] - p["index"], p["index"], fine)]
+def _stream(p: Mapping[str, Any], said: Mapping[str, Any]) -> list[int]:
+    return [t - p["index"] for t in shift.ends(p["n"] - p["index"], p["index"], _fine(said))]
+
+
+def _fine(said: Mapping[str, Any]) -> int:
+    return _whole(said.get("fine"), 1, _FINEST)
 
 
 _NODES: Mapping[str, tuple[Nodes, str]] = {  # and the bound that may be smaller
@@ -56,8 +61,7 @@ def _decoded(name: str, params: Mapping[str, Any], said: Mapping[str, Any], code
     """`said`: what tells where the nodes are."""
     if not isinstance(codes, list):
         raise ValueError("its links are no list")
-    fine, even = _whole(said.get("fine"), 1, _FINEST), _whole(said.get("even", 0), 0, _MOST_EVEN)
-    at = _NODES[name][0]({**params, "n": int(params["n"])}, fine, even)
+    at = _NODES[name][0]({**params, "n": int(params["n"])}, said)
     return at, decoded(at, codes)
 
 
@@ -88,7 +92,7 @@ def epoch(one: Bound, params: Mapping[str, Any], said: Any) -> Epoch:
 
 def found(one: Bound, params: Mapping[str, Any], ways: Mapping[float, Any]) -> Mapping[float, Any]:
     """The `way` of the bound at every ε, from what its blocks tell."""
-    at = nodes(one)
+    at = nodes(one, params)
     return {e: _decoded(one.name, params, at, way.tolist()) for e, way in ways.items()} if at else ways
 
 

@@ -74,8 +74,8 @@ def test_other_links_prove_no_better_number(name):
 
 BAD = [
     {"links": [2]}, {"links": [-2]}, {"links": [1.0]}, {"links": [True]}, {"links": ["1"]}, {"links": 3}, {"links": None}, {"links": [1] * 5000},
-    {"links": [0, 3]}, {"links": [-(10**30)]}, {"links": [10**30]}, {"fine": 0}, {"fine": 10**9}, {"fine": 2.5}, {"fine": None}, {"even": 10**9},
-    {"even": -1}, {"by": "shuffled-contractions"}, {"by": None}, {"by": "online-contraction"},
+    {"links": [0, 3]}, {"links": [-(10**30)]}, {"links": [10**30]}, {"fine": 0}, {"fine": 10**9}, {"fine": 2.5}, {"fine": None},
+    {"by": "shuffled-contractions"}, {"by": None}, {"by": "online-contraction"},
 ]
 
 

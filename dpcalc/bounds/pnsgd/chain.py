@@ -24,9 +24,10 @@ from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
 NOTHING = 6.5  # standard deviations
+_SMALL = 0.1  # κ, where 1 − θ does not tell θ
 _ALL, _FEW = 32, 64  # nodes that all block lengths are tried for; where there are no more than that
 _APART = 1.5  # nodes at which blocks are tried where none is of use
-_TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
+TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _SPREAD = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
 LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
 
@@ -136,7 +137,7 @@ def _blocks(nodes: list[int], j: int, place: int) -> tuple[int, int, int]:
     −1, −2, … are 2, 3, … blocks from the node before j."""
     if place >= 0:
         return j - 1 - place, nodes[j] - nodes[j - 1 - place], 1
-    times = _TIMES[-place]
+    times = TIMES[-place]
     return j - 1, (nodes[j] - nodes[j - 1]) // times, times
 
 
@@ -144,7 +145,7 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
     """About the best place: all are looked at near the record, later those next to the last best one, now and then (more often where no
     block was of use) some of all lengths; from there on downhill."""
     nodes = path.nodes
-    least = 1 - bisect_right(_TIMES, nodes[j] - nodes[j - 1])  # a block is a step at least
+    least = 1 - bisect_right(TIMES, nodes[j] - nodes[j - 1])  # a block is a step at least
     found: dict[int, float] = {}
 
     def height(place: int) -> float:
@@ -176,7 +177,7 @@ def _rough(level: float, kappa: float) -> float:
     b = a + kappa
     root_a, root_b = sqrt(a * a + 5.51), sqrt(b * b + 5.51)
     far = 0.661 * b + 0.339 * root_b
-    if a < 0:
+    if a < 0 and kappa > _SMALL:
         return log1p(-min(0.9999, 0.398942 * exp(max(-a * a / 2, -700.0)) * (1 / (0.339 * root_a - 0.661 * a) + 1 / far)))
     near = 0.661 * a + 0.339 * root_a
     return log(kappa * (0.661 + 0.339 * (a + b) / (root_a + root_b)) / (near * far)) - 0.918939 - a * a / 2

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.pnsgd.averages import mean
-from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, Link
+from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, TIMES, Link
 from dpcalc.bounds.pnsgd.links import DIRECT, coded
 from dpcalc.bounds.pnsgd.positions import Ratio
 from dpcalc.numerics.hockey_stick_many import log_theta
@@ -244,8 +244,8 @@ def _candidates(nodes: tuple[int, ...]) -> _Candidates:
     """At every node, by length, lengths about _RATIO apart: many blocks from the node before, and one from each of some nodes."""
     at = np.array(nodes)
     gap = np.diff(at, prepend=0)[:, None]
-    many = _spread(2, gap.max())[::-1]
-    longer = _spread(1, at[-1] / max(1, gap[1:].min(initial=1)))
+    many = np.array([times for times in TIMES[1:] if times <= gap.max()], int)[::-1]
+    longer = _spread(at[-1] / max(1, gap[1:].min(initial=1)))
     lengths = np.sort(np.concatenate((gap + np.arange(_NEXT), np.minimum(gap * longer.astype(float), at[-1]).astype(int)), axis=1), axis=1)
     one = np.maximum(at.searchsorted(at[:, None] - lengths, "right") - 1, 0)
     first = np.diff(one, prepend=len(nodes), axis=1) < 0  # each node once
@@ -258,9 +258,9 @@ def _candidates(nodes: tuple[int, ...]) -> _Candidates:
     return _Candidates(before[some], block[some], times[some], code[some], np.cumsum(some.sum(axis=1)).tolist())
 
 
-def _spread(low: int, high: float) -> Array:
-    """Whole numbers about _RATIO apart."""
-    found = [low]
+def _spread(high: float) -> Array:
+    """Whole numbers from 1 on, about _RATIO apart."""
+    found = [1]
     while found[-1] < high:
         found.append(max(found[-1] + 1, int(found[-1] * _RATIO)))
     return np.array(found)

@@ -4,27 +4,27 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.chain import Link, Path, Way, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, along, path, walk_exact
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, along, path, suited, walk_exact
 from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
-_FINE = 16  # steps that grow are at most this part of those before them, or that of the blocks asked for
-_EVEN, _SAMPLES = {FINE: 128, COARSE: 20}, 70  # steps to the last node, all alike: of the value, of its faster form; of samples
+_STEPS, _SAMPLES = {FINE: 128, COARSE: 20}, 70  # to the last node, at most: of the value, of its faster form; of samples
 
 
 def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
-    return path(**_nodes(n, index, fine), **p)
+    return path(**_nodes(n, index, fine, **p), **p)
 
 
-def _nodes(n: int, index: int, fine: int) -> dict[str, int]:
+def _nodes(n: int, index: int, fine: int, **p: float) -> dict[str, int]:
     """To the last step: the record at the index has n − i steps after it."""
-    return {"n": n - index + 1, **nodes_told(fine)}
+    return {"n": n - index + 1, **nodes_told(fine, n=n, index=index, **p)}
 
 
-def nodes_told(fine: int) -> dict[str, int]:
+def nodes_told(fine: int, *, n: int, index: int, level: float, diameter: float, learning_rate: float, strong_convexity: float,
+               **_: float) -> dict[str, int]:
     """What says where the nodes of links lie."""
-    return {"fine": min(_FINE, fine), "even": _EVEN.get(fine, _SAMPLES)}
+    return {"step": suited(n - index + 1, _STEPS.get(fine, _SAMPLES), level, diameter, learning_rate, strong_convexity)}
 
 
 def value(epsilon: float, n: int, index: int, **p: Any) -> float:
@@ -45,7 +45,7 @@ def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] |
     """`value` for many ε, by fewer steps the larger those may be, from above; by those of `value` one by one."""
     from dpcalc.bounds.pnsgd.chain_many import as_mu, last_many, one_by_one
 
-    arrays = along(**_nodes(n, index, fine), **p)
+    arrays = along(**_nodes(n, index, fine, **p), **p)
     if fine < FINE:
         return last_many(epsilon, arrays, ways)
 
@@ -59,7 +59,7 @@ def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] |
 def choices(epsilon: float, log_delta: float, n: int, index: int, **p: Any) -> dict[str, Any]:
     """The free choices that prove δ at ε: those of the value, as far as they are needed."""
     links = follow(epsilon, _path(n, index, **p), lambda j, log_d: log_d <= log_delta)[1]
-    return {**nodes_told(FINE), "links": needed(coded(links))}
+    return {**nodes_told(FINE, n=n, index=index, **p), "links": needed(coded(links))}
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
@@ -79,7 +79,7 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-9,
-    in_blocks_beyond=_EVEN[FINE] + 1,
+    in_blocks_beyond=_STEPS[FINE] + 1,
     inverse=inverse,
     blocks=blocks,
     choices=choices,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache, lru_cache
-from math import expm1, sqrt
+from math import exp, expm1, inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.chain import Link, Path, follow_exact
+from dpcalc.bounds.pnsgd.chain import TIMES, Link, Path, follow_exact
+from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.bounds.pnsgd.positions import FINE, Shares, log_share, scaled, share_exact, starts
 from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, move_ratio
 from dpcalc.numerics.rounding import up
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from dpcalc.bounds.pnsgd.chain_many import Along
 
 CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
-_LONG = 32  # a step, of whose parts some suit any block
+_TRIED, _NEARLY, _ALIKE = 32, 1.03, 0.02  # lengths of steps; a factor; of log κ
+_LONGER = 0.01  # of log δ: what steps twice as long are to gain
+_KAPPA = 2.14  # of the block that contracts fastest where c = 1
 FELDMAN = "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, arXiv:2403.00278"
 
 
@@ -53,39 +57,72 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 
 
 @lru_cache(maxsize=8)
-def nodes(n: int, fine: int = FINE, even: int = 0) -> list[int]:
-    """The starts of the blocks of 0..n−1, and n − 1. On the way to a single record steps that are alike, `even` of them at most but for the
-    first: blocks of one length fit between any, wherever the record is. Parts of a short step have few lengths: there they grow."""
+def nodes(n: int, fine: int = FINE, step: int = 0) -> list[int]:
+    """The starts of the blocks of 0..n−1, which grow, and n − 1; or, on the way to a single record, steps that are alike but for the first:
+    blocks of one length fit between any, wherever the record is."""
     last = n - 1
-    step = max(1, -(-last // even)) if even else 0
-    if step == 1 or step >= _LONG:
+    if step:
         return [0, *reversed(range(last, 0, -step))]
-    found = starts(n, fine, even // 2)
-    if found[-1] == last:
-        return found
-    if even and len(found) > 1 and 2 * (last - found[-1]) < found[-1] - found[-2]:  # the last two alike: none too short for blocks
-        found = [*found[:-1], (found[-2] + last) // 2]
-    return [*found, last]
+    found = starts(n, fine)
+    return found if found[-1] == last else [*found, last]
+
+
+def suited(n: int, most: int, level: float, diameter: float, learning_rate: float, strong_convexity: float) -> int:
+    """The length of at most `most` steps to a single record. Any length is valid."""
+    least, one = max(1, -(-(n - 1) // most)), reach(level, diameter, learning_rate, strong_convexity)(1)
+    if least == 1 or not 0 < one < inf:
+        return least
+    about = exp(_ALIKE * round(log(one) / _ALIKE))  # so that a search seldom asks for another one
+    return _suited(least, n - 1, about, log_factor(learning_rate, strong_convexity))
+
+
+@lru_cache(maxsize=64)
+def _suited(least: int, longest: int, one: float, log_c: float) -> int:
+    """One from `least` on that has parts, or multiples, near the block that contracts fastest where ε = 0; `one` step alone has that κ."""
+    kappa = _about(one, log_c)
+
+    @cache
+    def contracts(block: int) -> float:
+        return log_gaussian(0.0, kappa(block))
+
+    best = _fastest(lambda block: contracts(block) / block, int(min(1 + min(one / _KAPPA, longest) ** 2, longest)), longest)
+
+    def slowness(step: int) -> float:
+        place = bisect_right(TIMES, step // best)
+        parts = [contracts(step // times) * times / step for times in TIMES[max(0, place - 1) : place + 1] if times <= step]
+        found = min(parts + [contracts(step * k) / (step * k) for k in (best // step, best // step + 1) if k])
+        return found * (1 - _LONGER * (step / least - 1))
+
+    return min(range(least, 2 * least + 1, 1 + least // _TRIED), key=slowness)
+
+
+def _fastest(rate: Callable[[int], float], start: int, longest: int) -> int:
+    """About the block with the least rate, downhill by ever shorter factors."""
+    at, factor = start, 2.0
+    while factor > _NEARLY:
+        to = min(max(1, int(at / factor)), min(longest, int(at * factor) + 1), key=rate)
+        at, factor = (to, factor) if rate(to) < rate(at) else (at, factor**0.5)
+    return at
 
 
 @lru_cache(maxsize=8)
 def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float, fine: int = FINE, even: int = 0) -> Path:
+         strong_convexity: float, fine: int = FINE, step: int = 0) -> Path:
     """The path of a record that n − 1 later steps follow."""
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
     kappa = reach(level, diameter, learning_rate, strong_convexity)
-    at = nodes(n, fine, even)
+    at = nodes(n, fine, step)
     near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
     return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
 
 
-def along(n: int, fine: int = FINE, even: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float,
+def along(n: int, fine: int = FINE, step: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float,
           smoothness: float, strong_convexity: float) -> Along:
     """`path` for arrays."""
     from dpcalc.bounds.pnsgd.chain_many import Along
 
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
-    return Along(nodes(n, fine, even), mu, reaches(level, diameter, learning_rate, strong_convexity))
+    return Along(nodes(n, fine, step), mu, reaches(level, diameter, learning_rate, strong_convexity))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:

@@ -91,12 +91,12 @@ def share_exact(mp: Any, c: Any, m: int) -> Any:
 
 
 @lru_cache(maxsize=8)
-def starts(n: int, fine: int = FINE, single: int = 0) -> list[int]:
-    """First position of every block of 0..n−1; blocks are single up to `single`, and at most 1/fine of their start from there."""
+def starts(n: int, fine: int = FINE) -> list[int]:
+    """First position of every block of 0..n−1; blocks are at most 1/fine of their start."""
     found, m = [], 0
     while m < n:
         found.append(m)
-        m += 1 + (m // fine if m >= single else 0)
+        m += 1 + m // fine
     return found
 
 

@@ -79,7 +79,7 @@ def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None
     return one_by_one(epsilon, lambda e: _blocks(e, n, fine, True, **p)[:2], ways)
 
 
-def nodes_told(fine: int) -> dict[str, int]:
+def nodes_told(fine: int, **_: float) -> dict[str, int]:
     """What says where the nodes of links lie."""
     return {"fine": fine}
 

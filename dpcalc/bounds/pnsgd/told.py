@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
 
 Nodes = dict[str, int]
-_PATHS: dict[Any, Callable[[int], Nodes]] = {  # where the nodes of links lie, for Bound.blocks of a fineness
+_PATHS: dict[Any, Callable[..., Nodes]] = {  # where the nodes of links lie, for Bound.blocks of a fineness
     shuffled_hybrid.blocks: shuffled_hybrid.nodes_told, fixed_order_hybrid.blocks: fixed_order_hybrid.nodes_told,
 }
 
@@ -31,7 +31,7 @@ def choices(one: Bound, question: Question, result: Mapping[str, float], witness
     epsilon = result.get("epsilon", question.epsilon or 0.0)
     about, asked = (question.log_delta, 0.0) if question.delta is not None else (_followed(one, epsilon, witness, own), epsilon)
     if "grids" in witness:
-        return _epoch(one, followed(one, about, steps, own, asked), blocks_of(one, about, steps, own, asked))
+        return _epoch(one, followed(one, about, steps, own, asked), blocks_of(one, about, steps, own, asked), own)
     if question.delta is None and surely_one(one, about, epsilon, steps, own):
         return {}
     return {"each": each(one, epsilon, steps, own)}
@@ -43,12 +43,14 @@ def each(one: Bound, epsilon: float, steps: int, own: dict[str, Any]) -> dict[st
         return {}
     ways, e = dict[float, Any](), an_epoch(epsilon, steps)
     at(one, e, own, ways)
-    return {**nodes(one, CLOSE), "links": _codes(one, ways[e])}
+    where = nodes(one, own, CLOSE)
+    return {**where, "links": _codes(where, ways[e])}
 
 
-def _codes(one: Bound, way: Any) -> list[int]:
+def _codes(where: Nodes, way: Any) -> list[int]:
+    """Of the steps to one record those that the last one needs."""
     codes = trimmed(way.tolist())
-    return needed(codes) if "even" in nodes(one) else codes
+    return needed(codes) if "step" in where else codes
 
 
 def _followed(one: Bound, epsilon: float, witness: Mapping[str, Any], own: dict[str, Any]) -> float:
@@ -56,7 +58,7 @@ def _followed(one: Bound, epsilon: float, witness: Mapping[str, Any], own: dict[
     return float(witness["followed"]) if "followed" in witness else float(one.value(epsilon, **own))
 
 
-def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any]) -> dict[str, Any]:
+def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any], own: Mapping[str, Any]) -> dict[str, Any]:
     from dpcalc.profiles import pairs
 
     corners = [e for e, _ in pairs.hull(*samples)]
@@ -64,10 +66,10 @@ def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any]) -> dict[str,
         return {"epoch": {"epsilon": corners}}
     if one.blocks not in _PATHS:  # sums in blocks, as fine at one ε as at another
         return {"epoch": {"fine": ways[corners[0]], "epsilon": corners}}
-    links = [packed(_codes(one, ways[e])) for e in corners]
-    return {"epoch": {**nodes(one), "epsilon": corners, "links": links}}
+    where = nodes(one, own)
+    return {"epoch": {**where, "epsilon": corners, "links": [packed(_codes(where, ways[e])) for e in corners]}}
 
 
-def nodes(one: Bound, fine: int = FINE) -> Nodes:
+def nodes(one: Bound, own: Mapping[str, Any], fine: int = FINE) -> Nodes:
     """What says where the nodes of blocks lie; nothing where there are no links."""
-    return _PATHS[one.blocks](fine) if one.blocks in _PATHS else {}
+    return _PATHS[one.blocks](fine, **own) if one.blocks in _PATHS else {}
