@@ -22,7 +22,7 @@ ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
 _NOTHING = 1e-300  # log δ at the budget, in units of log δ
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
 # root of how much its gap is less there.
-_CLIFF, _BEFORE, _MOST = 6.0, 0.022, 100.0
+_CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
 _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
@@ -92,8 +92,10 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
         return (x,)
     rise, off = _rise(about, x, unknown), gap(x)
     if rise < -_CLIFF:
-        x = moved(unknown, x, copysign(_BEFORE * sqrt(min(abs(off), _MOST)), off))
-        off = gap(x)
+        y = moved(unknown, x, copysign(_BEFORE * sqrt(min(abs(off), _MOST)), off))
+        if (gap(y) > 0) != (off > 0):
+            return (x, y)
+        x, off = y, gap(y)
     return (x, moved(unknown, x, -off / rise)) if rise < 0 and 0 < abs(off / rise) < _BELIEVED else (x,)
 
 

@@ -22,7 +22,7 @@ _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smal
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
 _SHORT, _NOISY = 0.25, 0.03  # of log x: so near a slope is known well; so near it may be that of other samples
 _GENTLE = 0.05  # a slope: what is left to be seen is less than what few samples do to a gap
-_FAR = 0.7  # of a gap: farther away ε tells more
+_FAR, _TOLD = 0.7, 100.0  # of a gap: farther away ε tells more; two by δ, that tell a slope
 _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
 _STEEP: dict[bool | None, float] = {True: 10.0, False: 50.0}  # at a cliff both gaps, far and near
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
@@ -55,14 +55,14 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     for _ in range(_LOOKS):
         seen.add(x)
         closely += gap.closely
-        t, (far, value) = unknown.safer * log(x), gap(x)
+        t, (far, value, by_delta) = unknown.safer * log(x), gap(x)
         low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
         apart = abs(t - last[False][0]) if not far and False in last else inf
-        for kind in (far, None):
-            if kind in last and last[kind][0] != t and abs(value) + abs(last[kind][1]) < inf:
-                falls = max((last[kind][1] - value) / (t - last[kind][0]), 0.0)
+        for kind, one in {False: by_delta, far: value, None: value}.items():
+            if kind in last and last[kind][0] != t and abs(one) + abs(last[kind][1]) < (inf if kind is far else _TOLD):
+                falls = max((last[kind][1] - one) / (t - last[kind][0]), 0.0)
                 slope[kind] = falls if falls or apart > _NOISY else slope.get(kind, 0.0)
-            last[kind] = t, value
+            last[kind] = t, one
         steep = slope.get(False, 0.0)
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
@@ -101,27 +101,27 @@ def _inside(t: float, by: float, low: float, high: float) -> float:
 
 
 class _Gap:
-    """(whether the budget is far, about log(ε/budget)): far from it by ε, else by log δ at its ε."""
+    """(whether the budget is far, about log(ε/budget), that by log δ): far from it by ε, else by log δ at its ε."""
 
     def __init__(self, route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
         assert question.unknown is not None and question.target is not None
         self.bound, self.given, self.derive, self.question = route.bound, given, derive, question
         self.unknown, self.target, self.closely = question.unknown, question.target, False
 
-    def __call__(self, x: float) -> tuple[bool, float]:
+    def __call__(self, x: float) -> tuple[bool, float, float]:
         try:
             return self._found(self.derive({**self.given, self.unknown.name: x}))
         except (OutOfScope, OverflowError):
-            return True, inf
+            return True, inf, inf
 
-    def _found(self, params: Params) -> tuple[bool, float]:
+    def _found(self, params: Params) -> tuple[bool, float, float]:
         bound = self.bound
         assert bound.near_budget is not None and bound.near_inverse is not None
         gap = gap_by_delta(bound, partial(bound.near_budget, closely=self.closely), self.question, params)
         if abs(gap) < _FAR or self.closely or params.get("steps", 1) == 1:
-            return False, gap
+            return False, gap, gap
         epsilon = bound.near_inverse(self.question.log_delta, **own_params(bound, params))
-        return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf
+        return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf, gap
 
 
 def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Question, params: Params) -> float:

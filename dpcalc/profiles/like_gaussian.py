@@ -10,13 +10,14 @@ from dpcalc.profiles import tilt
 from dpcalc.profiles.ends import log_infinite
 from dpcalc.profiles.tilt import Cumulants, Parts
 
+_SKEW = 0.3  # at most, of a sum that is nearly normal
 _AWAY, _ABOUT = 10.0, 1e-3  # deviations from the mean: ε is not farther away; its error, relative
 
 
 def log_delta_near(parts: Parts, epsilon: float) -> float | None:
-    """About log δ at ε of very many steps, whose tilted sum is nearly normal. None where rare losses decide."""
+    """About log δ at ε of very many steps, whose tilted sum is nearly normal. None where it is not, as with rare losses."""
     c = tilt.for_epsilon(parts, epsilon)
-    if c.deviation == 0 or tilt.is_rare(parts, c) or (found := _if_normal(c, epsilon)) == -inf:
+    if not _is_normal(parts, c) or (found := _if_normal(c, epsilon)) == -inf:
         return None
     return found
 
@@ -24,13 +25,17 @@ def log_delta_near(parts: Parts, epsilon: float) -> float | None:
 def epsilon_near(parts: Parts, log_delta: float) -> float | None:
     """About ε at δ in the same way. None where infinite losses decide, too."""
     c = tilt.for_delta(parts, log_delta)
-    if c.deviation == 0 or log_infinite(parts) >= log_delta or tilt.is_rare(parts, c):
+    if log_infinite(parts) >= log_delta or not _is_normal(parts, c):
         return None
     far = _AWAY * c.deviation
     try:
         return boundary(lambda epsilon: _if_normal(c, epsilon) - log_delta, c.mean + far, max(c.mean - far, 0.0), _ABOUT)
     except Unreachable:
         return None
+
+
+def _is_normal(parts: Parts, c: Cumulants) -> bool:
+    return c.deviation > 0 and abs(tilt.skewness(parts, c)) < _SKEW
 
 
 def _if_normal(c: Cumulants, epsilon: float) -> float:

@@ -53,6 +53,15 @@ def cumulants(parts: Parts, tilt: float) -> Cumulants:
     return Cumulants(tilt, total, mean, sqrt(variance))
 
 
+def skewness(parts: Parts, c: Cumulants) -> float:
+    """Of the sum under the tilt."""
+    third = 0.0
+    for pair, count in parts:
+        x = law(pair, c.tilt, _DEPTH)
+        third += count * float((x.weight * (x.loss - float((x.weight * x.loss).sum())) ** 3).sum())
+    return third / c.deviation**3
+
+
 def for_delta(parts: Parts, log_delta: float) -> Cumulants:
     """The tilt whose mean is about the ε at δ."""
     return _search(parts, lambda c: (-log_delta - c.prefactor) / c.rate if c.rate > 0 else inf)

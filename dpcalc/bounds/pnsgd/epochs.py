@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import invert_near
-from dpcalc.bounds.pnsgd.samples import DEEPEST, Samples, about, at, deepest, epsilon_along, followed, log_delta_along, powers
+from dpcalc.bounds.pnsgd.samples import (
+    DEEPEST,
+    Samples,
+    about,
+    at,
+    composed_epsilon,
+    deepest,
+    epsilon_along,
+    followed,
+    log_delta_along,
+    powers,
+)
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
 from dpcalc.numerics.rounding import up
@@ -92,7 +103,7 @@ def composed(bound: Bound) -> Bound:
         if basic == 0:
             return 0.0
         found = _epsilon_like_gaussian(samples, steps, log_delta) if steps > _MANY else None
-        return min(_epsilon(samples, steps, log_delta, *_ROUGHLY).upper if found is None else found, basic)
+        return min(composed_epsilon(samples, log_delta, steps) if found is None else found, basic)
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]

@@ -57,13 +57,12 @@ def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], closely
     if closely or _end(bound, p) < inf:
         found = dict(zip(found, many(bound, list(found), FINE if closely else COARSE, p), strict=True))
     _cut(found, lowest)
-    return tuple(found), tuple(found.values())
+    return _as_samples(found)
 
 
 def powers(bound: Bound, p: dict[str, Any]) -> Samples:
     """ε and log δ of one epoch, roughly and from above, where samples are placed from."""
-    seen = _seen(bound, tuple(p.items()))
-    return tuple(seen), tuple(seen.values())
+    return _as_samples(_seen(bound, tuple(p.items())))
 
 
 def deepest(log_delta: float, steps: int) -> float:
@@ -91,6 +90,20 @@ def log_delta_along(samples: Samples, epsilon: float) -> float:
     a, b, above, below = epsilons[k - 1], epsilons[k], logs[k - 1], logs[k]
     share = expm1(epsilon - a) / expm1(b - a) if b - a < 700 else 0.0
     return above + up(log1p(share * expm1(below - above)), 1e-13)
+
+
+def composed_epsilon(samples: Samples, log_delta: float, steps: int) -> float:
+    """An ε that the composition has at δ: half of δ for losses above the first sample at which one epoch has half of δ/E, Chernoff's bound
+    for the others. 0 where that is the first one, inf where none is as low."""
+    from dpcalc.profiles import pairs, tilt
+
+    epsilons, logs = samples
+    half = log_delta - log(2)
+    some = next((k for k, x in enumerate(logs, 1) if x <= half - log(steps)), None)
+    if some is None:
+        return inf
+    c = tilt.for_delta(((pairs.sampled(epsilons[:some], logs[:some]), steps),), half)
+    return max(0.0, (tilt.chernoff(c, 0.0) - half) / c.tilt)
 
 
 def many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any], ways: dict[float, Any] | None = None) -> list[float]:
@@ -124,6 +137,10 @@ def _around(bound: Bound, params: tuple[tuple[str, Any], ...], log_delta: float,
     return _lost(seen, log_delta, steps, asked), close
 
 
+def _as_samples(found: dict[float, float]) -> Samples:
+    return tuple(found), tuple(found.values())
+
+
 def _each(seen: dict[float, float], log_delta: float, steps: int) -> float:
     """The first of some ε at which one epoch has δ/E."""
     return next((e for e, x in seen.items() if x <= log_delta - log(steps)), inf)
@@ -131,20 +148,7 @@ def _each(seen: dict[float, float], log_delta: float, steps: int) -> float:
 
 def _lost(seen: dict[float, float], log_delta: float, steps: int, asked: float) -> float:
     """The loss of one epoch from which on it may as well be infinite, as far as some ε tell."""
-    return (asked or min(steps * _each(seen, log_delta, steps), _composed(seen, log_delta, steps))) + _LOST
-
-
-def _composed(seen: dict[float, float], log_delta: float, steps: int) -> float:
-    """An ε that the composition has at δ: half of δ for losses above the first power at which one epoch has half of δ/E, Chernoff's bound
-    for the others. 0 where that is at the first power."""
-    from dpcalc.profiles import pairs, tilt
-
-    half = log_delta - log(2)
-    some = next((k for k, x in enumerate(seen.values(), 1) if x <= half - log(steps)), None)
-    if some is None:
-        return inf
-    c = tilt.for_delta(((pairs.sampled(tuple(seen)[:some], tuple(seen.values())[:some]), steps),), half)
-    return max(0.0, (tilt.chernoff(c, 0.0) - half) / c.tilt)
+    return (asked or min(steps * _each(seen, log_delta, steps), composed_epsilon(_as_samples(seen), log_delta, steps))) + _LOST
 
 
 @lru_cache(maxsize=16)
