@@ -137,12 +137,12 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
             raise Unreachable(end, worst)
         if gap(risky) <= 0:
             return risky
-        near = int(boundary_log(whole, float(end), float(risky), 1e-3))
+        near = int(boundary_log(whole, float(end), float(risky), min(1e-3, met) if met else 1e-3, met))
     else:
         meets, fails = bracket(whole, float(start), -toward, float(low), float(high), 1.001)
         near = int(meets if meets == fails else boundary(whole, meets, fails, max(1e-15, 2.5 / max(meets, fails)), met))
-        if near * met > 1 and -met <= gap(near) <= 0:
-            return near
+    if near * met > 1 and -met <= gap(near) <= 0:
+        return near
     step = 1
     while gap(near) > 0:
         risky, near, step = near, min(max(near - toward * step, low), high), 2 * step
