@@ -22,7 +22,7 @@ _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smal
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
 _SHORT, _NOISY = 0.25, 0.03  # of log x: so near a slope is known well; so near it may be that of other samples
 _GENTLE = 0.05  # a slope: what is left to be seen is less than what few samples do to a gap
-_FAR, _TOLD = 0.7, 100.0  # of a gap: farther away ε tells more; two by δ, that tell a slope
+_FAR, _TOLD, _SEEN = 0.7, 100.0, 1.0  # of a gap: farther away ε tells more; two by δ that tell a slope, and one seen from there
 _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
 _STEEP: dict[bool | None, float] = {True: 10.0, False: 50.0}  # at a cliff both gaps, far and near
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
@@ -61,7 +61,8 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         for kind, one in {False: by_delta, far: value, None: value}.items():
             if kind in last and last[kind][0] != t and abs(one) + abs(last[kind][1]) < (inf if kind is far else _TOLD):
                 falls = max((last[kind][1] - one) / (t - last[kind][0]), 0.0)
-                slope[kind] = falls if falls or apart > _NOISY else slope.get(kind, 0.0)
+                tells = falls > _SEEN if far and kind is False else falls or apart > _NOISY
+                slope[kind] = falls if tells else slope.get(kind, 0.0)
             last[kind] = t, one
         steep = slope.get(False, 0.0)
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
