@@ -31,6 +31,9 @@ FINE = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 1 --learning-ra
 ALL = "shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter .5 --learning-rate .01 --epochs 100000 --sigma .711 --n 3.07e10 --delta 6.15e-24"
 SIZES = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter 10 --learning-rate .001 --epochs 1e11 --sigma 1.34 --epsilon 37.3 "
          "--delta 1.85e-5")
+ONE = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 2 --learning-rate .3 --index 1 --epochs 1e10 --n 5e9 --epsilon 2.17 "
+       "--delta 5.85e-28")
+SKEWED = "shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter 2 --learning-rate .001 --epochs 1e11 --sigma .191 --epsilon 47.3 --delta .298"
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 70_000, 12, 1_000_000),  # 94,759 and 8 and 3,974,160
@@ -41,6 +44,8 @@ LINES = [  # numbers, walks and points at most
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
     (f"{FINE} --solve n", 170_000, 2, 1_000_000),  # 155,030 and 1 and 6,030,336: one grid for all losses
     (ALL, 70_000, 7, 220_000),  # 63,515 and 6 and 3,635,712
+    (f"{ONE} --solve sigma", 100_000, 13, 300_000),  # 158,273 and 21 and 505,856: no slopes from afar
+    (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
     (f"{SIZES} --solve n", 400_000, 2, 1_600_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
 ]
 
@@ -103,6 +108,11 @@ def test_many_steps_are_nearly_normal():
         assert log_delta_near(parts, epsilon) == pytest.approx(log_delta_at(parts, epsilon).upper, abs=2e-3)
     rare = ((pairs.sampled((0.0, 1.0, 3.0), (-12.0, -13.0, -40.0)), 100),)
     assert tilt.is_rare(rare, tilt.for_epsilon(rare, 0.9)) and log_delta_near(rare, 0.9) is None
+    tailed = ((pairs.sampled((0.0, 1.0, 2.0, 3.0), (-5.0, -6.0, -7.0, -9.0)), 300),)
+    skewed, straight = tilt.for_epsilon(tailed, 5.0), tilt.for_epsilon(tailed, 60.0)
+    assert not tilt.is_rare(tailed, skewed) and log_delta_near(tailed, 5.0) is None
+    assert tilt.skewness(tailed, skewed) > 0.5 and tilt.skewness(((pairs.gaussian(0.1), 50),), straight) == pytest.approx(0.0, abs=1e-12)
+    assert log_delta_near(tailed, 60.0) == pytest.approx(log_delta_at(tailed, 60.0).upper, abs=0.02)
     assert _like_gaussian((tuple(np.linspace(0, 0.01, 40)), tuple(np.linspace(-6, -30, 40))), 10**5, 0.5) < 0
 
 
