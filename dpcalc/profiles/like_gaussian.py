@@ -15,7 +15,7 @@ _AWAY, _ABOUT = 10.0, 1e-3  # deviations from the mean: ε is not farther away; 
 
 
 def log_delta_near(parts: Parts, epsilon: float) -> float | None:
-    """About log δ at ε of very many steps by their finite losses, whose tilted sum is nearly normal. None where it is not, as with rare ones."""
+    """About log δ at ε of very many steps by their finite losses, whose tilted sum is nearly normal. None where it is not."""
     c = tilt.for_epsilon(parts, epsilon)
     if not _is_normal(parts, c) or (found := _if_normal(c, epsilon)) == -inf:
         return None
