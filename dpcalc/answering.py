@@ -31,7 +31,8 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     for route in _distinct(select(tuple(routes), named), question):
         try:
             row = _answered(route, given, derive, question, found)
-            found.append(row._replace(more=_choices(row, given, derive, question)))
+            params = derive({**given, **_solution(row, question)})
+            found.append(row._replace(params=params, more=_choices(row, params, question)))
             continue
         except OutOfScope as reason:
             reasons.append(reason)
@@ -87,14 +88,18 @@ def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], questi
     return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
 
 
-def _choices(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Callable[[], Mapping[str, Any]]:
+def _solution(row: Row, question: Question) -> dict[str, Any]:
+    """The value of the unknown, if there is one."""
+    return {question.unknown.name: row.result[question.unknown.name]} if question.unknown else {}
+
+
+def _choices(row: Row, params: Params, question: Question) -> Callable[[], Mapping[str, Any]]:
     """What its witness lacks, for JSON."""
 
     def found() -> Mapping[str, Any]:
         from dpcalc import choices
 
-        solved = {question.unknown.name: row.result[question.unknown.name]} if question.unknown else {}
-        return choices.of(row, derive({**given, **solved}), question)
+        return choices.of(row, params, question)
 
     return found
 

@@ -137,9 +137,8 @@ class _Search:
 
     def log_ratio(self, row: Row) -> float:
         x = row.result[self.question.asks]
-        if x <= 0:
-            return -inf
-        return log(x / self.target) if self.target > 0 else inf
+        ratio = x / self.target if x > 0 and self.target > 0 else inf if x > 0 else 0.0
+        return log(ratio) if ratio > 0 else -inf
 
     def gap(self, x: float) -> float:
         try:

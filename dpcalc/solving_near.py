@@ -122,7 +122,8 @@ class _Gap:
         if abs(gap) < _FAR or self.closely or params.get("steps", 1) == 1:
             return False, gap, gap
         epsilon = bound.near_inverse(self.question.log_delta, **own_params(bound, params))
-        return True, log(epsilon / self.target) if 0 < epsilon < inf else inf if epsilon else -inf, gap
+        ratio = epsilon / self.target
+        return True, log(ratio) if ratio > 0 else -inf, gap
 
 
 def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Question, params: Params) -> float:

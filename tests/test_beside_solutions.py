@@ -43,3 +43,39 @@ def test_of_a_shuffled_run_it_is_the_limit(cli):
     found = json.loads(cli(*line.split()).stdout)
     assert found["result"]["delta"] == pytest.approx(found["result"]["delta_limit"], rel=1e-4)
     assert any("is the limit as n → ∞" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("line", [
+    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 1000 --epsilon 1 --delta 1e-5 --solve sigma",
+    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --sigma 3 --index 40 --epsilon 1 --delta 1e-5 --solve n",
+    "rdp --mechanism gaussian --epsilon 1 --delta 1e-5 --solve sigma",
+    "subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma",
+])
+def test_digits_beside_a_solution_are_those_of_its_own_question(line, cli):
+    """They ended in a fault."""
+    solved = json.loads(cli(*line.split(), "--digits", "25", "--json").stdout)
+    row = next(b for b in solved["bounds"] if "digits" in b)
+    words = line.split()
+    words = [*words[: words.index("--epsilon")], *words[words.index("--delta") : words.index("--solve")]]
+    back = json.loads(cli(*words, f"--{solved['solved']}", repr(row[solved["solved"]]), "--digits", "25", "--json").stdout)
+    again = next(b for b in back["bounds"] if b["name"] == row["name"])
+    told = float(row["digits"]["epsilon"])
+    assert told == pytest.approx(float(again["digits"]["epsilon"]), rel=1e-9) and told <= again["epsilon"] * (1 + 1e-12)
+
+
+def test_a_solution_without_digits_says_why(cli):
+    notes = json.loads(cli(*"tv --fpr .1 --tpr .4 --solve mu --digits 20 --json".split()).stdout)["notes"]
+    assert any(note.startswith("no digits by") and "no closed form" in note for note in notes)
+
+
+@pytest.mark.parametrize("rest", ["--sigma 1000 --n 5 --index 5 --delta .5", "--sigma 1000 --n 5 --index 5 --delta .5 --epochs 3",
+                                  "--sigma 20 --index 1 --epsilon .4 --delta 1e-2 --solve n"])
+def test_the_worst_delta_is_at_the_epsilon_beside_it_though_its_position_is_the_one_asked_for(rest, cli):
+    line = f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 {rest}"
+    found = json.loads(cli(*line.split(), "--json").stdout)["result"]
+    words = line.split()
+    del words[words.index("--delta"):]
+    at = [] if "--epsilon" in words else ["--epsilon", repr(found["epsilon"])]
+    fixed = ["--n", str(found["n"])] if "n" in found else ["--epochs", "3"] if "--epochs" in rest else []
+    there = json.loads(cli(*words, *at, *fixed, "--json").stdout)["result"]
+    assert found["worst_delta"] == pytest.approx(there["worst_delta"], rel=1e-9) and found["worst_delta"] < 1e-2

@@ -199,7 +199,7 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     weight = np.maximum(np.roll(np.fft.irfft(moved, size), start - first), 0.0)
     whole = a**count
     weight *= whole
-    weight[start - first] += whole
+    weight[(start - first) % size] += whole  # it may lie beyond the window, like other weight that counts as lost
     # As r̂ is at most half of a, all steps are in proportion to it: r̂ is off by the error of a transform, the power by T/a times as much,
     # as |a + r̂| <= 1, and by a few ulps of T r̂/a times the larger one of |a + r̂|^T and a^T; the inverse transform's error is in
     # proportion to what is transformed.

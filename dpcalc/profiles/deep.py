@@ -16,6 +16,7 @@ from dpcalc.profiles.tilt import Cumulants, Parts, chernoff, log_peak
 
 _STEP = 2.0  # over what a step's rounding moves log M by 1 with
 _LEFT = 1.0  # of log δ, of the budget, for the grid; a smaller one is not worth a try
+_PLACES = 1e-9  # of ε: the places of losses in the millions are not known as well as sums of them
 _SHARE, _ROUNDS, _CELLS = 0.1, 3, 1 << 20  # of what is left, for the grid, if that is more; tries; points
 
 
@@ -38,7 +39,7 @@ def epsilon(parts: Parts, c: Cumulants, log_delta: float, depth: float, budget: 
     if found is None:
         return None
     step, grids = found
-    least = (_log_moment(grids, c) + log_peak(c.tilt) - log_less(log_delta, infinite)) / c.tilt * (1 + 1e-13)
+    least = (_log_moment(grids, c) + log_peak(c.tilt) - log_less(log_delta, infinite)) / c.tilt * (1 + _PLACES)
     return Bracket(max(0.0, least), 0.0, _told(near, c, grids, step))
 
 

@@ -12,6 +12,7 @@ from dpcalc.profiles.law import Grid
 from dpcalc.profiles.tilt import log_peak
 
 _TAIL = 60.0
+_ULPS = 4e-16  # what the last sum and its logarithm are rounded by
 
 
 class Reader:
@@ -77,7 +78,8 @@ class Reader:
     def _total(self, scaled: float, epsilon: float) -> float:
         scaled += self.added
         finite = (log(scaled) + self.grid.log_total - self.tilt * epsilon + self.side * self.slack) if scaled > 0 else -inf
-        return min(0.0, log_add(finite, self.log_infinite))
+        total = log_add(finite, self.log_infinite)
+        return min(0.0, total + self.side * _ULPS * (1 - total)) if total > -inf else total
 
     def epsilon(self, log_delta: float) -> float:
         """Where the bound falls to δ, from its safe side; 0 where it is nowhere above, inf where it never falls so far."""

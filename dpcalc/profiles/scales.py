@@ -88,8 +88,7 @@ def losses(pair: Pair, count: int, c: Cumulants) -> Losses:
 
 
 def _largest(allowed: Callable[[float], bool], low: float, high: float) -> float:
-    while high > low * _CLOSE:
-        middle = sqrt(low * high)
+    while high > low * _CLOSE and low < (middle := sqrt(low) * sqrt(high)) < high:
         low, high = (middle, high) if allowed(middle) else (low, middle)
     return low
 

@@ -96,3 +96,14 @@ def test_losses_that_are_nearly_all_infinite():
     """Less than 1e-16 of a step's weight is finite: the logarithm of what is left is."""
     found = log_infinite(((Pair(log_infinite=-7e-22), 10),))
     assert -1e-200 < found <= 0
+
+
+def test_the_point_that_steps_leave_may_be_far_away():
+    """200 of 1000 steps move by 100 points: that none does has e^-223, and lies beyond the window."""
+    weight = np.zeros(101)
+    weight[0], weight[100] = 0.8, 0.2
+    grid = Grid(0.01, 0.0, 0, weight, 0.0, 0.0)
+    found = power([(grid, 1000)], 10.0)
+    mean, variance = found.moments()
+    assert _lump(grid, 1000) == 0 and found.first > 0
+    assert mean == pytest.approx(200.0, rel=1e-3) and variance == pytest.approx(160.0, rel=0.01)

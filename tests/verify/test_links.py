@@ -87,6 +87,23 @@ def test_what_is_no_link_is_refused(change):
     assert not verdict.holds and verdict.head[0].verdict == "unchecked" and "out of range" in verdict.head[0].text
 
 
+@pytest.mark.parametrize("step", [0, -1, 2.5, True, None, 1002, 10**9, "7"])
+def test_what_is_no_step_is_refused(step):
+    record = ask(LINES["index"])
+    assert hybrid(record)["witness"]["step"] == 8 or hybrid(record)["witness"]["step"] < 20
+    hybrid(record)["witness"]["step"] = step
+    verdict = verify(record)
+    assert not verdict.holds and verdict.head[0].verdict == "unchecked" and "out of range" in verdict.head[0].text
+    del hybrid(record)["witness"]["step"]
+    assert not verify(record).holds
+
+
+def test_steps_that_are_too_many_are_refused():
+    record = ask(LINES["index"].replace("--n 1e6 --index 999000", "--n 1e9 --index 1"))
+    hybrid(record)["witness"]["step"] = 1
+    assert "out of range" in verify(record).head[0].text
+
+
 def test_the_contraction_bound_where_it_is_smaller():
     record = ask(f"{RUN} --diameter 2 --sigma 2 --n 1 --epsilon 1")
     assert hybrid(record)["witness"] == {"by": "shuffled-contraction"} and verify(record).holds

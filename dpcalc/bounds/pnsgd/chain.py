@@ -26,6 +26,7 @@ from dpcalc.numerics.rounding import up
 NOTHING = 6.5  # standard deviations
 _SMALL = 0.1  # κ, where 1 − θ does not tell θ
 _ALL, _FEW = 32, 64  # nodes that all block lengths are tried for; where there are no more than that
+_PARTS, _FIRST = 20, 4  # of a step; nodes that all of them are tried for
 _APART = 1.5  # nodes at which blocks are tried where none is of use
 TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _SPREAD = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
@@ -157,6 +158,8 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
     if j <= (_FEW if len(nodes) <= _FEW else _ALL) and nodes[j] == nodes[j - 1] + 1:
         return min(range(least, j), key=height)
     tried = {min(max(k, least), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
+    if least >= -_PARTS and (j <= _FIRST or j % 8 == 0):  # few parts of short steps, of which one suits
+        tried |= {*range(least, 0)}
     if lost or j % 8 == 0:
         sparse = 2 if lost else 1
         tried |= {*range(least, 0, 3 * sparse), *(k for k in _SPREAD[::sparse] if k < j), j - 1}
