@@ -64,7 +64,8 @@ def test_digits_beside_a_solution_are_those_of_its_own_question(line, cli):
 
 
 def test_a_solution_without_digits_says_why(cli):
-    notes = json.loads(cli(*"tv --fpr .1 --tpr .4 --solve mu --digits 20 --json".split()).stdout)["notes"]
+    line = "tv --fpr .1 --tpr .4 --solve mu --digits 20 --json"
+    notes = json.loads(cli(*line.split()).stdout)["notes"]
     assert any(note.startswith("no digits by") and "no closed form" in note for note in notes)
 
 
