@@ -168,6 +168,8 @@ def worst_position(epsilon: float, params: Params, head: Row) -> tuple[int, floa
 
     bound = head.route.bound
     index = 1 if bound.released == RELEASED else params["n"]
+    if index == params["index"] and 0 < epsilon == head.result.get("epsilon"):
+        return index, head.result["delta"]  # that is the guarantee itself
     at = {**params, "index": index}
     if bound.kind != "profile":
         return index, evaluate(head.route, at, Question("delta", epsilon=epsilon)).result["delta"]

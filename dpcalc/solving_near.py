@@ -63,7 +63,8 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
                 falls = max((last[kind][1] - one) / (t - last[kind][0]), 0.0)
                 tells = falls > _SEEN if far and kind is False else falls or apart > _NOISY
                 slope[kind] = falls if tells else slope.get(kind, 0.0)
-            last[kind] = t, one
+            if kind is not False or abs(one) < inf:  # far away δ is soon 1: what it was before tells more
+                last[kind] = t, one
         steep = slope.get(False, 0.0)
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
