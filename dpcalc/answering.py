@@ -31,7 +31,7 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     for route in _distinct(select(tuple(routes), named), question):
         try:
             row = _answered(route, given, derive, question, found)
-            params = derive({**given, **_solution(row, question)})
+            params = _params(row, given, derive, question)
             found.append(row._replace(params=params, more=_choices(row, params, question)))
             continue
         except OutOfScope as reason:
@@ -88,9 +88,10 @@ def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], questi
     return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
 
 
-def _solution(row: Row, question: Question) -> dict[str, Any]:
-    """The value of the unknown, if there is one."""
-    return {question.unknown.name: row.result[question.unknown.name]} if question.unknown else {}
+def _params(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Params:
+    """What the bounds read; a row that was solved for may know the solution only."""
+    unknown = question.unknown
+    return derive({**given, unknown.name: row.result[unknown.name]}) if unknown else row.params
 
 
 def _choices(row: Row, params: Params, question: Question) -> Callable[[], Mapping[str, Any]]:
