@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,9 @@ import pytest
 from calling import call
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:  # as in a job in the background; commands that are interrupted would inherit that
+        signal.signal(number, handler)
 SCRIPT = Path(sys.executable).with_name("dpcalc")
 ROOT = Path(__file__).parents[1]
 

@@ -3,14 +3,15 @@ machine. What it was before stands beside."""
 
 import numpy as np
 import pytest
-from last_iterate_lines import answer
+from last_iterate_lines import answer, asked
 
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.shift import record_ratio
-from dpcalc.bounds.pnsgd import chain_many
+from dpcalc.bounds.pnsgd import chain_many, epochs
 from dpcalc.bounds.pnsgd.epochs import _like_gaussian, _parts, basic_value, composed
 from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.bounds.pnsgd.shuffled_hybrid import BOUND
+from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.invert import bracket, integer_boundary
 from dpcalc.profiles import pairs, tilt
 from dpcalc.profiles.asked import Asked
@@ -34,6 +35,12 @@ SIZES = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter 10 --learning-r
 ONE = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 2 --learning-rate .3 --index 1 --epochs 1e10 --n 5e9 --epsilon 2.17 "
        "--delta 5.85e-28")
 SKEWED = "shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter 2 --learning-rate .001 --epochs 1e11 --sigma .191 --epsilon 47.3 --delta .298"
+CLOSE = ("shuffle-pnsgd --lipschitz .1 --smoothness 1 --diameter 10 --learning-rate .001 --epochs 1e10 --sigma .05 --epsilon 48.9 "
+         "--delta .0015")
+CLIFF = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter 2 --learning-rate .3 --index 1 --epochs 1e11 --n 1e12 --epsilon 3.66 "
+         "--delta 1.69e-24")
+NONE = ("shuffle-pnsgd --lipschitz 5 --smoothness .5 --diameter .5 --learning-rate .01 --epochs 1e11 --sigma .0204 --bound shuffled-iteration "
+        "--epsilon 11.3 --delta 2.36e-13")
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 70_000, 12, 1_000_000),  # 94,759 and 8 and 3,974,160
@@ -46,6 +53,8 @@ LINES = [  # numbers, walks and points at most
     (ALL, 70_000, 7, 220_000),  # 63,515 and 6 and 3,635,712
     (f"{ONE} --solve sigma", 100_000, 13, 300_000),  # 158,273 and 21 and 505,856: no slopes from afar
     (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
+    (f"{CLOSE} --solve n", 350_000, 2, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
+    (f"{CLIFF} --solve sigma", 120_000, 10, 260_000),  # 134,392 and 9 and 437,248: the same
     (f"{SIZES} --solve n", 400_000, 2, 1_600_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
 ]
 
@@ -80,6 +89,31 @@ def test_what_these_give():
     assert many["epochs"] == pytest.approx(942_979, rel=1e-3) and 2.897 < many["epsilon"] <= 2.9
     assert rows["epsilon"] == pytest.approx(1.985904, rel=1e-4)
     assert -564 < answer(DEEP)[0]["result"]["log_delta"] < -563  # it was -560.02
+
+
+def test_a_budget_that_is_met_as_closely_as_it_is_told():
+    """δ at the budget's ε is told as closely as ε at its δ: a value that meets the one meets the other."""
+    found = answer(f"{CLIFF} --solve sigma")[0]["result"]
+    assert found["sigma"] == pytest.approx(1.98415e-5, rel=1e-4) and 3.655 < found["epsilon"] <= 3.66  # it was 3.616 at 1.98505e-5
+
+
+def test_nothing_is_composed_far_above_a_budget(monkeypatch):
+    """Where next to all of δ is left, as half of the losses' moment says: only what is told as the best reachable is composed."""
+    looks, at = [], epochs._delta
+    monkeypatch.setattr(epochs, "_delta", lambda *args: looks.append(args) or at(*args))
+    code, _, err = asked(f"{NONE} --solve n".split())
+    assert code == 3 and "epsilon = 331199" in err
+    assert not looks  # three before
+
+
+@pytest.mark.parametrize("ratio, epsilon, log_delta, far", [(5.0, 1.0, -20.0, True), (5.0, 1.0, -0.1, False), (10.0, 30.0, -0.5, False)])
+def test_far_above_a_budget(ratio, epsilon, log_delta, far):
+    """Against the δ of Gaussian steps, of which .0201, .0201 and .0294 is left."""
+    ends = [0.0, *np.geomspace(1e-3 * ratio, 0.5 * ratio, 120).tolist()]
+    samples = tuple(ends), tuple(log_theta(e, ratio / 10) for e in ends)
+    assert epochs._is_far_above(samples, epsilon, log_delta, 100) == far
+    left = -np.expm1(log_theta(epsilon, ratio))
+    assert not far or left < -np.expm1(log_delta) / 10
 
 
 def test_levels_of_long_streams(monkeypatch):

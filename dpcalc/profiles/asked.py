@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -40,7 +39,9 @@ class Asked(NamedTuple):
         return max(1.0, sqrt(self.precision / PRECISION))
 
     def tilt_for(self, parts: Parts) -> Cumulants:
-        return _tilt(tuple(parts), self.aimed, self.log_delta or 0.0)
+        if self.aimed is None:
+            return tilt.for_delta(tuple(parts), self.log_delta or 0.0)
+        return tilt.for_epsilon(tuple(parts), self.aimed)
 
     def single(self, parts: Parts) -> float | None:
         """The ε at δ where one rare loss may decide it."""
@@ -60,14 +61,7 @@ class Asked(NamedTuple):
         """The change of log δ that the precision allows."""
         if self.epsilon is not None:
             return self.precision * (self.senseless if self.epsilon > _NO_PRIVACY else 1.0)
-        slope = c.tilt + 0.3 / c.deviation if c.deviation > 0 else c.tilt
         rougher = self.senseless ** ((c.mean > _SENSELESS) + (c.mean > _ABSURD))
-        found = self.precision * rougher * slope * max(c.mean, 0.02 * c.deviation)
+        found = self.precision * rougher * c.fall
         found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
         return found if self.aim is None else max(_LEAST_BUDGET, found)
-
-
-@lru_cache(maxsize=8)
-def _tilt(parts: Parts, epsilon: float | None, log_delta: float) -> Cumulants:
-    """Looked for once: several looks at one composition ask for it."""
-    return tilt.for_delta(parts, log_delta) if epsilon is None else tilt.for_epsilon(parts, epsilon)

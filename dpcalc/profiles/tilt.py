@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import inf, log, log1p, pi, sqrt
 from typing import NamedTuple
 
@@ -41,6 +42,12 @@ class Cumulants(NamedTuple):
         spread = sqrt(2 * pi) * self.deviation * self.tilt * (1 + self.tilt)
         return log1p(spread)
 
+    @property
+    def fall(self) -> float:
+        """About by how much log δ falls where log ε grows by 1, from the mean on."""
+        slope = self.tilt + 0.3 / self.deviation if self.deviation > 0 else self.tilt
+        return slope * max(self.mean, 0.02 * self.deviation)
+
 
 def cumulants(parts: Parts, tilt: float) -> Cumulants:
     total = mean = variance = 0.0
@@ -62,11 +69,13 @@ def skewness(parts: Parts, c: Cumulants) -> float:
     return third / c.deviation**3
 
 
+@lru_cache(maxsize=8)
 def for_delta(parts: Parts, log_delta: float) -> Cumulants:
     """The tilt whose mean is about the ε at δ."""
     return _search(parts, lambda c: (-log_delta - c.prefactor) / c.rate if c.rate > 0 else inf)
 
 
+@lru_cache(maxsize=8)
 def for_epsilon(parts: Parts, epsilon: float) -> Cumulants:
     """The tilt whose mean is about ε."""
     start = cumulants(parts, 0.0)

@@ -47,8 +47,8 @@ def _rest(g: Callable[[float], float], low: float) -> float:
 
 def integral(g: Callable[[float], float], low: float, high: float, power: float, beside: float = 0.0, rough: bool = False,
              many: Many | None = None) -> float:
-    """∫ g from below: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole, `beside` included. If
-    `rough`, by far wider panels, near it. `many` is g by arrays, far away: after many panels."""
+    """∫ g from below: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole, `beside` included, or where
+    g, which falls, is too small for a double. If `rough`, by far wider panels, near it. `many` is g by arrays, far away: after many panels."""
     grow, a, total, last = min(2.0, 1 + 4 / power), low, 0.0, 0.0
     if rough:
         return _roughly(g, low, min(high, _FARTHEST), grow**_WIDER)
@@ -63,7 +63,7 @@ def integral(g: Callable[[float], float], low: float, high: float, power: float,
         b = min(grow * a, high)
         piece = (b - a) * fsum(w * g(a + (b - a) * t) for t, w in NODES)
         total += piece
-        if piece * last < _LEFT * (total + beside) * (last - piece) and power > 1.02:
+        if piece == 0 or (piece * last < _LEFT * (total + beside) * (last - piece) and power > 1.02):
             break
         a, last = b, piece
     return total

@@ -51,7 +51,7 @@ def integral(g: Callable[[Array], Array], low: float, high: float, grow: float, 
         pieces = width * (g(edges[:-1, None] + width[:, None] * nodes) @ weights)
         sums, before = total + np.cumsum(pieces), np.concatenate(([last], pieces[:-1]))
         with np.errstate(over="ignore", invalid="ignore"):  # of a panel beyond 1e154: it is not the last one
-            done = np.flatnonzero(pieces * before < left * (sums + beside) * (before - pieces))
+            done = np.flatnonzero((pieces == 0) | (pieces * before < left * (sums + beside) * (before - pieces)))
         if len(done):
             return float(sums[done[0]])
         low, last, total = float(edges[-1]), float(pieces[-1]), float(sums[-1])

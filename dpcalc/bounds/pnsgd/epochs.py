@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
-from math import exp, inf, log
+from math import exp, expm1, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -40,11 +40,11 @@ _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost,
 _ROUGHLY, _CLOSELY = (50.0, inf), 1e-4  # for searches: times the precision, and errors of δ that are looked at; these alone
 _BASIC = 0.1  # of log δ, above which basic composition is not to be sharper by the smaller blocks of one value
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
-# Epochs whose composition takes long: searches go by a δ as close as its logarithm is to be, relative, in units of the precision.
-_MANY, _EACH = 30_000, 0.3
+_MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 1e-5  # of ε, that --solve leaves of basic composition
+_FAR_ABOVE = 0.1  # of the budget's 1 − δ: nothing is to be seen where as little is left
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
@@ -85,7 +85,7 @@ def composed(bound: Bound) -> Bound:
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
         samples = followed(bound, log_delta, steps, p)
-        found = _at_budget(samples, epsilon, log_delta, steps, *_as_closely(log_delta, steps))
+        found = _at_budget(samples, epsilon, log_delta, steps, *_as_closely(samples, epsilon, log_delta, steps))
         near = _basic_along(samples, epsilon, steps) - found < _BASIC
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
@@ -95,7 +95,7 @@ def composed(bound: Bound) -> Bound:
         found = _like_gaussian(samples, steps, epsilon) if steps > _MANY else None
         if found is not None:
             return found
-        return _at_budget(samples, epsilon, log_delta, steps, *(_as_closely(log_delta, steps) if many else _ROUGHLY))
+        return _at_budget(samples, epsilon, log_delta, steps, *(_as_closely(samples, epsilon, log_delta, steps) if many else _ROUGHLY))
 
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
@@ -130,16 +130,29 @@ def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[s
 def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, coarser: float, seen: float) -> float:
     """log δ at the budget's ε, by the composition of samples that go as deep as its δ needs; or basic, where that is less. Where Chernoff's
     bound is far below its δ, that: grids for so small a δ are large."""
-    if _far_below(samples[1][0], epsilon, steps):
-        return 0.0
+    if _is_far_above(samples, epsilon, log_delta, steps):
+        return 0.0  # which is always a bound
     basic = _basic_along(samples, epsilon, steps)
     rough = _chernoff(samples, steps, epsilon)
     return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser, seen).upper)
 
 
-def _as_closely(log_delta: float, steps: int) -> tuple[float, float]:
+def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int) -> bool:
+    """Whether δ at ε is seen to be far above a budget: 1 − δ = E min(1, e^{ε−L}) is at most e^{ε/2}E[e^{−L/2}]."""
+    from dpcalc.profiles import tilt
+
+    return tilt.cumulants(_parts(samples, steps), -0.5).log_total + epsilon / 2 < log(_FAR_ABOVE * -expm1(log_delta))
+
+
+def _as_closely(samples: Samples, epsilon: float, log_delta: float, steps: int) -> tuple[float, float]:
     """How closely log δ is told where ε is to meet a budget: in units of the precision, and of errors that are looked at."""
-    return max(1.0, (log_delta / _DEEP_BUDGET) ** 2 if steps <= _MANY else -log_delta * _EACH), _CLOSELY
+    if steps <= _MANY:
+        return max(1.0, (log_delta / _DEEP_BUDGET) ** 2), _CLOSELY
+    from dpcalc.profiles import asked
+
+    parts = _parts(samples, steps)
+    as_epsilon = asked.Asked(None, log_delta, asked.PRECISION, most=_AS_DELTA * asked.PRECISION, senseless=asked.ROUGHER)
+    return max(1.0, as_epsilon.budget(as_epsilon.tilt_for(parts)) / asked.PRECISION), _CLOSELY
 
 
 def _basic_along(samples: Samples, epsilon: float, steps: int) -> float:
