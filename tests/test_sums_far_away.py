@@ -1,5 +1,7 @@
 """Sums over endless streams: what lies far away is added up by arrays, as one by one; and roughly for searches."""
 
+from math import fsum
+
 import numpy as np
 import pytest
 from last_iterate_lines import answer
@@ -7,7 +9,7 @@ from last_iterate_lines import answer
 from dpcalc.bounds.online import online_contraction, online_limit, sums, sums_many
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAWS
 from dpcalc.bounds.pnsgd.step import log_b
 from dpcalc.numerics import lambert
 
@@ -47,13 +49,81 @@ def test_sums(decay, last):
     def loss(t):
         return -log_b(GAUSSIAN, 0.5, reach(t))
 
-    power = 2 * decay + 2
-    slow = sums.lower_sum(loss, 9, last, power)
-    fast = sums.lower_sum(loss, 9, last, power, many=online_contraction.far_away(0.5, levels, 100.0))
-    rough = sums.lower_sum(loss, 9, last, power, rough=True)
+    grow = sums.falling(2 * decay + 2)
+    slow = sums.lower_sum(loss, 9, last, grow)
+    fast = sums.lower_sum(loss, 9, last, grow, many=online_contraction.far_away(0.5, levels, 100.0))
+    rough = sums.lower_sum(loss, 9, last, grow, rough=True)
     assert fast <= slow * (1 + 1e-11) and fast == pytest.approx(slow, rel=1e-9) and rough == pytest.approx(slow, rel=1e-3)
-    beside = sums.lower_sum(loss, 9, last, power, beside=1e6 * slow)
+    beside = sums.lower_sum(loss, 9, last, grow, beside=1e6 * slow)
     assert slow * (1 - 1e-4) <= beside <= slow
+
+
+@pytest.mark.parametrize("decay, c1, c2, first, last, rel", [
+    (1.5, 3.0, 1.0, 1, 30_000, 3e-12), (2.0, 40.0, 1e-9, 2, 30_000, 1e-9), (50.0, 100.0, 3.0, 7, 30_000, 3e-12), (1000.0, 1e-3, 0.5, 2, 30_000, 3e-12),
+    (20.0, 2.3994807584206514e44, 473.4334779717574, 13, 3921, 1e-9),  # 1.3e-11 above before: a noise that bends at step 202
+    (20.0, 1.0930004249364212e60, 0.088410683273633, 8, 1046, 1e-9),  # 5.9e-12 above
+    (100.0, 1.8401820106054918e233, 0.0502453091985252, 19, 12_072, 5e-9),  # 1.3e-7 below
+    (20.0, 4.303774581578938e85, 0.0, 717, 50_842, 5e-9), (50.0, 3.1200376258896305e130, 30.256163084447696, 7, 421, 2e-8),
+])
+def test_squares_of_levels(decay, c1, c2, first, last, rel):
+    """Against the sum term by term: never above it, also where the noise bends and falls within few steps."""
+    levels = schedule(c1, c2, decay)
+    whole = fsum(levels.at(t) ** 2 for t in range(first, last + 1))
+    terms = levels.smooth_from(first + sums.FIRST) - first
+    found = sums.lower_sum(lambda t: levels.at(t) ** 2, first, last, levels.grow, terms=terms)
+    assert whole * (1 - rel) <= found <= whole
+
+
+@pytest.mark.parametrize("noise", ("gaussian", "laplace"))
+@pytest.mark.parametrize("decay, epsilon", [(1.5, 0.3), (20.0, 27.0), (300.0, 2.0)])
+def test_losses_of_fast_decays(noise, decay, epsilon):
+    """The contraction's sum against the one term by term: never above it."""
+    levels = schedule(1e3, 30.0, decay)._replace(noise=noise)
+    law = LAWS[noise]
+    last = 2000
+    reach = reaches(levels, *(RUN[name] for name in ("diameter", "learning_rate", "smoothness", "strong_convexity")))
+    whole = law.log_delta(epsilon, 2 * RUN["lipschitz"] / levels.at(3)) + fsum(log_b(law, epsilon, reach(t)) for t in range(4, last + 1))
+    found = online_contraction.value(epsilon, law, levels, n=last, index=3, **RUN)
+    assert found >= min(whole, 0.0) and found == pytest.approx(whole, rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon, c1, c2, decay", [(3.0, 2.0, 9.0, 1.3), (400.0, 1e3, 30.0, 3.0), (4e4, 1e21, 1e3, 10.0), (4.43, 2.26e199, 1.38e-3, 50.0)])
+def test_panels_as_wide_as_losses_are_smooth(epsilon, c1, c2, decay):
+    """Against narrow panels: where noise is constant, bends, falls, and where the loss of a step falls from large to small."""
+    levels = schedule(c1, c2, decay)
+    reach = reaches(levels, *(RUN[name] for name in ("diameter", "learning_rate", "smoothness", "strong_convexity")))
+
+    def loss(t):
+        return -log_b(GAUSSIAN, epsilon, reach(t))
+
+    grow = online_contraction.panels(epsilon, levels, reach, 2 * decay + 2)
+    low, high = (levels.smooth_from(300) + x for x in (0.5, 50_000.5))
+    narrow = sums.integral(loss, low, high, lambda t: min(1.1, 1 + 1 / decay))
+    assert sums.integral(loss, low, high, grow) == pytest.approx(narrow, rel=1e-11)
+    assert sums.integral(loss, low, high, grow, rough=True) == pytest.approx(narrow, rel=0.02)
+
+
+FAST = "online-noise --lipschitz .328 --smoothness .312 --diameter .167 --strong-convexity .00136 --decay 437 --epsilon 8.63 --delta 7.9e-30"
+SLOW = "online-noise --lipschitz 9.82 --smoothness 1.37 --diameter 3.95 --learning-rate .0133 --decay 300 --bound online-iteration"
+
+
+@pytest.mark.parametrize("line, most", [
+    (f"{FAST} --noise laplace --c1 3930 --c2 3.98 --index 11082105522 --n inf --solve learning-rate", 35_000),  # 91 s
+    ("online-noise --lipschitz 6.59 --smoothness .227 --diameter 1.87 --learning-rate .171 --decay 300 --c1 595 --c2 179 --index 187810598196 "
+     "--n inf --delta 1.13e-21", 12_000),  # 199,000: an epsilon of 29,686
+    (f"{SLOW} --c2 .337 --index 12744 --n 1e12 --epsilon 3.93 --delta 7.19e-18 --solve c1", 12_000),  # 85,000 a value
+])
+def test_the_levels_that_fast_decays_ask_for(line, most, monkeypatch):
+    """Sums end where nothing is left, and panels are as wide as the noise is smooth."""
+    asked, at = [0], Schedule.at
+
+    def counted(self, j):
+        asked[0] += 1
+        return at(self, j)
+
+    monkeypatch.setattr(Schedule, "at", counted)
+    answer(line)
+    assert asked[0] <= most
 
 
 def test_it_is_by_arrays_only_far_away(monkeypatch):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from math import inf, log
+from math import ceil, e, exp, hypot, inf, log, pi
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact
 
+_NEAR, _FAR = 5.0, 40.0  # steps to where the noise is not smooth: what sums may pass; and their ends be near
+_WIDTH = 3.0  # of a panel, in units of log x
+
 
 class Schedule(NamedTuple):
-    """v_j = MD/(2η log(j^a/C1 + C2)) or σ_j = MD/(2η√W(j^{2a}/(2πC1²) + C2)): falls in j, defined for real j too."""
+    """v_j = MD/(2η log(j^a/C1 + C2)) or σ_j = MD/(2η√W(j^{2a}/(2πC1²) + C2)): falls in j, defined for real j too.
+
+    With x = j^a/C1 or j^{2a}/(2πC1²), 1/W(x + C2) is a smooth function of log x but for log(−C2), its pole, and log(−C2 − 1/e), where W
+    branches: it bends at C2 and at C2 + 1/e, and is nearly constant before both.
+    """
 
     noise: str
     half: float  # MD/(2η)
@@ -21,6 +28,40 @@ class Schedule(NamedTuple):
     def at(self, j: float) -> float:
         """The level of step j, rounded down."""
         return LEVELS[self.noise](self.decay * log(j), self.half, self.c1, self.c2) * (1 - 4e-15)
+
+    @property
+    def rate(self) -> float:
+        """By how much log x grows with log j."""
+        return self.decay * (2 if self.noise == "gaussian" else 1)
+
+    def bends(self) -> list[float]:
+        """rate·log j where the noise bends."""
+        scale = 2 * log(self.c1) + log(2 * pi) if self.noise == "gaussian" else log(self.c1)
+        return [scale + log(c) for c in (self.c2, self.c2 + 1 / e) if c > 0]
+
+    def share(self, j: float) -> float:
+        """x/(x + C2)."""
+        return 1 / (1 + exp(min(self.bends()[0] - self.rate * log(j), 700.0))) if self.c2 > 0 else 1.0
+
+    def width(self, j: float) -> float:
+        """How wide a panel from j on may be, in log x: 12 nodes integrate σ² to 1e-15. Singularities lie π beside the bends; the ends of
+        the panel are as far from these as half the panel, or more."""
+        at, bends = self.rate * log(j), self.bends()
+        before = bends[0] - at if self.c2 > 0 else 0.0
+        return max(_WIDTH, at - bends[-1], before / 2)
+
+    def grow(self, j: float) -> float:
+        """By what factor such a panel grows."""
+        return min(2.0, 1 + self.width(j) / self.rate)
+
+    def smooth_from(self, j: int) -> int:
+        """A step, not before j, from which on sums may be integrals."""
+        for bend in self.bends():
+            if j <= exp(min(bend / self.rate, 700.0)) < _NEAR * self.rate / pi:
+                j = ceil(exp(bend / self.rate))
+        while j * hypot(min(abs(self.rate * log(j) - bend) for bend in self.bends()), pi) < _FAR * self.rate:
+            j += 1 + j // 100
+        return j
 
     def least(self, first: int, last: int) -> float:
         """The least level of steps first..last."""

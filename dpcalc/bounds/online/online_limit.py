@@ -19,7 +19,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.online.levels import Schedule
-from dpcalc.bounds.online.online_contraction import far_away
+from dpcalc.bounds.online.online_contraction import far_away, panels
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import integral
@@ -44,7 +44,8 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
     many = far_away(epsilon, levels, reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity))
-    return min(0.0, up(log_a - integral(loss, index + 1, inf, 4 * levels.decay + 2, -log_a, rough, many), _QUADRATURE))
+    grow = panels(epsilon, levels, reach, 4 * levels.decay + 2)
+    return min(0.0, up(log_a - integral(loss, index + 1, inf, grow, -log_a, rough, many), _QUADRATURE))
 
 
 def coarse(epsilon: float, **p: Any) -> float:

@@ -1,12 +1,14 @@
 """Σ g(t) over t = first..last for a smooth, falling g that varies on the scale of t, from below; last to 1e15 or ∞.
 
-The first 200 terms are added. For the others Euler–Maclaurin around midpoints, Σ = ∫_{a−½}^{b+½} g − [g′]/24 + R, |R| about 7|g‴|/5760:
-ten times that, with g‴ from differences at a spacing of a/16, is taken off. Panels of the integral double at most.
+The first terms, 200 or more, are added. For the others Euler–Maclaurin around midpoints, Σ = ∫_{a−½}^{b+½} g − [g′]/24 + 7[g‴]/5760 − …;
+with g′ from differences that leaves R = 17[g‴]/5760, and terms that are less by 1/w² each, w the distance from the ends to singularities of
+g: five times that, with g‴ from differences, is taken off. Between the ends these count for e^{−2πw} only (Trefethen & Weideman 2014,
+Theorem 5.1). Panels of the integral double at most.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from math import exp, fsum, inf, log
 from typing import Any
@@ -14,69 +16,90 @@ from typing import Any
 from dpcalc.numerics.hockey_stick import NODES
 
 Many = Callable[[Any], Any]  # of an array
+Grow = Callable[[float], float]  # t → by what factor a panel from t on may grow
 
-_FIRST = 200
+FIRST = 200
 _LEFT = 1e-12
 _FEW = 100  # panels, before arrays are worth their import
-_WIDER, _ROUGH = 6, 1e-6  # times as wide in log t are the panels of a rough integral; the part of it that may be left out
+_WIDER, _WIDE, _ROUGH = 6, 2, 1e-6  # times the least width in log t, and the one there, of rough panels; what these may leave out
+_MOST = 1e300  # of a panel's integral: the rest is left out
 _FARTHEST = 1e300  # what lies beyond is left out: the sum is from below
 
 
-def lower_sum(g: Callable[[float], float], first: int, last: float, power: float, beside: float = 0.0, rough: bool = False,
-              many: Many | None = None) -> float:
+def lower_sum(g: Callable[[float], float], first: int, last: float, grow: Grow, beside: float = 0.0, rough: bool = False,
+              many: Many | None = None, terms: int = FIRST) -> float:
     """Σ_{t=first}^{last} g(t), never above it, to 1e-9 of itself, or to 1e-12 of what it is added to (`beside`); if `rough`, near it.
-    `power` is about the largest −d log g/d log t; `many` as in `integral`."""
+    `grow` and `many` as in `integral`; as many terms are added one by one."""
     if last < first:
         return 0.0
-    head_end = min(last, first + _FIRST - 1)
+    head_end = min(last, first + terms - 1)
     head = fsum(g(float(t)) for t in range(first, int(head_end) + 1))
     if head_end == last or head == inf:
         return head * (1 - 1e-15)
     low, high = head_end + 0.5, last + 0.5
-    tail = integral(g, low, high, power, head + beside, rough, many)
+    tail = integral(g, low, high, grow, head + beside, rough, many)
     rim = (g(min(high, _FARTHEST) - 0.5) - g(min(high, _FARTHEST) + 0.5)) if high < 1e15 else 0.0
     tail -= (g(low - 0.5) - g(low + 0.5) - rim) / 24
-    return max(head, (head + tail - _rest(g, low)) * (1 - 1e-12))
+    rest = _rest(g, low, grow) + (_rest(g, high, grow) if high < 1e15 else 0.0)
+    return max(head, (head + tail - rest) * (1 - 1e-12))
 
 
-def _rest(g: Callable[[float], float], low: float) -> float:
-    h = low / 16
-    third = abs(3 * (g(low + h) - g(low + 2 * h)) - (g(low) - g(low + 3 * h))) / h**3
-    return 10 * 7 * third / 5760
+def _rest(g: Callable[[float], float], end: float, grow: Grow) -> float:
+    """Of three third differences around the end the largest counts: g‴ may change its sign there."""
+    h = end * min(1 / 16, (grow(end) - 1) / 4)
+    a, b, c, d, e, f = (g(end + k * h) for k in range(-2, 4))
+    third = max(abs(3 * (b - c) - (a - d)), abs(3 * (c - d) - (b - e)), abs(3 * (d - e) - (c - f))) / h**3
+    return 5 * 17 * third / 5760
 
 
-def integral(g: Callable[[float], float], low: float, high: float, power: float, beside: float = 0.0, rough: bool = False,
+def falling(power: float) -> Grow:
+    """The factor where −d log g/d log t is at most about `power`."""
+    factor = min(2.0, 1 + 4 / power)
+    return lambda t: factor
+
+
+def integral(g: Callable[[float], float], low: float, high: float, grow: Grow, beside: float = 0.0, rough: bool = False,
              many: Many | None = None) -> float:
-    """∫ g from below: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole, `beside` included, or where
-    g, which falls, is too small for a double. If `rough`, by far wider panels, near it. `many` is g by arrays, far away: after many panels."""
-    grow, a, total, last = min(2.0, 1 + 4 / power), low, 0.0, 0.0
-    if rough:
-        return _roughly(g, low, min(high, _FARTHEST), grow**_WIDER)
+    """∫ g from below, in panels [t, t·grow(t)]: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole,
+    `beside` included, or where g, which falls, is too small for a double. If `rough`, by far wider panels, near it. `many` is g by arrays,
+    far away: after many panels, from where on they grow as
+    they do at last, which is not more."""
+    a, total, last = low, 0.0, 0.0
     high = min(high, _FARTHEST)
+    if rough:
+        return _roughly(g, low, high, grow)
     for k in count():
         if k == _FEW and many is not None and a < high:
             from dpcalc.bounds.online import sums_many
 
-            return sums_many.integral(many, a, high, grow, last, total, beside, _LEFT)
+            return sums_many.integral(many, a, high, grow(_FARTHEST), last, total, beside, _LEFT)
         if a >= high:
             break
-        b = min(grow * a, high)
-        piece = (b - a) * fsum(w * g(a + (b - a) * t) for t, w in NODES)
+        b = min(grow(a) * a, high)
+        piece = _piece(b - a, (w * g(a + (b - a) * t) for t, w in NODES))
         total += piece
-        if piece == 0 or (piece * last < _LEFT * (total + beside) * (last - piece) and power > 1.02):
+        if piece in (0, _MOST) or piece * last < _LEFT * (total + beside) * (last - piece):
             break
         a, last = b, piece
     return total
 
 
-def _roughly(g: Callable[[float], float], low: float, high: float, grow: float) -> float:
+def _piece(width: float, heights: Iterable[float]) -> float:
+    """A panel's integral, or as much of it as a double may add to."""
+    try:
+        return min(width * fsum(heights), _MOST)
+    except OverflowError:
+        return _MOST
+
+
+def _roughly(g: Callable[[float], float], low: float, high: float, grow: Grow) -> float:
     """In panels of log t, until one adds next to nothing."""
-    a, total = log(low), 0.0
+    a, total, least = log(low), 0.0, _WIDER * log(grow(_FARTHEST))
     while a < log(high):
-        width = min(log(grow), log(high) - a)
-        piece = width * fsum(w * exp(a + width * x) * g(exp(a + width * x)) for x, w in NODES)
+        width = min(max(least, _WIDE * log(grow(exp(a)))), log(high) - a)
+        piece = _piece(width, (w * exp(a + width * x) * g(exp(a + width * x)) for x, w in NODES))
         total += piece
-        if piece <= _ROUGH * total:
+        if piece <= _ROUGH * total or piece == _MOST:
             break
         a += width
     return total
