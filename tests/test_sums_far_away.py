@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from last_iterate_lines import answer
 
-from dpcalc.bounds.online import online_contraction, online_limit, sums, sums_many
+from dpcalc.bounds.online import far, online_contraction, online_limit, sums, sums_many
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAWS
@@ -27,7 +27,7 @@ def test_losses(c1, c2, epsilon):
     levels = schedule(c1, c2, 1.05)
     reach = reaches(levels, RUN["diameter"], RUN["learning_rate"], RUN["smoothness"], RUN["strong_convexity"])
     t = np.geomspace(1e7, 1e290, 300)
-    found = sums_many.losses(epsilon, levels, 100.0, t)
+    found = sums_many.losses(epsilon, levels, t)
     one_by_one = np.array([-log_b(GAUSSIAN, epsilon, reach(float(x))) for x in t])
     assert (found <= one_by_one * (1 + 1e-12)).all()
     seen = one_by_one > 1e-300
@@ -51,7 +51,7 @@ def test_sums(decay, last):
 
     grow = sums.falling(2 * decay + 2)
     slow = sums.lower_sum(loss, 9, last, grow)
-    fast = sums.lower_sum(loss, 9, last, grow, many=online_contraction.far_away(0.5, levels, 100.0))
+    fast = sums.lower_sum(loss, 9, last, grow, far=far.far_away(0.5, levels, grow))
     rough = sums.lower_sum(loss, 9, last, grow, rough=True)
     assert fast <= slow * (1 + 1e-11) and fast == pytest.approx(slow, rel=1e-9) and rough == pytest.approx(slow, rel=1e-3)
     beside = sums.lower_sum(loss, 9, last, grow, beside=1e6 * slow)
@@ -72,6 +72,27 @@ def test_squares_of_levels(decay, c1, c2, first, last, rel):
     terms = levels.smooth_from(first + sums.FIRST) - first
     found = sums.lower_sum(lambda t: levels.at(t) ** 2, first, last, levels.grow, terms=terms)
     assert whole * (1 - rel) <= found <= whole
+
+
+@pytest.mark.parametrize("decay, epsilon, c1, c2", [(1.01, 0.3, 3.0, 1.0), (1.2, 30.0, 1e3, 0.0), (3.0, 5.0, 1e6, 700.0)])
+@pytest.mark.parametrize("last", (np.inf, 1e14))
+def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, last):
+    """Far away −log B is next to a power of the step; not above what panels give, which stop where 1e-12 is left, if that is there."""
+    levels = schedule(c1, c2, decay)._replace(noise="laplace")
+    reach = reaches(levels, *(RUN[name] for name in ("diameter", "learning_rate", "smoothness", "strong_convexity")))
+    asked = [0]
+
+    def loss(t):
+        asked[0] += 1
+        return -log_b(LAWS["laplace"], epsilon, reach(t))
+
+    first = int(max(9, (c1 * np.exp(epsilon / 2 + 1)) ** (1 / decay)))
+    grow = sums.falling(2 * decay + 2)
+    panels, asked[0] = sums.lower_sum(loss, first, last, grow), 0
+    closed = sums.lower_sum(loss, first, last, grow, far=far.far_away(epsilon, levels, grow))
+    assert closed == pytest.approx(panels, rel=2e-11) and asked[0] < 900
+    rough = sums.lower_sum(loss, first, last, grow, rough=True, far=far.far_away(epsilon, levels, grow))
+    assert rough == pytest.approx(panels, rel=1e-3)
 
 
 @pytest.mark.parametrize("noise", ("gaussian", "laplace"))
@@ -96,7 +117,7 @@ def test_panels_as_wide_as_losses_are_smooth(epsilon, c1, c2, decay):
     def loss(t):
         return -log_b(GAUSSIAN, epsilon, reach(t))
 
-    grow = online_contraction.panels(epsilon, levels, reach, 2 * decay + 2)
+    grow = far.panels(epsilon, levels, reach, 2 * decay + 2)
     low, high = (levels.smooth_from(300) + x for x in (0.5, 50_000.5))
     narrow = sums.integral(loss, low, high, lambda t: min(1.1, 1 + 1 / decay))
     assert sums.integral(loss, low, high, grow) == pytest.approx(narrow, rel=1e-11)
@@ -137,7 +158,6 @@ def test_it_is_by_arrays_only_far_away(monkeypatch):
     monkeypatch.setattr(online_limit, "log_b", counted)
     online_limit.value(0.5, GAUSSIAN, schedule(3.0, 1.0, 1.05), index=8, **RUN)
     assert asked[0] <= 1300  # 13,368 without
-    assert online_contraction.far_away(0.5, schedule(3.0, 1.0, 1.05)._replace(noise="laplace"), 100.0) is None
 
 
 def test_a_search_for_a_limit():

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from math import ceil, inf, log2
 from typing import Any
 
-_ADDED = 200  # terms
+_ADDED, _FEW = 200, 5000  # terms; as many are all added
 _HEIGHT = 12  # Y: e^{−2πY} is 1e-33
 _FAR, END = 10**13, 2**1000
 _GROWTH = 1.5  # of the boxes, from left to right
@@ -27,9 +27,9 @@ Function = Callable[[Any], Any]
 
 def falling(mp: Any, f: Function, first: int, last: float, above: bool = False, loose: float = 1.0) -> Any:
     """Σ_{t=first}^{last} f(t), or a little less (`above`: more), to loose·2^−60 of it; f takes a number, real or complex."""
-    near = min(last, first + _ADDED - 1)
+    near = min(last, first + _ADDED - 1) if last - first >= _FEW else last
     total = mp.fsum(f(mp.mpf(t)) for t in range(first, int(near) + 1))
-    a, b = first + _ADDED, int(min(last, max(_FAR, first + 2 * _ADDED)))
+    a, b = int(near) + 1, int(min(last, max(_FAR, first + 2 * _ADDED)))
     if b >= a:
         half = mp.mpf(1) / 2
         total = total + integral(mp, f, a - half, b + half, total, loose=loose)

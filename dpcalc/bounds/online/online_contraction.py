@@ -1,21 +1,18 @@
 """Noisy SGD over a stream, a noise level for each step: the guarantee of one index, by contraction."""
 
-from collections.abc import Callable
-from functools import partial
 from math import inf
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.online.levels import Levels, Listed, Schedule
+from dpcalc.bounds.online.far import far_away, panels
+from dpcalc.bounds.online.levels import Levels, Listed
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.online.sums import FIRST, Grow, Many, falling, lower_sum
+from dpcalc.bounds.online.sums import FIRST, lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio
 from dpcalc.numerics.rounding import up
-
-_ASIDE, _ZERO = 3.0, 1.9  # of A
 
 
 def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -34,46 +31,10 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if isinstance(levels, Listed):
         total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)
     else:
-        many = far_away(epsilon, levels, reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity))
+        grow = panels(epsilon, levels, reach, 2 * levels.decay + 2)
         terms = levels.smooth_from(index + FIRST) - index
-        total = lower_sum(loss, index + 1, n, panels(epsilon, levels, reach, 2 * levels.decay + 2), -log_a, rough, many, terms)
+        total = lower_sum(loss, index + 1, n, grow, -log_a, rough, far_away(epsilon, levels, grow), terms)
     return min(0.0, up(log_a - total, 1e-12))
-
-
-def panels(epsilon: float, levels: Schedule, reach: Callable[[float], float], power: float) -> Grow:
-    """How panels of the integral of −log B may grow. At κ = 2√W Gaussian noise has about Q(A), A = ε/κ − κ/2, whose zeros nearest to the
-    real line are at −1.9 ± 2.8i: panels are as wide as σ² is smooth, and 3 of A or half as far as the zeros, as long as A > 0; beyond, Q(A)
-    falls by e² at most."""
-    least = falling(power)
-    if levels.noise != "gaussian" or epsilon == 0:
-        return least
-
-    def grow(t: float) -> float:
-        kappa = reach(t)
-        w = kappa * kappa / 4
-        a = epsilon / kappa - kappa / 2
-        slope = (epsilon / 2 + w) / (kappa * (1 + w)) * levels.share(t)  # −dA/d log x
-        wide = (max(_ASIDE, (a + _ZERO) / 2) if a > 0 else min(_ASIDE, 2 / -a)) / slope
-        factor: float = 1 + (least(t) - 1) * max(1.0, min(wide, levels.width(t)) / 4)
-        return min(2.0, factor)
-
-    return grow
-
-
-def far_away(epsilon: float, levels: Levels, reach: float) -> Many | None:
-    """t → −log B_t by arrays, where there is such a form; the reach is MD/η."""
-    if isinstance(levels, Listed) or levels.noise not in _FAR_AWAY:
-        return None
-    return partial(_FAR_AWAY[levels.noise], epsilon, levels, reach)
-
-
-def _gaussian(epsilon: float, levels: Schedule, reach: float, t: Any) -> Any:
-    from dpcalc.bounds.online import sums_many  # with numpy
-
-    return sums_many.losses(epsilon, levels, reach, t)
-
-
-_FAR_AWAY = {"gaussian": _gaussian}
 
 
 def coarse(epsilon: float, **p: Any) -> float:

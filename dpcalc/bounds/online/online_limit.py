@@ -18,14 +18,14 @@ from math import inf
 from typing import Any
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.online.far import far_away, panels
 from dpcalc.bounds.online.levels import Schedule
-from dpcalc.bounds.online.online_contraction import far_away, panels
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import integral
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
+from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio
 from dpcalc.numerics.rounding import up
 
 _QUADRATURE = 3e-10
@@ -43,9 +43,8 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
-    many = far_away(epsilon, levels, reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity))
     grow = panels(epsilon, levels, reach, 4 * levels.decay + 2)
-    return min(0.0, up(log_a - integral(loss, index + 1, inf, grow, -log_a, rough, many), _QUADRATURE))
+    return min(0.0, up(log_a - integral(loss, index + 1, inf, grow, -log_a, rough, far_away(epsilon, levels, grow)), _QUADRATURE))
 
 
 def coarse(epsilon: float, **p: Any) -> float:

@@ -11,25 +11,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import count
 from math import exp, fsum, inf, log
-from typing import Any
 
 from dpcalc.numerics.hockey_stick import NODES
 
-Many = Callable[[Any], Any]  # of an array
+# (panels so far, low, high, the last one, the total, what it is added to) → the total with ∫_low^high, where that is known at once.
+Far = Callable[[int, float, float, float, float, float], float | None]
 Grow = Callable[[float], float]  # t → by what factor a panel from t on may grow
 
 FIRST = 200
-_LEFT = 1e-12
-_FEW = 100  # panels, before arrays are worth their import
+LEFT = 1e-12
 _WIDER, _WIDE, _ROUGH = 6, 2, 1e-6  # times the least width in log t, and the one there, of rough panels; what these may leave out
 _MOST = 1e300  # of a panel's integral: the rest is left out
 _FARTHEST = 1e300  # what lies beyond is left out: the sum is from below
 
 
 def lower_sum(g: Callable[[float], float], first: int, last: float, grow: Grow, beside: float = 0.0, rough: bool = False,
-              many: Many | None = None, terms: int = FIRST) -> float:
+              far: Far | None = None, terms: int = FIRST) -> float:
     """Σ_{t=first}^{last} g(t), never above it, to 1e-9 of itself, or to 1e-12 of what it is added to (`beside`); if `rough`, near it.
-    `grow` and `many` as in `integral`; as many terms are added one by one."""
+    `grow` and `far` as in `integral`; as many terms are added one by one."""
     if last < first:
         return 0.0
     head_end = min(last, first + terms - 1)
@@ -37,7 +36,7 @@ def lower_sum(g: Callable[[float], float], first: int, last: float, grow: Grow, 
     if head_end == last or head == inf:
         return head * (1 - 1e-15)
     low, high = head_end + 0.5, last + 0.5
-    tail = integral(g, low, high, grow, head + beside, rough, many)
+    tail = integral(g, low, high, grow, head + beside, rough, far)
     rim = (g(min(high, _FARTHEST) - 0.5) - g(min(high, _FARTHEST) + 0.5)) if high < 1e15 else 0.0
     tail -= (g(low - 0.5) - g(low + 0.5) - rim) / 24
     rest = _rest(g, low, grow) + (_rest(g, high, grow) if high < 1e15 else 0.0)
@@ -59,26 +58,22 @@ def falling(power: float) -> Grow:
 
 
 def integral(g: Callable[[float], float], low: float, high: float, grow: Grow, beside: float = 0.0, rough: bool = False,
-             many: Many | None = None) -> float:
+             far: Far | None = None) -> float:
     """∫ g from below, in panels [t, t·grow(t)]: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole,
-    `beside` included, or where g, which falls, is too small for a double. If `rough`, by far wider panels, near it. `many` is g by arrays,
-    far away: after many panels, from where on they grow as
-    they do at last, which is not more."""
+    `beside` included, or where g, which falls, is too small for a double. If `rough`, by far wider panels, near it."""
     a, total, last = low, 0.0, 0.0
     high = min(high, _FARTHEST)
     if rough:
-        return _roughly(g, low, high, grow)
+        return _roughly(g, low, high, grow, far)
     for k in count():
-        if k == _FEW and many is not None and a < high:
-            from dpcalc.bounds.online import sums_many
-
-            return sums_many.integral(many, a, high, grow(_FARTHEST), last, total, beside, _LEFT)
         if a >= high:
             break
+        if far and (whole := far(k, a, high, last, total, beside)) is not None:
+            return whole
         b = min(grow(a) * a, high)
         piece = _piece(b - a, (w * g(a + (b - a) * t) for t, w in NODES))
         total += piece
-        if piece in (0, _MOST) or piece * last < _LEFT * (total + beside) * (last - piece):
+        if piece in (0, _MOST) or piece * last < LEFT * (total + beside) * (last - piece):
             break
         a, last = b, piece
     return total
@@ -92,10 +87,12 @@ def _piece(width: float, heights: Iterable[float]) -> float:
         return _MOST
 
 
-def _roughly(g: Callable[[float], float], low: float, high: float, grow: Grow) -> float:
+def _roughly(g: Callable[[float], float], low: float, high: float, grow: Grow, far: Far | None) -> float:
     """In panels of log t, until one adds next to nothing."""
     a, total, least = log(low), 0.0, _WIDER * log(grow(_FARTHEST))
     while a < log(high):
+        if far and (whole := far(0, exp(a), high, 0.0, total, 0.0)) is not None:
+            return whole
         width = min(max(least, _WIDE * log(grow(exp(a)))), log(high) - a)
         piece = _piece(width, (w * exp(a + width * x) * g(exp(a + width * x)) for x, w in NODES))
         total += piece

@@ -32,11 +32,10 @@ def lambert_w_log(log_x: Array) -> Array:
     return found
 
 
-def losses(epsilon: float, levels: Schedule, reach: float, t: Array) -> Array:
-    """−log θ(ε, r/σ_t), r the reach MD/η, not above it: by the schedule 1/σ_t is √W(t^{2a}/(2πC1²) + C2) over `half`; near it where
-    W >= 1."""
+def losses(epsilon: float, levels: Schedule, t: Array) -> Array:
+    """−log θ(ε, κ), not above it: by the schedule κ = MD/(ησ_t) is 2√W(t^{2a}/(2πC1²) + C2); near it where W >= 1."""
     log_scaled = 2 * (levels.decay * np.log(t) - log(levels.c1)) - log(2 * pi)
-    ratio = reach / levels.half * np.sqrt(lambert_w_log(np.logaddexp(log_scaled, log(levels.c2) if levels.c2 > 0 else -np.inf)))
+    ratio = 2 * np.sqrt(lambert_w_log(np.logaddexp(log_scaled, log(levels.c2) if levels.c2 > 0 else -np.inf)))
     found: Array = -log_theta(np.asarray(epsilon), ratio * (1 + _ERROR))
     return found
 
