@@ -39,6 +39,8 @@ CLOSE = ("shuffle-pnsgd --lipschitz .1 --smoothness 1 --diameter 10 --learning-r
          "--delta .0015")
 CLIFF = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter 2 --learning-rate .3 --index 1 --epochs 1e11 --n 1e12 --epsilon 3.66 "
          "--delta 1.69e-24")
+SENSELESS = ("shuffle-pnsgd --lipschitz 2760 --smoothness 976 --diameter .116 --learning-rate 4.135e-6 --epochs 41000 --sigma 28.7 --n 1e12 "
+             "--delta 7.66e-23")
 NONE = ("shuffle-pnsgd --lipschitz 5 --smoothness .5 --diameter .5 --learning-rate .01 --epochs 1e11 --sigma .0204 --bound shuffled-iteration "
         "--epsilon 11.3 --delta 2.36e-13")
 LINES = [  # numbers, walks and points at most
@@ -53,6 +55,7 @@ LINES = [  # numbers, walks and points at most
     (ALL, 70_000, 7, 220_000),  # 63,515 and 6 and 3,635,712
     (f"{ONE} --solve sigma", 100_000, 13, 300_000),  # 158,273 and 21 and 505,856: no slopes from afar
     (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
+    (SENSELESS, 160_000, 6, 950_000),  # 152,269 and 5 and 6,263,744: an epsilon of 43,547, told to 1e-4 of its delta
     (f"{CLOSE} --solve n", 350_000, 2, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
     (f"{CLIFF} --solve sigma", 120_000, 10, 260_000),  # 134,392 and 9 and 437,248: the same
     (f"{SIZES} --solve n", 400_000, 2, 1_600_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280

@@ -12,8 +12,8 @@ PRECISION = 1e-3
 SEEN = 1e-7  # of δ, that errors of transforms may make
 ROUGHER = 10.0  # times the precision, for ε without a sense
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
-_STEEP, _NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
-_SENSELESS, _ABSURD = 1e6, 1e7  # of ε: the rougher precision of ε is enough from there on, and that of log δ from _NO_PRIVACY on; twice so
+_STEEP, NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
+_SENSELESS, _ABSURD = 1e6, 1e7  # of ε: the rougher precision of ε is enough from there on, and that of log δ from NO_PRIVACY on; twice so
 
 
 class Asked(NamedTuple):
@@ -60,8 +60,8 @@ class Asked(NamedTuple):
     def budget(self, c: Cumulants) -> float:
         """The change of log δ that the precision allows."""
         if self.epsilon is not None:
-            return self.precision * (self.senseless if self.epsilon > _NO_PRIVACY else 1.0)
+            return self.precision * (self.senseless if self.epsilon > NO_PRIVACY else 1.0)
         rougher = self.senseless ** ((c.mean > _SENSELESS) + (c.mean > _ABSURD))
         found = self.precision * rougher * c.fall
-        found = min(found, self.most) if found < _STEEP * self.precision and c.mean < _NO_PRIVACY else found
+        found = min(found, self.most) if found < _STEEP * self.precision and c.mean < NO_PRIVACY else found
         return found if self.aim is None else max(_LEAST_BUDGET, found)

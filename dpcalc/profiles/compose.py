@@ -6,7 +6,7 @@ from math import inf, log
 from typing import Any
 
 from dpcalc.profiles import deep, scales, tilt
-from dpcalc.profiles.asked import PRECISION, ROUGHER, SEEN, Asked
+from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER, SEEN, Asked
 from dpcalc.profiles.bracket import Bracket, witness
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
@@ -216,7 +216,9 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
     if not (bracket or question.whole) and (other := _apart(parts, question)):
         try:
             answer, gained, loose = _on_grids(other, question, log_tail, False, True)
-            if loose < max(question.seen, _LOOSE) or not closer(parts):
+            epsilon = answer.upper if question.epsilon is None else question.epsilon
+            senseless = ROUGHER * question.precision if epsilon > NO_PRIVACY else 0.0
+            if loose < max(question.seen, _LOOSE, senseless) or not closer(parts):
                 return answer, gained
         except TooLarge:
             pass  # as they are, they may fit
