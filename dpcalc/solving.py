@@ -123,12 +123,12 @@ def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | 
 def _below(search: _Search, x: float, gap: float) -> float | None:
     """How far an ε that x meets may be below the budget, relative: nearly the farthest; None where that is far."""
     least = fails = max(_NEARLY, search.margin)
-    at = cache(partial(search.gap, x))
-    while at(fails) <= 0:
+    at = cache(lambda kept: search.gap(x, 1 - kept))
+    while at(1 - fails) <= 0:
         fails = max(_FAST * fails, -_ASIDE * gap)
         if fails > _FARTHEST:
             return None
-    return 0.0 if fails == least else 1 - boundary(lambda left: at(1 - left), 1.0, 1 - fails, least)
+    return 0.0 if fails == least else 1 - boundary(at, 1.0, 1 - fails, least)
 
 
 class _Search:

@@ -10,7 +10,7 @@ from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
-from dpcalc.profiles.asked import PRECISION
+from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
@@ -112,7 +112,8 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
         self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
-        self.tolerance = float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
+        senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
+        self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 20  # of log x
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.steps_left = _STEPS

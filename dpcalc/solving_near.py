@@ -21,6 +21,7 @@ _ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: 
 _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smaller blocks change by as much
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
 _SHORT, _NOISY = 0.25, 0.03  # of log x: so near a slope is known well; so near it may be that of other samples
+_ROUNDING = 1e-6  # a slope: that of a plateau between two cliffs
 _GENTLE = 0.05  # a slope: what is left to be seen is less than what few samples do to a gap
 _FAR, _TOLD, _SEEN = 0.7, 100.0, 1.0  # of a gap: farther away ε tells more; two by δ that tell a slope, and one seen from there
 _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
@@ -60,7 +61,8 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         apart = abs(t - last[False][0]) if not far and False in last else inf
         for kind, one in {False: by_delta, far: value, None: value}.items():
             if kind in last and last[kind][0] != t and abs(one) + abs(last[kind][1]) < (inf if kind is far else _TOLD):
-                falls = max((last[kind][1] - one) / (t - last[kind][0]), 0.0)
+                falls = (last[kind][1] - one) / (t - last[kind][0])
+                falls = falls if falls > _ROUNDING else 0.0
                 tells = falls > _SEEN if far and kind is False else falls or apart > _NOISY
                 slope[kind] = falls if tells else slope.get(kind, 0.0)
             if kind is not False or abs(one) < inf:  # far away δ is soon 1: what it was before tells more

@@ -12,8 +12,8 @@ PRECISION = 1e-3
 SEEN = 1e-7  # of δ, that errors of transforms may make
 ROUGHER = 10.0  # times the precision, for ε without a sense
 _LEAST_BUDGET = 1e-4  # of log δ, for a try at one rare loss
-_STEEP, NO_PRIVACY = 100.0, 1e3  # of ε times the tilt, and of ε: the precision of ε is enough from there on
-_SENSELESS, _ABSURD = 1e6, 1e7  # of ε: the rougher precision of ε is enough from there on, and that of log δ from NO_PRIVACY on; twice so
+_STEEP = 100.0  # of ε times the tilt: the precision of ε is enough from there on
+NO_PRIVACY, _SENSELESS, _ABSURD = 1e3, 1e4, 1e7  # of ε: the rougher precision of log δ is enough from there on, that of ε; twice so
 
 
 class Asked(NamedTuple):

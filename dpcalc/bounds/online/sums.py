@@ -28,7 +28,7 @@ _FARTHEST = 1e300  # what lies beyond is left out: the sum is from below
 def lower_sum(g: Callable[[float], float], first: int, last: float, grow: Grow, beside: float = 0.0, rough: bool = False,
               far: Far | None = None, terms: int = FIRST) -> float:
     """Σ_{t=first}^{last} g(t), never above it, to 1e-9 of itself, or to 1e-12 of what it is added to (`beside`); if `rough`, near it.
-    `grow` and `far` as in `integral`; as many terms are added one by one."""
+    `grow` and `far` as in `integral`; the first `terms` are added one by one."""
     if last < first:
         return 0.0
     head_end = min(last, first + terms - 1)
