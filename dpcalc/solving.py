@@ -112,7 +112,7 @@ def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | 
         return None
     near = max(_MET / -question.log_delta, 10 * search.met)
     if search.route.bound.kind == "profile" and gap(x) <= 0:
-        below = 0.0 if gap(x) >= -near else _below(search, x, gap(x))
+        below = 0.0 if gap(x) >= -near or question.target == 0 else _below(search, x, gap(x))
         if below is not None:
             result = {"epsilon": question.target * (1 - search.margin - below), "delta": question.delta or 0.0}
             return Row(search.route, result, params={unknown.name: x})

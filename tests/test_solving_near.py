@@ -33,11 +33,11 @@ def test_few_compositions_find_a_solution(line, unknown, monkeypatch):
     """Those at full precision: a look by few samples on a coarse grid comes first, at most a dozen of those."""
     full, rough, once = 0, 0, compose.log_delta_at
 
-    def counted(parts, epsilon, precision=asked.PRECISION, bracket=True, seen=asked.SEEN):
+    def counted(parts, epsilon, precision=asked.PRECISION, bracket=True, seen=asked.SEEN, rougher=1.0):
         nonlocal full, rough
         close = precision < 2 * asked.PRECISION
         full, rough = full + close, rough + (not close)
-        return once(parts, epsilon, precision, bracket, seen)
+        return once(parts, epsilon, precision, bracket, seen, rougher)
 
     epochs._delta.cache_clear()
     monkeypatch.setattr(compose, "log_delta_at", counted)

@@ -1,6 +1,8 @@
 """How much work an answer over epochs takes, in numbers followed by arrays, walks one by one, and points of transforms: time, but for the
 machine. What it was before stands beside."""
 
+from math import inf, log
+
 import numpy as np
 import pytest
 from last_iterate_lines import answer, asked
@@ -17,6 +19,7 @@ from dpcalc.profiles import pairs, tilt
 from dpcalc.profiles.asked import Asked
 from dpcalc.profiles.compose import epsilon_at, log_delta_at
 from dpcalc.profiles.like_gaussian import log_delta_near
+from dpcalc.profiles.pair import Pair
 from dpcalc.solving import log_share
 
 WIDE = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --learning-rate 1 --diameter 2 --epochs 1000 --n 1e12 --epsilon .135 --delta .000352"
@@ -43,6 +46,8 @@ SENSELESS = ("shuffle-pnsgd --lipschitz 2760 --smoothness 976 --diameter .116 --
              "--delta 7.66e-23")
 PLATEAUS = ("shuffle-pnsgd --lipschitz 242 --smoothness .169 --diameter .0636 --learning-rate .0005698 --epochs 11 --n 1e6 --epsilon 6240 "
             "--delta 3.45e-10")
+TO_AND_FRO = ("shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter 1 --learning-rate .001 --epochs 1e6 --n 1e6 --epsilon 1.57 "
+              "--delta 1.3e-19")
 NONE = ("shuffle-pnsgd --lipschitz 5 --smoothness .5 --diameter .5 --learning-rate .01 --epochs 1e11 --sigma .0204 --bound shuffled-iteration "
         "--epsilon 11.3 --delta 2.36e-13")
 LINES = [  # numbers, walks and points at most
@@ -59,6 +64,7 @@ LINES = [  # numbers, walks and points at most
     (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
     (SENSELESS, 160_000, 6, 950_000),  # 152,269 and 5 and 6,263,744: an epsilon of 43,547, told to 1e-4 of its delta
     (f"{PLATEAUS} --solve sigma", 460_000, 6, 320_000),  # 1,004,502 and 4 and 599,752
+    (f"{TO_AND_FRO} --solve sigma", 190_000, 6, 220_000),  # 605,187 and 5 and 1,283,120: a tilt far from that of ε
     (f"{CLOSE} --solve n", 350_000, 2, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
     (f"{CLIFF} --solve sigma", 120_000, 10, 260_000),  # 134,392 and 9 and 437,248: the same
     (f"{SIZES} --solve n", 400_000, 2, 1_600_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
@@ -107,6 +113,16 @@ def test_budgets_without_a_sense():
     """Between the cliffs of few rare losses log δ is flat: a slope of 3e-9 there is rounding, and leads to the end of the range."""
     found = answer(f"{PLATEAUS} --solve sigma")[0]["result"]
     assert found["sigma"] == pytest.approx(4.5, rel=0.01) and 6240 * 0.99 < found["epsilon"] <= 6240
+
+
+def test_a_tilt_is_not_looked_for_to_and_fro(monkeypatch):
+    """Few large losses beyond many small ones: √ratio leads from one side of ε to the other, and back."""
+    asked, at = [], tilt.cumulants
+    monkeypatch.setattr(tilt, "cumulants", lambda parts, x: asked.append(x) or at(parts, x))
+    small, large = 3.3e-4, 0.49
+    step = Pair((), ((-large, -26 - large), (-small, log(0.497)), (0.0, log(6e-3)), (small, log(0.497)), (large, -26.0)), -inf, None)
+    found = tilt.for_epsilon(((step, 10**6),), 3.0)
+    assert found.mean == pytest.approx(3.0, rel=0.05) and len(asked) < 12  # 44
 
 
 def test_nothing_is_composed_far_above_a_budget(monkeypatch):

@@ -27,6 +27,7 @@ class Asked(NamedTuple):
     seen: float = SEEN  # errors of δ that are looked at
     most: float = inf  # change of log δ that rounding may make, where ε allows more
     senseless: float = 1.0  # times the precision, for ε without a sense
+    rougher: float = 1.0  # times what grids may change log δ by
     whole: bool = False  # steps are not taken apart, nor blocks of blocks composed
 
     @property
@@ -60,7 +61,7 @@ class Asked(NamedTuple):
     def budget(self, c: Cumulants) -> float:
         """The change of log δ that the precision allows."""
         if self.epsilon is not None:
-            return self.precision * (self.senseless if self.epsilon > NO_PRIVACY else 1.0)
+            return self.rougher * self.precision * (self.senseless if self.epsilon > NO_PRIVACY else 1.0)
         rougher = self.senseless ** ((c.mean > _SENSELESS) + (c.mean > _ABSURD))
         found = self.precision * rougher * c.fall
         found = min(found, self.most) if found < _STEEP * self.precision and c.mean < NO_PRIVACY else found

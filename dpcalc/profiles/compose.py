@@ -47,9 +47,9 @@ def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bra
 
 
 def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,
-                 whole: bool = False) -> Bracket:
-    """log δ at ε >= 0, from above and from below. Raises TooLarge."""
-    question = Asked(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else ROUGHER, whole=whole)
+                 rougher: float = 1.0, whole: bool = False) -> Bracket:
+    """log δ at ε >= 0, from above and from below; by grids that may change it by as many times the precision. Raises TooLarge."""
+    question = Asked(epsilon, None, precision, seen=seen, senseless=1.0 if bracket else ROUGHER, rougher=rougher, whole=whole)
     return _worse_direction(parts, question, bracket)
 
 

@@ -20,6 +20,7 @@ _FEW = 5.0  # large losses in a composition
 _LARGEST = 1e9  # ε looked for
 _FAR = 64.0  # of a ratio: such a tilt is no use
 _STEEPEST = 1e13  # tilt
+_TURNS = 3  # from one side to the other, and back
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
 
@@ -101,7 +102,7 @@ def _slight(parts: Parts, tilt: float, epsilon: float) -> Cumulants:
 
 def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
     """Multiplies the tilt by √ratio, which is what a Gaussian asks for, between the least tilt and where it stays."""
-    tilt, bounds, last = 1.0, [0.0, inf], None
+    tilt, bounds, last, turns = 1.0, [0.0, inf], None, 0
     for _ in range(60):
         c = cumulants(parts, tilt)
         if last and tilt > 3 * last.tilt and c.deviation < 0.05 * last.deviation:  # the law is all at its largest loss
@@ -109,6 +110,7 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
                 break
             bounds[1], tilt = tilt, sqrt(last.tilt * tilt)
             continue
+        turns = turns + 1 if last and (ratio(last) < 1) != (ratio(c) < 1) else 0
         last = c
         r = ratio(c)
         if c.deviation == 0 and (r >= 1 or c.rate < 1):
@@ -119,7 +121,7 @@ def _search(parts: Parts, ratio: Callable[[Cumulants], float]) -> Cumulants:
         if abs(log(step)) < 0.04 or (step < 1 and tilt <= least and c.rate < 1):  # not where the law is all at its largest loss
             break
         tilt = max(tilt * step, least if step < 1 and least < tilt else 0.0)
-        if not bounds[0] < tilt < bounds[1]:
+        if turns > _TURNS or not bounds[0] < tilt < bounds[1]:  # to and fro between two: the law is nothing like a Gaussian
             tilt = sqrt(bounds[0] * bounds[1]) if bounds[0] > 0 else bounds[1] / 4
         if tilt > _STEEPEST or bounds[1] < bounds[0] * (1 + 1e-7):
             break

@@ -7,9 +7,10 @@ from functools import partial
 from math import exp, expm1, log
 
 from dpcalc.bounds.online.levels import Schedule
-from dpcalc.bounds.online.sums import LEFT, Far, Grow, falling
+from dpcalc.bounds.online.sums import LEFT, PANEL, WIDEST, Far, Grow, falling
 
 _ASIDE, _ZERO = 3.0, 1.9  # of A
+_WORTH = 1.5  # times the least width; panels less wide are the same for all ε, which have the noise at their nodes in common
 _FEW = 100  # panels, before arrays are worth their import
 _TINY = 1e-13  # of 1 − B, and of C2/x, that are left out
 
@@ -28,28 +29,28 @@ def panels(epsilon: float, levels: Schedule, reach: Callable[[float], float], po
         a = epsilon / kappa - kappa / 2
         slope = (epsilon / 2 + w) / (kappa * (1 + w)) * levels.share(t)  # −dA/d log x
         wide = (max(_ASIDE, (a + _ZERO) / 2) if a > 0 else min(_ASIDE, 2 / -a)) / slope
-        factor: float = 1 + (least(t) - 1) * max(1.0, min(wide, levels.width(t)) / 4)
-        return min(2.0, factor)
+        wider = min(wide, levels.width(t)) / PANEL
+        return min(WIDEST, 1 + (least(t) - 1) * wider) if wider > _WORTH else least(t)
 
     return grow
 
 
-def far_away(epsilon: float, levels: Schedule, grow: Grow) -> Far:
-    """What closes the integral."""
-    return partial(_FAR_AWAY[levels.noise], epsilon, levels, grow)
+def far_away(epsilon: float, levels: Schedule, power: float) -> Far:
+    """What closes the integral; the power as in `panels`."""
+    return partial(_FAR_AWAY[levels.noise], epsilon, levels, power)
 
 
-def _gaussian(epsilon: float, levels: Schedule, grow: Grow, number: int, low: float, high: float, last: float, total: float,
+def _gaussian(epsilon: float, levels: Schedule, power: float, number: int, low: float, high: float, last: float, total: float,
               beside: float) -> float | None:
-    """By arrays, after many panels; they grow as they do at last, which is not more."""
+    """By arrays, after many panels; they are the least wide ones."""
     if number < _FEW:
         return None
     from dpcalc.bounds.online import sums_many
 
-    return sums_many.integral(partial(sums_many.losses, epsilon, levels), low, high, grow(high), last, total, beside, LEFT)
+    return sums_many.integral(partial(sums_many.losses, epsilon, levels), low, high, falling(power)(low), last, total, beside, LEFT)
 
 
-def _laplace(epsilon: float, levels: Schedule, _: Grow, number: int, low: float, high: float, last: float, total: float,
+def _laplace(epsilon: float, levels: Schedule, _: float, number: int, low: float, high: float, last: float, total: float,
              beside: float) -> float | None:
     """∫ q from below, q = e^{ε/2}/(x + C2) = 1 − B, x = t^a/C1, where C2 is next to nothing, and q, which −log(1 − q) is not less than."""
     terms = epsilon / 2, log(levels.c1), -levels.decay * log(low)

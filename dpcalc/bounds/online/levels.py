@@ -5,9 +5,10 @@ from __future__ import annotations
 from math import ceil, e, exp, hypot, inf, log, pi
 from typing import Any, NamedTuple
 
+from dpcalc.bounds.online.sums import FIRST, WIDEST
 from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact
 
-_NEAR, _FAR = 5.0, 40.0  # steps to where the noise is not smooth: what sums may pass; and their ends be near
+_PASSED, _AT_ENDS = 5.0, 40.0  # steps from a singularity of the noise: as near integrals may pass, and their ends be
 _WIDTH = 3.0  # of a panel, in units of log x
 
 
@@ -35,7 +36,7 @@ class Schedule(NamedTuple):
         return self.decay * (2 if self.noise == "gaussian" else 1)
 
     def bends(self) -> list[float]:
-        """rate·log j where the noise bends."""
+        """rate·log j where Gaussian noise bends; log(x + C2) of Laplace noise does at the first of them."""
         scale = 2 * log(self.c1) + log(2 * pi) if self.noise == "gaussian" else log(self.c1)
         return [scale + log(c) for c in (self.c2, self.c2 + 1 / e) if c > 0]
 
@@ -52,16 +53,21 @@ class Schedule(NamedTuple):
 
     def grow(self, j: float) -> float:
         """By what factor such a panel grows."""
-        return min(2.0, 1 + self.width(j) / self.rate)
+        return min(WIDEST, 1 + self.width(j) / self.rate)
 
-    def smooth_from(self, j: int) -> int:
-        """A step, not before j, from which on sums may be integrals."""
+    def added(self, first: int, last: float) -> int:
+        """How many steps from the first on a sum adds one by one: up to where the noise is smooth; all, where it is not at the last one."""
+        j = first + FIRST
         for bend in self.bends():
-            if j <= exp(min(bend / self.rate, 700.0)) < _NEAR * self.rate / pi:
+            if j <= exp(min(bend / self.rate, 700.0)) < _PASSED * self.rate / pi:
                 j = ceil(exp(bend / self.rate))
-        while j * hypot(min(abs(self.rate * log(j) - bend) for bend in self.bends()), pi) < _FAR * self.rate:
+        while not self._is_smooth(j):
             j += 1 + j // 100
-        return j
+        return j - first if self._is_smooth(last) else int(last) + 1 - first
+
+    def _is_smooth(self, j: float) -> bool:
+        """Whether all singularities are far from it."""
+        return j * hypot(min(abs(self.rate * log(j) - bend) for bend in self.bends()), pi) >= _AT_ENDS * self.rate
 
     def least(self, first: int, last: int) -> float:
         """The least level of steps first..last."""

@@ -8,7 +8,7 @@ from dpcalc.bounds.online.far import far_away, panels
 from dpcalc.bounds.online.levels import Levels, Listed
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.online.sums import FIRST, lower_sum
+from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.positions import inverse_of
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio
@@ -31,9 +31,9 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if isinstance(levels, Listed):
         total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)
     else:
-        grow = panels(epsilon, levels, reach, 2 * levels.decay + 2)
-        terms = levels.smooth_from(index + FIRST) - index
-        total = lower_sum(loss, index + 1, n, grow, -log_a, rough, far_away(epsilon, levels, grow), terms)
+        power = 2 * levels.decay + 2
+        grow, far = panels(epsilon, levels, reach, power), far_away(epsilon, levels, power)
+        total = lower_sum(loss, index + 1, n, grow, -log_a, rough, far, levels.added(index + 1, n))
     return min(0.0, up(log_a - total, 1e-12))
 
 

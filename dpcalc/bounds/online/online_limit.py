@@ -43,8 +43,9 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
-    grow = panels(epsilon, levels, reach, 4 * levels.decay + 2)
-    return min(0.0, up(log_a - integral(loss, index + 1, inf, grow, -log_a, rough, far_away(epsilon, levels, grow)), _QUADRATURE))
+    power = 4 * levels.decay + 2
+    grow, far = panels(epsilon, levels, reach, power), far_away(epsilon, levels, power)
+    return min(0.0, up(log_a - integral(loss, index + 1, inf, grow, -log_a, rough, far), _QUADRATURE))
 
 
 def coarse(epsilon: float, **p: Any) -> float:

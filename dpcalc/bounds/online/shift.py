@@ -12,7 +12,7 @@ from math import exp, expm1, inf, log, sqrt
 from typing import Any
 
 from dpcalc.bounds.online.levels import Levels, Listed
-from dpcalc.bounds.online.sums import FIRST, lower_sum
+from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.chain import Path
 from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd.step import check_step_size, log_factor, reach_ratio
@@ -59,7 +59,7 @@ def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothn
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_c = _floor(log_factor(learning_rate, strong_convexity))
     if log_c == 0 and not isinstance(levels, Listed):
-        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, terms=levels.smooth_from(index + FIRST) - index)
+        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, terms=levels.added(index, n))
     else:
         start = index if log_c == 0 else max(index, n - int(_FAR / -log_c) - 1)  # what is before that is next to nothing
         total = carried(levels, log_c, ends(n - start, start, _FINE), start)[-1]

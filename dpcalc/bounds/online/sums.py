@@ -19,6 +19,7 @@ Far = Callable[[int, float, float, float, float, float], float | None]
 Grow = Callable[[float], float]  # t → by what factor a panel from t on may grow
 
 FIRST = 200
+WIDEST, PANEL = 2.0, 4.0  # factors of a panel; log of what it falls by
 LEFT = 1e-12
 _WIDER, _WIDE, _ROUGH = 6, 2, 1e-6  # times the least width in log t, and the one there, of rough panels; what these may leave out
 _MOST = 1e300  # of a panel's integral: the rest is left out
@@ -53,7 +54,7 @@ def _rest(g: Callable[[float], float], end: float, grow: Grow) -> float:
 
 def falling(power: float) -> Grow:
     """The factor where −d log g/d log t is at most about `power`."""
-    factor = min(2.0, 1 + 4 / power)
+    factor = min(WIDEST, 1 + PANEL / power)
     return lambda t: factor
 
 

@@ -37,7 +37,8 @@ _AT_FIRST, _DEEPER = -60.0, 1.5  # log δ that a profile is followed to at first
 _DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times as far above the profile, and composed as roughly
 _DEEP_BUDGET = 30.0  # the same, where ε is to meet a budget: it is as near then
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
-_ROUGHLY, _CLOSELY = (50.0, inf), 1e-4  # for searches: times the precision, and errors of δ that are looked at; these alone
+# For searches: times the precision, errors of δ that are looked at, times what grids may do; such errors alone.
+_ROUGHLY, _CLOSELY = (50.0, inf, 1.0), 1e-4
 _BASIC = 0.1  # of log δ, above which basic composition is not to be sharper by the smaller blocks of one value
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
 _MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
@@ -127,14 +128,14 @@ def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[s
         about = max(last, 4 * about)
 
 
-def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, coarser: float, seen: float) -> float:
+def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, coarser: float, seen: float, rougher: float) -> float:
     """log δ at the budget's ε, by the composition of samples that go as deep as its δ needs; or basic, where that is less. Where Chernoff's
     bound is far below its δ, that: grids for so small a δ are large."""
     if _is_far_above(samples, epsilon, log_delta, steps):
         return 0.0  # which is always a bound
     basic = _basic_along(samples, epsilon, steps)
     rough = _chernoff(samples, steps, epsilon)
-    return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser, seen).upper)
+    return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser, seen, rougher).upper)
 
 
 def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int) -> bool:
@@ -144,15 +145,15 @@ def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int
     return tilt.cumulants(_parts(samples, steps), -0.5).log_total + epsilon / 2 < log(_FAR_ABOVE * -expm1(log_delta))
 
 
-def _as_closely(samples: Samples, epsilon: float, log_delta: float, steps: int) -> tuple[float, float]:
-    """How closely log δ is told where ε is to meet a budget: in units of the precision, and of errors that are looked at."""
+def _as_closely(samples: Samples, epsilon: float, log_delta: float, steps: int) -> tuple[float, float, float]:
+    """How closely log δ is told where ε is to meet a budget: as _ROUGHLY."""
     if steps <= _MANY:
-        return max(1.0, (log_delta / _DEEP_BUDGET) ** 2), _CLOSELY
+        return max(1.0, (log_delta / _DEEP_BUDGET) ** 2), _CLOSELY, 1.0
     from dpcalc.profiles import asked
 
     parts = _parts(samples, steps)
     as_epsilon = asked.Asked(None, log_delta, asked.PRECISION, most=_AS_DELTA * asked.PRECISION, senseless=asked.ROUGHER)
-    return max(1.0, as_epsilon.budget(as_epsilon.tilt_for(parts)) / asked.PRECISION), _CLOSELY
+    return 1.0, _CLOSELY, max(1.0, as_epsilon.budget(as_epsilon.tilt_for(parts)) / asked.PRECISION)
 
 
 def _basic_along(samples: Samples, epsilon: float, steps: int) -> float:
@@ -185,11 +186,11 @@ def _epsilon_like_gaussian(samples: Samples, steps: int, log_delta: float) -> fl
 
 
 @lru_cache(maxsize=8)
-def _delta(samples: Samples, steps: int, epsilon: float, coarser: float = 1.0, seen: float | None = None) -> Bracket:
+def _delta(samples: Samples, steps: int, epsilon: float, coarser: float = 1.0, seen: float | None = None, rougher: float = 1.0) -> Bracket:
     from dpcalc.profiles import asked, compose
 
     seen = asked.SEEN if seen is None else seen
-    return compose.log_delta_at(_parts(samples, steps), epsilon, coarser * asked.PRECISION, bracket=False, seen=seen)
+    return compose.log_delta_at(_parts(samples, steps), epsilon, coarser * asked.PRECISION, bracket=False, seen=seen, rougher=rougher)
 
 
 @lru_cache(maxsize=8)

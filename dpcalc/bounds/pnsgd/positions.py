@@ -20,6 +20,7 @@ from dpcalc.numerics.rounding import up
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
 _COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
 _APART = 1.01  # two ε for a slope
+_LEAST = 1e-300  # ε > 0 that is looked for
 LEAST_RATIO = 1e-300  # a ratio below is rounded up to it
 NEARLY_NONE = -1400.0  # of log(ratio/first): one below is rounded up to it
 
@@ -159,10 +160,11 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
     if rough(0.0) <= 0 or (rough(0.0) <= _COARSER and gap(0.0) <= 0):
         return 0.0
     try:
-        meets, fails = bracket(rough, 1.0, +1, 1e-300, 1e300)
+        meets, fails = bracket(rough, 1.0, +1, _LEAST, 1e300)
         start = boundary_log(rough, meets, fails, 1e-3)
         fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
-        return invert_near(gap, start, fall)
+        found = invert_near(gap, start, fall)
+        return 0.0 if found <= _LEAST and gap(0.0) <= 0 else found
     except Unreachable:
         raise OutOfScope("no-solution", "no ε reaches that δ", "--delta") from None
 
@@ -180,5 +182,5 @@ def invert_near(gap: Callable[[float], float], start: float, fall: float) -> flo
     """An ε with gap(ε) <= 0, the least one to 1e-10, or about 1e-11 by its gap: from one near it, and about how much the gap falls as log ε
     grows. Raises Unreachable."""
     near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
-    meets, fails = bracket_near(gap, start, near, +1, 1e-300, 1e300)
+    meets, fails = bracket_near(gap, start, near, +1, _LEAST, 1e300)
     return boundary_log(gap, meets, fails, 1e-10, 1e-11 * min(1.0, max(fall, 0.0)))

@@ -25,7 +25,8 @@ def laplace_level(log_x: float, half: float, c1: float, c2: float) -> float:
     log_scaled = log_x - log(c1)
     large = log_add(log_scaled, log(c2)) if c2 > 0 else log_scaled
     if c2 < 2 and large < 1:  # x/C1 + C2 near 1: the logarithm cancels
-        large = log1p(exp(log_scaled) + (c2 - 1))
+        above = exp(log_scaled) + (c2 - 1)
+        large = log1p(above) if above > -1 else -inf
     if large <= 0:
         raise OutOfScope("out-of-range", f"{c2:g}: the noise MD/(2η log(n/C1 + C2)) needs n/C1 + C2 > 1; Theorem 3 (Sordello et "
                          "al. 2021)", "--c2")
