@@ -52,7 +52,7 @@ def test_sums(decay, last):
 
     grow = sums.falling(2 * decay + 2)
     slow = sums.lower_sum(loss, 9, last, grow)
-    fast = sums.lower_sum(loss, 9, last, grow, far=far.far_away(0.5, levels, 2 * decay + 2))
+    fast = sums.lower_sum(loss, 9, last, grow, far=far.course(0.5, levels, reach, 2 * decay + 2)[1])
     rough = sums.lower_sum(loss, 9, last, grow, rough=True)
     assert fast <= slow * (1 + 1e-11) and fast == pytest.approx(slow, rel=1e-9) and rough == pytest.approx(slow, rel=1e-3)
     beside = sums.lower_sum(loss, 9, last, grow, beside=1e6 * slow)
@@ -90,9 +90,9 @@ def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, l
     first = int(max(9, (c1 * np.exp(epsilon / 2 + 1)) ** (1 / decay)))
     grow = sums.falling(2 * decay + 2)
     panels, asked[0] = sums.lower_sum(loss, first, last, grow), 0
-    closed = sums.lower_sum(loss, first, last, grow, far=far.far_away(epsilon, levels, 2 * decay + 2))
+    closed = sums.lower_sum(loss, first, last, grow, far=far.course(epsilon, levels, reach, 2 * decay + 2)[1])
     assert closed == pytest.approx(panels, rel=2e-11) and asked[0] < 900
-    rough = sums.lower_sum(loss, first, last, grow, rough=True, far=far.far_away(epsilon, levels, 2 * decay + 2))
+    rough = sums.lower_sum(loss, first, last, grow, rough=True, far=far.course(epsilon, levels, reach, 2 * decay + 2)[1])
     assert rough == pytest.approx(panels, rel=1e-3)
 
 
@@ -118,7 +118,7 @@ def test_panels_as_wide_as_losses_are_smooth(epsilon, c1, c2, decay):
     def loss(t):
         return -log_b(GAUSSIAN, epsilon, reach(t))
 
-    grow = far.panels(epsilon, levels, reach, 2 * decay + 2)
+    grow = far.course(epsilon, levels, reach, 2 * decay + 2)[0]
     low, high = (levels.added(100, np.inf) + x for x in (100.5, 50_000.5))
     narrow = sums.integral(loss, low, high, lambda t: min(1.1, 1 + 1 / decay))
     assert sums.integral(loss, low, high, grow) == pytest.approx(narrow, rel=1e-11)
@@ -192,5 +192,5 @@ def test_a_search_for_a_limit():
 
 def test_sums_beyond_what_a_square_can_hold():
     """Panels above 1e154: a warning of overflow on standard error."""
-    found = sums_many.integral(lambda t: np.full_like(t, 1e160), 1.0, 1e20, 1.5, 1.0, 0.0, 0.0, 1e-12)
+    found = sums_many.integral(lambda t: np.full_like(t, 1e160), sums.SoFar(100, 1.0, 1e20, 1.0, 0.0, 0.0), 1.5, 1e-12)
     assert found == pytest.approx(1e180, rel=1e-12)

@@ -42,8 +42,17 @@ def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bra
     `seen` is the error of δ from which on rounding is looked at closely: a search may leave it; `most` is what grids may change log δ by;
     `whole` keeps steps from being taken apart (scales). Raises TooLarge where the composition does not fit in memory.
     """
-    question = Asked(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else ROUGHER, whole=whole)
-    return _worse_direction(parts, question, bracket)
+    return _worse_direction(parts, _for_epsilon(log_delta, precision, bracket, seen, most, whole), bracket)
+
+
+def _for_epsilon(log_delta: float, precision: float, bracket: bool, seen: float, most: float, whole: bool) -> Asked:
+    return Asked(None, log_delta, precision, seen=seen, most=most, senseless=1.0 if bracket else ROUGHER, whole=whole)
+
+
+def allowed(parts: Parts, log_delta: float, precision: float, most: float) -> float:
+    """What grids may change log δ by where ε at δ is asked for, without a lower end."""
+    question = _for_epsilon(log_delta, precision, False, SEEN, most, False)
+    return question.budget(question.tilt_for(parts))
 
 
 def log_delta_at(parts: Parts, epsilon: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,

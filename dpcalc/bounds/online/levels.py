@@ -6,7 +6,7 @@ from math import ceil, e, exp, hypot, inf, log, pi
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.online.sums import FIRST, WIDEST
-from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact
+from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact, log_x, rate
 
 _PASSED, _AT_ENDS = 5.0, 40.0  # steps from a singularity of the noise: as near integrals may pass, and their ends be
 _WIDTH = 3.0  # of a panel, in units of log x
@@ -33,21 +33,19 @@ class Schedule(NamedTuple):
     @property
     def rate(self) -> float:
         """By how much log x grows with log j."""
-        return self.decay * (2 if self.noise == "gaussian" else 1)
+        return self.decay * rate(self.noise)
 
-    def bends(self) -> list[float]:
-        """rate·log j where Gaussian noise bends; log(x + C2) of Laplace noise does at the first of them."""
-        scale = 2 * log(self.c1) + log(2 * pi) if self.noise == "gaussian" else log(self.c1)
-        return [scale + log(c) for c in (self.c2, self.c2 + 1 / e) if c > 0]
+    def log_x(self, j: float) -> float:
+        return float(log_x(self.noise, self.decay * log(j), self.c1))
 
     def share(self, j: float) -> float:
         """x/(x + C2)."""
-        return 1 / (1 + exp(min(self.bends()[0] - self.rate * log(j), 700.0))) if self.c2 > 0 else 1.0
+        return 1 / (1 + exp(min(log(self.c2) - self.log_x(j), 700.0))) if self.c2 > 0 else 1.0
 
     def width(self, j: float) -> float:
         """How wide a panel from j on may be, in log x: 12 nodes integrate σ² to 1e-15. Singularities lie π beside the bends; the ends of
         the panel are as far from these as half the panel, or more."""
-        at, bends = self.rate * log(j), self.bends()
+        at, bends = self.log_x(j), self._bends()
         before = bends[0] - at if self.c2 > 0 else 0.0
         return max(_WIDTH, at - bends[-1], before / 2)
 
@@ -57,17 +55,23 @@ class Schedule(NamedTuple):
 
     def added(self, first: int, last: float) -> int:
         """How many steps from the first on a sum adds one by one: up to where the noise is smooth; all, where it is not at the last one."""
-        j = first + FIRST
-        for bend in self.bends():
-            if j <= exp(min(bend / self.rate, 700.0)) < _PASSED * self.rate / pi:
-                j = ceil(exp(bend / self.rate))
+        j, at_one = first + FIRST, self.log_x(1)
+        for bend in self._bends():
+            step = exp(min((bend - at_one) / self.rate, 700.0))
+            if j <= step < _PASSED * self.rate / pi:
+                j = ceil(step)
         while not self._is_smooth(j):
             j += 1 + j // 100
         return j - first if self._is_smooth(last) else int(last) + 1 - first
 
+    def _bends(self) -> list[float]:
+        """log x where Gaussian noise bends; log(x + C2) of Laplace noise does at the first of them."""
+        return [log(c) for c in (self.c2, self.c2 + 1 / e) if c > 0]
+
     def _is_smooth(self, j: float) -> bool:
         """Whether all singularities are far from it."""
-        return j * hypot(min(abs(self.rate * log(j) - bend) for bend in self.bends()), pi) >= _AT_ENDS * self.rate
+        at = self.log_x(j)
+        return j * hypot(min(abs(at - bend) for bend in self._bends()), pi) >= _AT_ENDS * self.rate
 
     def least(self, first: int, last: int) -> float:
         """The least level of steps first..last."""

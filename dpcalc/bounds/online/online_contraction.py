@@ -4,7 +4,7 @@ from math import inf
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.online.far import far_away, panels
+from dpcalc.bounds.online.far import course
 from dpcalc.bounds.online.levels import Levels, Listed
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
@@ -31,8 +31,7 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if isinstance(levels, Listed):
         total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)
     else:
-        power = 2 * levels.decay + 2
-        grow, far = panels(epsilon, levels, reach, power), far_away(epsilon, levels, power)
+        grow, far = course(epsilon, levels, reach, 2 * levels.decay + 2)
         total = lower_sum(loss, index + 1, n, grow, -log_a, rough, far, levels.added(index + 1, n))
     return min(0.0, up(log_a - total, 1e-12))
 

@@ -18,7 +18,7 @@ from math import inf
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.online.far import far_away, panels
+from dpcalc.bounds.online.far import course
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
@@ -43,8 +43,7 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
 
     if log_a == -inf or loss(index + 1) == inf:
         return -inf
-    power = 4 * levels.decay + 2
-    grow, far = panels(epsilon, levels, reach, power), far_away(epsilon, levels, power)
+    grow, far = course(epsilon, levels, reach, 4 * levels.decay + 2)
     return min(0.0, up(log_a - integral(loss, index + 1, inf, grow, -log_a, rough, far), _QUADRATURE))
 
 

@@ -11,11 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import count
 from math import exp, fsum, inf, log
+from typing import NamedTuple
 
 from dpcalc.numerics.hockey_stick import NODES
 
-# (panels so far, low, high, the last one, the total, what it is added to) → the total with ∫_low^high, where that is known at once.
-Far = Callable[[int, float, float, float, float, float], float | None]
+
+class SoFar(NamedTuple):
+    """Of an integral: the panels, what is left to do, the last panel and the total, and what it is added to."""
+
+    panels: int
+    low: float
+    high: float
+    last: float
+    total: float
+    beside: float
+
+
+Far = Callable[[SoFar], float | None]  # the total with what is left, where that is known at once
 Grow = Callable[[float], float]  # t → by what factor a panel from t on may grow
 
 FIRST = 200
@@ -69,7 +81,7 @@ def integral(g: Callable[[float], float], low: float, high: float, grow: Grow, b
     for k in count():
         if a >= high:
             break
-        if far and (whole := far(k, a, high, last, total, beside)) is not None:
+        if far and (whole := far(SoFar(k, a, high, last, total, beside))) is not None:
             return whole
         b = min(grow(a) * a, high)
         piece = _piece(b - a, (w * g(a + (b - a) * t) for t, w in NODES))
@@ -92,7 +104,7 @@ def _roughly(g: Callable[[float], float], low: float, high: float, grow: Grow, f
     """In panels of log t, until one adds next to nothing."""
     a, total, least = log(low), 0.0, _WIDER * log(grow(_FARTHEST))
     while a < log(high):
-        if far and (whole := far(0, exp(a), high, 0.0, total, 0.0)) is not None:
+        if far and (whole := far(SoFar(0, exp(a), high, 0.0, total, 0.0))) is not None:
             return whole
         width = min(max(least, _WIDE * log(grow(exp(a)))), log(high) - a)
         piece = _piece(width, (w * exp(a + width * x) * g(exp(a + width * x)) for x, w in NODES))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log, pi
+from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dpcalc.bounds.online.levels import Schedule
+from dpcalc.bounds.online.sums import SoFar
+from dpcalc.bounds.pnsgd.schedules import log_x
 from dpcalc.numerics.hockey_stick import NODES
 from dpcalc.numerics.hockey_stick_many import log_theta
 
@@ -34,16 +36,16 @@ def lambert_w_log(log_x: Array) -> Array:
 
 def losses(epsilon: float, levels: Schedule, t: Array) -> Array:
     """−log θ(ε, κ), not above it: by the schedule κ = MD/(ησ_t) is 2√W(t^{2a}/(2πC1²) + C2); near it where W >= 1."""
-    log_scaled = 2 * (levels.decay * np.log(t) - log(levels.c1)) - log(2 * pi)
+    log_scaled = log_x("gaussian", levels.decay * np.log(t), levels.c1)
     ratio = 2 * np.sqrt(lambert_w_log(np.logaddexp(log_scaled, log(levels.c2) if levels.c2 > 0 else -np.inf)))
     found: Array = -log_theta(np.asarray(epsilon), ratio * (1 + _ERROR))
     return found
 
 
-def integral(g: Callable[[Array], Array], low: float, high: float, grow: float, last: float, total: float, beside: float,
-             left: float) -> float:
-    """The total with ∫ g over panels that grow by a factor each, after one that gave `last`; stops as sums.integral does."""
+def integral(g: Callable[[Array], Array], so_far: SoFar, grow: float, left: float) -> float:
+    """The total with ∫ g over panels that grow by a factor each; stops as sums.integral does."""
     nodes, weights = (np.array(x) for x in zip(*NODES, strict=True))
+    _, low, high, last, total, beside = so_far
     while low < high:
         edges = np.minimum(low * grow ** np.arange(min(_AT_ONCE, int(log(high / low) / log(grow)) + 1) + 1), high)
         width = np.diff(edges)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import exp, expm1, inf, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import invert_near
@@ -37,8 +37,7 @@ _AT_FIRST, _DEEPER = -60.0, 1.5  # log δ that a profile is followed to at first
 _DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times as far above the profile, and composed as roughly
 _DEEP_BUDGET = 30.0  # the same, where ε is to meet a budget: it is as near then
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
-# For searches: times the precision, errors of δ that are looked at, times what grids may do; such errors alone.
-_ROUGHLY, _CLOSELY = (50.0, inf, 1.0), 1e-4
+_SEEN = 1e-4  # errors of δ that are looked at, where ε is to meet a budget
 _BASIC = 0.1  # of log δ, above which basic composition is not to be sharper by the smaller blocks of one value
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
 _MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
@@ -47,6 +46,18 @@ _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 1e-5  # of ε, that --solve leaves of basic composition
 _FAR_ABOVE = 0.1  # of the budget's 1 − δ: nothing is to be seen where as little is left
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
+
+
+class Closeness(NamedTuple):
+    """How closely δ is composed: times the usual precision, errors of δ that are looked at (None: the usual ones), and times what grids may
+    do within that precision."""
+
+    precision: float = 1.0
+    seen: float | None = None
+    grids: float = 1.0
+
+
+_ROUGHLY = Closeness(50.0, inf)  # for searches
 
 
 def composed(bound: Bound) -> Bound:
@@ -86,7 +97,7 @@ def composed(bound: Bound) -> Bound:
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
         samples = followed(bound, log_delta, steps, p)
-        found = _at_budget(samples, epsilon, log_delta, steps, *_as_closely(samples, epsilon, log_delta, steps))
+        found = _at_budget(samples, epsilon, log_delta, steps, _as_closely(samples, log_delta, steps))
         near = _basic_along(samples, epsilon, steps) - found < _BASIC
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
@@ -96,7 +107,7 @@ def composed(bound: Bound) -> Bound:
         found = _like_gaussian(samples, steps, epsilon) if steps > _MANY else None
         if found is not None:
             return found
-        return _at_budget(samples, epsilon, log_delta, steps, *(_as_closely(samples, epsilon, log_delta, steps) if many else _ROUGHLY))
+        return _at_budget(samples, epsilon, log_delta, steps, _as_closely(samples, log_delta, steps) if many else _ROUGHLY)
 
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
@@ -122,20 +133,20 @@ def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[s
     while True:
         samples, enough = followed(bound, about, steps, p, epsilon), deepest(about, steps) + _NOT_LOST
         if about <= last or _chernoff(samples, steps, epsilon) >= enough:
-            found = _delta(samples, steps, epsilon, max(1.0, (about / _DEEP) ** 2))
+            found = _delta(samples, steps, epsilon, Closeness(max(1.0, (about / _DEEP) ** 2)))
             if about <= last or found.upper >= enough:
                 return found._replace(witness={**found.witness, "followed": about})
         about = max(last, 4 * about)
 
 
-def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, coarser: float, seen: float, rougher: float) -> float:
+def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, closeness: Closeness) -> float:
     """log δ at the budget's ε, by the composition of samples that go as deep as its δ needs; or basic, where that is less. Where Chernoff's
     bound is far below its δ, that: grids for so small a δ are large."""
     if _is_far_above(samples, epsilon, log_delta, steps):
         return 0.0  # which is always a bound
     basic = _basic_along(samples, epsilon, steps)
     rough = _chernoff(samples, steps, epsilon)
-    return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, coarser, seen, rougher).upper)
+    return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, closeness).upper)
 
 
 def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int) -> bool:
@@ -145,15 +156,21 @@ def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int
     return tilt.cumulants(_parts(samples, steps), -0.5).log_total + epsilon / 2 < log(_FAR_ABOVE * -expm1(log_delta))
 
 
-def _as_closely(samples: Samples, epsilon: float, log_delta: float, steps: int) -> tuple[float, float, float]:
-    """How closely log δ is told where ε is to meet a budget: as _ROUGHLY."""
+def _as_closely(samples: Samples, log_delta: float, steps: int) -> Closeness:
+    """How closely log δ is told where ε is to meet a budget: over many epochs as closely as ε is."""
     if steps <= _MANY:
-        return max(1.0, (log_delta / _DEEP_BUDGET) ** 2), _CLOSELY, 1.0
+        return Closeness(max(1.0, (log_delta / _DEEP_BUDGET) ** 2), _SEEN)
+    from dpcalc.profiles import asked, compose
+
+    as_epsilon = compose.allowed(_parts(samples, steps), log_delta, asked.PRECISION, _most(steps))
+    return Closeness(seen=_SEEN, grids=max(1.0, as_epsilon / asked.PRECISION))
+
+
+def _most(steps: int) -> float:
+    """What rounding may change log δ by where ε is asked for."""
     from dpcalc.profiles import asked
 
-    parts = _parts(samples, steps)
-    as_epsilon = asked.Asked(None, log_delta, asked.PRECISION, most=_AS_DELTA * asked.PRECISION, senseless=asked.ROUGHER)
-    return 1.0, _CLOSELY, max(1.0, as_epsilon.budget(as_epsilon.tilt_for(parts)) / asked.PRECISION)
+    return _AS_DELTA * asked.PRECISION if steps > _MANY else inf
 
 
 def _basic_along(samples: Samples, epsilon: float, steps: int) -> float:
@@ -186,21 +203,19 @@ def _epsilon_like_gaussian(samples: Samples, steps: int, log_delta: float) -> fl
 
 
 @lru_cache(maxsize=8)
-def _delta(samples: Samples, steps: int, epsilon: float, coarser: float = 1.0, seen: float | None = None, rougher: float = 1.0) -> Bracket:
+def _delta(samples: Samples, steps: int, epsilon: float, closeness: Closeness) -> Bracket:
     from dpcalc.profiles import asked, compose
 
-    seen = asked.SEEN if seen is None else seen
-    return compose.log_delta_at(_parts(samples, steps), epsilon, coarser * asked.PRECISION, bracket=False, seen=seen, rougher=rougher)
+    seen = asked.SEEN if closeness.seen is None else closeness.seen
+    precision = closeness.precision * asked.PRECISION
+    return compose.log_delta_at(_parts(samples, steps), epsilon, precision, bracket=False, seen=seen, rougher=closeness.grids)
 
 
 @lru_cache(maxsize=8)
-def _epsilon(samples: Samples, steps: int, log_delta: float, coarser: float = 1.0, seen: float | None = None) -> Bracket:
-    from dpcalc.profiles import asked, compose
+def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
+    from dpcalc.profiles import compose
 
-    seen = asked.SEEN if seen is None else seen
-    precision = coarser * asked.PRECISION
-    most = _AS_DELTA * precision if steps > _MANY else inf
-    return compose.epsilon_at(_parts(samples, steps), log_delta, precision, bracket=False, seen=seen, most=most)
+    return compose.epsilon_at(_parts(samples, steps), log_delta, bracket=False, most=_most(steps))
 
 
 @lru_cache(maxsize=4)

@@ -20,9 +20,20 @@ def half_reach(diameter: float, learning_rate: float, smoothness: float, strong_
     return half
 
 
-def laplace_level(log_x: float, half: float, c1: float, c2: float) -> float:
+def log_x(noise: str, log_j: Any, c1: float) -> Any:
+    """log of x = j/C1 (Laplace noise) or j²/(2πC1²) (Gaussian), also of arrays."""
+    times, less = _SHAPES[noise]
+    return times * (log_j - log(c1)) - less
+
+
+def rate(noise: str) -> int:
+    """By how much log x grows with log j."""
+    return _SHAPES[noise][0]
+
+
+def laplace_level(log_j: float, half: float, c1: float, c2: float) -> float:
     """v = MD/(2η log(x/C1 + C2)); raises OutOfScope where the logarithm is not positive."""
-    log_scaled = log_x - log(c1)
+    log_scaled = log_x("laplace", log_j, c1)
     large = log_add(log_scaled, log(c2)) if c2 > 0 else log_scaled
     if c2 < 2 and large < 1:  # x/C1 + C2 near 1: the logarithm cancels
         above = exp(log_scaled) + (c2 - 1)
@@ -33,15 +44,16 @@ def laplace_level(log_x: float, half: float, c1: float, c2: float) -> float:
     return half / large
 
 
-def gaussian_level(log_x: float, half: float, c1: float, c2: float) -> float:
+def gaussian_level(log_j: float, half: float, c1: float, c2: float) -> float:
     """σ = MD/(2η√W(x²/(2πC1²) + C2))."""
-    log_scaled = 2 * (log_x - log(c1)) - log(2 * pi)
+    log_scaled = log_x("gaussian", log_j, c1)
     w = lambert_w_log(log_add(log_scaled, log(c2) if c2 > 0 else -inf))
     if w <= 0:
         raise OutOfScope("out-of-range", f"{c1:g}: the noise MD/(2η√W(n²/(2πC1²) + C2)) is above the largest double", "--c1")
     return half / sqrt(w)
 
 
+_SHAPES = {"gaussian": (2, log(2 * pi)), "laplace": (1, 0.0)}
 LEVELS = {"gaussian": gaussian_level, "laplace": laplace_level}
 
 
