@@ -7,9 +7,12 @@ from typing import Any
 
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numbers import human
-from dpcalc.numerics.mproot import root
+from dpcalc.numerics.mproot import root, root_near
+from dpcalc.numerics.mpsum import TooRough
 from dpcalc.orders import Params, own_params
 from dpcalc.rows import Answer, Row
+
+_GUARD = 15  # digits that are computed and not shown
 
 
 def with_digits(answer: Answer, digits: int) -> Answer:
@@ -17,7 +20,7 @@ def with_digits(answer: Answer, digits: int) -> Answer:
     import mpmath
 
     mp = mpmath.mp.clone()
-    mp.dps = digits + 15
+    mp.dps = digits + _GUARD
     rows: list[Row] = []
     without: dict[str, list[str]] = {}  # why → the bounds
     for row in answer.rows:
@@ -56,7 +59,7 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
                           "with --digits", "--digits")
     if row.params.get("n", 0) > row.route.bound.exact_n:
         raise _NoDigits(f"n = {human(row.params['n'])} terms; they are added up to n = {row.route.bound.exact_n:g}")
-    if row.route.bound.pair is not None and steps > 1:
+    if row.route.bound.one is not None or (row.route.bound.pair is not None and steps > 1):
         raise _NoDigits("it is composed numerically")
     if asks == "epsilon" and not row.result["delta"]:
         raise _NoDigits("at δ = 0 its ε is a closed form, which the double is to its last digit or two")
@@ -65,6 +68,8 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
         value = how(mp, row, answer, row.params) if how else None
     except OutOfScope as reason:
         raise _NoDigits(f"it has no closed form here ({reason.message})") from None
+    except TooRough:
+        raise _NoDigits("its sum changes too much from term to term to be taken in so few values") from None
     except OverflowError:
         raise _NoDigits("what it takes is outside the range of that arithmetic") from None
     if value is None:
@@ -74,8 +79,18 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
 
 def _own(row: Row, params: Params) -> dict[str, Any]:
     """The arguments of `exact`: the parameters, and the theorem's free choices as the row made them."""
-    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp")} if row.route.bound.search else {}
-    return {**own_params(row.route.bound, params), **free}
+    bound = row.route.bound
+    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp")} if bound.search else {}
+    return {**own_params(bound, params), **free, **_way(row)}
+
+
+def _way(row: Row) -> dict[str, Any]:
+    """The blocks that a hybrid took, not others at every ε that a root is looked for at."""
+    if row.more is None:
+        return {}
+    from dpcalc.verify import links
+
+    return links.of_row(row)
 
 
 def _rdp(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
@@ -98,9 +113,11 @@ def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:
-    near = row.result.get("log_delta", -1.0)
-    low, high = mp.mpf(near) * mp.mpf("1.001") - mp.mpf("1e-3"), mp.mpf(near) * mp.mpf("0.999")
-    return mp.exp(root(mp, lambda x: -gap(x), low, high))
+    near = mp.mpf(row.result.get("log_delta", -1.0))
+    found = root_near(mp, gap, near, mp.dps - _GUARD) if near else None
+    if found is None:
+        found = root(mp, lambda x: -gap(x), near * mp.mpf("1.001") - mp.mpf("1e-3"), near * mp.mpf("0.999"))
+    return mp.exp(found)
 
 
 def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
@@ -113,7 +130,14 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     target, near = mp.mpf(row.result["delta"]), mp.mpf(row.result["epsilon"])
     if near == 0:
         return near
-    return root(mp, lambda e: mp.log(target) - mp.log(bound.exact(mp, e, **own)), near * mp.mpf("0.999999"), near)
+
+    def gap(epsilon: Any) -> Any:
+        return mp.log(target) - mp.log(bound.exact(mp, epsilon, **own))
+
+    found = root_near(mp, gap, near, mp.dps - _GUARD)
+    if found is None:  # a budget that any value of an unknown meets
+        found = mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)
+    return found
 
 
 def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:

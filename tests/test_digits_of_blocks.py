@@ -25,7 +25,7 @@ def test_up_to_64_records_it_is_the_printed_sum_and_beyond_at_most_a_64th_above_
         if n <= bound.in_blocks_beyond:
             assert taken == printed
         else:
-            assert printed <= taken <= printed * (1 + 1 / 64) and (n < 200 or taken > printed or "output" in name)  # equal at c = 1
+            assert printed * (1 - mp.mpf("1e-27")) <= taken <= printed * (1 + 1 / 64) and (n < 200 or taken > printed or "output" in name)  # equal at c = 1
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -43,8 +43,8 @@ def test_the_table_and_the_notes_say_so(rest, blocked, cli):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line, name, why", [
-    (f"{STREAM} --noise laplace --n 1e6", "online-contraction", "n = 1000000"),
-    (f"{STREAM} --n 1e6", "online-hybrid", "n = 1000000"),
+    (f"{RUN} --n 1000 --epochs 5", "shuffled-hybrid", "composed numerically"),
+    (f"{STREAM} --n 1e12 --strong-convexity .01", "online-iteration", "outside the range"),  # μ = e^(−10^8)
     ("rdp --mechanism laplace --scale 2 --delta 0 --digits 20", "laplace-exact", "closed form"),
     ("subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6 --digits 20", "poisson-profile", "composed numerically"),
     (f"{RUN} --n 100 --index 50", "fixed-order-hybrid", "outside the range"),  # δ = exp(−1.7e308) once was a fault here

@@ -22,13 +22,6 @@ def own_of(row: Row) -> dict[str, Any]:
     return own
 
 
-def _way(row: Row) -> dict[str, Any]:
-    """The blocks that a hybrid's witness tells of; older records tell of none, and they are looked for then."""
-    bound = row.route.bound.one or row.route.bound
-    found = links.way(bound.name.removesuffix("-basic"), row.params, row.witness)
-    return {} if found is None else {"way": found}
-
-
 def _formula(row: Row) -> Callable[..., Any]:
     """The published formula; sums that are too long to be added term by term have their own way (long_sums.py)."""
     bound, p = row.route.bound, row.params
@@ -51,9 +44,9 @@ def delta_at(row: Row) -> Callable[[Any, Any], Any]:
     own = own_of(row)
     if (one := row.route.bound.one) is not None:  # a single epoch: others are composed (epochs.py)
         own.pop("steps")
-        way = _way(row)
+        way = links.of_row(row)
         return lambda mp, epsilon: one.exact(mp, epsilon, **own, **way)
-    formula, way = _formula(row), _way(row)
+    formula, way = _formula(row), links.of_row(row)
     return lambda mp, epsilon: formula(mp, epsilon, **own, **way)
 
 

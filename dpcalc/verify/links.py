@@ -13,6 +13,7 @@ from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contract
 from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.links import decoded, unpacked
 from dpcalc.bounds.pnsgd.told import nodes
+from dpcalc.rows import Row
 
 _FINEST, _MOST_STEPS = 1000, 10_000  # else there could be more nodes than memory
 _MOST_SAMPLES = 2000
@@ -55,6 +56,13 @@ def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way
             raise ValueError(f"{str(witness['by'])[:40]} is no part of it")
         return [], []
     return _decoded(name, params, witness, witness["links"])
+
+
+def of_row(row: Row) -> dict[str, Way]:
+    """The `way` of a row's formula; none where its bound has none, or an older record tells of none: it is looked for then."""
+    bound = row.route.bound.one or row.route.bound
+    found = way(bound.name.removesuffix("-basic"), row.params, row.proof)
+    return {} if found is None else {"way": found}
 
 
 def _decoded(name: str, params: Mapping[str, Any], said: Mapping[str, Any], codes: Any) -> Way:

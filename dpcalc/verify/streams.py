@@ -6,21 +6,18 @@ The levels of a schedule are written down anew for complex steps, as analytic fu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online import online_contraction, online_hybrid, online_iteration, online_limit, shift
 from dpcalc.bounds.online.levels import Levels, Listed, Schedule
-from dpcalc.bounds.pnsgd.chain import Way, follow, follow_exact
+from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, Law
-from dpcalc.bounds.pnsgd.positions import share_exact
 from dpcalc.bounds.pnsgd.step import contraction_exact, factor_exact
 from dpcalc.verify.sums import falling
 
 _FINEST = 512  # blocks of online-iteration hold at most this part of the steps before them
 _LOOSE = 4096.0  # of the accuracy of sums of log B, which the bounds claim to 1e-9
-_ALONE = 0.01  # of the noise so far: with less of it in a block the difference of two sums cancels
 
 
 # --- functions of a step ---------------------------------------------------------------------------------------------
@@ -76,61 +73,18 @@ def iteration(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learnin
         sigma = level(mp, levels)
         total = falling(mp, lambda x: sigma(x) ** 2, index, n)
     else:
-        total = carried(mp, levels, c, shift.ends(n - index, index, _FINEST))[-1]
+        total = shift.carried_exact(mp, levels, c, shift.ends(n - index, index, _FINEST))[-1]
     return theta(mp, epsilon, 2 * mp.mpf(lipschitz) * c ** (n - index) / mp.sqrt(total))
-
-
-def carried(mp: Any, levels: Levels, c: Any, steps: list[int]) -> list[Any]:
-    """Σ_{t=i}^{q} c^{2(q−t)}σ_t² for every q in steps (rising, from i on): of a schedule from below, with the last noise of each block."""
-    found = [levels.exact(mp, steps[0]) ** 2]
-    for p, q in pairwise(steps):
-        if isinstance(levels, Listed):
-            total = found[-1]
-            for t in range(p + 1, q + 1):
-                total = total * c**2 + levels.exact(mp, t) ** 2
-        else:
-            total = found[-1] * c ** (2 * (q - p)) + levels.exact(mp, q) ** 2 * _weight(c, q - p)
-        found.append(total)
-    return found
-
-
-def _weight(c: Any, steps: int) -> Any:
-    """Σ_{k<steps} c^{2k}."""
-    return steps if c == 1 else (1 - c ** (2 * steps)) / (1 - c * c)
 
 
 def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
            strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
     """d_n along links, which are free choices, or online-contraction where there are none."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    nodes, chain = way or _way(epsilon, levels, run, n, index)
-    if not nodes:
+    way = way or online_hybrid.own_way(epsilon, levels, run, n, index)
+    if not way[0]:
         return contraction(mp, epsilon, GAUSSIAN, levels, *run, n, index)
-    steps = [index + m for m in nodes]
-    c = factor_exact(mp, learning_rate, strong_convexity)
-    sums, first = carried(mp, levels, c, steps), mp.mpf(diameter) / mp.mpf(learning_rate)
-
-    def mu(j: int) -> Any:
-        return 2 * mp.mpf(lipschitz) * c ** (steps[j] - index) / mp.sqrt(sums[j])
-
-    def kappa(p: int, j: int, block: int) -> Any:
-        if block == 1:
-            return first * c / levels.exact(mp, levels.quietest(steps[p] + 1, steps[j]))
-        if steps[j] - steps[p] == block:
-            between = sums[j] - sums[p] * c ** (2 * block)
-            if float(between) > _ALONE * float(sums[j]):
-                return first * c**block / mp.sqrt(between)
-        least = levels.exact(mp, levels.quietest(steps[p] + 1, steps[j]))
-        return first / least * c * mp.sqrt(share_exact(mp, c, block - 1))
-
-    return follow_exact(mp, epsilon, chain, theta, mu, kappa)[-1]
-
-
-def _way(epsilon: float, levels: Levels, run: tuple[float, float, float, float, float], n: int, index: int) -> Way:
-    """The free choices of online-hybrid, found anew; none where online-contraction is sharper."""
-    along = shift.path(levels, *run, n, index)
-    logs, links = follow(epsilon, along)
-    return ([], []) if online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index) < logs[-1] else (along.nodes, links)
+    return online_hybrid.exact(mp, epsilon, levels, *run, n, index, way)
 
 
 def limit(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,

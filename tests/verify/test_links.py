@@ -12,7 +12,6 @@ from dpcalc.bounds.pnsgd import chain, fixed_order_hybrid, shuffled_hybrid
 from dpcalc.bounds.pnsgd.chain import Link
 from dpcalc.bounds.pnsgd.links import coded, decoded, needed
 from dpcalc.cli import load
-from dpcalc.verify import streams
 from dpcalc.verify.report import REFUTED, verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
@@ -47,7 +46,7 @@ def test_links_are_told_and_not_looked_for(name, monkeypatch):
         assert len(path.nodes) == 1, "links were looked for"  # the last position has none
         return once(epsilon, path, *rest)
 
-    for module in (chain, shuffled_hybrid, fixed_order_hybrid, streams):
+    for module in (chain, shuffled_hybrid, fixed_order_hybrid, online_hybrid):
         monkeypatch.setattr(module, "follow", none)
     verdict = verify(record)
     assert verdict.holds and all(f.verdict == "verified" for f in verdict.head), texts(verdict)

@@ -7,6 +7,8 @@ from dpcalc.bound import Bound
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import up
 
+_MOST_DIGITS = 20_000  # more take seconds
+
 
 def _error(log_theta: float) -> float:
     """Of log θ, relative: near θ = 1 the exponent of 1 − θ (up to 700) costs three digits."""
@@ -43,6 +45,8 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
     # The tails agree to about r/a relative: carry the digits that cancel.
     a = abs(e / r - r / 2) + 1
     extra = 2 * int(abs(mp.log10(r))) + 3 * int(mp.log10(a)) + 15
+    if extra > _MOST_DIGITS:
+        raise OverflowError("a ratio too far from 1 to be evaluated as printed")
     with mp.workdps(mp.dps + extra):
         return tail(e / r - r / 2) - mp.exp(e) * tail(e / r + r / 2)
 

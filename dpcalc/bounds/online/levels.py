@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import ceil, e, exp, hypot, inf, log, pi
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact, log_x
 
 _PASSED, _AT_ENDS = 5.0, 40.0  # steps from a singularity of the noise: as near integrals may pass, and their ends be
 _WIDTH = 3.0  # of a panel, in units of log x
+_KEPT = 20_000  # levels at high precision
 
 
 class Schedule(NamedTuple):
@@ -82,11 +84,17 @@ class Schedule(NamedTuple):
         return last
 
     def exact(self, mp: Any, j: Any) -> Any:
-        from dpcalc.bounds.pnsgd.step import contraction_exact
+        return _exact(mp, mp.prec, self, j)
 
-        diameter, learning_rate, smoothness, strong_convexity = self.step
-        half = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
-        return level_exact(mp, self.noise, mp.mpf(j) ** mp.mpf(self.decay), half, self.c1, self.c2)
+
+@lru_cache(maxsize=_KEPT)
+def _exact(mp: Any, precision: int, schedule: Schedule, j: Any) -> Any:
+    """The level as printed; every ε asks for it again."""
+    from dpcalc.bounds.pnsgd.step import contraction_exact
+
+    diameter, learning_rate, smoothness, strong_convexity = schedule.step
+    half = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
+    return level_exact(mp, schedule.noise, mp.mpf(j) ** mp.mpf(schedule.decay), half, schedule.c1, schedule.c2)
 
 
 class Listed(NamedTuple):

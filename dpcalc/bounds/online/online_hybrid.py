@@ -8,12 +8,11 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online.levels import Levels
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online.shift import finite, kappa_exact, path, sums_exact
-from dpcalc.bounds.pnsgd.chain import Link, follow, follow_exact
+from dpcalc.bounds.online.shift import finite, path, path_exact
+from dpcalc.bounds.pnsgd.chain import Link, Way, follow, follow_exact
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN
 from dpcalc.bounds.pnsgd.links import coded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, inverse_of
-from dpcalc.bounds.pnsgd.step import factor_exact
 
 Run = tuple[float, float, float, float, float]  # from L to ρ
 
@@ -49,18 +48,19 @@ def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, 
     return {"fine": FINE, "links": needed(coded(links))} if links else {"by": online_contraction.BOUND.name}
 
 
+def own_way(epsilon: float, levels: Levels, run: Run, n: int, index: int) -> Way:
+    """The nodes and links of the value; none where it is that of online-contraction."""
+    links = _found(epsilon, levels, run, n, index)[1]
+    return (path(levels, *run, n, index).nodes, links) if links else ([], [])
+
+
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, n: int, index: int) -> Any:
+          strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    along, links = path(levels, *run, n, index), _found(epsilon, levels, run, n, index)[1]
-    if not links:
+    nodes, links = way or own_way(epsilon, levels, run, n, index)
+    if not nodes:
         return online_contraction.exact(mp, epsilon, GAUSSIAN, levels, *run, n, index)
-    c, steps = factor_exact(mp, learning_rate, strong_convexity), [index + m for m in along.nodes]
-
-    def mu(j: int) -> Any:
-        return 2 * mp.mpf(lipschitz) * c ** along.nodes[j] / mp.sqrt(sums_exact(mp, levels, c, index, steps[j]))
-
-    kappa = kappa_exact(mp, levels, c, mp.mpf(diameter) / mp.mpf(learning_rate), steps)
+    mu, kappa = path_exact(mp, levels, lipschitz, diameter, learning_rate, strong_convexity, index, nodes)
     return follow_exact(mp, epsilon, links, theta, mu, kappa)[-1]
 
 
@@ -77,7 +77,6 @@ BOUND = Bound(
     exact=exact,
     rtol=5e-9,
     in_blocks_beyond=FINE,
-    exact_n=100_000,
     inverse=inverse_of(value, coarse),
     choices=choices,
     coarse=coarse,

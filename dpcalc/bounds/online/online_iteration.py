@@ -40,7 +40,6 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=5e-9,
-    exact_n=100_000,
     inverse=inverse,
     margin=3e-10,
 )

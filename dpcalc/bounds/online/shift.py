@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, lru_cache
+from itertools import pairwise
 from math import exp, expm1, inf, log, sqrt
 from typing import Any
 
@@ -15,11 +16,13 @@ from dpcalc.bounds.online.levels import Levels, Listed
 from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.chain import Path
 from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact
-from dpcalc.bounds.pnsgd.step import check_step_size, log_factor, reach_ratio
+from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, reach_ratio
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics.mpsum import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
 _FINE = 512
+_ALONE = 0.01  # of the noise so far: with less of it in a block the difference of two sums has lost its digits
 _FAR = 30.0  # of log c: a level that far back counts e^−60
 
 
@@ -98,7 +101,7 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
         if nodes[j] - nodes[p] == block:
             between = levels.at(steps[j]) ** 2 * (1 - 1e-15) if block == 1 else sums[j] - sums[p] * exp(max(2 * block * log_c, -745.0))
             between -= 0.0 if block == 1 else 2e-15 * sums[j]
-            if between < 0.01 * sums[j] and block > 1:  # the difference has lost its digits
+            if between < _ALONE * sums[j] and block > 1:
                 between = carried(levels, log_c, sorted({steps[p] + 1, *steps[p + 1 : j + 1]}), steps[p] + 1)[-1]
             return scaled(first, 2 * block * log_c - log(between))
         least = levels.least(steps[p] + 1, steps[j])
@@ -113,14 +116,48 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
 
 
 def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
-    return mp.fsum(c ** (2 * (last - t)) * levels.exact(mp, t) ** 2 for t in range(first, last + 1))
+    """Σ_{t=first}^{last} c^{2(last−t)}σ_t²; where there are many, from the end on that counts most."""
+    if isinstance(levels, Listed) or not is_long(mp, last - first + 1):
+        return mp.fsum(c ** (2 * (last - t)) * levels.exact(mp, t) ** 2 for t in range(first, last + 1))
+    if c == 1:
+        return smooth_sum(mp, lambda t: levels.exact(mp, t) ** 2, first, last)
+    loudest = levels.exact(mp, first) ** 2
+    return smooth_sum(mp, lambda s: c ** (2 * (s - 1)) * levels.exact(mp, last + 1 - s) ** 2, 1, last + 1 - first,
+                      lambda s: c ** (2 * (s - 1)) * loudest)
 
 
-def kappa_exact(mp: Any, levels: Levels, c: Any, first: Any, steps: list[int]) -> Callable[[int, int, int], Any]:
+def carried_exact(mp: Any, levels: Levels, c: Any, steps: list[int]) -> list[Any]:
+    """`carried` at high precision: of a schedule from below, with the last noise of each block."""
+    found = [levels.exact(mp, steps[0]) ** 2]
+    for p, q in pairwise(steps):
+        if isinstance(levels, Listed):
+            total = found[-1]
+            for t in range(p + 1, q + 1):
+                total = total * c**2 + levels.exact(mp, t) ** 2
+        else:
+            weight = q - p if c == 1 else (1 - c ** (2 * (q - p))) / (1 - c * c)
+            total = found[-1] * c ** (2 * (q - p)) + levels.exact(mp, q) ** 2 * weight
+        found.append(total)
+    return found
+
+
+def path_exact(mp: Any, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, strong_convexity: float, index: int,
+               nodes: list[int]) -> tuple[Callable[[int], Any], Callable[[int, int, int], Any]]:
+    """μ and κ of `path` at high precision."""
+    c, first = factor_exact(mp, learning_rate, strong_convexity), mp.mpf(diameter) / mp.mpf(learning_rate)
+    steps = [index + m for m in nodes]
+    sums = carried_exact(mp, levels, c, steps)
+
+    def mu(j: int) -> Any:
+        return 2 * mp.mpf(lipschitz) * c ** nodes[j] / mp.sqrt(sums[j])
+
     def kappa(p: int, j: int, block: int) -> Any:
-        if steps[j] - steps[p] != block:  # several blocks: each has at least the least noise of them all
+        if nodes[j] - nodes[p] != block or block == 1:  # several blocks: each has at least the least noise of them all
             least = levels.exact(mp, levels.quietest(steps[p] + 1, steps[j]))
             return first / least * c * mp.sqrt(share_exact(mp, c, block - 1))
-        return first * c**block / mp.sqrt(sums_exact(mp, levels, c, steps[p] + 1, steps[j]))
+        between = sums[j] - sums[p] * c ** (2 * block)
+        if float(between) < _ALONE * float(sums[j]):
+            between = carried_exact(mp, levels, c, sorted({steps[p] + 1, *steps[p + 1 : j + 1]}))[-1]
+        return first * c**block / mp.sqrt(between)
 
-    return kappa
+    return mu, kappa

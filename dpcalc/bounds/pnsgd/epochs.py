@@ -247,7 +247,7 @@ def basic(bound: Bound) -> Bound:
         return _basic_inverse(bound, log_delta, steps, tuple(p.items()))
 
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
-        return steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p)
+        return min(steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p), mp.mpf(1))
 
     def coarse(epsilon: float, steps: int, **p: Any) -> float:
         return basic_value(bound._replace(value=bound.coarse or bound.value, blocks=None), epsilon, steps, p)

@@ -6,6 +6,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.nonconvex import log_mean_exp
 from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, log_factor, ratios, ratios_exact
+from dpcalc.numerics.mpsum import smooth_sum
 from dpcalc.numerics.rounding import up
 
 
@@ -19,7 +20,7 @@ def value(alpha: float, n: int, learning_rate: float, smoothness: float, strong_
 
 def exact(mp: Any, alpha: float, n: int, **p: float) -> Any:
     ratio, a = ratios_exact(mp, **p), mp.mpf(alpha)
-    return mp.log1p(mp.fsum(mp.expm1((a - 1) * a * ratio(m) ** 2 / 2) for m in range(n)) / n) / (a - 1)
+    return mp.log1p(smooth_sum(mp, lambda j: mp.expm1((a - 1) * a * ratio(j - 1) ** 2 / 2), 1, n) / n) / (a - 1)
 
 
 BOUND = Bound(
@@ -35,5 +36,4 @@ BOUND = Bound(
     riskier=("learning_rate",),
     rtol=1e-9,
     errata=ERRATUM,
-    exact_n=100_000,
 )

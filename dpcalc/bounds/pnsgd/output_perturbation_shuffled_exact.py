@@ -3,7 +3,6 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta
 
@@ -26,8 +25,7 @@ def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None
 
 
 def exact(mp: Any, epsilon: float, n: int, way: int = FINE, **p: float) -> Any:
-    mu = ratios_exact(mp, **p)
-    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, way)
+    return average_exact(mp, epsilon, ratios_exact(mp, **p), n, way)
 
 
 BOUND = Bound(

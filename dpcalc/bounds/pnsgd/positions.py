@@ -12,6 +12,7 @@ from itertools import pairwise
 from math import exp, expm1, fsum, inf, log
 from typing import Any, NamedTuple
 
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, bracket_near
@@ -129,10 +130,18 @@ def rounding(n: int) -> float:
     return 1e-15 * (1 + log(n))
 
 
-def average_exact(mp: Any, at: Callable[[int], Any], n: int, fine: int = FINE) -> Any:
-    """The same blocks at high precision."""
-    heads = [*starts(n, fine), n]
-    return mp.fsum((b - a) * at(a) for a, b in pairwise(heads)) / n
+def average_exact(mp: Any, epsilon: float, ratio: Callable[[int], Any], n: int, fine: int = FINE) -> Any:
+    """(1/n)Σ_m θ(ε, r_m) in the same blocks at high precision; without what shows in no digit, but in ball arithmetic."""
+    heads, balls = [*starts(n, fine), n], hasattr(mp, "between")
+    total, last, term, nothing = mp.mpf(0), None, mp.mpf(0), mp.mpf(10) ** -(2 * mp.dps)
+    for a, b in pairwise(heads):
+        r = ratio(a)
+        if balls or r != last:
+            term, last = theta(mp, epsilon, r), r
+        total += (b - a) * term
+        if not balls and (n - b) * term <= nothing * total:
+            break
+    return total / n
 
 
 def average_theta(epsilon: float, ratio: Ratio, n: int, fine: int = FINE) -> float:

@@ -5,6 +5,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, log_mean_exp, log_spread, share_and_slope
 from dpcalc.bounds.pnsgd.smooth_nonconvex import exact as fixed_exact
+from dpcalc.numerics.mpsum import smooth_sum
 from dpcalc.numerics.rounding import up
 
 
@@ -16,8 +17,11 @@ def value(alpha: float, level: float, lipschitz: float, learning_rate: float, sm
 
 def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> Any:
     a1 = mp.mpf(alpha) - 1
-    terms = (fixed_exact(mp, alpha, level, lipschitz, learning_rate, smoothness, n, t) for t in range(1, n + 1))
-    return mp.log1p(mp.fsum(mp.expm1(a1 * e) for e in terms) / n) / a1
+
+    def term(j: Any) -> Any:
+        return mp.expm1(a1 * fixed_exact(mp, alpha, level, lipschitz, learning_rate, smoothness, n, n + 1 - j))
+
+    return mp.log1p(smooth_sum(mp, term, 1, n) / n) / a1
 
 
 BOUND = Bound(
@@ -33,5 +37,4 @@ BOUND = Bound(
     rtol=1e-9,
     errata=("Berthier 2019, Proposition 3.1, prints asymptotic forms that are not bounds: with η = 1/(βn) the sum is (log n + 1.739)/n, "
             "25 % above the print at n = 1000; with η = 1/(β√n) the true order is 2/√n, without the logarithm.",),
-    exact_n=100_000,
 )

@@ -3,7 +3,6 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta, invert_average
 
@@ -32,8 +31,7 @@ def blocks(epsilon: Any, fine: int, level: float, lipschitz: float, learning_rat
 
 def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
           way: int = FINE) -> Any:
-    mu = ratios_exact(mp, level, lipschitz, learning_rate, smoothness)
-    return average_exact(mp, lambda m: theta(mp, epsilon, mu(m)), n, way)
+    return average_exact(mp, epsilon, ratios_exact(mp, level, lipschitz, learning_rate, smoothness), n, way)
 
 
 BOUND = Bound(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import fsum
-from typing import Any
 
 from dpcalc.numerics.hockey_stick import NODES as GAUSS
 
@@ -39,7 +38,3 @@ def integral(f: Callable[[float], float], low: float, high: float, little: float
         pieces += [w * (b - a) * f(a + (b - a) * t) for t, w in GAUSS]
         a = b
     return fsum(pieces)
-
-
-def exact(mp: Any, f: Callable[[int], Any], n: int) -> Any:
-    return mp.fsum(f(j) for j in range(1, n + 1))

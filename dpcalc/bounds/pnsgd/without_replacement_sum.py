@@ -6,6 +6,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN, steps
 from dpcalc.bounds.pnsgd.without_replacement_conjecture import check_noise
+from dpcalc.numerics.mpsum import smooth_sum
 from dpcalc.numerics.rounding import up
 
 
@@ -28,7 +29,7 @@ def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, pass
 
 
 def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> Any:
-    sums = mp.fsum(1 / mp.mpf(n - j + 1) ** 2 for j in range(1, steps(n, tau) + 1))
+    sums = smooth_sum(mp, lambda x: 1 / mp.mpf(x) ** 2, n - steps(n, tau) + 1, n)
     return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2 * sums
 
 
@@ -45,5 +46,4 @@ BOUND = Bound(
     rtol=2e-11,
     status="conjecture",
     errata=WITHDRAWN,
-    exact_n=100_000,
 )

@@ -1,0 +1,119 @@
+"""--digits at any n: sums over 1e12 records, roots by few evaluations; checked against sums term by term and against the doubles."""
+
+import json
+from math import log
+
+import mpmath
+import pytest
+
+from dpcalc.bounds.pnsgd import positions
+from dpcalc.cli import main
+from dpcalc.numerics import mproot, mpsum
+
+SHUFFLED = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 2 --learning-rate .01"
+STREAM = "online-noise --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 1"
+OUTPUT = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --strong-convexity .01 --diameter 2 --learning-rate .01 --sigma .5"
+SMOOTH = {
+    "squares": lambda mp, t: 1 / mp.mpf(t) ** 2,
+    "logarithm": lambda mp, t: 1 / mp.log(mp.mpf(t) + 5),
+    "bend": lambda mp, t: 1 / (1 + (mp.mpf(t) / 3000) ** 4),
+    "exponential": lambda mp, t: mp.expm1(3 * mp.exp(-mp.mpf(t) / 500)),
+    "early": lambda mp, t: mp.exp(-mp.mpf(t) / 3),
+}
+
+
+def context(digits):
+    mp = mpmath.mp.clone()
+    mp.dps = digits
+    return mp
+
+
+@pytest.mark.parametrize("digits", [25, 45])
+@pytest.mark.parametrize("name", SMOOTH)
+def test_a_long_sum_is_that_of_its_terms(name, digits):
+    mp = context(digits)
+    for n in (2000, 7001):
+        want = mp.fsum(SMOOTH[name](mp, t) for t in range(3, n + 1))
+        got = mpsum.smooth_sum(mp, lambda t: SMOOTH[name](mp, t), 3, n)
+        assert abs(got / want - 1) < mp.mpf(10) ** (8 - digits)
+
+
+def test_a_sum_from_its_other_end_and_one_of_as_many_terms_as_there_are_records():
+    mp, asked = context(45), []
+    c = 1 - mp.mpf("1e-4")
+    want = mp.fsum(c ** (s - 1) / (7001 - s) for s in range(1, 7001))
+    assert abs(mpsum.smooth_sum(mp, lambda s: c ** (s - 1) / (7001 - s), 1, 7000, lambda s: c ** (s - 1)) / want - 1) < mp.mpf(10) ** -37
+
+    def square(t):
+        asked.append(t)
+        return 1 / mp.mpf(t) ** 2
+
+    tail = mp.mpf(10) ** -12 - mp.mpf(10) ** -24 / 2 + mp.mpf(10) ** -36 / 6
+    assert abs(mpsum.smooth_sum(mp, square, 1, 10**12) - (mp.pi**2 / 6 - tail)) < mp.mpf(10) ** -42
+    assert len(asked) < 3000
+
+
+def test_a_sum_that_no_polynomials_follow_is_refused():
+    mp = context(20)
+    with pytest.raises(mpsum.TooRough):
+        mpsum.smooth_sum(mp, lambda t: 2 + mp.sin(3 * mp.mpf(t)), 1, 10**7)
+
+
+def test_roots_take_few_evaluations():
+    mp, asked = context(45), []
+
+    def gap(x):
+        asked.append(x)
+        return mp.log(x) ** 3 - 8
+
+    want = mp.exp(2)
+    for start in (7.389056098930651, 7.38905, 7.4):
+        asked.clear()
+        assert abs(mproot.root_near(mp, gap, mp.mpf(start), 30) / want - 1) < mp.mpf(10) ** -30
+        assert len(asked) <= 6
+    asked.clear()
+    assert abs(mproot.root(mp, gap, mp.mpf(1), mp.mpf(1000)) / want - 1) < mp.mpf(10) ** -40 and len(asked) < 20
+    assert abs(mproot.root(mp, lambda x: mp.inf if x > 3 else x - 2, mp.mpf(0), mp.mpf(4)) - 2) < mp.mpf(10) ** -40
+    assert mproot.root_near(mp, lambda x: mp.mpf(1), mp.mpf(3), 30) is None
+    assert mproot.root_near(mp, lambda x: x - 1, mp.mpf(3), 30) is None  # far away
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("line, without", [
+    (f"{SHUFFLED} --sigma .5 --n 1e12 --epsilon .01", set()),
+    (f"{SHUFFLED} --sigma 5 --n 1e12 --delta 1e-13", set()),
+    (f"{OUTPUT} --n 1e9 --alpha 4", set()),
+    ("shuffle-pnsgd --lipschitz 1 --sigma 5 --n 1e9 --alpha 4 --tau .1 --bound without-replacement-conjecture", set()),
+    (f"{STREAM} --n 1e12 --epsilon .5", {"what it takes is outside the range of that arithmetic"}),  # e^(−1.7e308) by online-hybrid
+    (f"{STREAM.replace('--index 1', '--index 300000')} --n 300050 --epsilon .5", set()),
+    (f"{STREAM} --n 5e8 --delta 1e-7 --noise laplace", set()),
+    (f"{STREAM} --n 3e5 --delta 1e-4 --strong-convexity 1e-5", set()),
+    (f"{STREAM.replace('1.5', '30')} --n 1e12 --epsilon 1 --noise laplace", set()),
+    (f"{SHUFFLED} --sigma .5 --n 1e6 --epochs 20 --epsilon 1", {"it is composed numerically"}),
+    (f"{SHUFFLED} --sigma .5 --n 1e6 --epochs 20 --epsilon .001", {"it is composed numerically"}),  # 20·δ(ε/20) > 1
+])
+def test_digits_at_many_records_are_those_of_the_doubles(line, without, cli):
+    done = cli(*line.split(), "--digits", "25", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {n.split(": ", 1)[1] for n in found["notes"] if n.startswith("no digits")} == without
+    rows = [row for row in found["bounds"] if "digits" in row and row.get("delta", 1) > 1e-300]
+    assert rows
+    for row in rows:
+        if row["status"] == "lower":
+            continue
+        (key, text), = row["digits"].items()
+        value, digits = row[key] if key in row else row["result"][key], float(text)
+        loose = 2e-4 if row["name"] == "online-iteration" and "strong" in line else 1e-7  # its sum is in blocks, from below
+        scale = max(1.0, abs(log(value))) if key == "delta" else 1.0
+        assert digits <= value * (1 + 2e-16) and value <= digits * (1 + loose * scale), row["name"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_epsilon_takes_few_sums_in_the_blocks_of_its_row(monkeypatch, capsys):
+    asked = []
+    once = positions.theta
+    monkeypatch.setattr(positions, "theta", lambda mp, e, r: asked.append(e) or once(mp, e, r))
+    assert main(f"{SHUFFLED} --sigma 5 --n 1e6 --delta 1e-7 --bound shuffled-iteration --digits 30 --json".split()) == 0
+    assert "digits" in json.loads(capsys.readouterr().out)["bounds"][0]
+    assert 1 < len(set(asked)) <= 5
