@@ -33,6 +33,7 @@ _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _ASIDE = 0.03  # of a first step where the solution is near
+_LED, _STUCK = 0.5, 2  # of a gap: a step that leads somewhere leaves less; steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
 
@@ -69,8 +70,11 @@ def _met(search: _Search, x: float) -> tuple[float, Row]:
 
 def _slope_where_loose(search: _Search, x: float, row: Row) -> float:
     """How log ε rises with less privacy, where δ led to an ε far below the budget, which a value a little less private meets, too: at a
-    tiny ε, δ is known less well. 0 elsewhere, and where ε is next to nothing: there it falls at once from far above the budget."""
-    if not search.by_delta or search.is_small_count(x) or not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
+    tiny ε, δ is known less well. 0 elsewhere, where ε has no sense, and where it is next to nothing: there it falls at once from far above
+    the budget."""
+    if not search.by_delta or search.target > NO_PRIVACY or search.is_small_count(x):
+        return 0.0
+    if not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
         return 0.0
     y = moved(search.unknown, x, -_BACK)
     try:
@@ -114,7 +118,7 @@ class _Search:
         self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
         senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
         self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
-        self.width = self.tolerance / 20  # of log x
+        self.width = self.tolerance / 5  # of log x: it matters at cliffs
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.steps_left = _STEPS
 
@@ -166,7 +170,7 @@ class _Search:
         seen: list[tuple[float, float]] = []
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
         x, last = moved(self.unknown, start, 0.0), None
-        away = _Away(self.unknown.safer, self.slope != 0.0)
+        away, widths = _Away(self.unknown.safer, self.slope != 0.0), list[float]()  # the second: of the bracket, in log x
         for k in range(_ROUNDS):
             gap = self.gap(x)
             met = gap <= 0
@@ -180,12 +184,16 @@ class _Search:
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
                 self.slope = abs((gap - before[1]) / log(x / before[0])) or self.slope
             if len(ends) == 2:
-                x = self._interpolated(seen, ends) or self._between(ends[True], ends[False], pull[True], pull[False])
+                widths.append(abs(log(ends[True][0] / ends[False][0])))
+                stuck = len(widths) > _STUCK and widths[-1] > widths[-1 - _STUCK] / 2
+                x = (not stuck and self._interpolated(seen, ends)) or self._between(ends, pull, stuck)
                 continue
+            if len(seen) > 1 and abs(gap) > _LED * abs(seen[-2][1]):
+                self.steps_left = 0  # the slope leads next to nowhere
             by = self._newton(gap)
             y = moved(self.unknown, x, by) if by else x
             if y == x:
-                y = moved(self.unknown, x, away.step(log(x), gap))
+                y = moved(self.unknown, x, away.step(x, gap, *seen[-2:-1]))
             if y == x:
                 if gap > 0:
                     raise none_meets(self.route, self.question, lambda best: self.forward(best, False), x)
@@ -219,12 +227,12 @@ class _Search:
         low, high = sorted((ends[True][0], ends[False][0]))
         return x * exp(t) if abs(t) < _LONGEST and low < x * exp(t) < high else None
 
-    def _between(self, met: tuple[float, float], failed: tuple[float, float], pull_met: float, pull_failed: float) -> float:
-        """Where the secant in log x reaches just below the budget, kept inside the bracket."""
-        (a, gap_a), (b, gap_b) = met, failed
+    def _between(self, ends: dict[bool, tuple[float, float]], pull: dict[bool, float], stuck: bool) -> float:
+        """Where the secant in log x reaches just below the budget, kept inside the bracket; in its middle where that did not halve it."""
+        (a, gap_a), (b, gap_b) = ends[True], ends[False]
         share = 0.5
-        if abs(gap_a) < 5 and gap_b < 5 and abs(log(a / b)) < _LONGEST:
-            below, above = (-self.allowed / 2 - gap_a) * pull_met, (gap_b + self.allowed / 2) * pull_failed
+        if not stuck and abs(gap_a) < 5 and gap_b < 5 and abs(log(a / b)) < _LONGEST:
+            below, above = (-self.allowed / 2 - gap_a) * pull[True], (gap_b + self.allowed / 2) * pull[False]
             share = min(max(below / (below + above), _LEAST), 1 - _LEAST)
         x = a * exp(share * log(b / a))
         if self.unknown.kind == "count":
@@ -240,17 +248,16 @@ class _Away:
     def __init__(self, safer: int, near: bool) -> None:
         self.safer, self.length, self.lost = safer, 0.0, 0
         self.unseen = _ASIDE if near else _LONGEST / 2  # a first step where the gap does not tell
-        self.last: tuple[float, float] | None = None
 
-    def step(self, t: float, gap: float) -> float:
+    def step(self, x: float, gap: float, last: tuple[float, float] | None = None) -> float:
         way = 1.0 if gap > 0 else -1.0
-        last, self.last = self.last, (t, gap)
-        expected = abs(gap) if abs(gap) < _LONGEST else self.unseen
+        expected = 2 * self.length or (abs(gap) if abs(gap) < _LONGEST else self.unseen)
         if last is not None:
-            fall = self.safer * (last[1] - gap) / (t - last[0]) if abs(gap) < inf and abs(last[1]) < inf and t != last[0] else 0.0
-            steep = fall * abs(t - last[0]) > _FLAT * abs(gap)
+            far = log(x / last[0])
+            fall = self.safer * (last[1] - gap) / far if abs(gap) < inf and abs(last[1]) < inf and far else 0.0
+            steep = fall * abs(far) > _FLAT * abs(gap)
             self.lost = 0 if steep else _LOST if gap == last[1] and abs(gap) < inf else self.lost + 1
-            expected = _BEYOND * abs(gap) / fall if steep else 2 * self.length
+            expected = _BEYOND * abs(gap) / fall if steep else expected
         if self.lost >= _LOST:
             return way * inf
         self.length = min(_LONGEST, max(min(_FIRST, self.unseen), expected))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
 from dpcalc.orders import Params, own_params
+from dpcalc.profiles.asked import NO_PRIVACY
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route
@@ -70,7 +71,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         steep = slope.get(False, 0.0)
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
-        if enough and gap.closely:
+        if enough and (gap.closely or gap.target > NO_PRIVACY):
             return Near(moved(unknown, x, value / steep), steep)
         if not gap.closely and (enough or high - low < _WITHIN or (cliff and abs(value) < _ROUGH)):
             longest = _WITHIN if high - low < _WITHIN else _LONGEST

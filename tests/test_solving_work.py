@@ -50,6 +50,12 @@ TO_AND_FRO = ("shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter 1 --learn
               "--delta 1.3e-19")
 NONE = ("shuffle-pnsgd --lipschitz 5 --smoothness .5 --diameter .5 --learning-rate .01 --epochs 1e11 --sigma .0204 --bound shuffled-iteration "
         "--epsilon 11.3 --delta 2.36e-13")
+AIMED = ("shuffle-pnsgd --lipschitz 1160 --smoothness 826 --diameter 10200 --learning-rate .002421307 --epochs 26500 --sigma .0146 --n 1e12 "
+         "--bound shuffled-hybrid --delta .00511")
+NO_SENSE = ("shuffle-pnsgd --lipschitz 32.2 --smoothness 0 --diameter 1 --learning-rate 37.56 --epochs 615 --n 1e12 --epsilon 2200 "
+            "--delta 2.42e-5")
+STUCK = ("shuffle-pnsgd --lipschitz 7.16 --smoothness 2.72e-5 --diameter .118 --strong-convexity 2.72e-5 --learning-rate 4.518 --epochs 2 "
+         "--n 1e12 --epsilon 1.28e-4 --delta 6.64e-181")
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 70_000, 12, 1_000_000),  # 94,759 and 8 and 3,974,160
@@ -63,10 +69,13 @@ LINES = [  # numbers, walks and points at most
     (f"{ONE} --solve sigma", 100_000, 13, 300_000),  # 158,273 and 21 and 505,856: no slopes from afar
     (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
     (SENSELESS, 160_000, 6, 950_000),  # 152,269 and 5 and 6,263,744: an epsilon of 43,547, told to 1e-4 of its delta
-    (f"{PLATEAUS} --solve sigma", 460_000, 6, 320_000),  # 1,004,502 and 4 and 599,752
+    (f"{PLATEAUS} --solve sigma", 460_000, 6, 360_000),  # 1,004,502 and 4 and 599,752
     (f"{TO_AND_FRO} --solve sigma", 190_000, 6, 220_000),  # 605,187 and 5 and 1,283,120: a tilt far from that of ε
     (f"{CLOSE} --solve n", 350_000, 2, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
     (f"{CLIFF} --solve sigma", 120_000, 10, 260_000),  # 134,392 and 9 and 437,248: the same
+    (AIMED, 130_000, 11, 250_000),  # 116,279 and 9 and 6,441,216: losses cut off that are below the epsilon
+    (f"{NO_SENSE} --solve sigma", 420_000, 6, 170_000),  # 1,308,509 and 4 and 808,064: closer than epsilon = 2200 has a sense
+    (f"{STUCK} --solve sigma", 1_900_000, 28, 90_000),  # 2,298,298 and 30 and 93,724: brackets that hardly shrink
     (f"{SIZES} --solve n", 400_000, 2, 1_600_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
 ]
 
@@ -130,7 +139,7 @@ def test_nothing_is_composed_far_above_a_budget(monkeypatch):
     looks, at = [], epochs._delta
     monkeypatch.setattr(epochs, "_delta", lambda *args: looks.append(args) or at(*args))
     code, _, err = asked(f"{NONE} --solve n".split())
-    assert code == 3 and "epsilon = 264186" in err
+    assert code == 3 and "epsilon = 255526" in err
     assert not looks  # three before
 
 

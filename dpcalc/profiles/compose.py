@@ -24,6 +24,7 @@ _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _SAME = 0.05  # of a tilt, relative
 _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
+_KEPT = 1.3  # times an ε that is only aimed at: as large losses are not cut off
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
@@ -254,7 +255,8 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     """The same, and the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
     steps = sum(count for _, count in parts)
     around = question.aimed
-    cuts = [(cut(pair, log_tail - log(steps), inf if around is None else around), count) for pair, count in parts]
+    kept = inf if around is None else around if question.aim is None else _KEPT * around
+    cuts = [(cut(pair, log_tail - log(steps), kept), count) for pair, count in parts]
     near = tuple((x.pair, count) for x, count in cuts)
     c = question.tilt_for(near)
     if c.tilt > steepest(near):
