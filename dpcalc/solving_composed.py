@@ -33,7 +33,7 @@ _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _ASIDE = 0.03  # of a first step where the solution is near
-_LED, _STUCK = 0.5, 2  # of a gap: a step that leads somewhere leaves less; steps after which a bracket is to be half as wide
+_STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
 
@@ -188,8 +188,6 @@ class _Search:
                 stuck = len(widths) > _STUCK and widths[-1] > widths[-1 - _STUCK] / 2
                 x = (not stuck and self._interpolated(seen, ends)) or self._between(ends, pull, stuck)
                 continue
-            if len(seen) > 1 and abs(gap) > _LED * abs(seen[-2][1]):
-                self.steps_left = 0  # the slope leads next to nowhere
             by = self._newton(gap)
             y = moved(self.unknown, x, by) if by else x
             if y == x:
@@ -246,19 +244,17 @@ class _Away:
     the end of the range where that leads nowhere."""
 
     def __init__(self, safer: int, near: bool) -> None:
-        self.safer, self.length, self.lost = safer, 0.0, 0
+        self.safer, self.lost = safer, 0
         self.unseen = _ASIDE if near else _LONGEST / 2  # a first step where the gap does not tell
 
     def step(self, x: float, gap: float, last: tuple[float, float] | None = None) -> float:
-        way = 1.0 if gap > 0 else -1.0
-        expected = 2 * self.length or (abs(gap) if abs(gap) < _LONGEST else self.unseen)
-        if last is not None:
-            far = log(x / last[0])
-            fall = self.safer * (last[1] - gap) / far if abs(gap) < inf and abs(last[1]) < inf and far else 0.0
-            steep = fall * abs(far) > _FLAT * abs(gap)
-            self.lost = 0 if steep else _LOST if gap == last[1] and abs(gap) < inf else self.lost + 1
-            expected = _BEYOND * abs(gap) / fall if steep else expected
+        way, least = 1.0 if gap > 0 else -1.0, min(_FIRST, self.unseen)
+        if last is None or x == last[0]:
+            return way * max(least, abs(gap) if abs(gap) < _LONGEST else self.unseen)
+        far = log(x / last[0])
+        fall = self.safer * (last[1] - gap) / far if abs(gap) < inf and abs(last[1]) < inf else 0.0
+        steep = fall * abs(far) > _FLAT * abs(gap)
+        self.lost = 0 if steep else _LOST if gap == last[1] and abs(gap) < inf else self.lost + 1
         if self.lost >= _LOST:
             return way * inf
-        self.length = min(_LONGEST, max(min(_FIRST, self.unseen), expected))
-        return way * self.length
+        return way * min(_LONGEST, _BEYOND * abs(gap) / fall if steep else max(2 * abs(far), least))

@@ -26,7 +26,7 @@ _ROUNDING = 1e-6  # a slope: that of a plateau between two cliffs
 _GENTLE = 0.05  # a slope: what is left to be seen is less than what few samples do to a gap
 _FAR, _TOLD, _SEEN = 0.7, 100.0, 1.0  # of a gap: farther away ε tells more; two by δ that tell a slope, and one seen from there
 _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
-_STEEP: dict[bool | None, float] = {True: 10.0, False: 50.0}  # at a cliff both gaps, far and near
+_STEEP_FAR, _STEEP_NEAR, _STEEPER = 10.0, 50.0, 2.2  # at a cliff both gaps, far and near; the second at least as many times log δ
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
 _FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
@@ -52,7 +52,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     if basic:
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
     last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
-    slope: dict[bool | None, float] = {**_STEEP} if cliff else {}  # how much less a gap is where there is less loss
+    slope = _steep(question.log_delta) if cliff else dict[bool | None, float]()  # how much less a gap is where there is less loss
     seen, longest, closely = set[float](), _LONGEST, 0
     for _ in range(_LOOKS):
         seen.add(x)
@@ -85,6 +85,11 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
             break
         x = y
     return Near(x, slope.get(False, 0.0))
+
+
+def _steep(log_delta: float) -> dict[bool | None, float]:
+    """About how much less both gaps, far and near, are at a cliff where there is less loss."""
+    return {True: _STEEP_FAR, False: max(_STEEP_NEAR, -_STEEPER * log_delta)}
 
 
 def _step(gap: float, slope: float, longest: float) -> float:
