@@ -118,8 +118,9 @@ class Context:
                 return Ball(self, whole)
         return Ball(self, raw.log1p())
 
-    def log10(self, x: Any) -> Ball:
-        return Ball(self, self.raw(x).log() / self.arb(10).log())
+    def mag(self, x: Any) -> int:
+        """About log₂ x, above it."""
+        return int(Ball(self, self.raw(x).log() / self.arb(2).log())) + 1
 
     def sqrt(self, x: Any) -> Ball:
         if type(x) is Deep:

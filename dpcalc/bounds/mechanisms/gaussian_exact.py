@@ -7,7 +7,7 @@ from dpcalc.bound import Bound
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import up
 
-_MOST_DIGITS = 20_000  # more take seconds
+_PER_BIT, _MOST_DIGITS = 0.302, 20_000  # digits; more take seconds
 
 
 def _error(log_theta: float) -> float:
@@ -44,7 +44,7 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
         return far
     # The tails agree to about r/a relative: carry the digits that cancel.
     a = abs(e / r - r / 2) + 1
-    extra = 2 * int(abs(mp.log10(r))) + 3 * int(mp.log10(a)) + 15
+    extra = int(_PER_BIT * (2 * abs(mp.mag(r)) + 3 * mp.mag(a))) + 15
     if extra > _MOST_DIGITS:
         raise OverflowError("a ratio too far from 1 to be evaluated as printed")
     with mp.workdps(mp.dps + extra):
