@@ -48,7 +48,6 @@ class Bound(NamedTuple):
     default: bool = False  # conversion: the one that ends a curve named alone
     rough: Bound | None = None  # conversion: a cheaper one with nearly the same best order
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
-    exact_n: float = inf  # up to this many records: `exact` is a sum over all of them
     # Beyond so many records (from the index on) the printed sum or chain over them is taken in blocks, from above, by `exact` too.
     in_blocks_beyond: float = inf
     # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε how

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.numbers import human
 from dpcalc.numerics.mproot import root, root_near
 from dpcalc.numerics.mpsum import TooRough
 from dpcalc.orders import Params, own_params
@@ -57,8 +57,8 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
     if steps > row.route.bound.exact_steps:
         raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
                           "with --digits", "--digits")
-    if row.params.get("n", 0) > row.route.bound.exact_n:
-        raise _NoDigits(f"n = {human(row.params['n'])} terms; they are added up to n = {row.route.bound.exact_n:g}")
+    if "n" in row.route.bound.params and row.params["n"] == inf:
+        raise _NoDigits("it has infinitely many factors")
     if row.route.bound.one is not None or (row.route.bound.pair is not None and steps > 1):
         raise _NoDigits("it is composed numerically")
     if asks == "epsilon" and not row.result["delta"]:

@@ -43,6 +43,7 @@ def test_the_table_and_the_notes_say_so(rest, blocked, cli):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line, name, why", [
+    (f"{STREAM} --n inf --noise laplace", "online-contraction", "infinitely many"),
     (f"{RUN} --n 1000 --epochs 5", "shuffled-hybrid", "composed numerically"),
     (f"{STREAM} --n 1e12 --strong-convexity .01", "online-iteration", "outside the range"),  # μ = e^(−10^8)
     ("rdp --mechanism laplace --scale 2 --delta 0 --digits 20", "laplace-exact", "closed form"),

@@ -80,6 +80,5 @@ BOUND = Bound(
     status="limit",
     errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.", "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
             "The captions' rate 1/log n is n^(−(a−1))."),
-    exact_n=100_000,
     margin=3e-10,
 )
