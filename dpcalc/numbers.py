@@ -7,7 +7,9 @@ import re
 from functools import lru_cache
 
 _LONGEST = 200
+_LEAST = 1e-300  # nearer to 0, what is lost on the way is looked at
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))", re.ASCII)
+_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _FUNCTIONS = {"sqrt": math.sqrt, "log": math.log, "ln": math.log, "exp": math.exp}
 _CONSTANTS = {"pi": math.pi, "e": math.e}
 
@@ -25,6 +27,8 @@ def number(text: str) -> float:
     """The finite double a text denotes. Raises NotANumber, also where a non-zero number underflows to 0."""
     if len(text) > _LONGEST:
         raise NotANumber(f"an expression longer than {_LONGEST} characters")
+    if _PLAIN.fullmatch(text) and _LEAST < abs(value := float(text)) < math.inf:  # lists of numbers are long
+        return value
     try:
         value = _Parser(text).value()
     except _Underflow:

@@ -155,7 +155,6 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float)
     """The index with the largest δ and that δ: the last one under a schedule, else by the smaller bound for each."""
     from math import inf
 
-    from dpcalc.bounds.online.worst import of_list
     from dpcalc.evaluate import delta_result
 
     if values["n"] == inf:
@@ -164,7 +163,9 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float)
         move = 2 * values["lipschitz"] / params["levels"].at(values["n"]) * (1 + 4e-16)
         index, log_delta = values["n"], params["law"].log_delta(epsilon, move)
     else:
-        index, log_delta = of_list(epsilon, **{k: v for k, v in params.items() if k != "index"})
+        from dpcalc.bounds.online.listed import worst
+
+        index, log_delta = worst(epsilon, **{k: v for k, v in params.items() if k != "index"})
     return index, delta_result(log_delta, epsilon)["delta"]
 
 

@@ -11,7 +11,7 @@ from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
 from dpcalc.numerics.mpsum import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -24,16 +24,19 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
     if n == index or log_a == -inf:
         return log_a
 
-    reach = reaches(levels, diameter, learning_rate, smoothness, strong_convexity)
+    if isinstance(levels, Listed):
+        from dpcalc.bounds.online import listed
+
+        reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
+        return min(0.0, up(log_a - listed.loss(epsilon, law, levels, reach, index + 1, int(n), rough), 1e-12))
+
+    ratio = reaches(levels, diameter, learning_rate, smoothness, strong_convexity)
 
     def loss(t: float) -> float:
-        return -log_b(law, epsilon, reach(t))
+        return -log_b(law, epsilon, ratio(t))
 
-    if isinstance(levels, Listed):
-        total = sum(loss(t) for t in range(index + 1, int(n) + 1)) * (1 - 1e-13)
-    else:
-        grow, far = course(epsilon, levels, reach, 2 * levels.decay + 2)
-        total = lower_sum(loss, index + 1, n, grow, -log_a, rough, far, levels.added(index + 1, n))
+    grow, far = course(epsilon, levels, ratio, 2 * levels.decay + 2)
+    total = lower_sum(loss, index + 1, n, grow, -log_a, rough, far, levels.added(index + 1, n))
     return min(0.0, up(log_a - total, 1e-12))
 
 

@@ -34,17 +34,15 @@ def finite(n: float) -> int:
 
 def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[float]:
     """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start)."""
+    if isinstance(levels, Listed):
+        from dpcalc.bounds.online import listed
+
+        return listed.carried(levels, log_c, ends, start)
     found, q, each = [levels.at(start) ** 2 * (1 - 4e-16)], start, expm1(2 * log_c)
     for end in ends[1:]:
         steps = end - q
-        if isinstance(levels, Listed) or steps == 1:
-            total = found[-1]
-            for t in range(q + 1, end + 1):
-                total = (total * exp(2 * log_c) + levels.at(t) ** 2) * (1 - 8e-16)
-        else:
-            weight = float(steps) if log_c == 0 else expm1(2 * steps * log_c) / each
-            total = (found[-1] * exp(max(2 * steps * log_c, -745.0)) + levels.at(end) ** 2 * weight) * (1 - 4e-15)
-        found.append(total)
+        weight = float(steps) if log_c == 0 or steps == 1 else expm1(2 * steps * log_c) / each
+        found.append((found[-1] * exp(max(2 * steps * log_c, -745.0)) + levels.at(end) ** 2 * weight) * (1 - 4e-15))
         q = end
     return found
 

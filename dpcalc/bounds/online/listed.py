@@ -1,0 +1,104 @@
+"""A stream with a list of noise levels: sums over all of its steps at once, by arrays, as lists may be long."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.bounds.online.levels import Listed
+from dpcalc.bounds.pnsgd.averages import scaled_many
+from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.step import log_factor, reach_ratio
+from dpcalc.numerics import hockey_stick_many
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+_BINS = 512  # of log σ: where a rough sum is enough
+_AT_ONCE = 4096  # ratios: what is between stays in a cache
+_LARGEST = 1e150  # a ratio, beyond which δ is 1
+_MOST = 1e308  # of −log δ: a positive one is not told as 0
+_EACH = 4e-16  # relative, of a sum, for every step
+
+
+def _gaussian(epsilon: float, ratio: Array) -> Array:
+    parts = (hockey_stick_many.log_theta(np.asarray(epsilon), ratio[k : k + _AT_ONCE]) for k in range(0, len(ratio), _AT_ONCE))
+    return np.concatenate([ratio[:0], *parts])
+
+
+def _laplace(epsilon: float, ratio: Array) -> Array:
+    """log(1 − e^{(ε − r)/2})₊ as laws.py has it."""
+    x = (epsilon - ratio) / 2 * (1 + 3e-16)
+    with np.errstate(all="ignore"):
+        found = np.where(x < -0.7, np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
+    return np.where(x < 0, found * (1 - 1e-15), -np.inf)
+
+
+_LOGS = {"gaussian": _gaussian, "laplace": _laplace}
+
+
+@lru_cache(maxsize=2)
+def _sigmas(levels: Listed) -> Array:
+    return np.array(levels.levels)
+
+
+@lru_cache(maxsize=4)
+def _bins(levels: Listed, first: int, last: int) -> tuple[Array, Array]:
+    """Levels near those of the steps, and of how many of them."""
+    logs = np.log(_sigmas(levels)[first - 1 : last])
+    low, wide = logs.min(), np.ptp(logs)
+    at = ((logs - low) * ((_BINS - 1) / wide if wide > 0 else 0.0)).astype(np.intp)
+    counts, sums = np.bincount(at), np.bincount(at, logs)
+    some = counts > 0
+    return np.exp(sums[some] / counts[some]), counts[some].astype(float)
+
+
+def _losses(epsilon: float, law: Law, sigma: Array, reach: float) -> Array:
+    """−log B of steps, from below; `reach` is MD/η."""
+    return -_LOGS[law.name](epsilon, np.minimum(reach / sigma * (1 + 4e-16), _LARGEST))
+
+
+def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, last: int, rough: bool = False) -> float:
+    """Σ −log B_t over the steps from first to last, from below; if rough, near it."""
+    if last < first:
+        return 0.0
+    sigma, times = _bins(levels, first, last) if rough else (_sigmas(levels)[first - 1 : last], np.ones(1))
+    total = float((_losses(epsilon, law, sigma, reach) * times).sum()) * (1 - _EACH * (last - first + 1))
+    return min(total, _MOST) if law.name == "gaussian" else total
+
+
+def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[float]:
+    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start)."""
+    squares = _sigmas(levels) ** 2
+    found, q = [float(squares[start - 1]) * (1 - _EACH)], start
+    for end in ends[1:]:
+        weights = np.exp(2 * log_c * np.arange(end - q, -1, -1))
+        found.append((found[-1] * float(weights[0]) + float(weights[1:] @ squares[q:end])) * (1 - _EACH * (end - q + 40)))
+        q = end
+    return found
+
+
+def worst(epsilon: float, law: Law, levels: Listed, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, n: int, **_: Any) -> tuple[int, float]:
+    """(i, log δ_i) with the largest δ_i, the smaller of online-contraction and (Gaussian noise) online-iteration for each i."""
+    sigma, logs = _sigmas(levels), _LOGS[law.name]
+    reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
+    sums = np.cumsum(_losses(epsilon, law, sigma, reach)[::-1])[::-1] * (1 - _EACH * n)
+    found = logs(epsilon, np.minimum(2 * lipschitz / sigma * (1 + 4e-16), _LARGEST)) - np.append(sums[1:], 0.0)
+    if law.name == "gaussian":
+        ratio = scaled_many(2 * lipschitz, -_noise_after(sigma, max(log_factor(learning_rate, strong_convexity), -300.0)))
+        found = np.minimum(found, logs(epsilon, np.minimum(ratio, _LARGEST)))
+    index = n - int(np.argmax(found[::-1]))
+    return index, float(found[index - 1])
+
+
+def _noise_after(sigma: Array, log_c: float) -> Array:
+    """log of Σ_{t>=i} c^{−2(t−i)}σ_t², from below, for every i: for the shift that iteration carries to the end."""
+    grown = -2 * log_c * np.arange(len(sigma))
+    logs = np.logaddexp.accumulate((2 * np.log(sigma) + grown)[::-1])[::-1]
+    found: Array = logs - grown - _EACH * (len(sigma) + 4 * grown[-1] + np.abs(logs))
+    return found

@@ -1,0 +1,95 @@
+"""Lists of noise levels: sums over their steps by arrays, never below the printed products, and as near as the bounds claim."""
+
+import random
+from math import exp, log
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpcalc.bounds.online import listed, online_contraction, online_hybrid, online_iteration, shift
+from dpcalc.bounds.online.levels import Listed
+from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
+from dpcalc.cli import main
+
+RUN = {"lipschitz": 1.0, "diameter": 2.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0}
+
+
+def draw(rng, n, low=1e-2, high=1e3):
+    size, wide = exp(rng.uniform(log(low), log(high))), rng.choice((1.0, 1.5, 30.0))
+    return Listed(tuple(size * rng.uniform(1.0, wide) for _ in range(n)))
+
+
+@given(st.integers(0, 10**9), st.sampled_from(["gaussian", "laplace"]), st.sampled_from([0.0, 1e-3, 0.3]))
+def test_contraction_and_iteration_are_the_printed_ones(seed, noise, strong_convexity):
+    rng = random.Random(seed)
+    n, epsilon = rng.choice((1, 2, 5, 30)), rng.choice((0.0, 0.01, 1.0, 10.0))
+    levels, run = draw(rng, n), {**RUN, "strong_convexity": strong_convexity, "diameter": exp(rng.uniform(-5, 5))}
+    own = {"levels": levels, **run, "n": n, "index": rng.randint(1, n)}
+    mp = mpmath.mp.clone()
+    mp.dps = 50
+    cases = [(online_contraction, {"law": LAWS[noise]})]
+    if noise == "gaussian":
+        cases.append((online_iteration, {}))
+    for module, law in cases:
+        p = {k: v for k, v in {**own, **law}.items() if k in module.BOUND.params}
+        got, want = module.BOUND.value(epsilon, **p), mp.log(x) if (x := module.BOUND.exact(mp, epsilon, **p)) > 0 else -mp.inf
+        if want < -1e300:
+            assert got <= want / 2
+            continue
+        assert want - mp.mpf(10) ** -45 <= got <= want + module.BOUND.rtol * max(1, abs(want)) + 1e-15 * epsilon * (noise == "laplace") * mp.exp(-want)
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+@pytest.mark.parametrize("strong_convexity", [0.0, 0.2])
+def test_the_worst_index_is_the_worst_of_all(noise, strong_convexity):
+    rng, run = random.Random(7), {**RUN, "strong_convexity": strong_convexity}
+    for n in (1, 2, 9, 60):
+        levels, epsilon = draw(rng, n, 0.1, 10), rng.choice((0.0, 0.1, 1.0))
+        law, every = LAWS[noise], []
+        for index in range(1, n + 1):
+            each = online_contraction.value(epsilon, law, levels, **run, n=n, index=index)
+            if noise == "gaussian":
+                each = min(each, online_iteration.value(epsilon, levels, **{k: v for k, v in run.items() if k != "diameter"}, n=n, index=index))
+            every.append(each)
+        index, log_delta = listed.worst(epsilon, law, levels, **run, n=n)
+        assert log_delta == pytest.approx(max(every), rel=1e-9, abs=1e-9) and every[index - 1] == pytest.approx(max(every), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("log_c", [0.0, -1e-4, -0.3, -300.0])
+def test_noise_that_is_carried_is_from_below(log_c):
+    rng, mp = random.Random(3), mpmath.mp.clone()
+    mp.dps = 40
+    levels = draw(rng, 400, 0.1, 10)
+    ends = shift.ends(380, 20, 8)
+    c2 = mp.exp(2 * mp.mpf(log_c))
+    for q, got in zip(ends, listed.carried(levels, log_c, ends, 20), strict=True):
+        want = mp.fsum(c2 ** (q - t) * mp.mpf(levels.at(t)) ** 2 for t in range(20, q + 1))
+        assert got <= want <= got * (1 + 1e-12)
+
+
+def test_rough_sums_are_near_and_levels_of_any_size_have_finite_ones():
+    levels = Listed(tuple(float(x) for x in np.exp(np.random.default_rng(1).normal(0, 1, 5000))))
+    for law in (GAUSSIAN, LAPLACE):
+        fine, rough = (listed.loss(0.05, law, levels, 20.0, 1, 5000, rough) for rough in (False, True))
+        assert rough == pytest.approx(fine, rel=1e-3)
+    for level in (5e-324, 1e-200, 1e200, 1e308):
+        assert 0 <= listed.loss(1.0, GAUSSIAN, Listed((level,) * 3), 20.0, 1, 3) <= 1e308
+    assert listed.loss(1.0, LAPLACE, Listed((1e200,) * 3), 20.0, 1, 3) == float("inf")  # κ below ε: nothing is left
+    hybrid = online_hybrid.BOUND.value(0.5, levels, **RUN, n=5000, index=4000)
+    assert hybrid <= online_contraction.value(0.5, GAUSSIAN, levels, **RUN, n=5000, index=4000)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("question, most", [("--epsilon .5", 6), ("--delta 1e-6", 12), ("--epsilon 1 --delta 1e-6 --solve learning-rate", 60)])
+def test_a_long_list_is_gone_through_few_times(question, most, tmp_path, monkeypatch, capsys):
+    n, seen, once = 30_000, [], listed._losses
+    file = tmp_path / "sigmas"
+    file.write_text("\n".join(f"{x:.6g}" for x in np.random.default_rng(2).uniform(5, 20, n)))
+    monkeypatch.setattr(listed, "_losses", lambda epsilon, law, sigma, reach: seen.append(len(sigma)) or once(epsilon, law, sigma, reach))
+    rate = "" if "--solve" in question else "--learning-rate .1"
+    line = f"online-noise --lipschitz 1 --diameter 2 {rate} --smoothness .5 --sigmas @{file} --index {n - 300} {question} -q"
+    assert main(line.split()) == 0 and capsys.readouterr().out
+    assert 0 < sum(seen) <= most * n
