@@ -13,6 +13,7 @@ from dpcalc.bounds.online import listed, online_contraction, online_hybrid, onli
 from dpcalc.bounds.online.levels import Listed
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
 from dpcalc.cli import main
+from dpcalc.errors import OutOfScope
 
 RUN = {"lipschitz": 1.0, "diameter": 2.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0}
 
@@ -77,6 +78,11 @@ def test_rough_sums_are_near_and_levels_of_any_size_have_finite_ones():
         assert rough == pytest.approx(fine, rel=1e-3)
     for level in (5e-324, 1e-200, 1e200, 1e308):
         assert 0 <= listed.loss(1.0, GAUSSIAN, Listed((level,) * 3), 20.0, 1, 3) <= 1e308
+    assert listed.loss(1e301, GAUSSIAN, Listed((1e-200,)), 1.0, 1, 1) == 0  # κ = 1e200, and its half square is above ε
+    assert listed.loss(1e199, LAPLACE, Listed((1e-200,)), 1.0, 1, 1) == 0
+    with pytest.raises(OutOfScope, match="no doubles"):
+        listed.carried(Listed((1.0, 1e-200)), 0.0, [1, 2], 1)
+    assert listed.carried(Listed((1e300,)), 0.0, [1], 1)[0] < 1e281
     assert listed.loss(1.0, LAPLACE, Listed((1e200,) * 3), 20.0, 1, 3) == float("inf")  # κ below ε: nothing is left
     hybrid = online_hybrid.BOUND.value(0.5, levels, **RUN, n=5000, index=4000)
     assert hybrid <= online_contraction.value(0.5, GAUSSIAN, levels, **RUN, n=5000, index=4000)

@@ -11,6 +11,7 @@ from dpcalc.bounds.online.levels import Listed
 from dpcalc.bounds.pnsgd.averages import scaled_many
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.step import log_factor, reach_ratio
+from dpcalc.errors import OutOfScope
 from dpcalc.numerics import hockey_stick_many
 
 if TYPE_CHECKING:
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
 
 _BINS = 512  # of log σ: where a rough sum is enough
 _AT_ONCE = 4096  # ratios: what is between stays in a cache
-_LARGEST = 1e150  # a ratio, beyond which δ is 1
+_LARGEST = 1e140  # a ratio, beyond which δ is taken to be 1; a level, beyond which it is taken to be that; one over the least
 _MOST = 1e308  # of −log δ: a positive one is not told as 0
 _EACH = 4e-16  # relative, of a sum, for every step
 
 
 def _gaussian(epsilon: float, ratio: Array) -> Array:
-    parts = (hockey_stick_many.log_theta(np.asarray(epsilon), ratio[k : k + _AT_ONCE]) for k in range(0, len(ratio), _AT_ONCE))
-    return np.concatenate([ratio[:0], *parts])
+    at, near = np.asarray(epsilon), np.minimum(ratio, _LARGEST)
+    parts = (hockey_stick_many.log_theta(at, near[k : k + _AT_ONCE]) for k in range(0, len(ratio), _AT_ONCE))
+    return np.where(ratio > _LARGEST, 0.0, np.concatenate([ratio[:0], *parts]))
 
 
 def _laplace(epsilon: float, ratio: Array) -> Array:
@@ -59,7 +61,14 @@ def _bins(levels: Listed, first: int, last: int) -> tuple[Array, Array]:
 
 def _losses(epsilon: float, law: Law, sigma: Array, reach: float) -> Array:
     """−log B of steps, from below; `reach` is MD/η."""
-    return -_LOGS[law.name](epsilon, np.minimum(reach / sigma * (1 + 4e-16), _LARGEST))
+    return -_LOGS[law.name](epsilon, _ratios(reach, sigma))
+
+
+def _ratios(size: float, sigma: Array) -> Array:
+    """size/σ, rounded up; perhaps ∞."""
+    with np.errstate(over="ignore"):
+        found: Array = size / sigma * (1 + 4e-16)
+    return found
 
 
 def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, last: int, rough: bool = False) -> float:
@@ -72,8 +81,10 @@ def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, las
 
 
 def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[float]:
-    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start)."""
-    squares = _sigmas(levels) ** 2
+    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start). Raises OutOfScope where squares underflow."""
+    if (least := min(levels.levels)) < 1 / _LARGEST:
+        raise OutOfScope("out-of-range", f"{least:g}: the squares of levels below {1 / _LARGEST:g} are no doubles", "--sigmas")
+    squares = np.minimum(_sigmas(levels), _LARGEST) ** 2
     found, q = [float(squares[start - 1]) * (1 - _EACH)], start
     for end in ends[1:]:
         weights = np.exp(2 * log_c * np.arange(end - q, -1, -1))
@@ -88,10 +99,10 @@ def worst(epsilon: float, law: Law, levels: Listed, lipschitz: float, diameter: 
     sigma, logs = _sigmas(levels), _LOGS[law.name]
     reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
     sums = np.cumsum(_losses(epsilon, law, sigma, reach)[::-1])[::-1] * (1 - _EACH * n)
-    found = logs(epsilon, np.minimum(2 * lipschitz / sigma * (1 + 4e-16), _LARGEST)) - np.append(sums[1:], 0.0)
+    found = logs(epsilon, _ratios(2 * lipschitz, sigma)) - np.append(sums[1:], 0.0)
     if law.name == "gaussian":
         ratio = scaled_many(2 * lipschitz, -_noise_after(sigma, max(log_factor(learning_rate, strong_convexity), -300.0)))
-        found = np.minimum(found, logs(epsilon, np.minimum(ratio, _LARGEST)))
+        found = np.minimum(found, logs(epsilon, ratio))
     index = n - int(np.argmax(found[::-1]))
     return index, float(found[index - 1])
 
