@@ -81,7 +81,8 @@ def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, las
 
 
 def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[float]:
-    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start). Raises OutOfScope where squares underflow."""
+    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start). Raises OutOfScope where squares are too
+    small."""
     if (least := min(levels.levels)) < 1 / _LARGEST:
         raise OutOfScope("out-of-range", f"{least:g}: the squares of levels below {1 / _LARGEST:g} are no doubles", "--sigmas")
     squares = np.minimum(_sigmas(levels), _LARGEST) ** 2
