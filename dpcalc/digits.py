@@ -7,12 +7,15 @@ from math import inf
 from typing import Any
 
 from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.mproot import root, root_near
+from dpcalc.numerics.mproot import root, root_below, root_near
 from dpcalc.numerics.mpsum import TooRough
 from dpcalc.orders import Params, own_params
 from dpcalc.rows import Answer, Row
 
-_GUARD = 15  # digits that are computed and not shown
+_GUARD = 15  # digits that are computed and not shown: a sum may be ten short (mpsum), a root three
+_DEEPEST = -1e40  # of log δ
+_OUTSIDE = "what it takes is outside the range of that arithmetic"
+_CLOSE = "1e-6"  # of ε: so far below it δ is not 0 any more
 
 
 def with_digits(answer: Answer, digits: int) -> Answer:
@@ -20,7 +23,6 @@ def with_digits(answer: Answer, digits: int) -> Answer:
     import mpmath
 
     mp = mpmath.mp.clone()
-    mp.dps = digits + _GUARD
     rows: list[Row] = []
     without: dict[str, list[str]] = {}  # why → the bounds
     for row in answer.rows:
@@ -53,6 +55,7 @@ def shown(row: Row) -> str:
 
 
 def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
+    mp.dps = digits + _GUARD + _of_exponent(row, answer)
     asks, steps = answer.question.asks, row.params.get("steps", 1)
     if steps > row.route.bound.exact_steps:
         raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
@@ -71,10 +74,18 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
     except TooRough:
         raise _NoDigits("its sum changes too much from term to term to be taken in so few values") from None
     except OverflowError:
-        raise _NoDigits("what it takes is outside the range of that arithmetic") from None
+        raise _NoDigits(_OUTSIDE) from None
     if value is None:
         raise _NoDigits("it has no closed form")
     return {asks: mp.nstr(value, digits, strip_zeros=False)}
+
+
+def _of_exponent(row: Row, answer: Answer) -> int:
+    """Digits that the logarithm of δ takes from those of δ."""
+    log_delta = row.result.get("log_delta", answer.question.log_delta)
+    if -inf < log_delta < _DEEPEST:
+        raise _NoDigits(_OUTSIDE)
+    return len(f"{-log_delta:.0f}") if log_delta > -inf else 0
 
 
 def _own(row: Row, params: Params) -> dict[str, Any]:
@@ -115,9 +126,11 @@ def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:
     near = mp.mpf(row.result.get("log_delta", -1.0))
     found = root_near(mp, gap, near, mp.dps - _GUARD) if near else None
+    if found is None and gap(near) == 0:
+        raise _NoDigits("the formula gives this ε at every larger δ, too")
     if found is None:
         found = root(mp, lambda x: -gap(x), near * mp.mpf("1.001") - mp.mpf("1e-3"), near * mp.mpf("0.999"))
-    return mp.exp(found)
+    return min(mp.exp(found), mp.mpf(1))
 
 
 def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
@@ -134,10 +147,16 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     def gap(epsilon: Any) -> Any:
         return mp.log(target) - mp.log(bound.exact(mp, epsilon, **own))
 
+    def share(epsilon: Any) -> Any:
+        """The same where δ falls to 0, as that of Laplace noise does: a straight line there."""
+        return 1 - bound.exact(mp, epsilon, **own) / target
+
     found = root_near(mp, gap, near, mp.dps - _GUARD)
-    if found is None:  # a budget that any value of an unknown meets
-        found = mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)
-    return found
+    if found is not None:
+        return found
+    if share(near) == 1 and (found := root_below(mp, share, near * (1 - mp.mpf(_CLOSE)), mp.dps - _GUARD)) is not None:
+        return found
+    return mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)  # a budget that any value of an unknown meets
 
 
 def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:

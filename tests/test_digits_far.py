@@ -76,6 +76,13 @@ def test_roots_take_few_evaluations():
     assert abs(mproot.root(mp, lambda x: mp.inf if x > 3 else x - 2, mp.mpf(0), mp.mpf(4)) - 2) < mp.mpf(10) ** -40
     assert mproot.root_near(mp, lambda x: mp.mpf(1), mp.mpf(3), 30) is None
     assert mproot.root_near(mp, lambda x: x - 1, mp.mpf(3), 30) is None  # far away
+    assert mproot.root_near(mp, lambda x: mp.inf if x > 2.9 else x - 2, mp.mpf(3), 30) is None
+    assert mproot.root_near(mp, lambda x: max(x - 4, mp.mpf(0)), mp.mpf(3), 30) is None  # all of a plateau
+    flat = mproot.root(mp, lambda x: mp.tanh(10 * (x - 1) ** 3), mp.mpf(-3), mp.mpf(20))  # hardly changes far away
+    assert abs(flat - 1) < mp.mpf(10) ** -12
+    r = mp.mpf(2)
+    near = mproot.root_below(mp, lambda x: min(1 + mp.expm1((x - r) / 2) * mp.mpf(10) ** 20, mp.mpf(1)), mp.mpf("1.99999"), 40)
+    assert abs(near - (r + 2 * mp.log1p(-mp.mpf(10) ** -20))) < mp.mpf(10) ** -40
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -107,6 +114,24 @@ def test_digits_at_many_records_are_those_of_the_doubles(line, without, cli):
         loose = 2e-4 if row["name"] == "online-iteration" and "strong" in line else 1e-7  # its sum is in blocks, from below
         scale = max(1.0, abs(log(value))) if key == "delta" else 1.0
         assert digits <= value * (1 + 2e-16) and value <= digits * (1 + loose * scale), row["name"]
+
+
+@pytest.mark.parametrize("line, name, digits", [
+    ("online-noise --noise laplace --scales 1 --lipschitz 1 --diameter 2 --learning-rate .1 --smoothness .5 --index 1 --delta 1e-20 --digits 30",
+     "online-contraction", "1.99999999999999999998000000000"),  # 2 − 2δ
+    ("subsample --sampling-rate .01 --sigma 10 --steps 1 --delta 1e-300 --digits 15", "rdp-optimal", "0.743233172551148"),
+    (f"{STREAM.replace('--diameter 1 --learning-rate .01', '--diameter 1 --learning-rate .1').replace('--lipschitz 10', '--lipschitz 1')} "
+     "--strong-convexity .01 --n 2e4 --epsilon .5 --digits 15", "online-iteration", "1.86113522355408e-2565711807864371097"),
+    ("rdp --sigma 100 --steps 10 --epsilon 0 --digits 30", "gaussian-exact", "0.0126151369772034322179091598437"),
+    ("subsample --sampling-rate .5 --sigma .7 --steps 50 --epsilon 1 --digits 20", "rdp-improved", "1.0000000000000000000"),
+])
+def test_digits_that_were_wrong(line, name, digits, cli):
+    """Where δ of Laplace noise falls to 0; a conversion that hardly depends on ε; a δ whose logarithm takes digits; plateaus; above 1."""
+    found = json.loads(cli(*line.split(), "--json").stdout)
+    rows = [row for row in found["bounds"] if name in (row["name"], row.get("conversion"))]
+    assert [*rows[0]["digits"].values()] == [digits]
+    if "--epsilon 0" in line:
+        assert any("larger δ" in n for n in found["notes"])
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,6 +10,7 @@ import numpy as np
 from dpcalc.bounds.online.levels import Listed
 from dpcalc.bounds.pnsgd.averages import scaled_many
 from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd.positions import LEAST_RATIO
 from dpcalc.bounds.pnsgd.step import log_factor, reach_ratio
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics import hockey_stick_many
@@ -21,15 +22,15 @@ if TYPE_CHECKING:
 
 _BINS = 512  # of log σ: where a rough sum is enough
 _AT_ONCE = 4096  # ratios: what is between stays in a cache
-_LARGEST = 1e140  # a ratio, beyond which δ is taken to be 1; a level, beyond which it is taken to be that; one over the least
+_LARGEST_RATIO, _LARGEST, _LEAST = 1e140, 1e140, 1e-140  # beyond the first δ is taken to be 1; levels whose squares are doubles
 _MOST = 1e308  # of −log δ: a positive one is not told as 0
 _EACH = 4e-16  # relative, of a sum, for every step
 
 
 def _gaussian(epsilon: float, ratio: Array) -> Array:
-    at, near = np.asarray(epsilon), np.minimum(ratio, _LARGEST)
+    at, near = np.asarray(epsilon), np.minimum(ratio, _LARGEST_RATIO)
     parts = (hockey_stick_many.log_theta(at, near[k : k + _AT_ONCE]) for k in range(0, len(ratio), _AT_ONCE))
-    return np.where(ratio > _LARGEST, 0.0, np.concatenate([ratio[:0], *parts]))
+    return np.where(ratio > _LARGEST_RATIO, 0.0, np.concatenate([ratio[:0], *parts]))
 
 
 def _laplace(epsilon: float, ratio: Array) -> Array:
@@ -65,9 +66,9 @@ def _losses(epsilon: float, law: Law, sigma: Array, reach: float) -> Array:
 
 
 def _ratios(size: float, sigma: Array) -> Array:
-    """size/σ, rounded up; perhaps ∞."""
-    with np.errstate(over="ignore"):
-        found: Array = size / sigma * (1 + 4e-16)
+    """size/σ, rounded up; perhaps ∞, and 0 only where the size is."""
+    with np.errstate(over="ignore", under="ignore"):
+        found: Array = np.maximum(size / sigma * (1 + 4e-16), LEAST_RATIO if size > 0 else 0.0)
     return found
 
 
@@ -83,14 +84,16 @@ def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, las
 def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[float]:
     """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start). Raises OutOfScope where squares are too
     small."""
-    if (least := min(levels.levels)) < 1 / _LARGEST:
-        raise OutOfScope("out-of-range", f"{least:g}: the squares of levels below {1 / _LARGEST:g} are no doubles", "--sigmas")
-    squares = np.minimum(_sigmas(levels), _LARGEST) ** 2
-    found, q = [float(squares[start - 1]) * (1 - _EACH)], start
+    sigma = _sigmas(levels)[start - 1 : ends[-1]]
+    if (least := sigma.min()) < _LEAST:
+        raise OutOfScope("out-of-range", f"{least:g}: the squares of levels below {_LEAST:g} are no doubles", "--sigmas")
+    squares = np.minimum(sigma, _LARGEST) ** 2
+    found, done = [float(squares[0]) * (1 - _EACH)], 1
     for end in ends[1:]:
-        weights = np.exp(2 * log_c * np.arange(end - q, -1, -1))
-        found.append((found[-1] * float(weights[0]) + float(weights[1:] @ squares[q:end])) * (1 - _EACH * (end - q + 40)))
-        q = end
+        new = squares[done : end - start + 1]
+        weights = np.exp(2 * log_c * np.arange(len(new), -1, -1))
+        found.append((found[-1] * float(weights[0]) + float(weights[1:] @ new)) * (1 - _EACH * (len(new) + 40)))
+        done += len(new)
     return found
 
 
@@ -112,5 +115,5 @@ def _noise_after(sigma: Array, log_c: float) -> Array:
     """log of Σ_{t>=i} c^{−2(t−i)}σ_t², from below, for every i: for the shift that iteration carries to the end."""
     grown = -2 * log_c * np.arange(len(sigma))
     logs = np.logaddexp.accumulate((2 * np.log(sigma) + grown)[::-1])[::-1]
-    found: Array = logs - grown - _EACH * (len(sigma) + 4 * grown[-1] + np.abs(logs))
+    found: Array = logs - grown - _EACH * (len(sigma) * max(1.0, float(np.abs(logs).max())) + 4 * grown[-1])
     return found

@@ -25,7 +25,7 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
         return log_a
 
     if isinstance(levels, Listed):
-        from dpcalc.bounds.online import listed
+        from dpcalc.bounds.online import listed  # arrays: for lists only
 
         reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
         return min(0.0, up(log_a - listed.loss(epsilon, law, levels, reach, index + 1, int(n), rough), 1e-12))

@@ -35,7 +35,7 @@ def finite(n: float) -> int:
 def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[float]:
     """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start)."""
     if isinstance(levels, Listed):
-        from dpcalc.bounds.online import listed
+        from dpcalc.bounds.online import listed  # arrays: for lists only
 
         return listed.carried(levels, log_c, ends, start)
     found, q, each = [levels.at(start) ** 2 * (1 - 4e-16)], start, expm1(2 * log_c)
