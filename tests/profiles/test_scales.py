@@ -175,7 +175,7 @@ def test_the_limits_that_the_readme_tells():
     text = (Path(__file__).parents[2] / "README.md").read_text()
     assert (asked.PRECISION, asked.ROUGHER, asked.NO_PRIVACY, asked._SENSELESS, asked._ABSURD) == (1e-3, 10.0, 1e3, 1e4, 1e7)
     assert "ε is told to 0.1 % (above 1e4 to 1 %, above 1e7 to 10 %) and log δ to 0.001 (at ε above 1000 to 0.01)" in text
-    assert "`--solve` meets a budget of ε above 1000 to 1 %" in text  # test_budgets_without_a_sense
+    assert "`--solve` meets a budget of ε above 1000 by its δ, to 1 %" in text  # test_budgets_without_a_sense
     assert "rounding adds about 2e-13 to log δ with every epoch" in text  # test_very_many_steps
 
 
