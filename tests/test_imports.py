@@ -60,6 +60,7 @@ CASES = [
      "--release last-iterate --epsilon 1 --json", {"rich"}),
     ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n inf --index 2 --epsilon 1 --json",
      {"numpy", "rich"}),
+    ("online-noise --sigmas 1,2,3 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --index 2 --epsilon 1 --json", {"rich", "flint"}),
 ]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _BINS = 512  # of log σ: where a rough sum is enough
 _AT_ONCE = 4096  # ratios: what is between stays in a cache
 _LARGEST_RATIO, _LARGEST, _LEAST = 1e140, 1e140, 1e-140  # beyond the first δ is taken to be 1; levels whose squares are doubles
-_MOST = 1e308  # of −log δ: a positive one is not told as 0
+_MOST = 1e308  # of −log δ: a positive δ is not told as 0
 _EACH = 4e-16  # relative, of a sum, for every step
 
 
@@ -77,8 +77,10 @@ def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, las
     if last < first:
         return 0.0
     sigma, times = _bins(levels, first, last) if rough else (_sigmas(levels)[first - 1 : last], np.ones(1))
-    total = float((_losses(epsilon, law, sigma, reach) * times).sum()) * (1 - _EACH * (last - first + 1))
-    return min(total, _MOST) if law.name == "gaussian" else total
+    each = _losses(epsilon, law, sigma, reach)
+    with np.errstate(over="ignore"):
+        total = float((each * times).sum()) * (1 - _EACH * (last - first + 1))
+    return total if each.max() == np.inf else min(total, _MOST)
 
 
 def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[float]:
