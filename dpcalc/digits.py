@@ -7,7 +7,7 @@ from math import inf
 from typing import Any
 
 from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.mproot import root, root_below, root_near
+from dpcalc.numerics.mproot import root, root_near
 from dpcalc.numerics.mpsum import TooRough
 from dpcalc.orders import Params, own_params
 from dpcalc.rows import Answer, Row
@@ -15,14 +15,15 @@ from dpcalc.rows import Answer, Row
 _GUARD = 15  # digits that are computed and not shown: a sum may be ten short (mpsum), a root three
 _DEEPEST = -1e40  # of log δ
 _OUTSIDE = "what it takes is outside the range of that arithmetic"
-_CLOSE = "1e-6"  # of ε: so far below it δ is not 0 any more
+_CLOSE = ("1e-9", "1e-6")  # of ε: so far below it δ is not 0 any more
 
 
 def with_digits(answer: Answer, digits: int) -> Answer:
     """Each row with its asked quantity recomputed at the row's witness (α) from the printed formula."""
-    import mpmath
+    from dpcalc.numerics.mpquick import context
 
-    mp = mpmath.mp.clone()
+    mp = context()
+    mp.dps = digits + _GUARD + max((_of_exponent(row, answer) for row in answer.rows), default=0)  # levels of noise serve all rows
     rows: list[Row] = []
     without: dict[str, list[str]] = {}  # why → the bounds
     for row in answer.rows:
@@ -55,7 +56,6 @@ def shown(row: Row) -> str:
 
 
 def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
-    mp.dps = digits + _GUARD + _of_exponent(row, answer)
     asks, steps = answer.question.asks, row.params.get("steps", 1)
     if steps > row.route.bound.exact_steps:
         raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
@@ -64,6 +64,8 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
         raise _NoDigits("it has infinitely many factors")
     if row.route.bound.one is not None or (row.route.bound.pair is not None and steps > 1):
         raise _NoDigits("it is composed numerically")
+    if -inf < _log_delta(row, answer) < _DEEPEST:
+        raise _NoDigits(_OUTSIDE)
     if asks == "epsilon" and not row.result["delta"]:
         raise _NoDigits("at δ = 0 its ε is a closed form, which the double is to its last digit or two")
     how = _HOW.get((row.route.bound.kind, asks))
@@ -82,10 +84,11 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
 
 def _of_exponent(row: Row, answer: Answer) -> int:
     """Digits that the logarithm of δ takes from those of δ."""
-    log_delta = row.result.get("log_delta", answer.question.log_delta)
-    if -inf < log_delta < _DEEPEST:
-        raise _NoDigits(_OUTSIDE)
-    return len(f"{-log_delta:.0f}") if log_delta > -inf else 0
+    return len(f"{-x:.0f}") if (x := _log_delta(row, answer)) >= _DEEPEST else 0
+
+
+def _log_delta(row: Row, answer: Answer) -> float:
+    return float(row.result.get("log_delta", answer.question.log_delta))
 
 
 def _own(row: Row, params: Params) -> dict[str, Any]:
@@ -154,8 +157,9 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     found = root_near(mp, gap, near, mp.dps - _GUARD)
     if found is not None:
         return found
-    if share(near) == 1 and (found := root_below(mp, share, near * (1 - mp.mpf(_CLOSE)), mp.dps - _GUARD)) is not None:
-        return found
+    for close in _CLOSE if share(near) == 1 else ():
+        if (found := root_near(mp, share, near * (1 - mp.mpf(close)), mp.dps - _GUARD, below=True)) is not None:
+            return found
     return mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)  # a budget that any value of an unknown meets
 
 

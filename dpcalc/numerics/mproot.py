@@ -1,16 +1,17 @@
 """Roots at high precision, by few evaluations: one may take long."""
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 _STEPS = 400  # at most
-_MOST_SECANTS = 40
-_HUGE = 1e300  # no secant is drawn to as much, which may be infinite
+_MOST_POINTS, _DEGREE = 20, 4
+_HUGE = 1e300  # no line is drawn to as much, which may be infinite
 _LEAST_KEPT = 0.1  # where f hardly changes
-_FIRST = 12  # digits: how near to the start the second point of a secant is
+_FIRST = 12  # digits: how near to the start the second point is
 _GUARD = 3  # digits beyond those asked for
-_SHY = 4  # times the product of two relative steps
-_FAR = 2  # times the start: a secant that leads farther is none
+_SHY = 4  # times what a root is missed by
+_FAR = 2  # times the start: a line that leads farther is none
 
 
 def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | None = None) -> Any:
@@ -45,46 +46,52 @@ def _kept(new: Any, old: Any) -> Any:
     return max(share, _LEAST_KEPT) if share > 0 else 0.5
 
 
-def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int) -> Any | None:
-    """x with f(x) = 0 near a start other than 0, to so many digits, by secants; None where they do not lead there, f is flat or infinite.
+def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int, below: bool = False) -> Any | None:
+    """x with f(x) = 0 near a start other than 0, to so many digits, by inverse interpolation; None where that does not lead there, f is
+    flat or infinite. With `below`, f is nearly a line, and 1 from next to the root on: from a start below it all x stay there.
 
-    A secant's error is about a constant times those of its two points: of three steps a, b, c, the next is about c·b·(c/(b·a)).
+    Through n points, x as a polynomial of f misses the root by about K^(n−1) times the product of their errors. K is known from how far
+    the polynomial without the oldest point is from it; of a line it is small.
     """
-    x, y = start, start * (1 - mp.mpf(10) ** -_FIRST)
-    f_x, f_y = f(x), f(y)
-    if not max(abs(f_x), abs(f_y)) < _HUGE:
-        return None
-    enough = mp.mpf(10) ** -(digits + _GUARD)
-    for _ in range(_MOST_SECANTS):
-        if f_y == f_x:
+    points: list[tuple[Any, Any]] = []
+    x, enough, most = start, mp.mpf(10) ** -(digits + _GUARD), 1 if below else _HUGE
+    for _ in range(_MOST_POINTS):
+        y = f(x)
+        if not -_HUGE < y < most:
             return None
-        if f_y == 0:
-            return y
-        z = y - f_y * (y - x) / (f_y - f_x)
-        if not 1 < _FAR * z / start < _FAR**2:
+        if y == 0 and points and points[-1][1]:
+            return x
+        points = [*points, (x, y)][-_DEGREE - 1 :]
+        if len(points) == 1:
+            x = start * (1 - mp.mpf(10) ** -_FIRST)
+            continue
+        x, less = _at_zero(points)
+        if x is None or not 1 < _FAR * x / start < _FAR**2:
             return None
-        if abs(z - y) ** 2 <= enough * abs(y - x) * abs(z):
-            return z
-        x, f_x, y = y, f_y, z
-        f_y = f(y)
-        if not abs(f_y) < _HUGE:
-            return None
+        miss = _miss(points, x, less)
+        if miss <= enough * abs(x) and (less is not None or below):
+            return x
+        x -= miss if below else 0
     return None
 
 
-def root_below(mp: Any, f: Callable[[Any], Any], start: Any, digits: int) -> Any | None:
-    """x > start with f(x) = 0 of an f < 1 that rises to there nearly as a line, and is 1 from next to there on: by secants that stay below,
-    by as much as the product of two steps. None where one does not."""
-    x, y = start * (1 - mp.mpf(10) ** -_FIRST), start
-    f_x, f_y = f(x), f(y)
-    enough = mp.mpf(10) ** -(digits + _GUARD)
-    for _ in range(_MOST_SECANTS):
-        if not f_x < f_y < 1:
-            return None
-        z = y - f_y * (y - x) / (f_y - f_x)
-        shy = _SHY * (z - y) * (z - x) / z
-        if shy <= enough * z:
-            return z
-        x, f_x, y = y, f_y, z - shy
-        f_y = f(y)
-    return None
+def _at_zero(points: list[tuple[Any, Any]]) -> tuple[Any | None, Any | None]:
+    """The inverse polynomial at 0 (Neville's scheme), and that without the first point; None where two values of f are alike."""
+    found, less = [x for x, _ in points], None
+    for m in range(1, len(points)):
+        less = found[1] if m > 1 else None
+        for i in range(len(points) - m):
+            y, z = points[i][1], points[i + m][1]
+            if y == z:
+                return None, None
+            found[i] = (found[i] * z - found[i + 1] * y) / (z - y)
+    return found[0], less
+
+
+def _miss(points: list[tuple[Any, Any]], x: Any, less: Any) -> Any:
+    """About how far x is from the root, above it."""
+    k, last = 1 / abs(x), prod(abs(x - at) for at, _ in points[1:])
+    if less is not None and last:
+        k = max(k, (abs(x - less) / last) ** (1 / (len(points) - 2)))
+        last = abs(x - less)
+    return _SHY * k * abs(x - points[0][0]) * last

@@ -40,8 +40,8 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
     e, r = mp.mpf(epsilon), mp.mpf(r)
     if r == 0:
         return r
-    if hasattr(mp, "theta") and (far := mp.theta(e, r)) is not None:  # ball arithmetic has a way without so many digits
-        return far
+    if hasattr(mp, "theta") and (other := mp.theta(e, r)) is not None:  # a context may have a faster way
+        return other
     # The tails agree to about r/a relative: carry the digits that cancel.
     a = abs(e / r - r / 2) + 1
     extra = int(_PER_BIT * (2 * abs(mp.mag(r)) + 3 * mp.mag(a))) + 15

@@ -90,11 +90,16 @@ class Schedule(NamedTuple):
 @lru_cache(maxsize=_KEPT)
 def _exact(mp: Any, precision: int, schedule: Schedule, j: Any) -> Any:
     """The level as printed; every ε asks for it again."""
+    half = _half_exact(mp, precision, *schedule.step)
+    return level_exact(mp, schedule.noise, mp.mpf(j) ** mp.mpf(schedule.decay), half, schedule.c1, schedule.c2)
+
+
+@lru_cache(maxsize=8)
+def _half_exact(mp: Any, precision: int, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+    """MD/(2η)."""
     from dpcalc.bounds.pnsgd.step import contraction_exact
 
-    diameter, learning_rate, smoothness, strong_convexity = schedule.step
-    half = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
-    return level_exact(mp, schedule.noise, mp.mpf(j) ** mp.mpf(schedule.decay), half, schedule.c1, schedule.c2)
+    return contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
 
 
 class Listed(NamedTuple):

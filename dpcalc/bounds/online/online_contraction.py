@@ -53,6 +53,8 @@ def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, d
         for t in range(index + 1, n + 1):
             product *= law.exact(mp, epsilon, reach / levels.exact(mp, t))
         return product
+    if not product:
+        return product
 
     def loss(t: Any) -> Any:
         ratio = reach / levels.exact(mp, t)

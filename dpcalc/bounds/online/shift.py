@@ -117,6 +117,12 @@ def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
     """Σ_{t=first}^{last} c^{2(last−t)}σ_t²; where there are many, from the end on that counts most."""
     if isinstance(levels, Listed) or not is_long(mp, last - first + 1):
         return mp.fsum(c ** (2 * (last - t)) * levels.exact(mp, t) ** 2 for t in range(first, last + 1))
+    return _long_sum(mp, mp.prec, levels, c, first, last)
+
+
+@lru_cache(maxsize=4)
+def _long_sum(mp: Any, precision: int, levels: Levels, c: Any, first: int, last: int) -> Any:
+    """The same for every ε."""
     if c == 1:
         return smooth_sum(mp, lambda t: levels.exact(mp, t) ** 2, first, last)
     loudest = levels.exact(mp, first) ** 2

@@ -201,6 +201,7 @@ def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[An
     """d at every node along the same links, at high precision."""
     found: list[Any] = []
     e = mp.mpf(epsilon)
+    gap = mp.expm1(e)
     for j, (before, block, times) in enumerate(links):
         if before < 0:
             found.append(theta(mp, e, mu(j)))
@@ -208,7 +209,7 @@ def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[An
             found.append(found[before])  # F(d) <= d
         else:
             d = found[before]
-            smaller = d * theta(mp, mp.log1p(mp.expm1(e) / d), kappa(before, j, block)) ** times
+            smaller = d * theta(mp, mp.log1p(gap / d), kappa(before, j, block)) ** times
             found.append(smaller if _surely_finite(smaller) else mp.between(0, d))
     return found
 

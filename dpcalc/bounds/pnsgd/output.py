@@ -8,6 +8,7 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd.positions import Powers
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics.kept import kept
 from dpcalc.numerics.rounding import up
 
 RELEASED = "the output, with noise added once"
@@ -34,6 +35,7 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
     return Powers(first, log_factor(learning_rate, smoothness, strong_convexity))
 
 
+@kept
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,
                  strong_convexity: float) -> Callable[[int], Any]:
     eta = mp.mpf(learning_rate)

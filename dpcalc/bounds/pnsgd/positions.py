@@ -21,6 +21,7 @@ from dpcalc.numerics.rounding import up
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
 _COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
 _APART = 1.01  # two ε for a slope
+_LOOKS = 8  # blocks: whether those that are left still count is asked so often
 _LEAST = 1e-300  # ε > 0 that is looked for
 LEAST_RATIO = 1e-300  # a ratio below is rounded up to it
 NEARLY_NONE = -1400.0  # of log(ratio/first): one below is rounded up to it
@@ -89,7 +90,9 @@ def share_exact(mp: Any, c: Any, m: int) -> Any:
         return mp.mpf(1) / (m + 1)
     if m < 40:
         return c ** (2 * m) / mp.fsum(c ** (2 * k) for k in range(m + 1))
-    return c ** (2 * m) * (1 - c**2) / (1 - c ** (2 * (m + 1)))
+    each = c * c
+    power = each**m
+    return power * (1 - each) / (1 - power * each)
 
 
 @lru_cache(maxsize=8)
@@ -134,12 +137,12 @@ def average_exact(mp: Any, epsilon: float, ratio: Callable[[int], Any], n: int, 
     """(1/n)Σ_m θ(ε, r_m) in the same blocks at high precision; without what shows in no digit, but in ball arithmetic."""
     heads, balls = [*starts(n, fine), n], hasattr(mp, "between")
     total, last, term, nothing = mp.mpf(0), None, mp.mpf(0), mp.mpf(10) ** -(2 * mp.dps)
-    for a, b in pairwise(heads):
+    for k, (a, b) in enumerate(pairwise(heads)):
         r = ratio(a)
         if balls or r != last:
             term, last = theta(mp, epsilon, r), r
         total += (b - a) * term
-        if not balls and (n - b) * term <= nothing * total:
+        if not balls and k % _LOOKS == 0 and (n - b) * term <= nothing * total:
             break
     return total / n
 
