@@ -138,9 +138,9 @@ def test_what_cancels_in_a_height_leaves_its_rounding():
 def test_a_record_without_a_grid_is_composed_as_a_whole(tmp_path):
     """The fast path may take its steps apart, of which such a record does not tell."""
     epsilons = [9e-3 * k / 60 for k in range(61)] + [0.01 * 1.12**k for k in range(70)]
-    deltas = [5e-6 * exp(log_gaussian(e, 3.0)) + (1 - 5e-6) * exp(log_gaussian(e, 5e-4)) for e in epsilons]
+    deltas = [1e-4 * exp(log_gaussian(e, 3.0)) + (1 - 1e-4) * exp(log_gaussian(e, 5e-4)) for e in epsilons]
     profile = json.dumps({"kind": "profile", "epsilon": epsilons, "delta": deltas})
-    record = json.loads(call(["convert", "-", "--steps", "100000", "--epsilon", "1", "--json"], profile).stdout)
+    record = json.loads(call(["convert", "-", "--steps", "5000", "--epsilon", "1", "--json"], profile).stdout)
     for row in record["bounds"]:
         row["witness"] = {}
     finding = verify(record).head[0]
