@@ -10,7 +10,7 @@ from typing import Any
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
-from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary
+from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary, log_share
 from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
@@ -19,7 +19,6 @@ from dpcalc.rows import Route, Row
 _APART, _BELIEVED = 1e-2, 0.3  # relative: two values for a slope; how far it is believed
 _MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
 ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
-_NOTHING = 1e-300  # log δ at the budget, in units of log δ
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
 # root of how much its gap is less there.
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
@@ -259,15 +258,6 @@ def moved(unknown: Quantity, x: float, by: float) -> float:
     if whole == x and by:
         whole = int(x + (unknown.safer if by > 0 else -unknown.safer))
     return min(max(whole, int(low)), int(high))
-
-
-def log_share(log_delta: float, target: float) -> float:
-    """log of how many times as far below 0 the target is as log δ: nearly straight in the logarithm of an unknown. Never > 0 where log δ
-    meets the target, > 0 where it does not; −inf where δ is next to nothing."""
-    ratio = target / log_delta if log_delta < 0 else 1.0 if target == 0 else inf
-    if log_delta <= target:
-        return min(log(ratio), 0.0) if ratio > _NOTHING else -inf
-    return max(log(ratio), 5e-324) if ratio < inf else inf
 
 
 def _log_ratio(x: float, target: float) -> float:

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics.invert import log_share
 from dpcalc.orders import Params, own_params
 from dpcalc.profiles.asked import NO_PRIVACY
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route
-from dpcalc.solving import ROUGHLY, log_share, moved, roughly
+from dpcalc.solving import ROUGHLY, moved, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS, _CLOSE_LOOKS = 12, 5  # in all, and by smaller blocks

@@ -74,3 +74,21 @@ def test_not_imported(absent):
     assert [line for line, _ in reports] == lines
     for line, modules in reports:
         assert "dpcalc" in modules.split() and not set(modules.split()) & {*absent, *HEAVY}, line
+
+
+GARBAGE = """
+import gc, io, sys, contextlib
+from dpcalc.__main__ import main
+looks = []
+gc.callbacks.append(lambda phase, info: looks.append(info["generation"]))
+sys.argv = ["dpcalc", *sys.argv[1:]]
+with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+    main()
+print(max(looks, default=-1))
+"""
+
+
+def test_no_time_is_spent_on_looking_for_garbage():
+    line = "shuffle-pnsgd --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --epsilon 1 --delta 1e-5 --solve sigma"
+    done = subprocess.run([sys.executable, "-c", GARBAGE, *line.split()], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 1  # the youngest objects at most

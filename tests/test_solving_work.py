@@ -14,13 +14,12 @@ from dpcalc.bounds.pnsgd.epochs import _like_gaussian, _parts, basic_value, comp
 from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.bounds.pnsgd.shuffled_hybrid import BOUND
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.invert import bracket, integer_boundary
+from dpcalc.numerics.invert import bracket, integer_boundary, log_share
 from dpcalc.profiles import pairs, tilt
 from dpcalc.profiles.asked import Asked
 from dpcalc.profiles.compose import epsilon_at, log_delta_at
 from dpcalc.profiles.like_gaussian import log_delta_near
 from dpcalc.profiles.pair import Pair
-from dpcalc.solving import log_share
 
 WIDE = "shuffle-pnsgd --lipschitz 5 --smoothness .5 --learning-rate 1 --diameter 2 --epochs 1000 --n 1e12 --epsilon .135 --delta .000352"
 MANY = "shuffle-pnsgd --lipschitz .1 --smoothness .1 --learning-rate .01 --diameter 10 --sigma 34.9 --n 1000 --epsilon 2.9 --delta 1.8e-10"

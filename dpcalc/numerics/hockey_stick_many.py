@@ -8,7 +8,6 @@ eight digits.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,10 +71,11 @@ def mills_many(x: Array) -> Array:
 
 def log_theta(epsilon: Array, ratio: Array) -> Array:
     """log θ(ε, r), never below it, for ε >= 0 and r >= 0 (−inf at r = 0); broadcast."""
-    shape = np.broadcast_shapes(epsilon.shape, ratio.shape)
-    if len(shape) < 2 or (cells := prod(shape)) <= _CELLS:
+    both = np.broadcast(epsilon, ratio)
+    shape = both.shape
+    if both.size <= _CELLS or len(shape) < 2:
         return _log_theta(epsilon, ratio)
-    rows = max(1, _CELLS * shape[0] // cells)
+    rows = max(1, _CELLS * shape[0] // both.size)
     epsilon, ratio = (np.broadcast_to(x, (shape[0], x.shape[-1])) for x in map(np.atleast_1d, (epsilon, ratio)))
     return np.concatenate([_log_theta(epsilon[k : k + rows], ratio[k : k + rows]) for k in range(0, shape[0], rows)])
 

@@ -10,6 +10,7 @@ _TOO_NEAR = 1e-9  # of a bracket: not believed
 _NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that; a step at most
 _TRUSTED, _BEYOND = 1.0, 1.2  # of a step in log x for a secant, or a gap; how far beyond it
 _FLAT, _FAR, _ANYWHERE = 1e-12, 1e3, 1e300  # of a gap: it does not change over a step as large; one to the end then
+_LITTLE = 1e-300  # a log δ that is wanted, in units of the one there is
 _CLOSE, _WIDE = 1.01, 1.3  # a first step, at least, and from afar at most
 
 
@@ -109,6 +110,15 @@ def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: floa
     if c != b and (gap(c) > 0) != (fb > 0):
         return (b, c) if fb <= 0 else (c, b)
     return bracket(gap, c, toward, low, high, min(max(exp(2 * abs(log(b / a))), _CLOSE), _CLOSE if abs(fb) < _TRUSTED else _WIDE))
+
+
+def log_share(log_delta: float, target: float) -> float:
+    """log of how many times as far below 0 the target is as log δ: nearly straight in the logarithm of an unknown. Never > 0 where log δ
+    meets the target, > 0 where it does not; −inf where δ is next to nothing."""
+    ratio = target / log_delta if log_delta < 0 else 1.0 if target == 0 else inf
+    if log_delta <= target:
+        return min(log(ratio), 0.0) if ratio > _LITTLE else -inf
+    return max(log(ratio), 5e-324) if ratio < inf else inf
 
 
 def _secant(grow: float, fx: float, fy: float) -> float:

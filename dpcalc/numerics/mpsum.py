@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from operator import mul
 from typing import Any
+
+from dpcalc.numerics.kept import kept
 
 _NODES, _FEWER = 1.31, 5  # of a panel, per digit, less a few: where no singularity is nearer to its ends than it is long
 _FEW, _DENSE = 250, 16  # terms that are added one by one; nodes squared to as many terms: with fewer, moments cancel
@@ -68,47 +69,48 @@ def _panel(mp: Any, f: Callable[[Any], Any], first: int, count: int, small: Any,
     """The sum of `count` terms by a polynomial; None where that is not as near as wanted. In whole numbers, multiples of 2^−precision of
     the largest value."""
     nodes, prec = _nodes(mp), mp.prec
-    cosines, half, middle = _cosines(mp, prec, nodes), mp.mpf(count) / 2, first + mp.mpf(count - 1) / 2
+    cosines, half, middle = _cosines(mp, nodes), mp.mpf(count) / 2, first + mp.mpf(count - 1) / 2
     values = [f(middle + half * mp.ldexp(cosines[2 * k + 1], -prec)) for k in range(nodes)]
     if not (largest := max(values)):
         return largest
     size = mp.mag(largest)
     whole = [mp.to_fixed(value, prec - size) for value in values]
-    found = mp.ldexp(sum(map(mul, whole, _weights(mp, prec, nodes, count))) * count, size - 2 * prec)
+    found = mp.ldexp(sum(map(mul, whole, _weights(mp, nodes, count))) * count, size - 2 * prec)
     last = (sum(map(mul, whole, [cosines[m * (2 * k + 1) % (4 * nodes)] for k in range(nodes)])) for m in range(nodes - _LAST, nodes))
     rest = mp.ldexp(max(map(abs, last)) * 2 * count // nodes, size - 2 * prec)
     return found if rest <= small * max(abs(found), total) else None
 
 
-@lru_cache(maxsize=8)
-def _cosines(mp: Any, precision: int, nodes: int) -> list[int]:
+@kept()
+def _cosines(mp: Any, nodes: int) -> list[int]:
     """cos(πj/(2K)) for j < 4K."""
-    return [mp.to_fixed(mp.cospi(mp.mpf(j) / (2 * nodes)), precision) for j in range(4 * nodes)]
+    return [mp.to_fixed(mp.cospi(mp.mpf(j) / (2 * nodes)), mp.prec) for j in range(4 * nodes)]
 
 
-@lru_cache(maxsize=256)
-def _weights(mp: Any, precision: int, nodes: int, count: int) -> list[int]:
+@kept(256)
+def _weights(mp: Any, nodes: int, count: int) -> list[int]:
     """Of the values, for the mean of the polynomial through them: 2/K Σ_m cos(mπ(2k+1)/(2K))·(mean of T_m)."""
-    cosines, means = _cosines(mp, precision, nodes), _means(mp, precision, nodes, count)
-    found = [sum(mean * cosines[2 * m * (2 * k + 1) % (4 * nodes)] for m, mean in enumerate(means)) * 2 // nodes >> precision
+    cosines, means = _cosines(mp, nodes), _means(mp, nodes, count)
+    found = [sum(mean * cosines[2 * m * (2 * k + 1) % (4 * nodes)] for m, mean in enumerate(means)) * 2 // nodes >> mp.prec
              for k in range((nodes + 1) // 2)]
     return found + found[: nodes // 2][::-1]
 
 
-def _means(mp: Any, precision: int, nodes: int, count: int) -> list[int]:
+def _means(mp: Any, nodes: int, count: int) -> list[int]:
     """Mean of T_m over the middles of `count` equal parts of [−1, 1], for even m; half of it for m = 0."""
-    found, square = [1 << precision - 1], count * count
-    for m, terms in enumerate(_series(mp, precision, nodes)[1:], 1):
+    found, square = [1 << mp.prec - 1], count * count
+    for m, terms in enumerate(_series(mp, nodes)[1:], 1):
         total = 0
         for term in terms:
             total = (term + total) * 4 // square
-        found.append((total >> _SPARE) + (1 << precision) // (1 - 4 * m * m))
+        found.append((total >> _SPARE) + (1 << mp.prec) // (1 - 4 * m * m))
     return found
 
 
-@lru_cache(maxsize=8)
-def _series(mp: Any, precision: int, nodes: int) -> list[list[int]]:
+@kept()
+def _series(mp: Any, nodes: int) -> list[list[int]]:
     """B_{2k}(½)/(2k)!·T_m^{(2k−1)}(1) from the last k on, for even m: Euler–Maclaurin around midpoints, without powers of the distance."""
+    precision = mp.prec
     with mp.workprec(precision + 2 * _SPARE):
         sizes = [(mp.mpf(2) ** (1 - 2 * k) - 1) * mp.bernoulli(2 * k) / mp.factorial(2 * k) for k in range(1, nodes // 2 + 1)]
         found = []

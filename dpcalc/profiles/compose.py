@@ -28,6 +28,7 @@ _KEPT = 1.3  # times an ε that is only aimed at: as large losses are not cut of
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
+_UNSEEN = 0.01  # of what ε allows δ to change by, without a lower end: errors that are not looked at
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _ROUNDED = 0.7  # of the budget, for rounding to grids
@@ -196,8 +197,14 @@ def _cut_answer(parts: Parts, question: Asked, bracket: bool, depth: float) -> B
     rough = question.tilt_for(parts)
     if question.epsilon is None:
         log_delta = question.log_delta or 0.0
-        found = None if bracket else deep.epsilon(parts, rough, log_delta, depth, _ROUNDED * question.budget(rough))
-        return found or _cut_again(parts, question, log_delta, bracket, depth)
+        found = None if bracket else deep.close_epsilon(parts, rough, log_delta, depth, _ROUNDED * question.budget(rough))
+        if found:
+            return found
+        answer = _cut_again(parts, question, log_delta, bracket, depth)
+        if question.aim is not None or (chernoff(rough, 0.0) - log_delta) / rough.tilt >= answer.upper:
+            return answer  # that tilt is tried, too
+        found = deep.epsilon(parts, rough, log_delta, depth)  # a grid is too coarse for so steep a tilt
+        return found._replace(lower=answer.lower) if found and found.upper < answer.upper else answer
     infinite = log_infinite(parts)
     least = chernoff(rough, question.epsilon)
     if least < max(DEEPEST, infinite - _ALL_INFINITE):
@@ -279,7 +286,8 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     upper, below = reader(both.upper, +1), -inf
     if question.epsilon is None:
         above = upper.epsilon(question.log_delta or 0.0)
-        rare = sharper(near, both, upper, question.seen, above, question.log_delta)
+        seen = question.seen if bracket else max(question.seen, _UNSEEN * question.precision * c.fall)
+        rare = sharper(near, both, upper, seen, above, question.log_delta)
         above = rare.between(above * NEAR, above, question.log_delta or 0.0) if rare else above
         above = (above + low) * (1 + 1e-14) if above > 0 else 0.0
         gained = gain(above)

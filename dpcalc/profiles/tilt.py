@@ -21,6 +21,8 @@ _LARGEST = 1e9  # ε looked for
 _FAR = 64.0  # of a ratio: such a tilt is no use
 _STEEPEST = 1e13  # tilt
 _TURNS = 3  # from one side to the other, and back
+_SHORT, _FALL = 0.5, 0.5  # standard deviations, from a mean to ε; of log δ, by a step
+_STEPS, _STEP = 16, 8.0  # a factor at most
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
 
@@ -89,7 +91,27 @@ def for_epsilon(parts: Parts, epsilon: float) -> Cumulants:
             return 1.0  # far enough: larger tilts take long
         return ((epsilon - base) / (c.mean - base)) ** 2 if c.mean > base else inf
 
-    return _search(parts, wanted)
+    return _nearer(parts, _search(parts, wanted), epsilon)
+
+
+def _nearer(parts: Parts, c: Cumulants, epsilon: float) -> Cumulants:
+    """By Newton's steps, as long as Chernoff's bound falls: where δ falls steeply, means that are alike are those of very different tilts.
+    A step after which it is not less was too long."""
+    most, least = _STEP, chernoff(c, epsilon)
+    for _ in range(_STEPS):
+        short = epsilon - c.mean
+        if least < DEEPEST or abs(short) <= _SHORT * c.deviation or not c.deviation:
+            break
+        step = min(max(1 + short / c.deviation**2 / c.tilt, 1 / most), most)
+        other = cumulants(parts, c.tilt * step)
+        fall = least - chernoff(other, epsilon)
+        if fall > 0:
+            c, least = other, least - fall
+            if fall < _FALL:
+                break
+        else:
+            most = sqrt(max(step, 1 / step))
+    return c
 
 
 def _slight(parts: Parts, tilt: float, epsilon: float) -> Cumulants:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from math import log2
 from typing import Any
 
+from dpcalc.numerics.kept import kept
 from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.deep import CUT, Deep, number
 
@@ -262,20 +263,8 @@ def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
 
 
 def once(formula: Formula) -> Formula:
-    """The formula computed once at each precision, unless its comparisons went both ways."""
-    known: dict[tuple[int, int], Any] = {}
-
-    def again(mp: Any) -> Any:
-        key = (id(mp), mp.prec)
-        if key not in known:
-            before = getattr(mp, "position", 0)
-            value = formula(mp)
-            if getattr(mp, "position", 0) != before:
-                return value
-            known[key] = value
-        return known[key]
-
-    return again
+    """The formula, computed once at each precision."""
+    return kept()(formula)
 
 
 def enclosed(mp: Any, formula: Callable[[], Any]) -> Any:

@@ -51,8 +51,8 @@ def test_what_is_infinite_counts(share):
 def test_within_a_small_budget_it_is_none(budget):
     parts = ((samples_of(30.0), 100),)
     c = tilt.for_delta(parts, -30.0)
-    assert c.prefactor > 2.9 and deep.epsilon(parts, c, -30.0, 14.0, budget) is None
-    assert deep.epsilon(parts, c, -30.0, 14.0, 10.0) is not None
+    assert c.prefactor > 2.9 and deep.close_epsilon(parts, c, -30.0, 14.0, budget) is None
+    assert deep.close_epsilon(parts, c, -30.0, 14.0, 10.0) is not None
 
 
 def test_a_tilt_too_steep_for_its_grid():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import ceil, e, exp, hypot, inf, log, pi
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.online.sums import FIRST, WIDEST
 from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact, log_x, rate
+from dpcalc.numerics.kept import kept
 
 _PASSED, _AT_ENDS = 5.0, 40.0  # steps from a singularity of the noise: as near integrals may pass, and their ends be
 _WIDTH = 3.0  # of a panel, in units of log x
@@ -84,18 +84,18 @@ class Schedule(NamedTuple):
         return last
 
     def exact(self, mp: Any, j: Any) -> Any:
-        return _exact(mp, mp.prec, self, j)
+        return _exact(mp, self, j)
 
 
-@lru_cache(maxsize=_KEPT)
-def _exact(mp: Any, precision: int, schedule: Schedule, j: Any) -> Any:
+@kept(_KEPT)
+def _exact(mp: Any, schedule: Schedule, j: Any) -> Any:
     """The level as printed; every ε asks for it again."""
-    half = _half_exact(mp, precision, *schedule.step)
+    half = _half_exact(mp, *schedule.step)
     return level_exact(mp, schedule.noise, mp.mpf(j) ** mp.mpf(schedule.decay), half, schedule.c1, schedule.c2)
 
 
-@lru_cache(maxsize=8)
-def _half_exact(mp: Any, precision: int, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+@kept()
+def _half_exact(mp: Any, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
     """MD/(2η)."""
     from dpcalc.bounds.pnsgd.step import contraction_exact
 

@@ -18,6 +18,7 @@ from dpcalc.bounds.pnsgd.chain import Path
 from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, reach_ratio
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics.kept import kept
 from dpcalc.numerics.mpsum import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -117,11 +118,11 @@ def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
     """Σ_{t=first}^{last} c^{2(last−t)}σ_t²; where there are many, from the end on that counts most."""
     if isinstance(levels, Listed) or not is_long(mp, last - first + 1):
         return mp.fsum(c ** (2 * (last - t)) * levels.exact(mp, t) ** 2 for t in range(first, last + 1))
-    return _long_sum(mp, mp.prec, levels, c, first, last)
+    return _long_sum(mp, levels, c, first, last)
 
 
-@lru_cache(maxsize=4)
-def _long_sum(mp: Any, precision: int, levels: Levels, c: Any, first: int, last: int) -> Any:
+@kept(4)
+def _long_sum(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
     """The same for every ε."""
     if c == 1:
         return smooth_sum(mp, lambda t: levels.exact(mp, t) ** 2, first, last)

@@ -5,6 +5,7 @@ Each number is an upper bound, whatever block lengths are tried (chain.py); the 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,6 +38,7 @@ _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every
 _DENSE, _APART, _LENGTHS, _COLUMNS = 32, 1.6, 2, 16  # nodes, lengths, and ε, with which it is seen where blocks begin to be of use
 _GAIN = 1e-4  # of log d, by a block that is of use
 _AT_ONCE = 32  # nodes
+_ROUNDING = 4e-15
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
 _NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
 
@@ -128,7 +130,7 @@ def _starts(epsilon: Array, logs: Array, nodes: list[int], tried: _Candidates, k
     e, known = epsilon[columns], logs[:, columns]
     ends = _ends(known, lengths)
     tested = tested[tested < ends.max()]
-    levels = _level(e, _log_gap(e), known)
+    levels = _columns(e).levels(known)
     each = [np.arange(tried.ends[j - 1], tried.ends[j])[:: -_LENGTHS if j >= _DENSE else 1] for j in tested.tolist()]
     rows, at = np.concatenate([*each, np.zeros(0, int)]), np.repeat(tested, [len(x) for x in each])
     before = tried.before[rows]
@@ -167,12 +169,13 @@ def _apart(nodes: tuple[int, ...]) -> Array:
 
 def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, kappas: Array, lengths: Array, codes: Array | None) -> Array:
     """log d, as μ-GDP so far, bounded by blocks too from the starts on."""
-    enters, log_gap, begin = kappas * (kappas / 2 - NOTHING), _log_gap(epsilon), int(starts.min())
+    enters, begin, columns = kappas * (kappas / 2 - NOTHING), int(starts.min()), _columns(epsilon)
     levels = np.empty_like(logs)
-    levels[:begin] = _level(epsilon, log_gap, logs[:begin])
+    levels[:begin] = columns.levels(logs[:begin])
     highest = levels[begin - 1].max()  # at the last node
     rest, total = lengths[::-1].cumsum()[::-1], np.zeros(len(epsilon))
-    go, e, gap, last, counted = np.arange(len(epsilon)), epsilon, log_gap, logs[begin - 1], 0
+    go, last, counted = np.arange(len(epsilon)), logs[begin - 1], 0
+    here: Any = slice(None)  # where to go on: a slice is faster than all columns one by one
     shortest, longest, begins = 1, 1, set(starts.tolist())
     for j in range(begin, len(logs)):
         every = j < _ALL or j % _OFTEN == 0 or j in begins
@@ -183,50 +186,62 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
             counted = j
             if done.any():  # these columns keep their last value
                 logs[j:, go[done]] = np.minimum(logs[j:, go[done]], last[done])
-                go = go[~done]
+                here = go = go[~done]
                 if not len(go):
                     break
-                e, gap, last = epsilon[go], log_gap[go], last[~done]
-        last = np.minimum(logs[j, go], last)
+                columns, last = _columns(epsilon[go]), last[~done]
+        last = np.minimum(logs[j, here], last)
         first, end = tried.ends[j - 1], tried.ends[j]
         if every:
             first += int((enters[first:end] > highest).sum())  # the shortest ones
         else:
-            first, end = (first + int(x) for x in tried.block[first:end].searchsorted((shortest / _NEAR, longest * _NEAR)))
+            first, end = (bisect_left(tried.lengths, x, first, end) for x in (shortest / _NEAR, longest * _NEAR))
         if first < end:
-            before, times = tried.before[first:end], tried.times[first:end, None]
+            before = tried.before[first:end]
             start, near = logs.take(before, axis=0), levels.take(before, axis=0)
             if len(go) < len(epsilon):
                 start, near = start.take(go, axis=1), near.take(go, axis=1)
-            found = start + times * log_theta(near, kappas[first:end, None])
-            best = found.argmin(axis=0)
-            least = np.maximum(found[best, np.arange(len(go))] * (1 - 4e-16), LOWEST)
+            found = log_theta(near, kappas[first:end, None])
+            found *= tried.times[first:end, None]
+            found += start
+            least = found.min(axis=0)
+            least *= 1 - 4e-16
+            np.maximum(least, LOWEST, out=least)
             gains = least < last
-            if gains.any():
-                used = best[gains] + first
-                blocks = tried.block[used]
-                shortest, longest = int(blocks.min()), int(blocks.max())
+            if (every or codes is not None) and gains.any():
+                used = found.argmin(axis=0)[gains] + first
+                if every:
+                    blocks = tried.block[used]
+                    shortest, longest = int(blocks.min()), int(blocks.max())
                 if codes is not None:
                     codes[j, go[gains]] = tried.code[used]
-                last = np.minimum(last, least)
-        logs[j, go] = last
-        levels[j, go] = level = _level(e, gap, last)
+            last = np.minimum(last, least)
+        logs[j, here] = last
+        levels[j, here] = level = columns.levels(last)
         highest = level.max()
     return logs
 
 
-def _log_gap(epsilon: Array) -> Array:
-    """log(e^ε − 1)."""
-    gap: Array = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
-    return gap
+class _Columns(NamedTuple):
+    """ε, log(e^ε − 1), and what of the rounding of a level depends on it alone."""
+
+    epsilon: Array
+    log_gap: Array
+    rounding: Array
+
+    def levels(self, log_d: Array) -> Array:
+        """log(1 + (e^ε − 1)/d), rounded down; never below ε."""
+        value = np.logaddexp(0.0, self.log_gap - log_d)
+        value *= 1 - _ROUNDING
+        value += _ROUNDING * log_d
+        value -= self.rounding  # at ε = 0 infinite, as the logarithm of the gap
+        level: Array = np.maximum(self.epsilon, value, out=value)
+        return level
 
 
-def _level(epsilon: Array, log_gap: Array, log_d: Array) -> Array:
-    """log(1 + (e^ε − 1)/d), rounded down; never below ε."""
-    value = np.logaddexp(0.0, log_gap - log_d)
-    rounding = 4e-15 * (1 + value + np.abs(log_gap) - log_d)
-    level: Array = np.maximum(epsilon, value - rounding)  # at ε = 0 the logarithm of the gap, and its rounding, are infinite
-    return level
+def _columns(epsilon: Array) -> _Columns:
+    log_gap = np.where(epsilon < 600, np.log(np.expm1(np.minimum(epsilon, 600.0))), epsilon)
+    return _Columns(epsilon, log_gap, _ROUNDING * (1 + np.abs(log_gap)))
 
 
 class _Candidates(NamedTuple):
@@ -237,6 +252,7 @@ class _Candidates(NamedTuple):
     times: Array
     code: Array
     ends: list[int]
+    lengths: list[int]  # `block` once more, for single looks
 
 
 @lru_cache(maxsize=4)
@@ -255,7 +271,7 @@ def _candidates(nodes: tuple[int, ...]) -> _Candidates:
     some = np.concatenate((many <= gap, first), axis=1)
     some[0] = False
     code = np.where(times == 1, np.arange(len(nodes))[:, None] - before, -times)
-    return _Candidates(before[some], block[some], times[some], code[some], np.cumsum(some.sum(axis=1)).tolist())
+    return _Candidates(before[some], block[some], times[some], code[some], np.cumsum(some.sum(axis=1)).tolist(), block[some].tolist())
 
 
 def _spread(high: float) -> Array:

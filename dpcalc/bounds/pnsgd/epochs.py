@@ -26,7 +26,7 @@ from dpcalc.bounds.pnsgd.samples import (
     powers,
 )
 from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
+from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, log_share
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ _DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times 
 _DEEP_BUDGET = 30.0  # the same, where ε is to meet a budget: it is as near then
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
 _SEEN = 1e-4  # errors of δ that are looked at, where ε is to meet a budget
-_BASIC = 0.1  # of log δ, above which basic composition is not to be sharper by the smaller blocks of one value
+# Of log δ, above which basic composition is not to be sharper by the smaller blocks of one value; of an ε, where δ falls steeply.
+_BASIC, _FARTHER = 0.1, 1.15
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
 _MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
 _APART = 1.01  # two ε for a slope
@@ -80,14 +81,14 @@ def composed(bound: Bound) -> Bound:
         """ε, and the grid, in the same way."""
         if steps == 1:
             return _one_epoch(bound, log_delta, p), {}
-        samples = followed(bound, log_delta, steps, p)
-        basic = steps * epsilon_along(samples, (log_delta - log(steps)) * (1 + 4e-16))
+        samples, each = followed(bound, log_delta, steps, p), (log_delta - log(steps)) * (1 + 4e-16)
+        basic = steps * epsilon_along(samples, each)
         if basic == 0:
             return 0.0, {}
         found = _epsilon(samples, steps, log_delta)
-        if basic < found.upper:
-            return min(basic, _basic_inverse(bound, log_delta, steps, tuple(p.items()))), {}
-        return found.upper, found.witness
+        if steps * epsilon_along(samples, each + _BASIC) < _FARTHER * found.upper:
+            basic = min(basic, _basic_inverse(bound, log_delta, steps, tuple(p.items())))
+        return (basic, {}) if basic < found.upper else (found.upper, found.witness)
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
         return at_epsilon(epsilon, steps, p)[0]
@@ -98,7 +99,7 @@ def composed(bound: Bound) -> Bound:
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
         samples = followed(bound, log_delta, steps, p)
         found = _at_budget(samples, epsilon, log_delta, steps, _as_closely(samples, log_delta, steps))
-        near = _basic_along(samples, epsilon, steps) - found < _BASIC
+        near = _basic_along(samples, _FARTHER * epsilon, steps) - found < _BASIC
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
     def near_budget(epsilon: float, log_delta: float, steps: int, closely: bool = False, **p: Any) -> float:
@@ -276,8 +277,10 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     near = epsilon_along(samples, each) if samples else 0.0
     if not samples or not 0 < near < inf:
         return up(steps * _one_epoch(bound, each, p), 4e-16)
-    gap = cache(lambda epsilon: at(bound, epsilon, p) - each)
-    fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART)
+    if samples[1][0] < each + _BASIC and at(bound, 0.0, p) <= each:
+        return 0.0
+    gap = cache(lambda epsilon: log_share(at(bound, epsilon, p), each))
+    fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART) / -each
     try:
         return up(steps * invert_near(gap, near, fall), 4e-16)
     except Unreachable:

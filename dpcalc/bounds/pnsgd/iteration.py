@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd.chain import TIMES, Link, Path, follow_exact
 from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.bounds.pnsgd.positions import FINE, Shares, log_share, scaled, share_exact, starts
 from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, move_ratio
-from dpcalc.numerics.kept import kept
+from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
     return Shares(move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity))
 
 
-@kept
+@kept_numbers
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     return lambda m: first * mp.sqrt(share_exact(mp, c, m))
@@ -52,7 +52,7 @@ def reaches(level: float, diameter: float, learning_rate: float, strong_convexit
     return lambda k: scaled_many(first, 2 * log_c + log_shares(log_c, k - 1))
 
 
-@kept
+@kept_numbers
 def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
     first = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
     c = factor_exact(mp, learning_rate, strong_convexity)

@@ -10,7 +10,7 @@ from typing import Any
 from dpcalc.bounds.pnsgd.positions import Shares, share_exact
 from dpcalc.bounds.pnsgd.smooth_sums import total
 from dpcalc.bounds.pnsgd.step import move_ratio
-from dpcalc.numerics.kept import kept
+from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import up
 
 SMOOTH = ("level", "lipschitz", "learning_rate", "smoothness")
@@ -30,7 +30,7 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
     return Shares(move_ratio(level, lipschitz), log_spread(learning_rate, smoothness))
 
 
-@kept
+@kept_numbers
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Callable[[int], Any]:
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), 1 + mp.mpf(learning_rate) * mp.mpf(smoothness)
     return lambda m: first * mp.sqrt(share_exact(mp, c, m))

@@ -8,7 +8,7 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd.positions import Powers
 from dpcalc.errors import OutOfScope
-from dpcalc.numerics.kept import kept
+from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import up
 
 RELEASED = "the output, with noise added once"
@@ -35,7 +35,7 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
     return Powers(first, log_factor(learning_rate, smoothness, strong_convexity))
 
 
-@kept
+@kept_numbers
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,
                  strong_convexity: float) -> Callable[[int], Any]:
     eta = mp.mpf(learning_rate)

@@ -251,7 +251,8 @@ def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], to
             raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
         if k == 1 or falls_before:
             first = low - more
-            low = first if k > 1 else _first_above(bound, lowest, range(first, -_FARTHEST - more, -more), p)
+            near = k > 1 or low == _SEARCHED[0]
+            low = first if near else _first_above(bound, lowest, range(first, -_FARTHEST - more, -more), p)
             tried = [_RATIO**k for k in range(low, low + more)]
         else:
             tried = [_RATIO**k for k in range(high, high + more)]

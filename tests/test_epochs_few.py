@@ -1,0 +1,69 @@
+"""Few epochs of which one falls steeply with ε, or hardly at all: next to basic composition, and not above it."""
+
+import pytest
+from last_iterate_lines import answer
+
+from dpcalc.profiles import compose
+from dpcalc.verify.report import verify
+
+RUNS = {
+    "end": "shuffle-pnsgd --lipschitz .0736 --smoothness .0153 --diameter 9.38 --learning-rate .00172 --n 219 --epochs 2 --index 209",
+    "begin": "shuffle-pnsgd --lipschitz .778 --smoothness .0125 --diameter 2.12 --learning-rate .127 --n 1000 --epochs 4 --index 5",
+    "flat": "shuffle-pnsgd --lipschitz 1.39 --smoothness 1.27 --diameter 5.33 --learning-rate .638 --n 27700000000 --sigma .0857",
+    "steps": "shuffle-pnsgd --lipschitz 6090 --smoothness 4.83 --diameter .00484 --strong-convexity 5.313e-8 --learning-rate .07984 --index 493 "
+    "--epochs 2 --n 1000",
+}
+
+
+def rows(line):
+    record, _ = answer(line)
+    return {row["name"]: row for row in record["bounds"]}, record
+
+
+def test_a_delta_far_below_the_steps_of_a_grid():
+    """It was basic composition's 993.6: no grid is as fine as so steep a tilt asks for."""
+    found, record = rows(f"{RUNS['end']} --sigma .00258 --delta 9.08e-92")
+    assert found["fixed-order-hybrid"]["epsilon"] == pytest.approx(793.05, rel=1e-4)
+    assert found["fixed-order-hybrid-basic"]["epsilon"] == pytest.approx(993.62, rel=1e-4)
+    assert verify(record).holds
+
+
+def test_a_delta_that_few_epochs_have():
+    """It was e^−486.1."""
+    line = "shuffle-pnsgd --lipschitz 4.15 --smoothness .694 --diameter .022 --learning-rate .00633 --n 1000 --epochs 2 --sigma .301 --index 914"
+    found, record = rows(f"{line} --epsilon 12.1")
+    assert found["fixed-order-hybrid"]["log_delta"] < -616
+    assert verify(record).holds
+
+
+def test_less_noise_by_a_composition_than_by_basic_composition():
+    found, record = rows(f"{RUNS['begin']} --epsilon .255 --delta 3.22e-176 --solve sigma")
+    assert found["fixed-order-hybrid"]["sigma"] < 0.7513 < 0.7576 < found["fixed-order-hybrid-basic"]["sigma"]
+    assert verify(record).holds
+
+
+def test_what_one_value_says_by_smaller_blocks_is_not_missed():
+    """At the cliffs of one epoch its samples, by larger blocks, are up to a tenth of ε away."""
+    found, _ = rows(f"{RUNS['steps']} --epsilon .0102 --delta 1.79e-184 --solve sigma")
+    assert found["fixed-order-hybrid"]["sigma"] < 0.0061242 * 1.0005  # it was .0061356 at first
+    for sigma in (0.0061243, 0.00613, 0.0062):
+        found, _ = rows(f"{RUNS['steps']} --delta 1.79e-184 --sigma {sigma}")
+        assert found["fixed-order-hybrid"]["epsilon"] <= found["fixed-order-hybrid-basic"]["epsilon"]
+
+
+def test_epochs_that_lose_nothing_at_all():
+    """E·δ(0) is the δ asked about, which hardly depends on ε: the blocks of the samples are too large to see it."""
+    found, record = rows(f"{RUNS['flat']} --epochs 208 --delta 2.01e-5")
+    assert found["shuffled-hybrid"]["epsilon"] == found["shuffled-hybrid-basic"]["epsilon"] == 0
+    assert verify(record).holds
+    found, _ = rows(f"{RUNS['flat']} --epsilon .00322 --delta 2.01e-5 --solve epochs")
+    assert found["shuffled-hybrid"]["epochs"] == found["shuffled-hybrid-basic"]["epochs"] == 210  # 124 by the composition alone
+
+
+def test_errors_that_epsilon_does_not_show_are_not_looked_at(monkeypatch):
+    looked, once = [], compose.sharper
+    monkeypatch.setattr(compose, "sharper", lambda near, both, upper, seen, *more: looked.append(
+        (upper.loose(more[0]), seen)) or once(near, both, upper, seen, *more))
+    answer("shuffle-pnsgd --lipschitz .0814 --smoothness .013 --diameter .312 --learning-rate .202 --epochs 1830 --sigma .00418 "
+           "--n 147975575052713 --delta 1.03e-7 --bound shuffled-hybrid")
+    assert any(1e-7 < loose < seen < 1e-5 for loose, seen in looked)
