@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
+from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
+from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
@@ -25,23 +27,20 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     recorded = RECORDED.get()
     if recorded is not None and (known := recorded(routes := tuple(routes), given, derive, question)):
         return known
+    asked = _distinct(select(tuple(routes), named), question)
     found: list[Row] = []
-    reasons: list[DpcalcError] = []
-    unproved: list[DpcalcError] = []  # why no guarantee answers
-    for route in _distinct(select(tuple(routes), named), question):
+    why_not: dict[Route, DpcalcError] = {}
+    for route in sorted(asked, key=lambda route: route.bound.one is not None):  # composed epochs last: basic composition says where to look
         try:
             row = _answered(route, given, derive, question, found)
             params = _params(row, given, derive, question)
             found.append(row._replace(params=params, more=_choices(row, params, question)))
-            continue
-        except OutOfScope as reason:
-            reasons.append(reason)
+        except (OutOfScope, NoSolution) as reason:
+            why_not[route] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
-            reasons.append(OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision"))
-        except NoSolution as reason:
-            reasons.append(reason)
-        if route.bound.status == "proven":
-            unproved.append(reasons[-1])
+            why_not[route] = OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision")
+    reasons = [why_not[route] for route in asked if route in why_not]
+    unproved = [why_not[route] for route in asked if route in why_not and route.bound.status == "proven"]  # why no guarantee answers
     skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
     if not found or (unproved and _beside_the_point(found, named)):
         reasons = unproved or reasons
@@ -49,7 +48,7 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         if isinstance(first, NoSolution):
             raise first.told()
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
-    ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question)))
+    ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question), asked.index(row.route)))
     head = ranked[0]
     reach = _at_the_end(head, question) or _beyond(head, given, derive, question)
     return (head._replace(notes=head.notes + skipped + reach), *ranked[1:])
@@ -140,12 +139,32 @@ def _solved(route: Route, given: Params, derive: Callable[[Params], Params], que
     if _solved_by_composition(route, given, question):
         from dpcalc.solving_composed import solve as solve_composed
 
-        guess = next((row.result[unknown.name] for row in found if route.guide and row.route.bound is route.guide[0]), None)
-        return solve_composed(route, given, derive, question, guess)
+        guess = _known(found, unknown, route.guide[0]) if route.guide else None
+        return solve_composed(route, given, derive, question, guess, _by_basic_composition(route, given, derive, question, found))
     from dpcalc.solving import solve
 
-    near = next((row.result[unknown.name] for row in found if row.route.bound is route.bound and route.conversion), None)
-    return solve(route, given, derive, question, near)
+    return solve(route, given, derive, question, _known(found, unknown, route.bound) if route.conversion else None)
+
+
+def _known(found: list[Row], unknown: Quantity, bound: Bound) -> float | None:
+    """The solution by a bound, where it was found before."""
+    return next((row.result[unknown.name] for row in found if row.route.bound is bound), None)
+
+
+def _by_basic_composition(route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
+                          found: list[Row]) -> float | None:
+    """The solution by the basic composition of the same epochs; None where there is none."""
+    one, unknown = route.bound.one, question.unknown
+    if one is None or unknown is None or question.asks != "epsilon":
+        return None
+    from dpcalc.bounds.pnsgd.epochs import basic
+    from dpcalc.solving import solve
+
+    known = _known(found, unknown, basic(one))
+    try:
+        return solve(Route(basic(one)), given, derive, question).result[unknown.name] if known is None else known
+    except (OutOfScope, NoSolution):
+        return None
 
 
 def _solved_by_composition(route: Route, given: Params, question: Question) -> bool:

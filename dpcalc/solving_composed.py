@@ -24,7 +24,7 @@ _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 _GENTLE, _NOWHERE = 0.05, 30.0  # a slope that is believed farther; a step that says that no solution is to be expected
-_NEAR_BY = 1.5  # as far a parabola is
+_NEAR_BY = 1.5  # as far a parabola is, and a secant of ε
 _LEAST = 2e-3  # of a bracket, to cut off
 _FARTHER, _SEEN = 2.0, 0.2  # of a tolerance, where the gap is flat, times its slope; what a composition tells
 _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at most
@@ -37,16 +37,20 @@ _STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 
 
-def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
-    """The value of the unknown that meets the budget, and one that is about the precision away does not; fed back, it meets the budget."""
+def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
+          basic: float | None = None) -> Row:
+    """The value of the unknown that meets the budget, and one that is about the precision away does not; fed back, it meets the budget.
+    `near` is a guess, `basic` what meets it by basic composition."""
     search = _Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question)
         near = moved(search.unknown, near, search.allowed / 2 / search.slope) if search.slope else near
     if near is None:
         near = _guided(route, given, derive, question)
-    x, row = _met(search, search.boundary(near))
-    if slope := _slope_where_loose(search, x, row):
+    x, row = _met(search, search.boundary(near if basic is None else search.riskier(near, basic)))
+    if basic is not None and search.riskier(x, basic) != x and search.log_ratio(other := search.forward(basic, True)) <= 0:
+        x, row = basic, other
+    elif slope := _slope_where_loose(search, x, row):
         search.by_delta, search.slope, search.steps_left = None, slope, _STEPS
         x, row = _met(search, search.boundary(x))
     assert question.unknown is not None
@@ -123,11 +127,20 @@ class _Search:
         self.steps_left = _STEPS
 
     @property
+    def straight(self) -> float:
+        """Between gaps as large a secant tells a slope: ε itself is smoother than its δ."""
+        return _NEAR if self.by_delta else _NEAR_BY
+
+    @property
     def allowed(self) -> float:
         """How far below the budget it may be met: where the loss changes little with the unknown, the unknown itself is to be near; where
         it changes much, that is a tenth as far from it, or less."""
         flat = max(_FARTHER * self.slope, _SEEN) if self.slope else 1.0
         return self.tolerance * min(flat, max(1.0, min(_NEARER * self.slope, _FARTHEST)))
+
+    def riskier(self, x: float, y: float) -> float:
+        """The one with more privacy loss."""
+        return y if self.unknown.safer * (x - y) > 0 else x
 
     def is_small_count(self, x: float) -> bool:
         """Whether the next whole number is farther away than the precision."""
@@ -181,7 +194,7 @@ class _Search:
             impatience = max(1.0, 2.0 ** (k - _PATIENT))
             if -self.allowed * impatience <= gap <= 0 or self._settled(ends, self.width * impatience):
                 break
-            if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < _NEAR:
+            if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
                 self.slope = abs((gap - before[1]) / log(x / before[0])) or self.slope
             if len(ends) == 2:
                 widths.append(abs(log(ends[True][0] / ends[False][0])))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from math import inf, log
+from math import copysign, inf, log
 from typing import NamedTuple
 
 from dpcalc.bound import Bound
@@ -54,7 +54,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
     last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
     slope = _steep(question.log_delta) if cliff else dict[bool | None, float]()  # how much less a gap is where there is less loss
-    seen, longest, closely = set[float](), _LONGEST, 0
+    seen, longest, closely, by = set[float](), _LONGEST, 0, 0.0
     for _ in range(_LOOKS):
         seen.add(x)
         closely += gap.closely
@@ -79,7 +79,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
             gap.closely, low, high, seen = True, -inf, inf, set()
             last.clear()
         flat = (slope.get(far) == 0.0 or abs(value) == inf) and low > -inf and high < inf
-        by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest)
+        by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest, abs(by))
         longest *= 2 if abs(by) == longest else 1
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
         if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS:
@@ -93,13 +93,15 @@ def _steep(log_delta: float) -> dict[bool | None, float]:
     return {True: _STEEP_FAR, False: max(_STEEP_NEAR, -_STEEPER * log_delta)}
 
 
-def _step(gap: float, slope: float, longest: float) -> float:
-    """Towards less loss, to where the slope leads."""
+def _step(gap: float, slope: float, longest: float, last: float) -> float:
+    """Towards less loss, to where the slope leads; ever farther, where there is none."""
     if abs(gap) == inf:
         return _UNSEEN if gap > 0 else -_UNSEEN
-    by = gap / slope if slope else gap
-    if slope and abs(by) > _FLAT:
+    by = gap / slope if slope else copysign(max(abs(gap), 2 * last), gap)
+    if slope and by > _FLAT:
         return by  # to the end of the range
+    if slope and by < -_FLAT:
+        by = -max(abs(gap), 2 * last)  # where the budget is met there may be a cliff
     by = min(max(by, -longest), longest)
     return by if slope or abs(by) > _ASIDE else _ASIDE if by > 0 else -_ASIDE
 

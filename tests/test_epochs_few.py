@@ -3,6 +3,8 @@
 import pytest
 from last_iterate_lines import answer
 
+from dpcalc import solving_composed, solving_near
+from dpcalc.bounds.pnsgd import chain_many
 from dpcalc.profiles import compose
 from dpcalc.verify.report import verify
 
@@ -67,3 +69,43 @@ def test_errors_that_epsilon_does_not_show_are_not_looked_at(monkeypatch):
     answer("shuffle-pnsgd --lipschitz .0814 --smoothness .013 --diameter .312 --learning-rate .202 --epochs 1830 --sigma .00418 "
            "--n 147975575052713 --delta 1.03e-7 --bound shuffled-hybrid")
     assert any(1e-7 < loose < seen < 1e-5 for loose, seen in looked)
+
+
+TINY = "shuffle-pnsgd --lipschitz 10.3 --smoothness .874 --diameter .508 --learning-rate .000157 --epochs 2 --sigma .209 " \
+    "--strong-convexity .54 --epsilon .016 --delta 4.94e-12 --solve n"
+CLIFFS = "shuffle-pnsgd --lipschitz .538 --smoothness 0 --diameter .456 --learning-rate .00144 --n 19000000000 --epochs 2 --index 947 " \
+    "--epsilon .000204 --delta 2.58e-184 --solve sigma"
+
+
+@pytest.mark.parametrize("line, name, at_once, alone", [(TINY, "n", 4, 8), (CLIFFS, "sigma", 3, 11)])
+def test_a_search_begins_where_basic_composition_meets_the_budget(line, name, at_once, alone, monkeypatch):
+    """Two epochs: there is hardly less to be found, and was not; `alone` is how often the profile was composed."""
+    counts, at = [], solving_composed._Search.gap
+    monkeypatch.setattr(solving_composed._Search, "gap", lambda self, x: counts.append(x) or at(self, x))
+    found, record = rows(line)
+    (composed, basic) = (row for _, row in sorted(found.items()))
+    assert composed[name] <= basic[name] and len(counts) <= at_once < alone
+    assert verify(record).holds
+    bound = composed["name"]
+    counts.clear()
+    again, _ = rows(f"{line} --bound {bound}")
+    assert again[bound][name] == composed[name] and len(counts) <= at_once  # whether or not its row is shown
+
+
+def test_a_plateau_is_left_by_ever_longer_steps(monkeypatch):
+    """An ε of 1180 is met by the same gap from σ = .75 to .38: 12 looks that ended at the end of the range."""
+    looks, at = [], solving_near._Gap.__call__
+    monkeypatch.setattr(solving_near._Gap, "__call__", lambda self, x: looks.append(x) or at(self, x))
+    found, _ = rows("shuffle-pnsgd --lipschitz 42.8 --smoothness 3.74 --diameter .109 --learning-rate .00909 --n 51100000 --epochs 32 "
+                    "--epsilon 1180 --delta 9.54e-7 --solve sigma")
+    assert len(looks) < 8 and min(looks) > 0.2
+    assert 0.2 < found["shuffled-hybrid"]["sigma"] < 0.35 and 1000 < found["shuffled-hybrid"]["epsilon"] <= 1180
+
+
+def test_a_range_next_to_the_first_one_is_looked_at_first(monkeypatch):
+    """Of 1e7 epochs one has an ε far below the first range: another look said where."""
+    numbers, follow = [], chain_many.follow_many
+    monkeypatch.setattr(chain_many, "follow_many", lambda epsilon, *more: numbers.append(len(epsilon)) or follow(epsilon, *more))
+    answer("shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter .5 --learning-rate .01 --index 500001 --epochs 1e7 --sigma .0457 "
+           "--n 11332021 --delta 5.84e-23 --bound fixed-order-hybrid")
+    assert len(numbers) == 4 and min(numbers[:2]) == 42 and max(numbers[:2]) == 43
