@@ -163,8 +163,8 @@ def _by_basic_composition(route: Route, given: Params, derive: Callable[[Params]
     known = _known(found, unknown, basic(one))
     try:
         return solve(Route(basic(one)), given, derive, question).result[unknown.name] if known is None else known
-    except (OutOfScope, NoSolution):
-        return None
+    except (DpcalcError, OverflowError, ZeroDivisionError, Unreachable):
+        return None  # it is a guess
 
 
 def _solved_by_composition(route: Route, given: Params, question: Question) -> bool:

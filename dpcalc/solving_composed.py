@@ -44,14 +44,14 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     search = _Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question)
-        near = moved(search.unknown, near, search.allowed / 2 / search.slope) if search.slope else near
+        near = moved(search.unknown, near, min(search.allowed / 2 / search.slope, _ASIDE)) if search.slope else near
     if near is None:
         near = _guided(route, given, derive, question)
     x, row = _met(search, search.boundary(near if basic is None else search.riskier(near, basic)))
-    if basic is not None and search.riskier(x, basic) != x and search.log_ratio(other := search.forward(basic, True)) <= 0:
+    if basic is not None and search.riskier(x, basic) != x and (other := search.meeting(basic)):
         x, row = basic, other
-    elif slope := _slope_where_loose(search, x, row):
-        search.by_delta, search.slope, search.steps_left = None, slope, _STEPS
+    if slope := _slope_where_loose(search, x, row):
+        search.by_delta, search.slope, search.steps_left, search.width = None, slope, _STEPS, search.tolerance
         x, row = _met(search, search.boundary(x))
     assert question.unknown is not None
     return row._replace(result={question.unknown.name: x, **row.result})
@@ -138,6 +138,14 @@ class _Search:
         flat = max(_FARTHER * self.slope, _SEEN) if self.slope else 1.0
         return self.tolerance * min(flat, max(1.0, min(_NEARER * self.slope, _FARTHEST)))
 
+    def meeting(self, x: float) -> Row | None:
+        """The row of a value, if it meets the budget and can be told."""
+        try:
+            row = self.forward(x, True)
+        except (OutOfScope, OverflowError):
+            return None
+        return row if self.log_ratio(row) <= 0 else None
+
     def riskier(self, x: float, y: float) -> float:
         """The one with more privacy loss."""
         return y if self.unknown.safer * (x - y) > 0 else x
@@ -219,7 +227,7 @@ class _Search:
         is next to no slope. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left > 0 else 0.0
         self.steps_left -= 1
-        return by if abs(by) < (_LONGEST if self.slope < _GENTLE else _NEAR) or _NOWHERE < abs(by) < inf else 0.0
+        return by if abs(by) < (_LONGEST if self.slope < _GENTLE else _NEAR) or _NOWHERE < by < inf else 0.0
 
     def _settled(self, ends: dict[bool, tuple[float, float]], width: float) -> bool:
         if len(ends) < 2:

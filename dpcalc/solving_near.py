@@ -73,7 +73,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
         if enough and (gap.closely or gap.target > NO_PRIVACY):
-            return Near(moved(unknown, x, value / steep), steep)
+            return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
         if not gap.closely and (enough or high - low < _WITHIN or (cliff and abs(value) < _ROUGH)):
             longest = _WITHIN if high - low < _WITHIN else _LONGEST
             gap.closely, low, high, seen = True, -inf, inf, set()

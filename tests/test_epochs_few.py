@@ -1,10 +1,13 @@
 """Few epochs of which one falls steeply with ε, or hardly at all: next to basic composition, and not above it."""
 
+from unittest.mock import Mock
+
 import pytest
 from last_iterate_lines import answer
 
 from dpcalc import solving_composed, solving_near
 from dpcalc.bounds.pnsgd import chain_many
+from dpcalc.errors import OutOfScope
 from dpcalc.profiles import compose
 from dpcalc.verify.report import verify
 
@@ -109,3 +112,33 @@ def test_a_range_next_to_the_first_one_is_looked_at_first(monkeypatch):
     answer("shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter .5 --learning-rate .01 --index 500001 --epochs 1e7 --sigma .0457 "
            "--n 11332021 --delta 5.84e-23 --bound fixed-order-hybrid")
     assert len(numbers) == 4 and min(numbers[:2]) == 42 and max(numbers[:2]) == 43
+
+
+LAPLACE = "--noise laplace --dimension 1 --epochs {} --delta {} --solve scale"
+
+
+@pytest.mark.parametrize("line, name, most, basic", [
+    # The tilt of the least Chernoff bound; it was 1841.8, and the row was lost where a ratio of 1e154 was squared.
+    ("--lipschitz 319 --smoothness .0425 --diameter .0121 --n 811 --learning-rate .000525 --strong-convexity .0226 --index 679 "
+     f"--epsilon .017 {LAPLACE.format(2, 3.34e-286)}", "fixed-order", 747.5, 1030.5),
+    # Basic composition is where a second search, by ε, begins: it was 272,495 by a tilt of 64, and 780,498 without that search.
+    ("--lipschitz 8990 --smoothness 2.49 --diameter .00221 --n 4010 --learning-rate .0747 --strong-convexity 2.22 "
+     f"--epsilon 7.51 {LAPLACE.format(326, 1.7e-256)}", "shuffled-contraction", 206_000, 780_600),
+    # Its grids are too large: 203.4.
+    ("--lipschitz 4.95 --smoothness 1.39 --diameter .26 --learning-rate .00203 --n 1000 --index 562 "
+     f"--epsilon .0176 {LAPLACE.format(225000000, 1e-233)}", "fixed-order", 192.1, 192.1),
+    # It was 7487.
+    ("--lipschitz .79 --smoothness .0162 --diameter .0118 --learning-rate .047 --n 170 --index 133 "
+     f"--epsilon .0769 {LAPLACE.format(96000000000, 1e-162)}", "fixed-order", 5.657, 4699),
+])
+def test_deep_laplace_losses(line, name, most, basic):
+    found, record = rows(f"shuffle-pnsgd {line}")
+    assert found[name]["scale"] < most and basic * 0.999 < found[f"{name}-basic"]["scale"] < basic
+    assert verify(record).holds
+
+
+@pytest.mark.parametrize("fault", [OverflowError(), OutOfScope("too-large", "its grid is too fine")])
+def test_a_candidate_that_cannot_be_told_is_none(fault):
+    """What was found before is not lost by it."""
+    search = Mock(**{"forward.side_effect": fault})
+    assert solving_composed._Search.meeting(search, 1.0) is None

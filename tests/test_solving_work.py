@@ -68,7 +68,7 @@ LINES = [  # numbers, walks and points at most
     (f"{ONE} --solve sigma", 100_000, 13, 300_000),  # 158,273 and 21 and 505,856: no slopes from afar
     (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
     (SENSELESS, 160_000, 6, 950_000),  # 152,269 and 5 and 6,263,744: an epsilon of 43,547, told to 1e-4 of its delta
-    (f"{PLATEAUS} --solve sigma", 460_000, 6, 360_000),  # 1,004,502 and 4 and 599,752
+    (f"{PLATEAUS} --solve sigma", 500_000, 6, 360_000),  # 1,004,502 and 4 and 599,752
     (f"{TO_AND_FRO} --solve sigma", 190_000, 6, 220_000),  # 605,187 and 5 and 1,283,120: a tilt far from that of ε
     (f"{CLOSE} --solve n", 350_000, 2, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
     (f"{CLIFF} --solve sigma", 120_000, 10, 260_000),  # 134,392 and 9 and 437,248: the same

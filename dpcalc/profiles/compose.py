@@ -188,6 +188,8 @@ def _at_tilt(parts: Parts, question: Asked, bracket: bool) -> Bracket:
         return _cut_answer(parts, question, bracket, _CUT_MORE)
     except TooLarge:
         if question.epsilon is None:
+            if question.aim is None and (found := _chernoff_epsilon(parts, question, _CUT_MORE, inf)):
+                return found
             raise
     return deep.log_delta(parts, question.tilt_for(parts), question.epsilon, _CUT_MORE)
 
@@ -201,9 +203,9 @@ def _cut_answer(parts: Parts, question: Asked, bracket: bool, depth: float) -> B
         if found:
             return found
         answer = _cut_again(parts, question, log_delta, bracket, depth)
-        if question.aim is not None or (chernoff(rough, 0.0) - log_delta) / rough.tilt >= answer.upper:
-            return answer  # that tilt is tried, too
-        found = deep.epsilon(parts, rough, log_delta, depth)  # a grid is too coarse for so steep a tilt
+        if question.aim is not None:
+            return answer  # this tilt is tried, too
+        found = _chernoff_epsilon(parts, question, depth, answer.upper)  # a grid may be too coarse for its tilt
         return found._replace(lower=answer.lower) if found and found.upper < answer.upper else answer
     infinite = log_infinite(parts)
     least = chernoff(rough, question.epsilon)
@@ -214,6 +216,16 @@ def _cut_answer(parts: Parts, question: Asked, bracket: bool, depth: float) -> B
         by_moment = deep.log_delta(parts, rough, question.epsilon, depth)  # rounding errors of the transforms are above so small a δ
         return by_moment._replace(lower=answer.lower) if by_moment.upper < answer.upper else answer
     return answer
+
+
+def _chernoff_epsilon(parts: Parts, question: Asked, depth: float, most: float) -> Bracket | None:
+    """By Chernoff's bound, where that is below `most` and its grid fits in memory."""
+    log_delta = question.log_delta or 0.0
+    steep = tilt.of_least_epsilon(parts, question.tilt_for(parts), log_delta)
+    try:
+        return deep.epsilon(parts, steep, log_delta, depth) if tilt.least_epsilon(steep, log_delta) < most else None
+    except TooLarge:
+        return None
 
 
 def _cut_again(parts: Parts, question: Asked, near: float, bracket: bool, depth: float) -> Bracket:

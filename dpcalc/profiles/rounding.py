@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import Grid, TooLarge, boxes, grid_edges, law, merged_cells, misplaced, round_down, round_up
+from dpcalc.profiles.law import TOO_LARGE, Grid, TooLarge, boxes, grid_edges, law, merged_cells, misplaced, round_down, round_up
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
@@ -196,7 +196,9 @@ def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
     """With the noise of the fine grid: a weight gives at most `most`, and a coarse one gets at most that times the ratio of the steps, and
     h at both ends, the larger of the two shares' maxima; the ℓ2 norm grows by the root of the product at most. (`most` is
     e^{λ(1+λ)step²/8} by Hoeffding's lemma, once for e^{λY} and once for e^{−Y}, where Y is the place that a share gets to.)"""
-    high = 1.0 if step <= log1p(1 / tilt) else exp(tilt * step + log_peak(tilt)) / -expm1(-step)
+    if (exponent := tilt * step + log_peak(tilt)) > _LARGEST_EXPONENT:
+        raise TooLarge(*TOO_LARGE)  # a grid as coarse says nothing
+    high = 1.0 if step <= log1p(1 / tilt) else exp(exponent) / -expm1(-step)
     most = min(1 + high, exp(min(tilt * (1 + tilt) * step * step / 8, _LARGEST_EXPONENT)))
     found = round_up(as_law(grid), tilt, step, offset)
     scale = exp(grid.log_total - found.log_total) * (1 + 1e-12)  # its weights are made to sum to 1

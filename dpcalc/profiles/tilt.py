@@ -18,11 +18,11 @@ DEEPEST = -1500.0  # of log δ: below, Chernoff's bound is good enough
 _HEAVIEST = 0.5  # log of the magnification by a slight tilt
 _FEW = 5.0  # large losses in a composition
 _LARGEST = 1e9  # ε looked for
-_FAR = 64.0  # of a ratio: such a tilt is no use
+_FAR, _FARTHEST = 64.0, 1e150  # of a ratio: such a tilt is no use; what is not squared
 _STEEPEST = 1e13  # tilt
 _TURNS = 3  # from one side to the other, and back
 _SHORT, _FALL = 0.5, 0.5  # standard deviations, from a mean to ε; of log δ, by a step
-_STEPS, _STEP = 16, 8.0  # a factor at most
+_STEPS, _STEP, _ROUNDS = 16, 8.0, 4  # a factor at most; from one ε to the next
 _LEAST = 0.5  # of the tilt, in units of one over the standard deviation of the sum
 
 
@@ -89,7 +89,7 @@ def for_epsilon(parts: Parts, epsilon: float) -> Cumulants:
     def wanted(c: Cumulants) -> float:
         if chernoff(c, epsilon) < DEEPEST:
             return 1.0  # far enough: larger tilts take long
-        return ((epsilon - base) / (c.mean - base)) ** 2 if c.mean > base else inf
+        return min((epsilon - base) / (c.mean - base), _FARTHEST) ** 2 if c.mean > base else inf
 
     return _nearer(parts, _search(parts, wanted), epsilon)
 
@@ -103,7 +103,7 @@ def _nearer(parts: Parts, c: Cumulants, epsilon: float) -> Cumulants:
         if least < DEEPEST or abs(short) <= _SHORT * c.deviation or not c.deviation:
             break
         step = min(max(1 + short / c.deviation**2 / c.tilt, 1 / most), most)
-        other = cumulants(parts, c.tilt * step)
+        other = cumulants(parts, min(c.tilt * step, _STEEPEST))
         fall = least - chernoff(other, epsilon)
         if fall > 0:
             c, least = other, least - fall
@@ -111,6 +111,21 @@ def _nearer(parts: Parts, c: Cumulants, epsilon: float) -> Cumulants:
                 break
         else:
             most = sqrt(max(step, 1 / step))
+    return c
+
+
+def least_epsilon(c: Cumulants, log_delta: float) -> float:
+    """The ε at δ by Chernoff's bound at one tilt, but for what is infinite."""
+    return (chernoff(c, 0.0) - log_delta) / c.tilt
+
+
+def of_least_epsilon(parts: Parts, c: Cumulants, log_delta: float) -> Cumulants:
+    """From a tilt on, one nearer to that of the least such ε, which makes it typical."""
+    for _ in range(_ROUNDS):
+        other = _nearer(parts, c, least_epsilon(c, log_delta))
+        if least_epsilon(other, log_delta) >= least_epsilon(c, log_delta):
+            break
+        c = other
     return c
 
 

@@ -272,7 +272,7 @@ def an_epoch(epsilon: float, steps: int) -> float:
 @lru_cache(maxsize=8)
 def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
     """E times the ε of one epoch at δ/E; looked for where the samples that are composed say, if a value takes milliseconds."""
-    p, each = dict(params), log_delta - log(steps) * (1 + 4e-16)
+    p, each = dict(params), (log_delta - log(steps)) * (1 + 4e-16)
     samples = followed(bound, log_delta, steps, p) if bound.coarse else None
     near = epsilon_along(samples, each) if samples else 0.0
     if not samples or not 0 < near < inf:
