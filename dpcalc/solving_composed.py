@@ -224,7 +224,7 @@ class _Search:
 
     def _newton(self, gap: float) -> float:
         """How far to move towards less loss, by the slope of a rough search: to just below the budget; to the end of the range where there
-        is next to no slope. 0 where that is unknown."""
+        is next to no slope and the budget is not met. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left > 0 else 0.0
         self.steps_left -= 1
         return by if abs(by) < (_LONGEST if self.slope < _GENTLE else _NEAR) or _NOWHERE < by < inf else 0.0
