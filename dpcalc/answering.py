@@ -16,6 +16,7 @@ from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
+Known = dict[Bound, Row | None]  # the first row by a bound; None where there is none
 RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)
 
 
@@ -25,20 +26,23 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     if question.asks == "guarantee":
         return ()
     recorded = RECORDED.get()
-    if recorded is not None and (known := recorded(routes := tuple(routes), given, derive, question)):
-        return known
+    if recorded is not None and (again := recorded(routes := tuple(routes), given, derive, question)):
+        return again
     asked = _distinct(select(tuple(routes), named), question)
     found: list[Row] = []
+    known: Known = {}
     why_not: dict[Route, DpcalcError] = {}
     for route in sorted(asked, key=lambda route: route.bound.one is not None):  # composed epochs last: basic composition says where to look
         try:
-            row = _answered(route, given, derive, question, found)
+            row = _answered(route, given, derive, question, known)
+            known[route.bound] = known.get(route.bound) or row
             params = _params(row, given, derive, question)
             found.append(row._replace(params=params, more=_choices(row, params, question)))
         except (OutOfScope, NoSolution) as reason:
             why_not[route] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
             why_not[route] = OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision")
+        known.setdefault(route.bound, None)
     reasons = [why_not[route] for route in asked if route in why_not]
     unproved = [why_not[route] for route in asked if route in why_not and route.bound.status == "proven"]  # why no guarantee answers
     skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
@@ -104,16 +108,16 @@ def _choices(row: Row, params: Params, question: Question) -> Callable[[], Mappi
     return found
 
 
-def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, known: Known) -> Row:
     unknown = question.unknown
     if not unknown:
         return evaluate(route, derive(given), question)
     if unknown.kind == "count" and unknown.search[0] > 1:
-        return _counted(route, given, derive, question, found)
-    return _solved(route, given, derive, question, found)
+        return _counted(route, given, derive, question, known)
+    return _solved(route, given, derive, question, known)
 
 
-def _counted(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+def _counted(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, known: Known) -> Row:
     """A count that starts at a position, which may be far: what is looked for is how far it goes beyond that."""
     unknown = question.unknown
     assert unknown is not None
@@ -124,7 +128,7 @@ def _counted(route: Route, given: Params, derive: Callable[[Params], Params], qu
     def counted(params: Params) -> Params:
         return derive({**params, name: params[name] + before})
 
-    row = _solved(route, given, counted, beyond, [_moved(row, name, -before) for row in found])
+    row = _solved(route, given, counted, beyond, {bound: row and _moved(row, name, -before) for bound, row in known.items()})
     return _moved(row, name, before)
 
 
@@ -133,26 +137,27 @@ def _moved(row: Row, name: str, by: int) -> Row:
     return row._replace(result={**row.result, name: x}, params={**row.params, name: x})
 
 
-def _solved(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+def _solved(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, known: Known) -> Row:
     unknown = question.unknown
     assert unknown is not None
     if _solved_by_composition(route, given, question):
         from dpcalc.solving_composed import solve as solve_composed
 
-        guess = _known(found, unknown, route.guide[0]) if route.guide else None
-        return solve_composed(route, given, derive, question, guess, _by_basic_composition(route, given, derive, question, found))
+        guess = _solution(known, unknown, route.guide[0]) if route.guide else None
+        return solve_composed(route, given, derive, question, guess, _by_basic_composition(route, given, derive, question, known))
     from dpcalc.solving import solve
 
-    return solve(route, given, derive, question, _known(found, unknown, route.bound) if route.conversion else None)
+    return solve(route, given, derive, question, _solution(known, unknown, route.bound) if route.conversion else None)
 
 
-def _known(found: list[Row], unknown: Quantity, bound: Bound) -> float | None:
-    """The solution by a bound, where it was found before."""
-    return next((row.result[unknown.name] for row in found if row.route.bound is bound), None)
+def _solution(known: Known, unknown: Quantity, bound: Bound) -> float | None:
+    """That by a bound, where it was found before."""
+    row = known.get(bound)
+    return row.result[unknown.name] if row else None
 
 
 def _by_basic_composition(route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
-                          found: list[Row]) -> float | None:
+                          known: Known) -> float | None:
     """The solution by the basic composition of the same epochs; None where there is none."""
     one, unknown = route.bound.one, question.unknown
     if one is None or unknown is None or question.asks != "epsilon":
@@ -160,9 +165,10 @@ def _by_basic_composition(route: Route, given: Params, derive: Callable[[Params]
     from dpcalc.bounds.pnsgd.epochs import basic
     from dpcalc.solving import solve
 
-    known = _known(found, unknown, basic(one))
+    if basic(one) in known:
+        return _solution(known, unknown, basic(one))
     try:
-        return solve(Route(basic(one)), given, derive, question).result[unknown.name] if known is None else known
+        return solve(Route(basic(one)), given, derive, question).result[unknown.name]
     except (DpcalcError, OverflowError, ZeroDivisionError, Unreachable):
         return None  # it is a guess
 

@@ -97,11 +97,11 @@ def _step(gap: float, slope: float, longest: float, last: float) -> float:
     """Towards less loss, to where the slope leads; ever farther, where there is none."""
     if abs(gap) == inf:
         return _UNSEEN if gap > 0 else -_UNSEEN
-    by = gap / slope if slope else copysign(max(abs(gap), 2 * last), gap)
-    if slope and by > _FLAT:
+    by = gap / slope if slope else -inf
+    if by > _FLAT:
         return by  # to the end of the range
-    if slope and by < -_FLAT:
-        by = -max(abs(gap), 2 * last)  # where the budget is met there may be a cliff
+    if by < -_FLAT:  # no slope, or hardly one where the budget is met: there may be a cliff
+        by = copysign(max(abs(gap), 2 * last), gap)
     by = min(max(by, -longest), longest)
     return by if slope or abs(by) > _ASIDE else _ASIDE if by > 0 else -_ASIDE
 

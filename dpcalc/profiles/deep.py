@@ -15,7 +15,7 @@ from dpcalc.profiles.rounding import STEEP, Grids, Rounded, finest, first_round
 from dpcalc.profiles.tilt import Cumulants, Parts, chernoff, log_peak
 
 _STEP = 2.0  # over what a step's rounding moves log M by 1 with
-LEFT = 1.0  # of log δ, of the budget, for the grid; a smaller one is not worth a try
+_LEFT = 1.0  # of log δ, of the budget, for the grid; a smaller one is not worth a try
 _PLACES = 1e-9  # of ε: the places of losses in the millions are not known as well as sums of them
 _SHARE, _ROUNDS, _CELLS = 0.1, 3, 1 << 20  # of what is left, for the grid, if that is more; tries; points
 
@@ -31,10 +31,10 @@ def log_delta(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Brack
 def close_epsilon(parts: Parts, c: Cumulants, log_delta: float, depth: float, budget: float) -> Bracket | None:
     """The ε at δ by Chernoff's bound, where that and its grid move log δ by no more than the budget."""
     left = budget - c.prefactor - log_peak(c.tilt)
-    return None if left < LEFT or tilt.is_rare(parts, c) else epsilon(parts, c, log_delta, depth, left)
+    return None if left < _LEFT or tilt.is_rare(parts, c) else epsilon(parts, c, log_delta, depth, left)
 
 
-def epsilon(parts: Parts, c: Cumulants, log_delta: float, depth: float, left: float = LEFT) -> Bracket | None:
+def epsilon(parts: Parts, c: Cumulants, log_delta: float, depth: float, left: float = _LEFT) -> Bracket | None:
     """The same, where its grid alone moves log δ by no more than is left."""
     near = _cut(parts, log_delta - depth)
     infinite = log_infinite(near)
@@ -49,7 +49,7 @@ def epsilon(parts: Parts, c: Cumulants, log_delta: float, depth: float, left: fl
 def _close_grid(parts: Parts, c: Cumulants, left: float) -> tuple[float, Grids] | None:
     """One that moves log M by a small share of what is left, or not more than that where it would have many points; None where that is so
     of those."""
-    wanted = max(LEFT, _SHARE * left)
+    wanted = max(_LEFT, _SHARE * left)
     step = min(max(_STEP * sqrt(wanted / _curvature(parts, c)), finest(parts)), STEEP / c.tilt)
     for k in range(_ROUNDS):
         try:

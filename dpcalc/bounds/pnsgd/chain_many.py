@@ -38,7 +38,7 @@ _ALL, _OFTEN = 12, 4  # all lengths are tried at the first nodes, later at every
 _DENSE, _APART, _LENGTHS, _COLUMNS = 32, 1.6, 2, 16  # nodes, lengths, and ε, with which it is seen where blocks begin to be of use
 _GAIN = 1e-4  # of log d, by a block that is of use
 _AT_ONCE = 32  # nodes
-_ROUNDING = 4e-15
+_ROUNDING = 4e-15  # of a level, relative to what it is made from
 _GONE = -700.0  # log δ: samples of a profile are rounded up to about that
 _NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
 

@@ -103,7 +103,7 @@ def composed_epsilon(samples: Samples, log_delta: float, steps: int) -> float:
     if some is None:
         return inf
     c = tilt.for_delta(((pairs.sampled(epsilons[:some], logs[:some]), steps),), half)
-    return max(0.0, (tilt.chernoff(c, 0.0) - half) / c.tilt)
+    return max(0.0, tilt.least_epsilon(c, half))
 
 
 def many(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any], ways: dict[float, Any] | None = None) -> list[float]:
