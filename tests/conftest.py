@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,11 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
         signal.signal(number, handler)
 SCRIPT = Path(sys.executable).with_name("dpcalc")
 ROOT = Path(__file__).parents[1]
+
+
+def needs(program):
+    """Skips where a program that pip does not install is missing; where CI is set, as by .ci/run, the test fails there instead."""
+    return pytest.mark.skipif(shutil.which(program) is None and not os.environ.get("CI"), reason=f"{program} is not installed")
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
 """The manual page: generated (test_completions.py compares), complete, and valid roff."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, needs
 
 from dpcalc.cli import COMMANDS, RawOption, load
 from dpcalc.manpage import escape, page
@@ -43,7 +42,7 @@ def test_only_known_requests_and_nothing_raw():
     assert escape(".x\n'y\\-z") == "\\&.x\n\\(aqy\\e\\-z"
 
 
-@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
+@needs("groff")
 def test_groff_finds_no_fault():
     done = subprocess.run(["groff", "-man", "-Kutf8", "-ww", "-Tutf8", FILE], capture_output=True)
     assert done.stderr == b"" and "differential privacy" in done.stdout.decode()

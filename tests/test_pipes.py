@@ -2,16 +2,14 @@
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import SCRIPT
+from conftest import SCRIPT, needs
 
 from dpcalc import answer, answer_lines
 
-needs_jq = pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
 ENV = {**os.environ, "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
@@ -21,7 +19,7 @@ def shell(line, stdin="", code=0):
     return done.stdout
 
 
-@needs_jq
+@needs("jq")
 def test_dpcalc_dpcalc_jq():
     out = shell("dpcalc rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | "
                 "dpcalc convert - --delta 1e-5 --bound rdp-improved --json | jq -r '[.result.epsilon, .bound, .status] | @tsv'")
@@ -30,7 +28,7 @@ def test_dpcalc_dpcalc_jq():
     assert (bound, status) == ("rdp-improved", "proven")
 
 
-@needs_jq
+@needs("jq")
 def test_jq_makes_the_questions_and_reads_the_answers():
     out = shell("jq -nc 'range(1; 5) | {sigma: ., id: \"run \\(.)\"}' | dpcalc rdp --alpha 2 --batch | jq -c '[.id, .result.rdp]'")
     assert [json.loads(line) for line in out.splitlines()] == [[f"run {k}", pytest.approx(1 / k**2)] for k in range(1, 5)]
@@ -78,7 +76,7 @@ def test_with_errors_closed_the_answer_is_all_there_is():
 QUESTIONS = [json.dumps({"scale": 1 + k / 7, "id": k}) for k in range(200)]
 
 
-@pytest.mark.skipif(shutil.which("parallel") is None, reason="GNU parallel is not installed")
+@needs("parallel")
 def test_gnu_parallel_gives_the_same_stream():
     stdin = "\n".join(QUESTIONS) + "\n"
     line = "dpcalc rdp --mechanism laplace --delta 0 --batch"
