@@ -112,9 +112,9 @@ def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | 
     near = max(_MET / -question.log_delta, 10 * search.met)
     if search.route.bound.kind == "profile" and gap(x) <= 0:
         below = 0.0 if gap(x) >= -near or question.target == 0 else _below(search, x, gap(x))
-        if below is not None:
-            result = {"epsilon": question.target * (1 - search.margin - below), "delta": question.delta or 0.0}
-            return Row(search.route, result, params={unknown.name: x})
+        epsilon = _far_below(search, x) if below is None else question.target * (1 - search.margin - below)
+        if epsilon is not None:
+            return Row(search.route, {"epsilon": epsilon, "delta": question.delta or 0.0}, params={unknown.name: x})
     row = search.forward(x)
     return row._replace(params={unknown.name: x}) if row.result[question.asks] <= question.target else None
 
@@ -128,6 +128,19 @@ def _below(search: _Search, x: float, gap: float) -> float | None:
         if fails > _FARTHEST:
             return None
     return 0.0 if fails == least else 1 - boundary(at, 1.0, 1 - fails, least)
+
+
+def _far_below(search: _Search, x: float) -> float | None:
+    """An ε far below the budget, which has no say in x: that of the faster form, where the profile itself has no more δ there."""
+    bound = search.route.bound
+    if bound.coarse is None:
+        return None
+    faster = search.route._replace(bound=bound._replace(value=partial(_quick, bound.coarse), inverse=None))
+    try:
+        epsilon = evaluate(faster, search.params(x), search.question).result["epsilon"]
+    except (OutOfScope, OverflowError):
+        return None
+    return epsilon if 0 < epsilon < (search.question.target or 0.0) and search.gap_at(x, epsilon) <= 0 else None
 
 
 class _Search:
@@ -151,9 +164,12 @@ class _Search:
         """Whether a gap is one evaluation; else it is itself a search over orders."""
         return self.route.conversion is None or bool(self.question.orders) or self.question.asks == "tpr"
 
-    def forward(self, x: float, start: float | None = None) -> Row:
+    def params(self, x: float) -> Params:
         assert self.question.unknown is not None
-        return evaluate(self.route, self.derive({**self.given, self.question.unknown.name: x}), self.question, start)
+        return self.derive({**self.given, self.question.unknown.name: x})
+
+    def forward(self, x: float, start: float | None = None) -> Row:
+        return evaluate(self.route, self.params(x), self.question, start)
 
     def cold_gap(self, x: float) -> float:
         self.order = None
@@ -161,14 +177,11 @@ class _Search:
 
     def gap(self, x: float, below: float = 0.0) -> float:
         """Of an ε that is as much of itself `below` the budget's, where a profile is asked for δ there."""
-        question, bound = self.question, self.route.bound
-        assert question.target is not None and question.unknown is not None
+        question = self.question
+        assert question.target is not None
         try:
-            if bound.kind == "profile" and question.delta:
-                params = self.derive({**self.given, question.unknown.name: x})
-                target = question.target * (1 - self.margin - below)
-                own = own_params(bound, params) | chosen(bound, params, epsilon=target)
-                return log_share(float(bound.value(target, **own)), question.log_delta)
+            if self.route.bound.kind == "profile" and question.delta:
+                return self.gap_at(x, question.target * (1 - self.margin - below))
             row = self.forward(x, self.order)
         except OverflowError:
             return inf
@@ -177,6 +190,12 @@ class _Search:
             return inf
         self.order = row.witness.get("alpha", self.order)
         return _log_ratio(row.result[question.asks], question.target)
+
+    def gap_at(self, x: float, epsilon: float) -> float:
+        """By the δ of a profile at ε."""
+        bound, params = self.route.bound, self.params(x)
+        own = own_params(bound, params) | chosen(bound, params, epsilon=epsilon)
+        return log_share(float(bound.value(epsilon, **own)), self.question.log_delta)
 
 
 def _at_fixed_orders(search: _Search, x: float) -> float:

@@ -26,7 +26,7 @@ def schedule(c1, c2, decay):
 def test_losses(c1, c2, epsilon):
     """Not above those one by one, and near them."""
     levels = schedule(c1, c2, 1.05)
-    reach = reaches(levels, RUN["diameter"], RUN["learning_rate"], RUN["smoothness"], RUN["strong_convexity"])
+    reach = reaches(levels.shape)
     t = np.geomspace(1e7, 1e290, 300)
     found = sums_many.losses(epsilon, levels, t)
     one_by_one = np.array([-log_b(GAUSSIAN, epsilon, reach(float(x))) for x in t])
@@ -45,7 +45,7 @@ def test_lambert():
 @pytest.mark.parametrize("last", (np.inf, 1e14))
 def test_sums(decay, last):
     levels = schedule(3.0, 1.0, decay)
-    reach = reaches(levels, RUN["diameter"], RUN["learning_rate"], RUN["smoothness"], RUN["strong_convexity"])
+    reach = reaches(levels.shape)
 
     def loss(t):
         return -log_b(GAUSSIAN, 0.5, reach(t))
@@ -80,7 +80,7 @@ def test_squares_of_levels(decay, c1, c2, first, last, rel):
 def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, last):
     """Far away −log B is next to a power of the step; not above what panels give, which stop where 1e-12 is left, if that is there."""
     levels = schedule(c1, c2, decay)._replace(noise="laplace")
-    reach = reaches(levels, *(RUN[name] for name in ("diameter", "learning_rate", "smoothness", "strong_convexity")))
+    reach = reaches(levels.shape)
     asked = [0]
 
     def loss(t):
@@ -103,7 +103,7 @@ def test_losses_of_fast_decays(noise, decay, epsilon):
     levels = schedule(1e3, 30.0, decay)._replace(noise=noise)
     law = LAWS[noise]
     last = 2000
-    reach = reaches(levels, *(RUN[name] for name in ("diameter", "learning_rate", "smoothness", "strong_convexity")))
+    reach = reaches(levels.shape)
     whole = law.log_delta(epsilon, 2 * RUN["lipschitz"] / levels.at(3)) + fsum(log_b(law, epsilon, reach(t)) for t in range(4, last + 1))
     found = online_contraction.value(epsilon, law, levels, n=last, index=3, **RUN)
     assert found >= min(whole, 0.0) and found == pytest.approx(whole, rel=1e-9)
@@ -113,7 +113,7 @@ def test_losses_of_fast_decays(noise, decay, epsilon):
 def test_panels_as_wide_as_losses_are_smooth(epsilon, c1, c2, decay):
     """Against narrow panels: where noise is constant, bends, falls, and where the loss of a step falls from large to small."""
     levels = schedule(c1, c2, decay)
-    reach = reaches(levels, *(RUN[name] for name in ("diameter", "learning_rate", "smoothness", "strong_convexity")))
+    reach = reaches(levels.shape)
 
     def loss(t):
         return -log_b(GAUSSIAN, epsilon, reach(t))

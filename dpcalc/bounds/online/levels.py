@@ -5,13 +5,15 @@ from __future__ import annotations
 from math import ceil, e, exp, hypot, inf, log, pi
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.online.sums import FIRST, WIDEST
-from dpcalc.bounds.pnsgd.schedules import LEVELS, half_reach, level_exact, log_x, rate
+from dpcalc.bounds.online.sums import FEWEST, FIRST, WIDEST
+from dpcalc.bounds.pnsgd.schedules import SHARES, half_reach, level_exact, log_x, rate
 from dpcalc.numerics.kept import kept
 
 _PASSED, _AT_ENDS = 5.0, 40.0  # steps from a singularity of the noise: as near integrals may pass, and their ends be
+_FAR = 150.0  # times the rate, where a sum starts: fewer terms are added one by one
 _WIDTH = 3.0  # of a panel, in units of log x
 _KEPT = 20_000  # levels at high precision
+_NO_STEP = (0.0, 0.0, 0.0, 0.0)
 
 
 class Schedule(NamedTuple):
@@ -30,7 +32,19 @@ class Schedule(NamedTuple):
 
     def at(self, j: float) -> float:
         """The level of step j, rounded down."""
-        return LEVELS[self.noise](self.decay * log(j), self.half, self.c1, self.c2) * (1 - 4e-15)
+        return self.half / self._share(j) * (1 - 4e-15)
+
+    def reach(self, j: float) -> float:
+        """MD/(ησ_j), rounded up: the noise is in proportion to MD/η, so that neither M nor D nor η is in it."""
+        return 2 * self._share(j) * (1 + 4e-15)
+
+    def _share(self, j: float) -> float:
+        return SHARES[self.noise](self.decay * log(j), self.c1, self.c2)
+
+    @property
+    def shape(self) -> Schedule:
+        """The schedule with MD/(2η) = 1: all that `reach` depends on."""
+        return self._replace(half=1.0, step=_NO_STEP)
 
     @property
     def rate(self) -> float:
@@ -57,7 +71,7 @@ class Schedule(NamedTuple):
 
     def added(self, first: int, last: float) -> int:
         """How many steps from the first on a sum adds one by one: up to where the noise is smooth; all, where it is not at the last one."""
-        j, at_one = first + FIRST, self.log_x(1)
+        j, at_one = first + (FIRST if first < _FAR * self.rate else FEWEST), self.log_x(1)
         for bend in self._bends():
             step = exp(min((bend - at_one) / self.rate, 700.0))
             if j <= step < _PASSED * self.rate / pi:

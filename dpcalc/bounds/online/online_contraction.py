@@ -1,19 +1,22 @@
 """Noisy SGD over a stream, a noise level for each step: the guarantee of one index, by contraction."""
 
-from math import inf
+from functools import lru_cache
+from math import frexp, inf, ldexp
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.online.far import course
-from dpcalc.bounds.online.levels import Levels, Listed
+from dpcalc.bounds.online.levels import Levels, Listed, Schedule
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.online.sums import lower_sum
+from dpcalc.bounds.online.sums import FIRST, lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.positions import inverse_of
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
 from dpcalc.numerics.mpsum import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
+
+_LARGE = 1.0  # −log B
 
 
 def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -30,14 +33,26 @@ def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: 
         reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
         return min(0.0, up(log_a - listed.loss(epsilon, law, levels, reach, index + 1, int(n), rough), 1e-12))
 
-    ratio = reaches(levels, diameter, learning_rate, smoothness, strong_convexity)
+    total = _loss(epsilon, law, levels.shape, index + 1, n, _at_most(-log_a), rough)
+    return min(0.0, up(log_a - total, 1e-12))
+
+
+@lru_cache(maxsize=64)  # the same at every learning rate
+def _loss(epsilon: float, law: Law, shape: Schedule, first: int, n: float, beside: float, rough: bool) -> float:
+    """Σ −log B_t over the steps from first to n, from below: to 1e-12 of what it is added to."""
+    ratio = reaches(shape)
 
     def loss(t: float) -> float:
         return -log_b(law, epsilon, ratio(t))
 
-    grow, far = course(epsilon, levels, ratio, 2 * levels.decay + 2)
-    total = lower_sum(loss, index + 1, n, grow, -log_a, rough, far, levels.added(index + 1, n))
-    return min(0.0, up(log_a - total, 1e-12))
+    grow, far = course(epsilon, shape, ratio, 2 * shape.decay + 2)
+    near_zero = loss(first) > _LARGE  # of B, before the first step
+    return lower_sum(loss, first, n, grow, beside, rough, far, max(shape.added(first, n), FIRST if near_zero else 0))
+
+
+def _at_most(x: float) -> float:
+    """A power of 16: a size that seldom changes."""
+    return ldexp(1.0, (frexp(x)[1] - 1) // 4 * 4) if x else 0.0
 
 
 def coarse(epsilon: float, **p: Any) -> float:

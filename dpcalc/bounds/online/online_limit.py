@@ -36,7 +36,7 @@ def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter
     """log A_i + ∫_{i+1}^∞ log B_x dx."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_a = law.log_delta(epsilon, move_ratio(levels.at(index), lipschitz))
-    reach = reaches(levels, diameter, learning_rate, smoothness, strong_convexity)
+    reach = reaches(levels.shape)
 
     def loss(t: float) -> float:
         return -log_b(law, epsilon, reach(t))

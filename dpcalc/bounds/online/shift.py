@@ -12,11 +12,11 @@ from itertools import pairwise
 from math import exp, expm1, inf, log, sqrt
 from typing import Any
 
-from dpcalc.bounds.online.levels import Levels, Listed
+from dpcalc.bounds.online.levels import Levels, Listed, Schedule
 from dpcalc.bounds.online.sums import lower_sum
 from dpcalc.bounds.pnsgd.chain import Path
 from dpcalc.bounds.pnsgd.positions import log_share, scaled, share_exact
-from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, reach_ratio
+from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.kept import kept
 from dpcalc.numerics.mpsum import is_long, smooth_sum
@@ -49,10 +49,9 @@ def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[f
 
 
 @lru_cache(maxsize=4)
-def reaches(levels: Levels, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Callable[[float], float]:
+def reaches(shape: Schedule) -> Callable[[float], float]:
     """t → MD/(ησ_t), which every ε asks for again."""
-    reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
-    return cache(lambda t: up(reach / levels.at(t)))
+    return cache(shape.reach)
 
 
 def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,

@@ -1,9 +1,9 @@
 """Σ g(t) over t = first..last for a smooth, falling g that varies on the scale of t, from below; last to 1e15 or ∞.
 
-The first terms, 200 or more, are added. For the others Euler–Maclaurin around midpoints, Σ = ∫_{a−½}^{b+½} g − [g′]/24 + 7[g‴]/5760 − …;
-with g′ from differences that leaves R = 17[g‴]/5760, and terms that are less by 1/w² each, w the distance from the ends to singularities of
-g: five times that, with g‴ from differences, is taken off. Between the ends these count for e^{−2πw} only (Trefethen & Weideman 2014,
-Theorem 5.1). Panels of the integral double at most.
+The first terms, 200 or more, or 32 where g changes little from term to term, are added. For the others Euler–Maclaurin around midpoints,
+Σ = ∫_{a−½}^{b+½} g − [g′]/24 + 7[g‴]/5760 − …; with g′ from differences that leaves R = 17[g‴]/5760, and terms that are less by 1/w² each,
+w the distance from the ends to singularities of g: five times that, with g‴ from differences, is taken off. Between the ends these count
+for e^{−2πw} only (Trefethen & Weideman 2014, Theorem 5.1). Panels of the integral double at most.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SoFar(NamedTuple):
 Far = Callable[[SoFar], float | None]  # the total with what is left, where that is known at once
 Grow = Callable[[float], float]  # t → by what factor a panel from t on may grow
 
-FIRST = 200
+FIRST, FEWEST = 200, 32  # terms
 WIDEST, PANEL = 2.0, 4.0  # factors of a panel; log of what it falls by
 LEFT = 1e-12
 _WIDER, _WIDE, _ROUGH = 6, 2, 1e-6  # times the least width in log t, and the one there, of rough panels; what these may leave out
@@ -52,13 +52,13 @@ def lower_sum(g: Callable[[float], float], first: int, last: float, grow: Grow, 
     tail = integral(g, low, high, grow, head + beside, rough, far)
     rim = (g(min(high, _FARTHEST) - 0.5) - g(min(high, _FARTHEST) + 0.5)) if high < 1e15 else 0.0
     tail -= (g(low - 0.5) - g(low + 0.5) - rim) / 24
-    rest = _rest(g, low, grow) + (_rest(g, high, grow) if high < 1e15 else 0.0)
+    rest = _rest(g, first, low, grow) + (_rest(g, first, high, grow) if high < 1e15 else 0.0)
     return max(head, (head + tail - rest) * (1 - 1e-12))
 
 
-def _rest(g: Callable[[float], float], end: float, grow: Grow) -> float:
+def _rest(g: Callable[[float], float], first: int, end: float, grow: Grow) -> float:
     """Of three third differences around the end the largest counts: g‴ may change its sign there."""
-    h = end * min(1 / 16, (grow(end) - 1) / 4)
+    h = min(end * min(1 / 16, (grow(end) - 1) / 4), (end - first) / 2)
     a, b, c, d, e, f = (g(end + k * h) for k in range(-2, 4))
     third = max(abs(3 * (b - c) - (a - d)), abs(3 * (c - d) - (b - e)), abs(3 * (d - e) - (c - f))) / h**3
     return 5 * 17 * third / 5760
@@ -103,8 +103,10 @@ def _piece(width: float, heights: Iterable[float]) -> float:
 def _roughly(g: Callable[[float], float], low: float, high: float, grow: Grow, far: Far | None) -> float:
     """In panels of log t, until one adds next to nothing."""
     a, total, least = log(low), 0.0, _WIDER * log(grow(_FARTHEST))
-    while a < log(high):
-        if far and (whole := far(SoFar(0, exp(a), high, 0.0, total, 0.0))) is not None:
+    for k in count(0, _WIDER):
+        if a >= log(high):
+            break
+        if far and (whole := far(SoFar(k, exp(a), high, 0.0, total, 0.0))) is not None:
             return whole
         width = min(max(least, _WIDE * log(grow(exp(a)))), log(high) - a)
         piece = _piece(width, (w * exp(a + width * x) * g(exp(a + width * x)) for x, w in NODES))

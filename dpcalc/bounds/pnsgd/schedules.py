@@ -31,8 +31,8 @@ def rate(noise: str) -> int:
     return _SHAPES[noise][0]
 
 
-def laplace_level(log_j: float, half: float, c1: float, c2: float) -> float:
-    """v = MD/(2η log(x/C1 + C2)); raises OutOfScope where the logarithm is not positive."""
+def laplace_share(log_j: float, c1: float, c2: float) -> float:
+    """log(j/C1 + C2), so that v = MD/(2η)/that; raises OutOfScope where it is not positive."""
     log_scaled = log_x("laplace", log_j, c1)
     large = log_add(log_scaled, log(c2)) if c2 > 0 else log_scaled
     if c2 < 2 and large < 1:  # x/C1 + C2 near 1: the logarithm cancels
@@ -41,27 +41,27 @@ def laplace_level(log_j: float, half: float, c1: float, c2: float) -> float:
     if large <= 0:
         raise OutOfScope("out-of-range", f"{c2:g}: the noise MD/(2η log(n/C1 + C2)) needs n/C1 + C2 > 1; Theorem 3 (Sordello et "
                          "al. 2021)", "--c2")
-    return half / large
+    return large
 
 
-def gaussian_level(log_j: float, half: float, c1: float, c2: float) -> float:
-    """σ = MD/(2η√W(x²/(2πC1²) + C2))."""
+def gaussian_share(log_j: float, c1: float, c2: float) -> float:
+    """√W(j²/(2πC1²) + C2), so that σ = MD/(2η)/that; raises OutOfScope where it is 0."""
     log_scaled = log_x("gaussian", log_j, c1)
     w = lambert_w_log(log_add(log_scaled, log(c2) if c2 > 0 else -inf))
     if w <= 0:
         raise OutOfScope("out-of-range", f"{c1:g}: the noise MD/(2η√W(n²/(2πC1²) + C2)) is above the largest double", "--c1")
-    return half / sqrt(w)
+    return sqrt(w)
 
 
 _SHAPES = {"gaussian": (2, log(2 * pi)), "laplace": (1, 0.0)}
-LEVELS = {"gaussian": gaussian_level, "laplace": laplace_level}
+SHARES = {"gaussian": gaussian_share, "laplace": laplace_share}
 
 
 def level(noise: str, n: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, c1: float,
           c2: float, decay: float = 1.0) -> float:
     """The noise level at n (or, with x = j^a, of step j), rounded down: less noise is never more private."""
     half = half_reach(diameter, learning_rate, smoothness, strong_convexity)
-    return LEVELS[noise](decay * log(n), half, c1, c2) * (1 - 4e-15)
+    return half / SHARES[noise](decay * log(n), c1, c2) * (1 - 4e-15)
 
 
 def level_exact(mp: Any, noise: str, x: Any, half: Any, c1: float, c2: float) -> Any:
