@@ -10,6 +10,7 @@ from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
+from dpcalc.numerics import work
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
 from dpcalc.quantities import Quantity
@@ -29,6 +30,8 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     if recorded is not None and (again := recorded(routes := tuple(routes), given, derive, question)):
         return again
     asked = _distinct(select(tuple(routes), named), question)
+    if question.unknown:
+        work.forget()
     found: list[Row] = []
     known: Known = {}
     why_not: dict[Route, DpcalcError] = {}

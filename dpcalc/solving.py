@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from math import copysign, exp, inf, log, sqrt
 from typing import Any
 
@@ -11,6 +11,7 @@ from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary, log_share
+from dpcalc.numerics.work import remembered
 from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
@@ -24,6 +25,7 @@ ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
 _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
+_OVER = 1.1  # of where a secant leads, to get beyond
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -71,7 +73,7 @@ def _quick(value: Callable[..., float], epsilon: float, **own: Any) -> float:
     return _known(value, epsilon, tuple(own.items()))
 
 
-@lru_cache(maxsize=128)
+@remembered(128)
 def _known(value: Callable[..., float], epsilon: float, own: tuple[tuple[str, Any], ...]) -> float:
     """The faster form is asked again where a search starts from a guess by it."""
     return value(epsilon, **dict(own))
@@ -122,12 +124,14 @@ def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | 
 def _below(search: _Search, x: float, gap: float) -> float | None:
     """How far an ε that x meets may be below the budget, relative: nearly the farthest; None where that is far."""
     least = fails = max(_NEARLY, search.margin)
-    at = cache(lambda kept: search.gap(x, 1 - kept))
-    while at(1 - fails) <= 0:
-        fails = max(_FAST * fails, -_ASIDE * gap)
+    at = cache(lambda kept: search.gap(x, 1 - kept) if kept < 1 else gap)
+    meets = 0.0
+    while (here := at(1 - fails)) <= 0:
+        secant = _OVER * here * (fails - meets) / (at(1 - meets) - here) if here > at(1 - meets) else inf
+        meets, fails = fails, max(_FAST * fails, -_ASIDE * gap) if secant > _FARTHEST else fails + max(secant, least)
         if fails > _FARTHEST:
             return None
-    return 0.0 if fails == least else 1 - boundary(at, 1.0, 1 - fails, least)
+    return 0.0 if fails == least else 1 - boundary(at, 1 - meets, 1 - fails, least)
 
 
 def _far_below(search: _Search, x: float) -> float | None:

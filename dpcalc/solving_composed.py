@@ -8,6 +8,7 @@ from math import exp, inf, log
 from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.evaluate import evaluate
+from dpcalc.numerics import work
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
 from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER
@@ -35,6 +36,10 @@ _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log
 _ASIDE = 0.03  # of a first step where the solution is near
 _STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
+# Units of work: after which a bracket as narrow (in log x) is enough, and any one is; what an evaluation takes beside arrays. As many are to
+# be expected where ε itself is looked for.
+_ENOUGH_WORK, _MOST_WORK, _EACH = 1e6, 1.5e6, 2e4
+_NARROW, _AGAIN = 0.005, 3
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
@@ -77,6 +82,8 @@ def _slope_where_loose(search: _Search, x: float, row: Row) -> float:
     tiny ε, δ is known less well. 0 elsewhere, where ε has no sense, and where it is next to nothing: there it falls at once from far above
     the budget."""
     if not search.by_delta or search.target > NO_PRIVACY or search.is_small_count(x):
+        return 0.0
+    if search.work + _AGAIN * search.last_work > _MOST_WORK:
         return 0.0
     if not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
         return 0.0
@@ -125,6 +132,12 @@ class _Search:
         self.width = self.tolerance / 5  # of log x: it matters at cliffs
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.steps_left = _STEPS
+        self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
+
+    @property
+    def work(self) -> float:
+        """Done so far."""
+        return work.done() - self._before
 
     @property
     def straight(self) -> float:
@@ -155,11 +168,14 @@ class _Search:
         return self.unknown.kind == "count" and x * self.tolerance <= 1
 
     def forward(self, x: float, bracket: bool) -> Row:
-        params = self.derive({**self.given, self.unknown.name: x})
-        bound = self.route.bound
+        work.count(_EACH)
+        before, params, bound = work.done(), self.derive({**self.given, self.unknown.name: x}), self.route.bound
         if bound.kind == "profile" and (bound.pair is None or params.get("steps", 1) == 1):
-            return evaluate(self.route, params, self.question)
-        return _COMPOSED[self.question.asks](self.route, params, self.question, bracket)._replace(params=params)
+            row = evaluate(self.route, params, self.question)
+        else:
+            row = _COMPOSED[self.question.asks](self.route, params, self.question, bracket)._replace(params=params)
+        self.last_work = work.done() - before
+        return row
 
     def log_ratio(self, row: Row) -> float:
         x = row.result[self.question.asks]
@@ -182,6 +198,7 @@ class _Search:
             return inf
 
     def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
+        work.count(_EACH)
         gap = gap_by_delta(self.route.bound, at_budget, self.question, self.derive({**self.given, self.unknown.name: x}))
         return inf if gap > max(as_gap(-_NEAR_ONE, self.question), 0.0) else gap
 
@@ -201,6 +218,8 @@ class _Search:
             last = met
             impatience = max(1.0, 2.0 ** (k - _PATIENT))
             if -self.allowed * impatience <= gap <= 0 or self._settled(ends, self.width * impatience):
+                break
+            if self.work > (_ENOUGH_WORK if self._settled(ends, _NARROW) else _MOST_WORK) and True in ends:
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
                 self.slope = abs((gap - before[1]) / log(x / before[0])) or self.slope

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics import work
 from dpcalc.numerics.invert import log_share
 from dpcalc.orders import Params, own_params
 from dpcalc.profiles.asked import NO_PRIVACY
@@ -29,6 +30,7 @@ _FAR, _TOLD, _SEEN = 0.7, 100.0, 1.0  # of a gap: farther away ε tells more; tw
 _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
 _STEEP_FAR, _STEEP_NEAR, _STEEPER = 10.0, 50.0, 2.2  # at a cliff both gaps, far and near; the second at least as many times log δ
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
+_EACH, _MOST_WORK = 1e4, 5e5  # units of work: of a look, beside arrays; after which there is no other one
 _FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
 _SHARPER = {False: 0.6, True: 0.25}  # log of how much less noise a composition needs than basic composition, as a guess; at a cliff
@@ -54,7 +56,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
     last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
     slope = _steep(question.log_delta) if cliff else dict[bool | None, float]()  # how much less a gap is where there is less loss
-    seen, longest, closely, by = set[float](), _LONGEST, 0, 0.0
+    seen, longest, closely, by, before = set[float](), _LONGEST, 0, 0.0, work.done()
     for _ in range(_LOOKS):
         seen.add(x)
         closely += gap.closely
@@ -74,6 +76,8 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
         if enough and (gap.closely or gap.target > NO_PRIVACY):
             return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
+        if enough and gap.as_close(x):
+            return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
         if not gap.closely and (enough or high - low < _WITHIN or (cliff and abs(value) < _ROUGH)):
             longest = _WITHIN if high - low < _WITHIN else _LONGEST
             gap.closely, low, high, seen = True, -inf, inf, set()
@@ -82,7 +86,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest, abs(by))
         longest *= 2 if abs(by) == longest else 1
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
-        if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS:
+        if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS or work.done() - before > _MOST_WORK:
             break
         x = y
     return Near(x, slope.get(False, 0.0))
@@ -122,10 +126,18 @@ class _Gap:
         self.unknown, self.target, self.closely = question.unknown, question.target, False
 
     def __call__(self, x: float) -> tuple[bool, float, float]:
+        work.count(_EACH)
         try:
             return self._found(self.derive({**self.given, self.unknown.name: x}))
         except (OutOfScope, OverflowError):
             return True, inf, inf
+
+    def as_close(self, x: float) -> bool:
+        """Whether a closer look would be as costly as the search itself."""
+        from dpcalc.bounds.pnsgd.epochs import MANY
+
+        steps: float = self.derive({**self.given, self.unknown.name: x}).get("steps", 1)
+        return steps > MANY
 
     def _found(self, params: Params) -> tuple[bool, float, float]:
         bound = self.bound

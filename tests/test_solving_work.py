@@ -69,9 +69,9 @@ LINES = [  # numbers, walks and points at most
     (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
     (SENSELESS, 160_000, 6, 950_000),  # 152,269 and 5 and 6,263,744: an epsilon of 43,547, told to 1e-4 of its delta
     (f"{PLATEAUS} --solve sigma", 500_000, 6, 360_000),  # 1,004,502 and 4 and 599,752
-    (f"{TO_AND_FRO} --solve sigma", 190_000, 6, 220_000),  # 605,187 and 5 and 1,283,120: a tilt far from that of ε
+    (f"{TO_AND_FRO} --solve sigma", 150_000, 6, 290_000),  # 173,839 and 5 and 202,752 by looks as costly as the search; 605,187 and 5 and 1,283,120: a tilt far from that of ε
     (f"{CLOSE} --solve n", 350_000, 2, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
-    (f"{CLIFF} --solve sigma", 120_000, 10, 260_000),  # 134,392 and 9 and 437,248: the same
+    (f"{CLIFF} --solve sigma", 120_000, 10, 310_000),  # 134,392 and 9 and 437,248: the same
     (AIMED, 130_000, 11, 250_000),  # 116,279 and 9 and 6,441,216: losses cut off that are below the epsilon
     (f"{NO_SENSE} --solve sigma", 420_000, 6, 170_000),  # 1,308,509 and 4 and 808,064: closer than epsilon = 2200 has a sense
     (f"{STUCK} --solve sigma", 1_900_000, 28, 90_000),  # 2,298,298 and 30 and 93,724: brackets that hardly shrink

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcalc.numerics import work
 from dpcalc.numerics.normal import LOG_SQRT_2PI, mills
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ def log_theta(epsilon: Array, ratio: Array) -> Array:
     """log θ(ε, r), never below it, for ε >= 0 and r >= 0 (−inf at r = 0); broadcast."""
     both = np.broadcast(epsilon, ratio)
     shape = both.shape
+    work.count(both.size)
     if both.size <= _CELLS or len(shape) < 2:
         return _log_theta(epsilon, ratio)
     rows = max(1, _CELLS * shape[0] // both.size)

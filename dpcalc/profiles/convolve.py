@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics import work
 from dpcalc.profiles.law import TOO_LARGE, Grid, Law, TooLarge
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _NEGLIGIBLE = 55.0
 _DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which errors of transforms show: sums term by term, unless these are more
 _LOUD, _MORE = 1e10, 10.0  # steps, by which they decide: in proportion to them more terms, and as many times at most
 _FEWEST = 100  # steps at once, of which all coefficients that are kept are near 1
+_POINT = 0.3  # units of work
 _AT_ONCE = 1 << 15  # terms, which fit a cache
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 300.0  # steps that leave their point, expected: fewer are rare, and e^−300 is a double
@@ -85,6 +87,7 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     size = _size(low, high, step)
     if size > MOST_POINTS:
         raise TooLarge(*TOO_LARGE)
+    work.count(_POINT * size * len(grids))
     if len(grids) == 1 and (lump := _lump(*grids[0])) is not None:
         return _rare(*grids[0], lump, size, (low + high) / 2, depth)
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics import work
 from dpcalc.profiles.convolve import DEPTH, EPSILON, MOST_POINTS, fast_length, norm_of_any, transform_error, window, wrapped
 from dpcalc.profiles.law import Grid, Law, TooLarge, grid_edges, law, round_up
 from dpcalc.profiles.rounding import block_up
@@ -31,6 +32,7 @@ _DEEPEST = -550.0  # log of the weight that doubles are good enough for
 _EACH = 2e-15  # relative, of a step's weights
 _LIGHT = 1e-3  # the least tilt, of the one that there is
 MOST_STEPS = 1 << 16
+_POINT = 1.0  # units of work
 
 
 def sums(pair: Pair, grid: Grid, count: int, tilt: float, epsilon: float, about: float, loose: float) -> tuple[Grid, float] | None:
@@ -177,6 +179,7 @@ def _chernoff(weight: Array, losses: Array, count: int, epsilon: float) -> float
 
 def _power(one: Grid, near: Array, count: int, size: int, first: int) -> Grid:
     """(c + f)^T − c^T = c^T((1 + f/c)^T − 1), with c shifted so that its heaviest point is 0. The defect is left to be told."""
+    work.count(_POINT * size)
     at = int((one.weight * near).argmax())
     c, f = (wrapped(one._replace(weight=np.where(held, one.weight, 0.0)), one.first + at, size) for held in (near, ~near))
     by_c, by_f = np.fft.rfft(c), np.fft.rfft(f)

@@ -28,6 +28,7 @@ from dpcalc.bounds.pnsgd.samples import (
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, log_share
 from dpcalc.numerics.rounding import up
+from dpcalc.numerics.work import remembered
 
 if TYPE_CHECKING:
     from dpcalc.profiles.bracket import Bracket
@@ -41,7 +42,7 @@ _SEEN = 1e-4  # errors of δ that are looked at, where ε is to meet a budget
 # Of log δ, above which basic composition is not to be sharper by the smaller blocks of one value; of an ε, where δ falls steeply.
 _BASIC, _FARTHER = 0.1, 1.15
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
-_MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
+MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 1e-5  # of ε, that --solve leaves of basic composition
@@ -103,9 +104,9 @@ def composed(bound: Bound) -> Bound:
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
 
     def near_budget(epsilon: float, log_delta: float, steps: int, closely: bool = False, **p: Any) -> float:
-        many = closely and steps > _MANY
+        many = closely and steps > MANY
         samples = followed(bound, log_delta, steps, p) if many else about(bound, log_delta, steps, p, closely)
-        found = _like_gaussian(samples, steps, epsilon) if steps > _MANY else None
+        found = _like_gaussian(samples, steps, epsilon) if steps > MANY else None
         if found is not None:
             return found
         return _at_budget(samples, epsilon, log_delta, steps, _as_closely(samples, log_delta, steps) if many else _ROUGHLY)
@@ -115,7 +116,7 @@ def composed(bound: Bound) -> Bound:
         basic = steps * epsilon_along(samples, log_delta - log(steps))
         if basic == 0:
             return 0.0
-        found = _epsilon_like_gaussian(samples, steps, log_delta) if steps > _MANY else None
+        found = _epsilon_like_gaussian(samples, steps, log_delta) if steps > MANY else None
         return min(composed_epsilon(samples, log_delta, steps) if found is None else found, basic)
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
@@ -159,7 +160,7 @@ def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int
 
 def _as_closely(samples: Samples, log_delta: float, steps: int) -> Closeness:
     """How closely log δ is told where ε is to meet a budget: over many epochs as closely as ε is."""
-    if steps <= _MANY:
+    if steps <= MANY:
         return Closeness(max(1.0, (log_delta / _DEEP_BUDGET) ** 2), _SEEN)
     from dpcalc.profiles import asked, compose
 
@@ -171,7 +172,7 @@ def _most(steps: int) -> float:
     """What rounding may change log δ by where ε is asked for."""
     from dpcalc.profiles import asked
 
-    return _AS_DELTA * asked.PRECISION if steps > _MANY else inf
+    return _AS_DELTA * asked.PRECISION if steps > MANY else inf
 
 
 def _basic_along(samples: Samples, epsilon: float, steps: int) -> float:
@@ -179,7 +180,7 @@ def _basic_along(samples: Samples, epsilon: float, steps: int) -> float:
     return log(steps) + log_delta_along(samples, epsilon / steps)
 
 
-@lru_cache(maxsize=8)
+@remembered(8)
 def _chernoff(samples: Samples, steps: int, epsilon: float) -> float:
     """An upper bound on log δ."""
     from dpcalc.profiles import tilt
@@ -203,7 +204,7 @@ def _epsilon_like_gaussian(samples: Samples, steps: int, log_delta: float) -> fl
     return like_gaussian.epsilon_near(_parts(samples, steps), log_delta)
 
 
-@lru_cache(maxsize=8)
+@remembered(8)
 def _delta(samples: Samples, steps: int, epsilon: float, closeness: Closeness) -> Bracket:
     from dpcalc.profiles import asked, compose
 
@@ -212,14 +213,14 @@ def _delta(samples: Samples, steps: int, epsilon: float, closeness: Closeness) -
     return compose.log_delta_at(_parts(samples, steps), epsilon, precision, bracket=False, seen=seen, rougher=closeness.grids)
 
 
-@lru_cache(maxsize=8)
+@remembered(8)
 def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
     from dpcalc.profiles import compose
 
     return compose.epsilon_at(_parts(samples, steps), log_delta, bracket=False, most=_most(steps))
 
 
-@lru_cache(maxsize=4)
+@remembered(4)
 def _parts(samples: Samples, steps: int) -> Parts:
     from dpcalc.profiles import pairs
 
@@ -269,7 +270,7 @@ def an_epoch(epsilon: float, steps: int) -> float:
     return epsilon / steps * (1 - 2e-16)
 
 
-@lru_cache(maxsize=8)
+@remembered(8)
 def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
     """E times the ε of one epoch at δ/E; looked for where the samples that are composed say, if a value takes milliseconds."""
     p, each = dict(params), (log_delta - log(steps)) * (1 + 4e-16)

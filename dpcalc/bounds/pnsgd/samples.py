@@ -6,7 +6,6 @@ A rough look at powers of 1.5 says where; then the profile is taken at all of th
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import lru_cache
 from itertools import pairwise
 from math import ceil, expm1, floor, inf, log, log1p
 from typing import Any
@@ -16,6 +15,7 @@ from dpcalc.bounds.pnsgd.positions import COARSE
 from dpcalc.bounds.pnsgd.positions import FINE as CLOSE
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
+from dpcalc.numerics.work import remembered
 
 _DEPTH = 16.0  # samples go down to a multiple of this, so that the same ones serve many questions
 # Of the range, as far as it is known: the first samples.
@@ -125,7 +125,7 @@ def _floor(log_delta: float, steps: int) -> float:
     return _DEPTH * floor((log_delta - log(steps) - _BEYOND) / _DEPTH)
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _around(bound: Bound, params: tuple[tuple[str, Any], ...], log_delta: float, steps: int,
             asked: float = 0.0) -> tuple[float, tuple[float, ...]]:
     """The loss of one epoch from which on it may as well be infinite: far above the ε asked about, or above about what the composition has
@@ -151,7 +151,7 @@ def _lost(seen: dict[float, float], log_delta: float, steps: int, asked: float) 
     return (asked or min(steps * _each(seen, log_delta, steps), composed_epsilon(_as_samples(seen), log_delta, steps))) + _LOST
 
 
-@lru_cache(maxsize=16)
+@remembered(16)
 def _samples(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...],
              asked: float) -> tuple[Samples, dict[float, Any]]:
     """ε and log δ of one epoch, followed as far down as is wanted, or up to the loss that may as well be infinite, with some close ones;
@@ -221,14 +221,14 @@ def _between(a: float, b: float, fall: float) -> list[float]:
     return [a + (b - a) * k / pieces for k in range(1, pieces)]
 
 
-@lru_cache(maxsize=4)
+@remembered(4)
 def _seen(bound: Bound, params: tuple[tuple[str, Any], ...]) -> dict[float, float]:
     """log δ, roughly, at 0 and at powers of 1.5."""
     at = [0.0, *(_RATIO**k for k in range(*_SEARCHED))]
     return dict(zip(at, many(bound, at, COARSE, dict(params)), strict=True))
 
 
-@lru_cache(maxsize=4)
+@remembered(4)
 def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], top: float) -> tuple[float, dict[float, float]]:
     """About the ε with log δ = lowest, interpolated between powers of 1.5, at most the top; and log δ at the powers."""
     seen, p, (low, high) = _seen(bound, params), dict(params), _SEARCHED

@@ -5,7 +5,6 @@ processing), so the sum is bounded in blocks by their first terms, at most 1/64 
 et al. 2021 is smaller than that (the two can only differ by the blocks), it is the value.
 """
 
-from functools import lru_cache
 from math import exp, fsum, log
 from typing import Any
 
@@ -18,9 +17,10 @@ from dpcalc.bounds.pnsgd.links import coded
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert, rounding
 from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.rounding import up
+from dpcalc.numerics.work import remembered
 
 
-@lru_cache(maxsize=4)  # the blocks of an answer are told after it
+@remembered(4)  # the blocks of an answer are told after it
 def _blocks(epsilon: float, n: int, fine: int, arrays: bool = False, **p: float) -> tuple[float, list[Link], list[int]]:
     """log of the average, the links used, and the nodes they lead to; with `arrays` much faster where these are loaded."""
     walk = path(n, **p, fine=fine)
