@@ -22,6 +22,7 @@ from dpcalc.routes import MECHANISMS
 from dpcalc.strict_json import OutOfRange
 
 _MEGABYTES = 50
+ADJACENCIES = ("add-remove", "replace-one")
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
@@ -64,14 +65,16 @@ Part = Annotated[Gaussian | Laplace | RandomizedResponse, Field(discriminator="n
 
 
 class _Kind(_Model):
-    """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is not proven."""
+    """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is not proven; which data
+    sets are neighbours, where that is known."""
 
+    adjacency: Literal["add-remove", "replace-one"] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
     bound: str | None = None
 
     def told(self) -> dict[str, Any]:
         """As JSON, for the record of an answer; one that was read is proven, and need not say so."""
-        return self.model_dump(mode="json", exclude={"status", "bound"})
+        return self.model_dump(mode="json", exclude={"status", "bound", "adjacency"})
 
 
 class Mechanisms(_Kind):
@@ -151,10 +154,12 @@ def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
 
 def read(data: Any, where: str) -> Guarantee:
     """The guarantee in a JSON value: itself, or that of a whole result. Raises DpcalcError for one that is not proven."""
+    adjacency = None
     if isinstance(data, dict) and "schema" in data:
         if data["schema"] != "dpcalc/v1":
             raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
         _refuse_unproven(data.get("status"), data.get("bound"), where)
+        adjacency = data.get("adjacency")
         data = data.get("guarantee")
     if isinstance(data, list):
         raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, as a sweep prints; one result is read here (of many, "
@@ -167,7 +172,7 @@ def read(data: Any, where: str) -> Guarantee:
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
     _refuse_unproven(found.status, found.bound, where)
-    return found
+    return found.model_copy(update={"adjacency": adjacency}) if adjacency in ADJACENCIES and found.adjacency is None else found
 
 
 def _complaint(issue: Any) -> str:
@@ -258,8 +263,9 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
 
 
 def neighbours(guarantee: Guarantee) -> set[str]:
-    """The notions of neighbouring data sets that the sampling schemes of a guarantee fix."""
+    """The notions of neighbouring data sets that a guarantee is told with, or that its sampling schemes fix."""
+    told: set[str] = {guarantee.adjacency} if guarantee.adjacency else set()
     if not isinstance(guarantee, Mechanisms):
-        return set()
+        return told
     table = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
-    return {table[m.sampling.scheme] for m in guarantee.mechanisms if m.sampling}
+    return told | {table[m.sampling.scheme] for m in guarantee.mechanisms if m.sampling}

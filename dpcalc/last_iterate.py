@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, inf
+from math import exp, inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, OutOfScope, flag
-from dpcalc.numbers import human
+from dpcalc.numbers import human, human_log, plain
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.question import Question
 from dpcalc.routes import converted
@@ -16,6 +16,7 @@ from dpcalc.rows import Route, Row
 from dpcalc.spec import Given, missing
 
 Params = Mapping[str, Any]
+_LARGEST = 700.0  # log of a number that is told in full
 BOTH, GAUSSIAN = ("gaussian", "laplace"), ("gaussian",)
 
 
@@ -47,7 +48,9 @@ def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[
 
                 raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise); it can be "
                                   f"{', '.join(known)}{near(name, tuple(known))}", "--bound")
-        fit = [e for e in fit if set(e.names) & set(named)] or [e for e in fit if e.usual]
+        usual = [e for e in fit if e.usual]
+        curves = [e for e in usual if e.bound.kind == "rdp" and not _missing(e, given, unknown)]  # where conversions alone are named
+        fit = [e for e in fit if set(e.names) & set(named)] or curves or usual
         for e in fit:
             _require(e, given, unknown)
         return tuple(fit)
@@ -160,20 +163,39 @@ def epsilon_beside(question: Question, head: Row) -> float | None:
 
 
 def worst_position(epsilon: float, params: Params, head: Row) -> tuple[int, float]:
-    """The position with the largest δ by the bound of the headline, and that δ: the last one, which no step follows, or (of a run that
-    stops at random) the first, which the most steps may follow."""
-    from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
-    from dpcalc.evaluate import delta_result, evaluate
+    """The position with the largest δ by the bound of the headline, and the log of that δ: `worst_index`."""
+    from dpcalc.evaluate import evaluate
     from dpcalc.orders import own_params
 
-    bound = head.route.bound
-    index = 1 if bound.released == RELEASED else params["n"]
+    bound, index = head.route.bound, worst_index(params, head)
     if index == params["index"] and 0 < epsilon == head.result.get("epsilon"):
-        return index, head.result["delta"]  # that is the guarantee itself
+        return index, told_log(head.result)  # that is the guarantee itself
     at = {**params, "index": index}
     if bound.kind != "profile":
-        return index, evaluate(head.route, at, Question("delta", epsilon=epsilon)).result["delta"]
-    return index, delta_result(bound.value(epsilon, **own_params(bound, at)), epsilon)["delta"]
+        return index, told_log(evaluate(head.route, at, Question("delta", epsilon=epsilon)).result)
+    return index, bound.value(epsilon, **own_params(bound, at))
+
+
+def worst_index(params: Params, head: Row) -> int:
+    """The last position, which no step follows, or (of a run that stops at random) the first, which the most steps may follow."""
+    from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
+
+    return 1 if head.route.bound.released == RELEASED else int(params["n"])
+
+
+def told_log(result: Mapping[str, float]) -> float:
+    """log δ of a row that has δ."""
+    return result["log_delta"] if "log_delta" in result else log(result["delta"]) if result["delta"] > 0 else -inf
+
+
+def beside_worst(index: float, log_delta: float, epsilon: float, what: str) -> tuple[dict[str, float], str]:
+    """The worst index and its δ, as companions and in words."""
+    from dpcalc.evaluate import delta_result
+
+    result = delta_result(min(0.0, log_delta), epsilon)
+    delta = human(result["delta"]) if result["delta"] > 1e-300 or log_delta == -inf else human_log(log_delta)
+    numbers = {"worst_index": index, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
+    return numbers, f"{what}: δ = {delta} at ε = {plain(epsilon)}"
 
 
 def limit_delta(log_limit: float) -> float:
@@ -184,8 +206,11 @@ def limit_delta(log_limit: float) -> float:
 def beside_limit(log_limit: float, log_delta: float, name: str, what: str = "the limit as n → ∞") -> tuple[dict[str, float], str]:
     """What δ tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that is a number, and both in words."""
     numbers = {"delta_limit": limit_delta(log_limit)}
-    note = f"δ* = {numbers['delta_limit']:.6g} is {what}, not a guarantee"
+    told = f"{numbers['delta_limit']:.6g}" if abs(log_limit) < _LARGEST or log_limit == -inf else human_log(log_limit)
+    note = f"δ* = {told} is {what}, not a guarantee"
     if log_limit == -inf:
         return numbers, note
-    numbers["limit_factor"] = exp(min(log_delta - log_limit, 700.0))
-    return numbers, f"{note}: at this n {name} gives {numbers['limit_factor']:.4g} times it"
+    above = log_delta - log_limit
+    numbers |= {"log_delta_limit": log_limit, "limit_factor": exp(above) if above < _LARGEST else inf}
+    times = f"{numbers['limit_factor']:.4g}" if abs(above) < _LARGEST else f"e^{above:.6g}"
+    return numbers, f"{note}: at this n {name} gives {times} times it"

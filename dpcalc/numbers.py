@@ -156,3 +156,15 @@ def plain(x: float) -> str:
     """A number as a person gave it: short where that is exact, else in full."""
     short = f"{x:g}"
     return short if float(short) == x else repr(x)
+
+
+def human_log(log_x: float) -> str:
+    """e^{log_x} as a decimal, rounded up, also where the double underflows."""
+    if log_x == -math.inf:
+        return "0"
+    if log_x < -1e14:
+        return f"exp(−{human(-log_x, upward=False)})"
+    tens = log_x / math.log(10)
+    exponent = math.floor(tens)
+    mantissa = human(10 ** (tens - exponent) * (1 + 1e-12 + 3e-16 * abs(log_x)), 5)
+    return f"{mantissa}e{exponent:+03d}" if mantissa != "10" else f"1e{exponent + 1:+03d}"

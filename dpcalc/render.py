@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from math import floor, inf, isinf, log
+from math import inf, isinf
 from typing import Any
 
 from dpcalc import __version__
-from dpcalc.numbers import human, plain
+from dpcalc.numbers import human, human_log, plain
 from dpcalc.rows import Answer, Row
 from dpcalc.rows import Table as Numbers
 from dpcalc.tables import LEAST_WORDS, Cells, delimited, latex, markdown, paragraph, text, width
@@ -89,20 +89,11 @@ def as_jsonl(answer: Answer, explain: bool) -> str:
 # --- numbers for people ----------------------------------------------------------------------------------------------
 
 
-def human_log(log_x: float) -> str:
-    """e^{log_x} as a decimal, rounded up, also where the double underflows."""
-    if log_x == -inf:
-        return "0"
-    if log_x < -1e14:
-        return f"exp(−{human(-log_x, upward=False)})"
-    tens = log_x / log(10)
-    exponent = floor(tens)
-    mantissa = human(10 ** (tens - exponent) * (1 + 1e-12 + 3e-16 * abs(log_x)), 5)
-    return f"{mantissa}e{exponent:+03d}" if mantissa != "10" else f"1e{exponent + 1:+03d}"
-
-
 def shown(answer: Answer, name: str, row: Row) -> str:
-    """One quantity of a row, rounded to its safe side."""
+    """One quantity of a row, rounded to its safe side; what it says instead, where it stands beside a solution only."""
+    if name not in row.result:
+        other = answer.question.asks if answer.question.asks in row.result else "rdp"
+        return f"{_SYMBOLS[other]} = {shown(answer, other, row)}"
     if name == "delta" and row.result["delta"] < 1e-300 and row.result.get("log_delta", -inf) > -inf:
         return human_log(row.result["log_delta"])
     unknown = answer.question.unknown

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 from dpcalc.errors import DpcalcError
-from dpcalc.numbers import plain
+from dpcalc.numbers import human, human_log, plain
 from dpcalc.render import cells, numbers, record, row_label, shown, symbol
 from dpcalc.rows import Answer, Row, Table
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
+
+_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "delta_limit": "δ*", "limit_factor": "times δ*"}  # companions for people
+_LOGS = {"worst_delta": "worst_log_delta", "delta_limit": "log_delta_limit"}
 
 
 class Point(NamedTuple):
@@ -43,10 +47,12 @@ def _wide(points: Points) -> Cells:
     """A line a point, a column a bound: for people. Where every answer is a table, its lines, after the point."""
     if any(p.answer.table for p in points if p.answer):
         return _tables(points, lambda answer: answer.table)
-    labels = list(dict.fromkeys(_label(row) for p in points if p.answer for row in p.answer.rows))
-    first = next(p.answer for p in points if p.answer)
-    header = (*(symbol(name) for name in points[0].at), symbol(first.asked), *labels)
-    return header, [_line(p, labels) for p in points]
+    answers = [p.answer for p in points if p.answer]
+    labels = list(dict.fromkeys(_label(row) for answer in answers for row in answer.rows))
+    told = {"delta_limit"} if any(row.route.bound.status == "limit" for answer in answers for row in answer.rows) else set[str]()
+    beside = [name for name in _BESIDE if name not in told and any(name in answer.extra for answer in answers)]
+    header = (*(symbol(name) for name in points[0].at), symbol(answers[0].asked), *labels, *(_BESIDE[name] for name in beside))
+    return header, [_line(p, labels, beside) for p in points]
 
 
 def _tables(points: Points, table_of: Callable[[Answer], Table | None]) -> Cells:
@@ -69,13 +75,22 @@ def _has_roc(points: Points) -> bool:
     return any(p.answer.roc for p in points if p.answer)
 
 
-def _line(point: Point, labels: Sequence[str]) -> tuple[str, ...]:
+def _line(point: Point, labels: Sequence[str], beside: Sequence[str]) -> tuple[str, ...]:
     at = tuple(_value(x) for x in point.at.values())
     if point.answer is None:
-        return (*at, "–", *("" for _ in labels))
+        return (*at, "–", *("" for _ in (*labels, *beside)))
     answer = point.answer
     by_label = {_label(row): shown(answer, answer.asked, row) for row in reversed(answer.rows)}
-    return (*at, shown(answer, answer.asked, answer.headline), *(by_label.get(label, "–") for label in labels))
+    companions = (_companion(name, answer.extra) for name in beside)
+    return (*at, shown(answer, answer.asked, answer.headline), *(by_label.get(label, "–") for label in labels), *companions)
+
+
+def _companion(name: str, extra: Mapping[str, float]) -> str:
+    """A number beside the bounds; by its logarithm where it is none of the doubles."""
+    if name not in extra:
+        return "–"
+    log_x = extra.get(_LOGS.get(name, ""), 0.0)
+    return human_log(log_x) if -inf < log_x < -690 else human(extra[name])
 
 
 def _label(row: Row) -> str:
@@ -101,15 +116,25 @@ def _long(points: Points) -> Cells:
 
 def as_table(points: Points) -> str:
     first = next(p.answer for p in points if p.answer)
-    below = [f"Neighbours: {first.adjacency}. Released: {first.released}.", *(f"{line}." for line in unanswered(points))]
+    below = [f"Neighbours: {first.adjacency}. Released: {first.released}.",
+             *(f"{line}." for line in (*_of_no_guarantee(points), *unanswered(points)))]
     rates = f"\n{text(_tables(points, _roc), frozenset(), frozenset())}\n" if _has_roc(points) else ""
     return text(_wide(points), frozenset(), frozenset()) + "\n" + rates + paragraph(below)
 
 
+def _of_no_guarantee(points: Points) -> list[str]:
+    """What is to be said of numbers that are no guarantees, as where one is refuted, for each point."""
+    return [f"At {_place(point)}: {note}" for point in points if point.answer
+            for row in point.answer.rows if row.route.bound.status != "proven" for note in row.notes]
+
+
 def unanswered(points: Points) -> list[str]:
     """'No answer at σ = 0: …', for each point that failed."""
-    return [f"No answer at {', '.join(f'{symbol(name)} = {_value(value)}' for name, value in point.at.items())}: {point.error.message}"
-            for point in points if point.error]
+    return [f"No answer at {_place(point)}: {point.error.message}" for point in points if point.error]
+
+
+def _place(point: Point) -> str:
+    return ", ".join(f"{symbol(name)} = {_value(value)}" for name, value in point.at.items())
 
 
 FORMATS: dict[str, Callable[[Points], str]] = {

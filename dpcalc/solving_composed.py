@@ -36,8 +36,8 @@ _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log
 _ASIDE = 0.03  # of a first step where the solution is near
 _STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
-# Units of work: after which a bracket as narrow (in log x) is enough, and any one is; what an evaluation takes beside arrays. As many are to
-# be expected where ε itself is looked for.
+# Units of work: after which a bracket as narrow (in log x) is enough, and any one is; what an evaluation takes beside arrays. As many are
+# to be expected where ε itself is looked for.
 _ENOUGH_WORK, _MOST_WORK, _EACH = 1e6, 1.5e6, 2e4
 _NARROW, _AGAIN = 0.005, 3
 

@@ -11,8 +11,7 @@ from conftest import SCRIPT
 from terminals import on_terminal
 
 from dpcalc.cli import main
-from dpcalc.numbers import human
-from dpcalc.render import human_log
+from dpcalc.numbers import human, human_log
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1"
 STREAM = "online-noise --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 100"

@@ -125,18 +125,18 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     from math import inf
 
     from dpcalc.bounds.online import online_contraction, online_limit
-    from dpcalc.last_iterate import beside_limit, epsilon_beside, limit_delta
-    from dpcalc.numbers import human, plain
+    from dpcalc.last_iterate import beside_limit, beside_worst, epsilon_beside, limit_delta
 
     params, epsilon = _derive(values), epsilon_beside(question, found[0])
     level = params["levels"].at(values["index"])
     extra: dict[str, float] = {"sigma" if values["noise"] == "gaussian" else "scale": level}
     if epsilon is None:
         return extra, ()
-    worst, delta = _worst(values, params, epsilon)
-    extra |= {"worst_index": worst, "worst_delta": delta}
-    notes = [f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}: δ = {human(delta)} "
-             f"at ε = {plain(epsilon)}"]
+    worst, log_delta = _worst(values, params, epsilon, found[0])
+    what = f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}"
+    numbers, note = beside_worst(worst, log_delta, epsilon, what)
+    extra |= numbers
+    notes = [note]
     if values.get("c1") is not None:
         limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
         extra["delta_limit"] = limit_delta(limit)
@@ -151,22 +151,23 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
 _LIMIT = "an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit itself)"
 
 
-def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float) -> tuple[float, float]:
-    """The index with the largest δ and that δ: the last one under a schedule, else by the smaller bound for each."""
+def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float, head: Row) -> tuple[float, float]:
+    """The index with the largest δ and its log δ: the last one under a schedule, else by the smaller bound for each."""
     from math import inf
 
-    from dpcalc.evaluate import delta_result
+    from dpcalc.last_iterate import told_log
 
     if values["n"] == inf:
-        return inf, 1.0
+        return inf, 0.0
     if values.get("c1") is not None:
-        move = 2 * values["lipschitz"] / params["levels"].at(values["n"]) * (1 + 4e-16)
-        index, log_delta = values["n"], params["law"].log_delta(epsilon, move)
-    else:
-        from dpcalc.bounds.online.listed import worst
+        from dpcalc.bounds.pnsgd.step import move_ratio
 
-        index, log_delta = worst(epsilon, **{k: v for k, v in params.items() if k != "index"})
-    return index, delta_result(log_delta, epsilon)["delta"]
+        return values["n"], params["law"].log_delta(epsilon, move_ratio(params["levels"].at(values["n"]), values["lipschitz"]))
+    from dpcalc.bounds.online.listed import worst
+
+    index, log_delta = worst(epsilon, **{k: v for k, v in params.items() if k != "index"})
+    is_told = index == values["index"] and head.result.get("epsilon") == epsilon
+    return index, told_log(head.result) if is_told else log_delta
 
 
 def _printed(given: Given) -> Answer:

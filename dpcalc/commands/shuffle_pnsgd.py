@@ -35,18 +35,20 @@ def answer(given: Given) -> Answer:
     partial = _CONJECTURE in named
     used = _check(given, question, partial)
     every = _partial() if partial else _entries(given)
+    _check_order(given, named, every)
     entries = chosen(every, given.values, given["noise"], named, unknown)
     _one_release(entries)
     check_step_size(given.values, entries, unknown, every)
     ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1), unknown is not None)
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
     if partial:
+        found = _refuted_where(found, _derive({**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}))
         found += _companions(given, question, found)
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
     return Answer("shuffle-pnsgd", question, shown, found, guarantee(question, found), "replace-one", _released(found, values),
-                  (*_notes(given, found, _derive(values)), *notes), extra, warnings(values["n"], question, found))
+                  (_noise(given, found), *notes), extra, warnings(values["n"], question, found))
 
 
 # --- what is asked, and what it needs --------------------------------------------------------------------------------
@@ -157,15 +159,18 @@ def _companions(given: Given, question: Question, found: tuple[Row, ...]) -> tup
     """What stands beside the conjecture: the sum it bounds, the proven bound without amplification, and a lower bound."""
     from dpcalc.answering import rows
     from dpcalc.bounds.conversions import rdp_improved
+    from dpcalc.question import Question
     from dpcalc.rows import Route
 
     if question.unknown:
         question = question._replace(unknown=None, target=None)
         given = Given({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}}, given.provided)
-    bounds = _beside()
+    *upper, lower = _beside()
     if question.asks == "rdp":
-        return rows(tuple(Route(x) for x in bounds), given.values, _derive, question, ())
-    return rows(tuple(Route(x, rdp_improved.BOUND) for x in bounds[:2]), given.values, _derive, question, ())
+        return rows(tuple(Route(x) for x in (*upper, lower)), given.values, _derive, question, ())
+    at_its_order = Question("rdp", alpha=found[0].witness["alpha"])  # what a run loses there: no ε or δ follows from it
+    return (*rows(tuple(Route(x, rdp_improved.BOUND) for x in upper), given.values, _derive, question, ()),
+            *rows((Route(lower),), given.values, _derive, at_its_order, ()))
 
 
 def _beside() -> tuple[Bound, ...]:
@@ -205,6 +210,9 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     extra: dict[str, float] = {_NOISE[values["noise"]]: params["level"]}
     notes: list[str] = []
     epsilon = epsilon_beside(question, found[0])
+    placed = values.get("index") is not None and values.get("tau") is None
+    if placed and question.asks == "rdp":
+        return _worst_rdp(values, params, question, found[0], extra)
     if epsilon is None or epsilon == float("inf"):
         return extra, ()
     once = values["epochs"] == 1
@@ -217,21 +225,50 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         numbers, note = beside_limit(limit, now, "shuffled-contraction")
         extra |= numbers
         notes.append(note)
-    if values.get("index") is not None and values.get("tau") is None:
-        from dpcalc.last_iterate import worst_position
-        from dpcalc.numbers import human, plain
+    if placed:
+        from dpcalc.last_iterate import beside_worst, worst_position
 
-        worst, delta = worst_position(epsilon, params, found[0])
-        extra |= {"worst_index": worst, "worst_delta": delta}
-        which = "last" if worst > 1 else "first"
-        notes.append(f"the guarantee is for the record at position {values['index']}; the worst is the {which} one, {worst}: "
-                     f"δ = {human(delta)} at ε = {plain(epsilon)}")
+        worst, log_delta = worst_position(epsilon, params, found[0])
+        numbers, note = beside_worst(worst, log_delta, epsilon, _worst_place(values, worst))
+        extra |= numbers
+        notes.append(note)
     return extra, tuple(notes)
+
+
+def _worst_place(values: Mapping[str, Any], worst: int) -> str:
+    which = "last" if worst > 1 else "first"
+    return f"the guarantee is for the record at position {values['index']}; the worst is the {which} one, {worst}"
+
+
+def _worst_rdp(values: Mapping[str, Any], params: Mapping[str, Any], question: Question, head: Row,
+               extra: dict[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The worst position, where an RDP value is asked for."""
+    from dpcalc.evaluate import evaluate
+    from dpcalc.last_iterate import worst_index
+    from dpcalc.numbers import human, plain
+
+    worst, alpha = worst_index(params, head), question.alpha or 0.0
+    value = evaluate(head.route, {**params, "index": worst}, question._replace(unknown=None, target=None)).result["rdp"]
+    note = f"{_worst_place(values, worst)}: ε(α) = {human(value)} at α = {plain(alpha)}"
+    return {**extra, "worst_index": worst, "worst_rdp": value}, (note,)
 
 
 def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
     released = found[0].route.bound.released
     return released if values.get("tau") is not None or values["epochs"] == 1 else f"{released} of every epoch"
+
+
+def _check_order(given: Given, named: tuple[str, ...], every: tuple[Entry, ...]) -> None:
+    """Bounds that are about one position of a fixed order need it; those over shuffled records have none."""
+    from dpcalc.errors import DpcalcError
+
+    placed = given["index"] is not None
+    other_way = _entries(Given({"index": None if placed else 1}, frozenset()))
+    others = {n for e in other_way for n in e.names} - {n for e in every for n in e.names}
+    for name in named:
+        if name.removesuffix("-basic") in others:
+            raise DpcalcError(*(("unneeded", f"not used by {name}, which is about shuffled records", "--index") if placed else
+                                ("missing", f"needed by {name}: the position of the record in the fixed order", "--index")))
 
 
 def _one_release(entries: tuple[Entry, ...]) -> None:
@@ -243,13 +280,17 @@ def _one_release(entries: tuple[Entry, ...]) -> None:
         raise DpcalcError("contradictory", f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
 
 
-def _notes(given: Given, found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[str, ...]:
+def _noise(given: Given, found: tuple[Row, ...]) -> str:
     from dpcalc.bounds.pnsgd.output import RELEASED
     from dpcalc.last_iterate import noise_note
 
     once = found[0].route.bound.released == RELEASED
-    said = "σ is the standard deviation of the noise added once, to the output" if once else noise_note(given["noise"])
-    return (said, *(note for row in found if (note := _refuted(row, params))))
+    return "σ is the standard deviation of the noise added once, to the output" if once else noise_note(given["noise"])
+
+
+def _refuted_where(found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[Row, ...]:
+    """With a note where that is to be said."""
+    return tuple(row._replace(notes=(*row.notes, note)) if (note := _refuted(row, params)) else row for row in found)
 
 
 def _refuted(row: Row, params: Mapping[str, Any]) -> str:
@@ -257,8 +298,6 @@ def _refuted(row: Row, params: Mapping[str, Any]) -> str:
     from dpcalc.bounds.pnsgd import without_replacement_lower as lower
     from dpcalc.orders import total_rdp
 
-    if row.route.bound.status != "conjecture":
-        return ""
     alpha = row.witness["alpha"]
     claimed, least = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
     if least * (1 - 1e-8) <= claimed:

@@ -50,6 +50,9 @@ def _with_input(given: Given) -> Given:
     if len(given.inputs) > 1:
         raise DpcalcError("contradictory", "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
     base = given.inputs[0]
+    if base.adjacency not in (None, of := _NEIGHBOURS[given["scheme"]]):
+        raise DpcalcError("refused", f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {of} ones, which "
+                          f"--scheme {given['scheme']} needs", "--input")
     if isinstance(base, Dp):
         said = {"step_epsilon": base.epsilon, "step_delta": base.delta}
         return Given({**given.values, **said}, given.provided, given.inputs)

@@ -13,6 +13,7 @@ from dpcalc.bounds.online.sums import FIRST, lower_sum
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.positions import inverse_of
 from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
+from dpcalc.bounds.pnsgd.step import pure as pure_step
 from dpcalc.numerics.mpsum import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -79,6 +80,18 @@ def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, d
     return product * mp.exp(-smooth_sum(mp, loss, index + 1, n))
 
 
+def pure(law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+         index: int, n: float = inf) -> float:
+    """ε from which δ = 0: from which A or some B is."""
+    check_step_size(learning_rate, smoothness, strong_convexity)
+    own = pure_step(law, levels.at(index), lipschitz)
+    if n == index:
+        return own
+    if isinstance(levels, Listed):
+        return min(own, reach_ratio(max(levels.levels[index : int(n)]), diameter, learning_rate, smoothness, strong_convexity))
+    return min(own, levels.reach(index + 1))  # noise falls
+
+
 BOUND = Bound(
     name="online-contraction",
     kind="profile",
@@ -89,6 +102,7 @@ BOUND = Bound(
     value=value,
     coarse=coarse,
     inverse=inverse_of(value, coarse),
+    pure=pure,
     exact=exact,
     rtol=5e-9,
     errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n = 1e4 of Figure 4 it is "

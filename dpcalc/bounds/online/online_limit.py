@@ -20,6 +20,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.online.far import course
 from dpcalc.bounds.online.levels import Schedule
+from dpcalc.bounds.online.online_contraction import pure
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.online.sums import integral
@@ -75,6 +76,7 @@ BOUND = Bound(
     value=value,
     coarse=coarse,
     inverse=inverse_of(value, coarse),
+    pure=pure,
     exact=exact,
     rtol=5e-9,
     status="limit",

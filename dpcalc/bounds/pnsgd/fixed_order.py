@@ -6,7 +6,8 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.chain import LOWEST
 from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, pure, step, step_exact
+from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, reach_ratio, step, step_exact
+from dpcalc.bounds.pnsgd.step import pure as step_pure
 from dpcalc.numerics.rounding import up
 
 
@@ -25,6 +26,13 @@ def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: fl
 def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
     a, b = step_exact(mp, epsilon, **p)
     return a * b ** (n - index) if n > index else a
+
+
+def pure(law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+         n: int, index: int) -> float:
+    """ε from which δ = 0: from which A is, or B where steps follow."""
+    own = step_pure(law, level, lipschitz)
+    return own if n == index else min(own, reach_ratio(level, diameter, learning_rate, smoothness, strong_convexity))
 
 
 BOUND = Bound(

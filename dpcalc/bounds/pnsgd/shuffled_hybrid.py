@@ -21,7 +21,7 @@ from dpcalc.numerics.work import remembered
 
 
 @remembered(4)  # the blocks of an answer are told after it
-def _blocks(epsilon: float, n: int, fine: int, arrays: bool = False, **p: float) -> tuple[float, list[Link], list[int]]:
+def _blocks(epsilon: float, n: int, fine: int, arrays: bool = False, **p: Any) -> tuple[float, list[Link], list[int]]:
     """log of the average, the links used, and the nodes they lead to; with `arrays` much faster where these are loaded."""
     walk = path(n, **p, fine=fine)
     nodes, total, top = walk.nodes, [0.0], [0.0]
@@ -57,7 +57,7 @@ def value(epsilon: float, level: float, lipschitz: float, diameter: float, learn
                   strong_convexity=strong_convexity)
 
 
-def _value(epsilon: float, fine: int, n: int, **p: float) -> float:
+def _value(epsilon: float, fine: int, n: int, **p: Any) -> float:
     return min(_blocks(epsilon, n, fine, **p)[0], shuffled_contraction.value(epsilon, GAUSSIAN, n=n, **p))
 
 
