@@ -13,6 +13,9 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT, _TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
 _NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}  # JSON knows no infinity
 _NUMBERS = {"type": "object", "additionalProperties": _NUMBER}
+_LEVELS = {"type": "array", "items": {"type": "number"}}
+_SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperties": False,  # online-noise --schedule
+             "properties": {"kind": {"const": "schedule"}, "step": _LEVELS, "sigma": _LEVELS, "scale": _LEVELS}}
 
 
 def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
@@ -41,7 +44,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "status": {"enum": [*STATUS, None]},
         "bound": {"type": ["string", "null"]},
         "solved": {"type": ["string", "null"]},
-        "guarantee": guarantee,
+        "guarantee": {"anyOf": [guarantee, _SCHEDULE]},
         "bounds": {"type": "array", "items": row},
         "adjacency": _TEXT,
         "released": _TEXT,

@@ -8,9 +8,10 @@ from typing import NamedTuple
 from dpcalc.verify.ball import Undecided
 from dpcalc.verify.claims import Claim
 from dpcalc.verify.context import Context, enclosure
+from dpcalc.verify.unchecked import Unchecked
 
 BITS = (128, 256, 512, 1024, 2048)
-_LONG = 15.0  # seconds, after which no more bits are tried
+_LONG = 8.0  # seconds, after which no more bits are tried
 DIGITS, MARGIN = 50, 1e-20
 BETWEEN = "50-digit arithmetic, margin 1e-20, not certified"
 
@@ -64,6 +65,9 @@ def _by_digits(claim: Claim) -> Decision:
 
     mp = mpmath.mp.clone()
     mp.dps = DIGITS
-    slack, exact = claim.slack(mp), claim.exact(mp)
+    try:
+        slack, exact = claim.slack(mp), claim.exact(mp)
+    except OverflowError:
+        raise Unchecked("so small a number is beyond 50-digit arithmetic; pip install 'dpcalc[certify]' checks it in ball arithmetic") from None
     value = float(exact)
     return Decision(bool(slack >= -MARGIN * max(abs(exact), mp.mpf(10) ** -400)), (value, value), BETWEEN)

@@ -42,7 +42,8 @@ def certified(answer: Answer) -> Answer:
 def _ends(answer: Answer, head: Row, claim: Claim, decision: Decision) -> tuple[float, float]:
     """The ball's own ends where the formula gives the number itself; else the claim, and a smaller number that is refuted."""
     if claim.gives == claim.quantity and all(isfinite(x) for x in decision.ends):
-        return decision.ends
+        low, high = decision.ends
+        return max(low, 0.0), high  # a ball around 0 reaches below it
     for part in _COMPOSED if "grids" in head.witness or "r" in head.witness else _LOWER:
         less = claim.claimed * (1 - part)
         other = of(head._replace(result={**head.result, claim.quantity: less}), answer)[0]

@@ -12,6 +12,7 @@ from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.deep import CUT, Deep, number
 
 _MOST_PATHS = 64
+_LOOKS = 250  # a bit, of an integrand: as many take seconds
 _GOAL = 2.0**-60  # relative, of an integral
 _LEFT = -0.3
 
@@ -209,7 +210,8 @@ class Context:
         heights = [abs(at(acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
         for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
             tolerance = abs(total.real).mid() * _GOAL
-            total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), rel_tol=arb(_GOAL), abs_tol=tolerance if tolerance > 0 else least)
+            total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), rel_tol=arb(_GOAL), abs_tol=tolerance if tolerance > 0 else least,
+                                  eval_limit=_LOOKS * self.prec)  # where that is too few the ball is wide, and a claim may be left open
         return Ball(self, total.real)
 
     # --- comparisons -------------------------------------------------------------------------------------------------

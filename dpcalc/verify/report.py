@@ -19,6 +19,7 @@ from dpcalc.verify.unchecked import Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 _FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
+_ADDED = frozenset({"digits", "statements"})  # to a row, by --digits and --explain
 _TOLD = 1e-6  # relative
 _SAME = 1e-9  # relative: of companions, which are computed anew in doubles
 
@@ -159,7 +160,7 @@ def _whole(answer: Answer, record: Record) -> tuple[Finding, ...]:
 
 def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
     if isinstance(ours, dict) and isinstance(theirs, dict):
-        free = {"digits"} if path else _FREE
+        free = _ADDED if path else _FREE
         found = [f"nothing of {path}{key}" for key in ours.keys() - theirs.keys() - free]
         found += [f"{path}{key}, which does not belong there" for key in theirs.keys() - ours.keys() - free]
         both = [key for key in ours if key in theirs and key not in free]

@@ -11,7 +11,7 @@ In ball arithmetic both integrals are rigorous, and boxes that cover the rectang
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import ceil, inf, log2
 from typing import Any
 
@@ -19,7 +19,7 @@ _ADDED, _FEW = 200, 5000  # terms; as many are all added
 _HEIGHT = 12  # Y: e^{−2πY} is 1e-33
 _FAR, END = 10**13, 2**1000
 _GROWTH = 1.5  # of the boxes, from left to right
-_SPLITS = 24
+_SPLITS, _BOXES = 24, 50_000
 _LEFT = 1e16
 
 Function = Callable[[Any], Any]
@@ -81,23 +81,23 @@ def _over(mp: Any, f: Function, low: Any, high: Any) -> Any:
     """Not less than ∫ |f(x + iY)| dx, where f is analytic below. Raises Undecided where boxes do not show that."""
     pieces = max(1, ceil(log2(float(high) / float(low)) / log2(_GROWTH)))
     grow = (high / low) ** (mp.mpf(1) / pieces)
-    total, left = mp.mpf(0), low
+    total, left, room = mp.mpf(0), low, iter(range(_BOXES))
     for k in range(pieces):
         right = high if k == pieces - 1 else left * grow
-        total = total + _box(mp, f, (left, right), (mp.mpf(0), mp.mpf(_HEIGHT)), _SPLITS)
+        total = total + _box(mp, f, (left, right), (mp.mpf(0), mp.mpf(_HEIGHT)), _SPLITS, room)
         left = right
     return total
 
 
-def _box(mp: Any, f: Function, x: tuple[Any, Any], y: tuple[Any, Any], splits: int) -> Any:
-    """The width of a box times the most |f| in it."""
+def _box(mp: Any, f: Function, x: tuple[Any, Any], y: tuple[Any, Any], splits: int, room: Iterator[int]) -> Any:
+    """The width of a box times the most |f| in it; of its parts, as long as there is room for more boxes."""
     most = mp.most(f, x, y)
     if most is not None:
         return most * (x[1] - x[0])
-    if not splits:
+    if not splits or next(room, None) is None:
         raise mp.undecided("the function of a sum is not analytic, as far as balls show")
     if float(x[1]) - float(x[0]) > float(y[1]) - float(y[0]):
         middle = mp.middle((x[0] + x[1]) / 2)
-        return _box(mp, f, (x[0], middle), y, splits - 1) + _box(mp, f, (middle, x[1]), y, splits - 1)
+        return _box(mp, f, (x[0], middle), y, splits - 1, room) + _box(mp, f, (middle, x[1]), y, splits - 1, room)
     middle = mp.middle((y[0] + y[1]) / 2)
-    return _box(mp, f, x, (y[0], middle), splits - 1) + _box(mp, f, x, (middle, y[1]), splits - 1)
+    return _box(mp, f, x, (y[0], middle), splits - 1, room) + _box(mp, f, x, (middle, y[1]), splits - 1, room)
