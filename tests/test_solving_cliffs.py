@@ -132,7 +132,7 @@ def test_losses_far_above_cost_next_to_nothing(epsilon):
     """The same samples, cut off 40 above ε: δ grows by e^-40 of itself at most, and never falls."""
     bound, steps = all_bounds()["shuffled-hybrid"], 20
     at = [0.0, *np.geomspace(1e-3, 1e4, 250).tolist()]
-    whole = tuple(at), tuple(samples.many(bound, at, samples.FINE, RARE))
+    whole = tuple(at), tuple(samples.many(bound, at, samples.fineness(RARE), RARE))
     k = next(k for k, e in enumerate(at) if e >= epsilon + 40)
     cut = whole[0][: k + 1], whole[1][: k + 1]
     for log_delta in (log_of(cut, steps, epsilon), log_of(cut, steps, 2 * epsilon)):

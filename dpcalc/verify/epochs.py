@@ -58,7 +58,7 @@ def _found(row: Row, question: Question, one: Bound, steps: int, own: dict[str, 
     about = float(row.witness.get("followed", about))
     if about == -inf:
         return basic
-    asked = question.epsilon or 0.0 if question.delta is None else 0.0
+    asked = 0.0 if question.delta is not None or row.witness.get("by_delta") else question.epsilon or 0.0
     samples = followed(one, about, steps, own, asked)
     ways = links.found(one, row.params, blocks_of(one, about, steps, own, asked))
     corners, going = [e for e, _ in pairs.hull(*samples)], _going(one, own, ways)

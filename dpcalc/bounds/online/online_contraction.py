@@ -88,7 +88,8 @@ def pure(law: Law, levels: Levels, lipschitz: float, diameter: float, learning_r
     if n == index:
         return own
     if isinstance(levels, Listed):
-        return min(own, reach_ratio(max(levels.levels[index : int(n)]), diameter, learning_rate, smoothness, strong_convexity))
+        loudest = max(levels.levels[index : int(n)])
+        return min(own, up(reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity) / loudest, 1e-15))
     return min(own, levels.reach(index + 1))  # noise falls
 
 

@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd import fixed_order_hybrid, shuffled_hybrid
 from dpcalc.bounds.pnsgd.epochs import an_epoch, surely_one
 from dpcalc.bounds.pnsgd.links import needed, packed, trimmed
 from dpcalc.bounds.pnsgd.positions import FINE as CLOSE
-from dpcalc.bounds.pnsgd.samples import FINE, Samples, at, blocks_of, followed
+from dpcalc.bounds.pnsgd.samples import Samples, at, blocks_of, fineness, followed
 
 if TYPE_CHECKING:
     from dpcalc.bound import Bound
@@ -29,7 +29,9 @@ def choices(one: Bound, question: Question, result: Mapping[str, float], witness
             own: dict[str, Any]) -> dict[str, Any]:
     """Of a composed row: `epoch`, or where its witness has no grid `each`: (ε/E, δ/E) an epoch proves it."""
     epsilon = result.get("epsilon", question.epsilon or 0.0)
-    about, asked = (question.log_delta, 0.0) if question.delta is not None else (_followed(one, epsilon, witness, own), epsilon)
+    by_delta = question.delta is not None
+    about = question.log_delta if by_delta else _followed(one, epsilon, witness, own)
+    asked = 0.0 if by_delta or witness.get("by_delta") else epsilon
     if "grids" in witness:
         return _epoch(one, followed(one, about, steps, own, asked), blocks_of(one, about, steps, own, asked), own)
     if question.delta is None and surely_one(one, about, epsilon, steps, own):
@@ -70,6 +72,6 @@ def _epoch(one: Bound, samples: Samples, ways: Mapping[float, Any], own: Mapping
     return {"epoch": {**where, "epsilon": corners, "links": [packed(_codes(where, ways[e])) for e in corners]}}
 
 
-def nodes(one: Bound, own: Mapping[str, Any], fine: int = FINE) -> Nodes:
-    """What says where the nodes of blocks lie; nothing where there are no links."""
-    return _PATHS[one.blocks](fine, **own) if one.blocks in _PATHS else {}
+def nodes(one: Bound, own: Mapping[str, Any], fine: int | None = None) -> Nodes:
+    """What says where the nodes of blocks (of samples, if nothing else is said) lie; nothing where there are no links."""
+    return _PATHS[one.blocks](fine or fineness(own), **own) if one.blocks in _PATHS else {}
