@@ -36,10 +36,10 @@ _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log
 _ASIDE = 0.03  # of a first step where the solution is near
 _STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
-# Units of work: after which a bracket as narrow (in log x) is enough, and any one is; what an evaluation takes beside arrays. As many are
-# to be expected where ε itself is looked for.
-_ENOUGH_WORK, _MOST_WORK, _EACH = 1e6, 1.5e6, 2e4
-_NARROW, _AGAIN = 0.005, 3
+# Units of work after which a bracket as wide (in log x) is left; of an evaluation, beside arrays; where ε itself is looked for, as many
+# evaluations are to be expected, and no more work than this is begun.
+_ENOUGH_WORK, _EACH = ((1e6, 0.005), (1.5e6, inf)), 2e4
+_AGAIN, _MOST_WORK = 4, 1.5e6
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
@@ -127,6 +127,7 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
         self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
+        self.by_epochs = route.bound.one is not None
         senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
         self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 5  # of log x: it matters at cliffs
@@ -219,7 +220,7 @@ class _Search:
             impatience = max(1.0, 2.0 ** (k - _PATIENT))
             if -self.allowed * impatience <= gap <= 0 or self._settled(ends, self.width * impatience):
                 break
-            if self.work > (_ENOUGH_WORK if self._settled(ends, _NARROW) else _MOST_WORK) and True in ends:
+            if self._has_worked_enough(ends):
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
                 self.slope = abs((gap - before[1]) / log(x / before[0])) or self.slope
@@ -253,6 +254,11 @@ class _Search:
             return False
         a, b = ends[True][0], ends[False][0]
         return abs(log(a / b)) < width or (self.unknown.kind == "count" and abs(a - b) <= 1)
+
+    def _has_worked_enough(self, ends: dict[bool, tuple[float, float]]) -> bool:
+        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far."""
+        width = abs(log(ends[True][0] / ends[False][0])) if len(ends) == 2 else inf
+        return self.by_epochs and True in ends and any(self.work > units and width <= wide for units, wide in _ENOUGH_WORK)
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
         """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""

@@ -10,16 +10,16 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, TypeVar
 
-_DONE: ContextVar[float] = ContextVar("done", default=0.0)
+_DONE: ContextVar[int] = ContextVar("done", default=0)
 _KEPT: list[Any] = []
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def count(units: float) -> None:
-    _DONE.set(_DONE.get() + units)
+    _DONE.set(_DONE.get() + round(units))  # whole: in any order the same
 
 
-def done() -> float:
+def done() -> int:
     return _DONE.get()
 
 
