@@ -74,7 +74,7 @@ class _Kind(_Model):
 
     def told(self) -> dict[str, Any]:
         """As JSON, for the record of an answer; one that was read is proven, and need not say so."""
-        return self.model_dump(mode="json", exclude={"status", "bound", "adjacency"})
+        return self.model_dump(mode="json", exclude={"status", "bound", *(() if self.adjacency else ("adjacency",))})
 
 
 class Mechanisms(_Kind):

@@ -37,8 +37,9 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
     has_alpha = given["alpha"] is not None and (unknown is None or unknown.name != "alpha")
     has_epsilon, has_delta = given[epsilon] is not None, given[delta] is not None
     if has_alpha and (has_epsilon or has_delta):
-        raise DpcalcError("contradictory", "asks for the RDP at one order, --epsilon and --delta for another guarantee; "
-                          "--orders restricts the search over orders", "--alpha")
+        orders_too = "; --orders restricts the search over orders" if _has(command, "orders") else ""
+        raise DpcalcError("contradictory", "asks for the RDP at one order, --epsilon and --delta for another guarantee" + orders_too,
+                          "--alpha")
     if unknown is not None:
         if has_alpha and given["rdp"] is not None:
             return Question("rdp", alpha=given["alpha"], orders=orders, unknown=unknown, target=given["rdp"])
@@ -62,9 +63,14 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
             if given.has(name):
                 raise DpcalcError("unneeded", "no bound is computed without a question (--delta, --epsilon, --alpha, --solve)", flag(name))
         return Question("guarantee")
-    tv = ", --to tv (prints the total variation)" if any(o.name == "to" for o in command.options) else ""
-    raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ), --alpha "
-                      f"(prints the RDP){tv}, or a budget and --solve")
+    tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
+    rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks else ""
+    raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}{tv}, or a budget and "
+                      "--solve")
+
+
+def _has(command: Command, name: str) -> bool:
+    return any(o.name == name for o in command.options)
 
 
 def unknown_of(command: Command, given: Given) -> Quantity | None:

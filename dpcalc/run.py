@@ -71,6 +71,9 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
         raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
+    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv")):
+        where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
+        raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
     inputs: tuple[Any, ...] = ()
     if sources:
         from dpcalc.guarantee import load
@@ -147,6 +150,8 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
+    if raw.get("digits") and raw.get("format") not in ("json", "jsonl"):
+        raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point", "--digits")
     found: list[Point] = []
     with waiting(f"dpcalc {command.name}"):
         for at in points(swept):

@@ -38,6 +38,8 @@ def test_neighbours_are_kept_in_pipes(results):
     assert code == 0 and "Neighbours: replace-one" in text
     converted = json.loads(call(["convert", results["replace"], "--delta", "1e-5", "--json"]).stdout)
     assert converted["adjacency"] == "replace-one"
+    for line in (f"convert {results['replace']} --delta 1e-5", f"tv {results['replace']}"):
+        assert call(["verify", "-"], call([*line.split(), "--json"]).stdout).returncode == 0  # from its own record of inputs
     bare = '{"kind": "dp", "epsilon": 1, "delta": 1e-6, "adjacency": "replace-one"}'
     assert call(["subsample", "-", "--sampling-rate", ".1"], bare).returncode == 2
     assert call(["subsample", "-", "--sampling-rate", ".1"], bare.replace(', "adjacency": "replace-one"', "")).returncode == 0
@@ -156,3 +158,23 @@ def test_a_schedule_fits_the_schema():
     schema = json.loads(call(["schema"]).stdout)
     line = "online-noise --diameter 1 --learning-rate .1 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --schedule 1:3 --json"
     jsonschema.validate(json.loads(call(line.split()).stdout), schema)
+
+
+@pytest.mark.parametrize("rest", ["-q", "--format csv", "--format tsv"])
+def test_digits_that_would_not_be_shown_are_refused(rest):
+    code, text = said(f"rdp --sigma 1 --delta 1e-5 --digits 20 {rest}")
+    assert code == 2 and "--digits" in text and "not with" in text
+
+
+def test_digits_of_a_sweep_stand_in_its_json():
+    code, text = said("rdp --sigma 1 --delta 1e-5,1e-6 --digits 20")
+    assert code == 2 and "--digits" in text
+    line = "rdp --sigma 1 --delta 1e-5,1e-6 --digits 20 --json"
+    points = json.loads(call(line.split()).stdout)
+    assert [p["bounds"][0]["digits"]["epsilon"][:9] for p in points] == ["4.3771780", "4.8865541"]
+
+
+def test_hints_name_what_the_command_has():
+    assert "--alpha" not in said("online-noise --lipschitz 1")[1] and "--alpha" in said("shuffle-pnsgd --lipschitz 1")[1]
+    assert "--orders" not in said(f"shuffle-pnsgd {RUN} --sigma .5 --n 1000 --epsilon 1 --alpha 3")[1]
+    assert "--orders" in said("rdp --sigma 1 --epsilon 1 --alpha 3")[1]
