@@ -138,10 +138,11 @@ def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, se
 
 def _by_bound(points: Points, across: str) -> list[_Line]:
     """The bound that is most often the headline first, the proven ones before the others. Where the status of a bound changes
-    over the sweep, that is another line."""
+    over the sweep, that is another line; what says something else than is asked has none."""
     answers = [p.answer for p in points if p.answer]
     heads = [_key(a.headline) for a in answers]
-    keys = sorted(dict.fromkeys(_key(row) for a in answers for row in a.rows), key=lambda key: (key[1] != "proven", -heads.count(key)))
+    found = dict.fromkeys(_key(row) for a in answers for row in a.rows if a.asked in row.result)
+    keys = sorted(found, key=lambda key: (key[1] != "proven", -heads.count(key)))
     return [_line(key[0], key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in points]) for key in keys]
 
 

@@ -13,7 +13,8 @@ from dpcalc.render import cells, numbers, record, row_label, shown, symbol
 from dpcalc.rows import Answer, Row, Table
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
-_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "delta_limit": "δ*", "limit_factor": "times δ*"}  # companions for people
+_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "worst_rdp": "its ε(α)", "delta_limit": "δ*",
+           "limit_factor": "times δ*"}  # companions for people
 _LOGS = {"worst_delta": "worst_log_delta", "delta_limit": "log_delta_limit"}
 
 
@@ -49,7 +50,8 @@ def _wide(points: Points) -> Cells:
         return _tables(points, lambda answer: answer.table)
     answers = [p.answer for p in points if p.answer]
     labels = list(dict.fromkeys(_label(row) for answer in answers for row in answer.rows))
-    told = {"delta_limit"} if any(row.route.bound.status == "limit" for answer in answers for row in answer.rows) else set[str]()
+    limits = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
+    told = {"delta_limit"} if limits else set[str]()
     beside = [name for name in _BESIDE if name not in told and any(name in answer.extra for answer in answers)]
     header = (*(symbol(name) for name in points[0].at), symbol(answers[0].asked), *labels, *(_BESIDE[name] for name in beside))
     return header, [_line(p, labels, beside) for p in points]

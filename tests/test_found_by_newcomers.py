@@ -178,3 +178,34 @@ def test_hints_name_what_the_command_has():
     assert "--alpha" not in said("online-noise --lipschitz 1")[1] and "--alpha" in said("shuffle-pnsgd --lipschitz 1")[1]
     assert "--orders" not in said(f"shuffle-pnsgd {RUN} --sigma .5 --n 1000 --epsilon 1 --alpha 3")[1]
     assert "--orders" in said("rdp --sigma 1 --epsilon 1 --alpha 3")[1]
+
+
+def test_amplification_is_about_the_neighbours_of_its_scheme(tmp_path):
+    """Add-remove neighbours at ε = 1 may be replace-one ones at 2: Poisson batches then have log((1−q+qe)/(1−q+q/e)) = .224, not .159."""
+    point = "subsample --sampling-rate .1 --epsilon 1 --delta 1e-6"
+    (tmp_path / "p").write_text(call([*point.split(), "--json"]).stdout)
+    for line in (f"{point} --adjacency replace-one", f"subsample {tmp_path / 'p'} --sampling-rate .1 --adjacency replace-one"):
+        code, text = said(line)
+        assert code == 2 and "replace-one" in text
+    mechanism = '{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2, "sampling": null, "count": 1}], "adjacency": "%s"}'
+    argv = ["subsample", "-", *"--sampling-rate .01 --steps 10 --adjacency replace-one --delta 1e-5".split()]  # noqa: SIM905
+    assert call(argv, mechanism % "replace-one").returncode == 0
+    assert call(argv, mechanism % "add-remove").returncode == 2
+
+
+@pytest.mark.parametrize("line", [
+    "shuffle-pnsgd --noise laplace --scale 2 --delta 0 --lipschitz 1 --diameter .1 --learning-rate .1 --smoothness .5 --n 10 --index 3",
+    "shuffle-pnsgd --noise laplace --scale 2 --delta 0 --lipschitz 1 --diameter .1 --learning-rate .1 --smoothness .5 --n 10 --index 3 --epochs 3 "
+    "--bound fixed-order-basic",
+    f"{LAPLACE} --scales 15,400,17 --index 1 --delta 0", f"{LAPLACE} --c1 10 --c2 2 --decay 1.5 --n 1e6 --index 5 --delta 0",
+    f"{CONJECTURE} --tau .5 --sigma 3 --n 1000 --delta 1e-4", f"{CONJECTURE} --tau .5 --sigma 3 --n 1000 --epsilon 1",
+])
+def test_what_is_new_is_verified(line):
+    done = call(["verify", "-"], call([*line.split(), "--json"]).stdout)
+    assert "unchecked" not in done.stdout and "not verified" not in done.stdout, done.stdout
+    assert done.returncode == (0 if "conjecture" not in line else done.returncode)
+
+
+def test_a_bound_without_points_has_no_place_in_a_legend():
+    _, text = said(f"{CONJECTURE} --tau .5 --n 1000 --delta 1e-4 --sigma 2,3,4 --plot -")
+    assert "without-replacement-unamplified" in text and "without-replacement-lower" not in text

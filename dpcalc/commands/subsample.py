@@ -50,9 +50,9 @@ def _with_input(given: Given) -> Given:
     if len(given.inputs) > 1:
         raise DpcalcError("contradictory", "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
     base = given.inputs[0]
-    if base.adjacency not in (None, of := _NEIGHBOURS[given["scheme"]]):
-        raise DpcalcError("refused", f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {of} ones, which "
-                          f"--scheme {given['scheme']} needs", "--input")
+    if base.adjacency not in (None, of := neighbours(given)):
+        raise DpcalcError("refused", f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {of} ones",
+                          "--input")
     if isinstance(base, Dp):
         said = {"step_epsilon": base.epsilon, "step_delta": base.delta}
         return Given({**given.values, **said}, given.provided, given.inputs)
@@ -84,6 +84,9 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route
 
+    if adjacency != _NEIGHBOURS[given["scheme"]]:
+        raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a mechanism "
+                          "can be sampled for replace-one ones", "--adjacency")
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
     refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
     if given["scheme"] == "weighted":

@@ -49,6 +49,8 @@ def _probability(quantity: str, claimed: float, exact: Formula) -> Claim:
 def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Everything a row claims. Raises Unchecked."""
     question = answer.question
+    if question.asks not in row.result and "rdp" in row.result:  # an RDP value that stands beside
+        question = Question("rdp", alpha=row.result["alpha"])
     how = _HOW.get((row.route.bound.kind, question.asks))
     if how is None:
         raise Unchecked(f"nothing is known here about a {row.route.bound.kind} bound that answers {question.asks}")

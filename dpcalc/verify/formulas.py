@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dpcalc.bounds.online.levels import Schedule
+from dpcalc.bounds.pnsgd.step import contraction_exact
 from dpcalc.orders import own_params
 from dpcalc.rows import Row
 from dpcalc.verify import links, long_sums, lower
@@ -123,11 +125,40 @@ RDP: dict[str, Callable[..., Any]] = {
 }
 
 
+_REACH = ("learning_rate", "smoothness", "strong_convexity")
+_STREAM = ("levels", "lipschitz", "diameter", *_REACH, "n", "index")
+
+
+def _reach(mp: Any, diameter: float, *step: float) -> Any:
+    """MD/η."""
+    return contraction_exact(mp, *step) * mp.mpf(diameter) / mp.mpf(step[0])
+
+
+def _pure_step(mp: Any, name: str, p: Mapping[str, Any]) -> Any:
+    """2L/v, or MD/(ηv) where steps follow a position of a fixed order."""
+    moved = 2 * mp.mpf(p["lipschitz"])
+    if name.removesuffix("-basic") == "fixed-order" and p["index"] < p["n"]:
+        moved = min(moved, _reach(mp, p["diameter"], *(p[k] for k in _REACH)))
+    return moved / mp.mpf(p["level"])
+
+
+def _pure_stream(mp: Any, levels: Any, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+                 n: float, index: int) -> Any:
+    """2L/v_i, or MD/(ηv_t) at the loudest step after it."""
+    own = 2 * mp.mpf(lipschitz) / levels.exact(mp, index)
+    if n == index:
+        return own
+    loudest = index + 1 if isinstance(levels, Schedule) else max(range(index + 1, int(n) + 1), key=levels.at)
+    return min(own, _reach(mp, diameter, learning_rate, smoothness, strong_convexity) / levels.exact(mp, loudest))
+
+
 def pure(row: Row) -> Formula:
     """The least ε with δ = 0."""
     p, steps = row.params, row.params.get("steps", 1)
+    if "levels" in p:
+        return lambda mp: _pure_stream(mp, **{k: p[k] for k in _STREAM})
     if "level" in p:
-        return lambda mp: steps * (2 * mp.mpf(p["lipschitz"]) / mp.mpf(p["level"]))
+        return lambda mp: steps * _pure_step(mp, row.route.bound.name, p)
     if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
     if "probability" in p:
