@@ -85,8 +85,8 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     from dpcalc.rows import Answer, Route
 
     if adjacency != _NEIGHBOURS[given["scheme"]]:
-        raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a mechanism "
-                          "can be sampled for replace-one ones", "--adjacency")
+        raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
+                          "mechanism can be sampled for replace-one ones", "--adjacency")
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
     refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
     if given["scheme"] == "weighted":

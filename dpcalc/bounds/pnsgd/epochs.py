@@ -47,6 +47,7 @@ _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 _NEAR = 1e-5  # of ε, that --solve leaves of basic composition
 _FAR_ABOVE = 0.1  # of the budget's 1 − δ: nothing is to be seen where as little is left
+_LARGE = 30_000  # points of one epoch's grid: another one would take long
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
@@ -146,8 +147,8 @@ def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[s
 
 def _as_at_delta(bound: Bound, found: Bracket, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """The same log δ, or what it is by the samples of a question for ε at that δ, if that is less: one answer leads to the other."""
-    about = found.upper
-    if not DEEPEST < about < -_SURE:
+    about, points = found.upper, sum(points for _, _, points, *_ in found.witness.get("grids", ()))
+    if not DEEPEST < about < -_SURE or points > _LARGE:
         return found
     other = _delta(followed(bound, about, steps, p), steps, epsilon, Closeness(max(1.0, (about / _DEEP) ** 2)))
     return other._replace(witness={**other.witness, "followed": about, "by_delta": 1}) if other.upper < about else found
