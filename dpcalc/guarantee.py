@@ -18,11 +18,11 @@ from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import brief
 from dpcalc.numerics.rounding import up
+from dpcalc.quantities import ADJACENCY
 from dpcalc.routes import MECHANISMS
 from dpcalc.strict_json import OutOfRange
 
 _MEGABYTES = 50
-ADJACENCIES = ("add-remove", "replace-one")
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
@@ -172,7 +172,7 @@ def read(data: Any, where: str) -> Guarantee:
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
     _refuse_unproven(found.status, found.bound, where)
-    return found.model_copy(update={"adjacency": adjacency}) if adjacency in ADJACENCIES and found.adjacency is None else found
+    return found.model_copy(update={"adjacency": adjacency}) if adjacency in ADJACENCY.choices and found.adjacency is None else found
 
 
 def _complaint(issue: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, OutOfScope, flag
-from dpcalc.numbers import human, human_log, plain
+from dpcalc.numbers import human, human_log, human_probability, plain
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.question import Question
 from dpcalc.routes import converted
@@ -193,7 +193,7 @@ def beside_worst(index: float, log_delta: float, epsilon: float, what: str) -> t
     from dpcalc.evaluate import delta_result
 
     result = delta_result(min(0.0, log_delta), epsilon)
-    delta = human(result["delta"]) if result["delta"] > 1e-300 or log_delta == -inf else human_log(log_delta)
+    delta = human_probability(result["delta"], result["log_delta"])
     numbers = {"worst_index": index, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
     return numbers, f"{what}: δ = {delta} at ε = {plain(epsilon)}"
 

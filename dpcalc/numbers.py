@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 
 _LONGEST = 200
+_TINY = 1e-300
 _LEAST = 1e-300  # nearer to 0, what is lost on the way is looked at
 _TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))", re.ASCII)
 _PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -156,6 +157,11 @@ def plain(x: float) -> str:
     """A number as a person gave it: short where that is exact, else in full."""
     short = f"{x:g}"
     return short if float(short) == x else repr(x)
+
+
+def human_probability(x: float, log_x: float) -> str:
+    """A probability, by its logarithm where it is next to the least doubles, or below them."""
+    return human_log(log_x) if x < _TINY and log_x > -math.inf else human(x)
 
 
 def human_log(log_x: float) -> str:

@@ -8,7 +8,7 @@ from math import inf, isinf
 from typing import Any
 
 from dpcalc import __version__
-from dpcalc.numbers import human, human_log, plain
+from dpcalc.numbers import human, human_probability, plain
 from dpcalc.rows import Answer, Row
 from dpcalc.rows import Table as Numbers
 from dpcalc.tables import LEAST_WORDS, Cells, delimited, latex, markdown, paragraph, text, width
@@ -94,8 +94,8 @@ def shown(answer: Answer, name: str, row: Row) -> str:
     if name not in row.result:
         other = answer.question.asks if answer.question.asks in row.result else "rdp"
         return f"{_SYMBOLS[other]} = {shown(answer, other, row)}"
-    if name == "delta" and row.result["delta"] < 1e-300 and row.result.get("log_delta", -inf) > -inf:
-        return human_log(row.result["log_delta"])
+    if name == "delta":
+        return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
     unknown = answer.question.unknown
     down = unknown is not None and name == unknown.name and unknown.safer < 0
     return human(row.result[name], upward=not down)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 from typing import Any, NamedTuple
 
 from dpcalc.errors import DpcalcError
-from dpcalc.numbers import human, human_log, plain
+from dpcalc.numbers import human, human_probability, plain
 from dpcalc.render import cells, numbers, record, row_label, shown, symbol
 from dpcalc.rows import Answer, Row, Table
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
@@ -91,8 +90,7 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
     """A number beside the bounds; by its logarithm where it is none of the doubles."""
     if name not in extra:
         return "–"
-    log_x = extra.get(_LOGS.get(name, ""), 0.0)
-    return human_log(log_x) if -inf < log_x < -690 else human(extra[name])
+    return human_probability(extra[name], extra[_LOGS[name]]) if name in _LOGS and _LOGS[name] in extra else human(extra[name])
 
 
 def _label(row: Row) -> str:
