@@ -24,22 +24,23 @@ _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
+_BENT = 0.1  # of the slope before: as little is believed near only
 _GENTLE, _NOWHERE = 0.05, 30.0  # a slope that is believed farther; a step that says that no solution is to be expected
 _NEAR_BY = 1.5  # as far a parabola is, and a secant of ε
 _LEAST = 2e-3  # of a bracket, to cut off
 _FARTHER, _SEEN = 2.0, 0.2  # of a tolerance, where the gap is flat, times its slope; what a composition tells
 _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at most
-_BEYOND = 1.1  # of where a secant meets the budget, to get beyond it
+_BEYOND, _SURELY = 1.1, 2.0  # of where a secant meets the budget, to get beyond it; where it bends
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _ASIDE = 0.03  # of a first step where the solution is near
 _STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
-# Units of work after which a bracket as wide (in log x) is left; of an evaluation, beside arrays; where ε itself is looked for, as many
+# Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays; where ε itself is looked for, as many
 # evaluations are to be expected, and no more work than this is begun.
-_ENOUGH_WORK, _EACH = ((1e6, 0.005), (1.5e6, inf)), 2e4
-_AGAIN, _MOST_WORK = 4, 1.5e6
+_ENOUGH_WORK, _EACH = ((2.2e6, 0.005), (2.95e6, inf)), 2e4
+_AGAIN, _MOST_WORK = 4, 2.6e6
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
@@ -69,12 +70,20 @@ def _met(search: _Search, x: float) -> tuple[float, Row]:
     for k in range(10):
         gap = search.log_ratio(row)
         if gap <= 0:
-            return x, row
+            return _met_nearer(search, x, row, by, before) if -_NOTHING < gap < -_LOOSE and before < inf else (x, row)
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
         before, by = gap, max(2**k * (gap + search.tolerance) / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
         x = moved(search.unknown, x, by)
         row = search.forward(x, True)
     raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
+
+
+def _met_nearer(search: _Search, x: float, row: Row, by: float, before: float) -> tuple[float, Row]:
+    """x, or where a secant meets the budget, between it and the last x, which was `before` above it: a tiny ε may change much."""
+    share = _SURELY * (before + search.tolerance / 2) / (before - search.log_ratio(row))
+    y = moved(search.unknown, x, -(1 - share) * by) if share < 1 else x
+    other = search.meeting(y) if y != x else None
+    return (y, other) if other else (x, row)
 
 
 def _slope_where_loose(search: _Search, x: float, row: Row) -> float:
@@ -132,6 +141,7 @@ class _Search:
         self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 5  # of log x: it matters at cliffs
         self.slope = 0.0  # of the gap in log x towards more loss, where known
+        self.bent = False  # whether the slope before it was quite another one
         self.steps_left = _STEPS
         self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
 
@@ -211,6 +221,7 @@ class _Search:
         x, last = moved(self.unknown, start, 0.0), None
         away, widths = _Away(self.unknown.safer, self.slope != 0.0), list[float]()  # the second: of the bracket, in log x
         for k in range(_ROUNDS):
+            begun = self.work
             gap = self.gap(x)
             met = gap <= 0
             ends[met] = (x, gap)
@@ -220,10 +231,11 @@ class _Search:
             impatience = max(1.0, 2.0 ** (k - _PATIENT))
             if -self.allowed * impatience <= gap <= 0 or self._settled(ends, self.width * impatience):
                 break
-            if self._has_worked_enough(ends):
+            if self._has_worked_enough(ends, self.work - begun):
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
-                self.slope = abs((gap - before[1]) / log(x / before[0])) or self.slope
+                last_slope, self.slope = self.slope, abs((gap - before[1]) / log(x / before[0])) or self.slope
+                self.bent = self.slope < _BENT * last_slope
             if len(ends) == 2:
                 widths.append(abs(log(ends[True][0] / ends[False][0])))
                 stuck = len(widths) > _STUCK and widths[-1] > widths[-1 - _STUCK] / 2
@@ -232,7 +244,8 @@ class _Search:
             by = self._newton(gap)
             y = moved(self.unknown, x, by) if by else x
             if y == x:
-                y = moved(self.unknown, x, away.step(x, gap, *seen[-2:-1]))
+                step, most = away.step(x, gap, *seen[-2:-1]), _NEAR if self.bent else inf
+                y = moved(self.unknown, x, min(max(step, -most), most))
             if y == x:
                 if gap > 0:
                     raise none_meets(self.route, self.question, lambda best: self.forward(best, False), x)
@@ -247,7 +260,7 @@ class _Search:
         is next to no slope and the budget is not met. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left > 0 else 0.0
         self.steps_left -= 1
-        return by if abs(by) < (_LONGEST if self.slope < _GENTLE else _NEAR) or _NOWHERE < by < inf else 0.0
+        return by if abs(by) < (_LONGEST if self.slope < _GENTLE and not self.bent else _NEAR) or _NOWHERE < by < inf else 0.0
 
     def _settled(self, ends: dict[bool, tuple[float, float]], width: float) -> bool:
         if len(ends) < 2:
@@ -255,10 +268,11 @@ class _Search:
         a, b = ends[True][0], ends[False][0]
         return abs(log(a / b)) < width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
-    def _has_worked_enough(self, ends: dict[bool, tuple[float, float]]) -> bool:
-        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far."""
+    def _has_worked_enough(self, ends: dict[bool, tuple[float, float]], last: float) -> bool:
+        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far: by another look, which
+        takes as long as the last one."""
         width = abs(log(ends[True][0] / ends[False][0])) if len(ends) == 2 else inf
-        return self.by_epochs and True in ends and any(self.work > units and width <= wide for units, wide in _ENOUGH_WORK)
+        return self.by_epochs and True in ends and any(self.work + last > units and width <= wide for units, wide in _ENOUGH_WORK)
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
         """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""

@@ -71,7 +71,7 @@ def test_errors_that_epsilon_does_not_show_are_not_looked_at(monkeypatch):
         (upper.loose(more[0]), seen)) or once(near, both, upper, seen, *more))
     answer("shuffle-pnsgd --lipschitz .0814 --smoothness .013 --diameter .312 --learning-rate .202 --epochs 1830 --sigma .00418 "
            "--n 147975575052713 --delta 1.03e-7 --bound shuffled-hybrid")
-    assert any(1e-7 < loose < seen < 1e-5 for loose, seen in looked)
+    assert any(1e-7 < loose < seen <= 1e-4 for loose, seen in looked)
 
 
 TINY = "shuffle-pnsgd --lipschitz 10.3 --smoothness .874 --diameter .508 --learning-rate .000157 --epochs 2 --sigma .209 " \

@@ -34,3 +34,29 @@ def test_a_solution_meets_its_budget_and_one_a_little_less_private_does_not(line
     whole = int if unknown == "n" else float
     back, nearer = (result(f"{question} --{unknown} {whole(times * solved[unknown])!r}")["epsilon"] for times in (1, 0.995))
     assert back <= float(budget) < nearer
+
+
+RARE = "shuffle-pnsgd --lipschitz .854 --smoothness .201 --diameter 7.82 --learning-rate .000133 --n 678000000000 --sigma .474 " \
+    "--strong-convexity 4.45e-7 --epochs 128593"
+STEEP = [  # δ falls far more steeply at these ε than the tilt says, as many tiny losses and few large ones make it
+    ("shuffle-pnsgd --lipschitz 0.000774 --smoothness 0.0113 --diameter 5410 --learning-rate 0.137899 --n 1e12 --epochs 1000 --sigma 0.0395 "
+     "--delta 1.96e-7", 7.1e-6),  # 1.94e-5 at first
+    ("shuffle-pnsgd --lipschitz 0.1 --smoothness 0.5 --diameter 2 --learning-rate 1 --n 5e9 --epochs 5 --sigma 0.5 --delta 2.02e-7", 4.18e-4),
+    (f"{RARE} --delta .00028", 0.00833),  # .00857
+]
+
+
+def test_delta_at_a_tiny_epsilon_is_not_that_of_a_coarse_grid():
+    """2.75e-4 at first, where much finer grids say 9.00e-5; and more than by iteration, of which the hybrid is made."""
+    rows = json.loads(call([*f"{RARE} --epsilon .0165 --json".split()]).stdout)["bounds"]
+    found = {row["name"]: row["delta"] for row in rows}
+    assert 8.9e-5 < found["shuffled-hybrid"] < 9.1e-5
+    assert found["shuffled-hybrid"] <= found["shuffled-iteration"] < 9.3e-5
+    assert result(f"{RARE} --delta {found['shuffled-hybrid']!r}")["epsilon"] == pytest.approx(0.0165, rel=0.01)
+
+
+@pytest.mark.parametrize(("line", "most"), STEEP)
+def test_a_tiny_epsilon_is_not_that_of_a_coarse_grid(line, most):
+    done = call([*line.split(), "--json"])
+    assert json.loads(done.stdout)["result"]["epsilon"] < most
+    assert call(["verify", "-"], done.stdout).returncode == 0

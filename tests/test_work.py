@@ -22,10 +22,10 @@ LONGEST = [  # .3 to .6 s without an end to their searches
 
 @pytest.mark.parametrize("line", LONGEST)
 def test_the_longest_answers(line):
-    """.1 microseconds a unit, about; the solution meets its budget, and the next question about it says so."""
+    """.09 microseconds a unit, about; the solution meets its budget, and the next question about it says so."""
     before = work.done()
     found = answer(line)[0]["result"]
-    assert work.done() - before < 3.1e6
+    assert work.done() - before < 3.8e6
     budget, unknown = (line.split(f"--{name} ")[1].split()[0] for name in ("epsilon", "solve"))
     question = line.replace(f"--epsilon {budget} ", "").replace(f"--solve {unknown}", f"--{unknown} {found[unknown]!r}")
     assert answer(question)[0]["result"]["epsilon"] <= float(budget)

@@ -28,6 +28,7 @@ class Asked(NamedTuple):
     most: float = inf  # change of log δ that rounding may make, where ε allows more
     senseless: float = 1.0  # times the precision, for ε without a sense
     rougher: float = 1.0  # times what grids may change log δ by
+    cells: float = inf  # of a grid, at most: beyond, rounding may do more than that
     whole: bool = False  # steps are not taken apart, nor blocks of blocks composed
 
     @property
@@ -63,6 +64,6 @@ class Asked(NamedTuple):
         if self.epsilon is not None:
             return self.rougher * self.precision * (self.senseless if self.epsilon > NO_PRIVACY else 1.0)
         rougher = self.senseless ** ((c.mean > _SENSELESS) + (c.mean > _ABSURD))
-        found = self.precision * rougher * c.fall
+        found = self.rougher * self.precision * rougher * c.fall
         found = min(found, self.most) if found < _STEEP * self.precision and c.mean < NO_PRIVACY else found
-        return found if self.aim is None else max(_LEAST_BUDGET, found)
+        return found if self.aim is None else max(self.rougher * _LEAST_BUDGET, found)

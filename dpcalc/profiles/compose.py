@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf, log
 from typing import Any
 
+from dpcalc.numerics import work
 from dpcalc.profiles import deep, scales, tilt
 from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER, SEEN, Asked
 from dpcalc.profiles.bracket import Bracket, witness
@@ -33,6 +34,17 @@ _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _ROUNDED = 0.7  # of the budget, for rounding to grids
 _AS_ROUNDING, _SUM = 0.25, 4e-16  # of what rounding adds, for grids; of log M, that its sum is off by
+# Times the precision, of log δ and of ε: what may be left of the change by grids where that of log M does not tell it; from how many times
+# as much on grids are finer.
+_LEFT, _LEFT_OF_EPSILON, _SEEN_AGAIN = 5.0, 3.0, 2.0
+# Grids, each for a part of the budget of the last one, as long as that has few points; and the most of these.
+_TRIES, _AT_ONCE, _MOST_POINTS, _CELLS = 2, 1 / 6, 40_000, 120_000
+_WORTH = 1.5e5  # units of work, after which there is no other try
+_SHARES = 3.0  # of what grids changed log M by, is the budget that leads to as fine ones
+_COARSE, _UNEVEN = 4.0, 0.01  # steps: an ε that near to 0 is between the first ones; of log δ, from one to the next
+_STEEPER = 4.0  # a change of log δ, over that of log M, from which on that does not tell it
+_ASIDE = 0.1  # of ε, for a slope
+_EACH = 3e4  # units of work, beside those of transforms
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 _LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
 
@@ -165,9 +177,11 @@ def _aimed_again(parts: Parts, question: Asked, answer: Bracket, bracket: bool) 
 
 
 def _aimed(parts: Parts, question: Asked, answer: Bracket, bracket: bool) -> tuple[Bracket, Asked]:
-    """The answer, or the one by the tilt to its ε, if that is another tilt."""
+    """The answer, or the one by the tilt to its ε, if that is another tilt: it may be the steepest of use already."""
     aimed = question._replace(aim=answer.upper)
-    if abs(log(aimed.tilt_for(parts).tilt / answer.witness["tilt"])) < _SAME:
+    other, held = aimed.tilt_for(parts).tilt, answer.witness["tilt"]
+    steepest_held = held < other and held < (1 - _SAME) * question.tilt_for(parts).tilt
+    if abs(log(other / held)) < _SAME or steepest_held:
         return answer, question
     try:
         again = _at_tilt(parts, aimed, bracket)
@@ -240,18 +254,40 @@ def _cut_again(parts: Parts, question: Asked, near: float, bracket: bool, depth:
 
 
 def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float]:
-    """The bracket, and the log of what δ gains at most by the losses that count as infinite. Without a lower end steps may be taken apart,
-    unless the errors of transforms show then, which may be looked at closely otherwise."""
+    """The bracket, and the log of what δ gains at most by the losses that count as infinite. Without a lower end, on finer grids where
+    δ turns out to fall far more steeply than the tilt: a change of log M says little about it then."""
+    before = work.done()
+    answer, gained, finer = _tried(parts, question, log_tail, bracket)
+    for _ in range(0 if bracket else _TRIES):
+        if finer == 1 or work.done() - before > _WORTH:
+            break
+        question = question._replace(rougher=finer * question.rougher, cells=_CELLS)
+        try:
+            other, gain, finer = _tried(parts, question, log_tail, False)
+        except TooLarge:
+            break
+        gap = answer.upper - other.upper
+        if gap > 0:
+            answer, gained = other, gain
+        if gap <= question.precision * (1.0 if question.epsilon is not None else answer.upper):
+            break
+    return answer, gained
+
+
+def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float, float]:
+    """The same, by one try; and by what factor the budget of grids is to be smaller. Without a lower end steps may be taken apart, unless
+    the errors of transforms show then, which may be looked at closely otherwise."""
     if not (bracket or question.whole) and (other := _apart(parts, question)):
         try:
-            answer, gained, loose = _on_grids(other, question, log_tail, False, True)
+            answer, gained, loose, finer = _on_grids(other, question, log_tail, False, True)
             epsilon = answer.upper if question.epsilon is None else question.epsilon
             senseless = ROUGHER * question.precision if epsilon > NO_PRIVACY else 0.0
             if loose < max(question.seen, _LOOSE, senseless) or not closer(parts):
-                return answer, gained
+                return answer, gained, finer
         except TooLarge:
             pass  # as they are, they may fit
-    return _on_grids(parts, question, log_tail, bracket, False)[:2]
+    answer, gained, _, finer = _on_grids(parts, question, log_tail, bracket, False)
+    return answer, gained, finer
 
 
 def _apart(parts: Parts, question: Asked) -> Parts | None:
@@ -270,8 +306,9 @@ def _rounding(parts: Parts, c: Cumulants) -> float:
     return sum(count * imprecision(pair, c.tilt) for pair, count in parts) + _SUM * abs(c.log_total)
 
 
-def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float]:
-    """The same, and the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
+def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float, float]:
+    """The same, with the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
+    work.count(_EACH)
     steps = sum(count for _, count in parts)
     around = question.aimed
     kept = inf if around is None else around if question.aim is None else _KEPT * around
@@ -282,8 +319,8 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
         c = cumulants(near, steepest(near))
     rounding = _rounding(near, c)
     budget, resolved = _budget(question, c, 0.0 if bracket else rounding), _resolved(near, c, around)
-    both = (scales.rounded(near, c, budget, resolved * question.coarser) if apart and c.deviation > 0 else
-            rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser))
+    both = (scales.rounded(near, c, budget, resolved * question.coarser, question.cells) if apart and c.deviation > 0 else
+            rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser, question.cells))
     slack = {+1: rounding, -1: QUADRATURE * steps + _SUM * abs(c.log_total)}
     low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
@@ -315,7 +352,25 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     at = above if question.epsilon is None else question.epsilon
     loose = upper.loose(at) if at < inf else inf
     told = witness(near, c, both) | ({"apart": max(loss for loss, _ in parts[1][0].atoms)} if apart and len(parts) > 1 else {})
-    return Bracket(above, min(below, above), told), gained, loose
+    finer = 1.0
+    if not bracket and sum(len(grid.weight) for grid, _ in both.single) < _MOST_POINTS:
+        finer = _finer(upper, question, at, upper.grid.log_total - c.log_total, both.step, budget)
+    return Bracket(above, min(below, above), told), gained, loose, finer
+
+
+def _finer(upper: Reader, question: Asked, epsilon: float, moved: float, step: float, budget: float) -> float:
+    """By what factor the budget of grids is to be smaller where δ at ε falls far more steeply than the tilt says: what widens a sum of
+    losses changes log δ, and log M, of which it `moved` that much, by the squares of these slopes."""
+    aside = max(_ASIDE * epsilon, step)
+    if not epsilon + aside < NO_PRIVACY or moved <= 0 or (beyond := upper.log_delta(epsilon + aside)) == -inf:
+        return 1.0
+    slope = (upper.log_delta(epsilon) - beyond) / aside
+    steeper = slope * (slope + 1) / (upper.tilt * (upper.tilt + 1))
+    left = min(1.0, question.rougher) * question.precision * (_LEFT if question.epsilon is not None else _LEFT_OF_EPSILON * slope * epsilon)
+    wanted = left / (steeper * moved) if steeper > _STEEPER and steeper * moved > _SEEN_AGAIN * left else 1.0
+    if 0 < epsilon < _COARSE * step and slope * step > _UNEVEN:
+        wanted = min(wanted, epsilon / (2 * _COARSE * step))
+    return min(1.0, max(wanted, _AT_ONCE) * _SHARES * moved / budget) if wanted < 1 else 1.0
 
 
 def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:

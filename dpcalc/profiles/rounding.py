@@ -58,11 +58,11 @@ class Rounded(NamedTuple):
 
 
 def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True,
-                      resolved: float = inf, coarser: float = 1.0) -> Rounded:
+                      resolved: float = inf, coarser: float = 1.0, most: float = inf) -> Rounded:
     """Grids whose rounding moves log δ by no more than the budget, where memory allows that; that of lower values only if `tight`.
 
     `resolved` is the step that tells the losses apart that decide, where they are rare: log M does not show what becomes of those. By
-    `coarser` the grids are that where log M does not say how fine they need to be.
+    `coarser` the grids are that where log M does not say how fine they need to be; `most` cells are enough.
     """
     steps = sum(count for _, count in parts)
     offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
@@ -80,7 +80,8 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
         factor = _refinement(budget, above, below if tight else 0.0, cells)
         if samples and cells < 0.9 * least:
             factor = min(factor, cells / least)
-        if factor == 1:
+        factor = max(factor, cells / most)
+        if factor >= 1:
             break
         try:
             upper, lower, above, below = round_single(parts, c.tilt, step * factor, offsets, depth, bracket)

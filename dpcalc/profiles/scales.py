@@ -189,20 +189,21 @@ def _ratio(spread: float, step: float) -> float:
     return _WIDE * sqrt(spread) / (_LAST * step)
 
 
-def rounded(parts: Parts, c: Cumulants, budget: float, resolved: float) -> Rounded:
+def rounded(parts: Parts, c: Cumulants, budget: float, resolved: float, most: float = inf) -> Rounded:
     """Of one pair, or of large and small losses, that are not all alike: grids whose rounding moves log δ by about the budget at most.
 
-    `resolved` is the step that tells the losses apart that decide, where they are rare.
+    `resolved` is the step that tells the losses apart that decide, where they are rare; of one pair `most` cells are enough.
     """
     if len(parts) == 1:
-        return _of_one(*parts[0], c, _SHARE * budget, resolved)
+        return _of_one(*parts[0], c, _SHARE * budget, resolved, most)
     (large, count), (small, _) = parts
     return _of_both(large, small, count, c, _SHARES * budget, resolved)
 
 
-def _of_one(pair: Pair, count: int, c: Cumulants, allowed: float, resolved: float) -> Rounded:
+def _of_one(pair: Pair, count: int, c: Cumulants, allowed: float, resolved: float, most: float) -> Rounded:
     """Up to a grid on which the sum has few points."""
-    fine = _short(min(losses(pair, count, c).step_for(allowed), resolved))
+    x = losses(pair, count, c)
+    fine = _short(max(min(x.step_for(allowed), resolved), 2 * float(x.size[-1]) / most))
     single = [(_single(pair, count, c.tilt, fine), count)]
     levels, ratio = _levels(_ratio(count * single[0][0].moments()[1], fine))
     last = fine * ratio**levels

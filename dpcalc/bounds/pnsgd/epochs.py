@@ -38,7 +38,7 @@ _AT_FIRST, _DEEPER = -60.0, 1.5  # log δ that a profile is followed to at first
 _DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times as far above the profile, and composed as roughly
 _DEEP_BUDGET = 30.0  # the same, where ε is to meet a budget: it is as near then
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
-_SEEN = 1e-4  # errors of δ that are looked at, where ε is to meet a budget
+_SEEN = 1e-4  # errors of δ that are looked at
 # Of log δ, above which basic composition is not to be sharper by the smaller blocks of one value; of an ε, where δ falls steeply.
 _BASIC, _FARTHER = 0.1, 1.15
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
@@ -55,11 +55,11 @@ _ERROR = "δ up to 1 % above it at 1000 records and 6 % at 1e12; log δ up to 2 
 
 
 class Closeness(NamedTuple):
-    """How closely δ is composed: times the usual precision, errors of δ that are looked at (None: the usual ones), and times what grids may
-    do within that precision."""
+    """How closely δ is composed: times the usual precision, errors of δ that are looked at, and times what grids may do within that
+    precision."""
 
     precision: float = 1.0
-    seen: float | None = None
+    seen: float = _SEEN
     grids: float = 1.0
 
 
@@ -174,11 +174,11 @@ def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int
 def _as_closely(samples: Samples, log_delta: float, steps: int) -> Closeness:
     """How closely log δ is told where ε is to meet a budget: over many epochs as closely as ε is."""
     if steps <= MANY:
-        return Closeness(max(1.0, (log_delta / _DEEP_BUDGET) ** 2), _SEEN)
+        return Closeness(max(1.0, (log_delta / _DEEP_BUDGET) ** 2))
     from dpcalc.profiles import asked, compose
 
     as_epsilon = compose.allowed(_parts(samples, steps), log_delta, asked.PRECISION, _most(steps))
-    return Closeness(seen=_SEEN, grids=max(1.0, as_epsilon / asked.PRECISION))
+    return Closeness(grids=max(1.0, as_epsilon / asked.PRECISION))
 
 
 def _most(steps: int) -> float:
@@ -221,16 +221,15 @@ def _epsilon_like_gaussian(samples: Samples, steps: int, log_delta: float) -> fl
 def _delta(samples: Samples, steps: int, epsilon: float, closeness: Closeness) -> Bracket:
     from dpcalc.profiles import asked, compose
 
-    seen = asked.SEEN if closeness.seen is None else closeness.seen
     precision = closeness.precision * asked.PRECISION
-    return compose.log_delta_at(_parts(samples, steps), epsilon, precision, bracket=False, seen=seen, rougher=closeness.grids)
+    return compose.log_delta_at(_parts(samples, steps), epsilon, precision, bracket=False, seen=closeness.seen, rougher=closeness.grids)
 
 
 @remembered(8)
 def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
     from dpcalc.profiles import compose
 
-    return compose.epsilon_at(_parts(samples, steps), log_delta, bracket=False, most=_most(steps))
+    return compose.epsilon_at(_parts(samples, steps), log_delta, bracket=False, seen=_SEEN, most=_most(steps))
 
 
 @remembered(4)
@@ -291,8 +290,12 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     near = epsilon_along(samples, each) if samples else 0.0
     if not samples or not 0 < near < inf:
         return up(steps * _one_epoch(bound, each, p), 4e-16)
-    if samples[1][0] < each + _BASIC and at(bound, 0.0, p) <= each:
-        return 0.0
+    if samples[1][0] < each + _BASIC:
+        if (at_zero := at(bound, 0.0, p)) <= each:
+            return 0.0
+        near = epsilon_along(samples, each + samples[1][0] - at_zero)  # as far above it as at 0
+        if (further := at(bound, near, p)) < at_zero:
+            near *= (at_zero - each) / (at_zero - further)
     gap = cache(lambda epsilon: log_share(at(bound, epsilon, p), each))
     fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART) / -each
     try:
