@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import mpmath
-from mpmath.libmp import fone, from_float, from_int, mpf_add, mpf_div, mpf_exp, mpf_log, mpf_mul, mpf_pos, mpf_shift, mpf_sub, to_float
+from mpmath.libmp import fone, from_float, from_man_exp, mpf_add, mpf_exp, mpf_log, mpf_mul, mpf_pos, mpf_sub, to_fixed, to_float
 
 from dpcalc.numerics.lambert import lambert_w_log
 from dpcalc.numerics.mptheta import theta, theta_rest
@@ -16,7 +16,6 @@ _DOUBLE = 50  # bits of a double that are right
 _ORDER = 4
 _GUARD = 10  # bits
 _TINY = -40  # of log x
-_THREE = from_int(3)
 
 
 def context() -> Any:
@@ -29,21 +28,36 @@ def context() -> Any:
 
 def lambert_w(mp: Any, x: Any) -> Any:
     """W(x) of x > 0, from that in doubles: Fritsch, Shafer and Crowley's iteration (1973), which makes four times as many digits right."""
-    x, bits = x._mpf_, _DOUBLE
-    log_x = mpf_log(x, mp.prec + _GUARD)
-    prec = mp.prec + _GUARD + max(0, log_x[2] + log_x[3])
+    x = x._mpf_
+    size = max(0, (x[2] + x[3]).bit_length())  # of log x
+    prec = mp.prec + _GUARD + size
     log_x = mpf_log(x, prec)
     start = to_float(log_x)
     w = from_float(lambert_w_log(start)) if start > _TINY else x  # W(x) = x − x² + …
-    while bits < prec:
-        bits *= _ORDER
-        p = min(bits + _GUARD, prec)
-        z, more = mpf_sub(mpf_sub(log_x, mpf_log(w, p), p), w, p), mpf_add(fone, w, p)
-        twice = mpf_shift(z, 1)
-        q = mpf_mul(mpf_shift(more, 1), mpf_add(more, mpf_div(twice, _THREE, p), p), p)
-        step = mpf_div(mpf_mul(z, mpf_sub(q, z, p), p), mpf_mul(more, mpf_sub(q, twice, p), p), p)
-        w = mpf_add(w, mpf_mul(w, step, p), p)
+    for p in _precisions(prec):
+        w = _nearer(w, log_x, p, size)
     return mp.make_mpf(mpf_pos(w, mp.prec, "n"))
+
+
+@lru_cache(maxsize=64)
+def _precisions(prec: int) -> list[int]:
+    """Of the steps, each with about four times the bits of the one before, from those of a double on."""
+    found = [prec]
+    while found[-1] > _ORDER * _DOUBLE:
+        found.append(-(-found[-1] // _ORDER) + _GUARD)
+    return found[::-1]
+
+
+def _nearer(w: Any, log_x: Any, p: int, size: int) -> Any:
+    """One step, in whole numbers, multiples of 2^−bits."""
+    bits = p + size
+    one = 1 << bits
+    v = to_fixed(w, bits)
+    z = to_fixed(log_x, bits) - to_fixed(mpf_log(w, p + size), bits) - v
+    more = one + v
+    q = more * (more + 2 * z // 3) >> bits - 1
+    step = (z * (q - z) << bits) // (more * (q - 2 * z))
+    return mpf_mul(w, from_man_exp(one + step, -bits), p)
 
 
 def log1p(mp: Any, x: Any) -> Any:

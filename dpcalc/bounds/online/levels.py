@@ -98,14 +98,13 @@ class Schedule(NamedTuple):
         return last
 
     def exact(self, mp: Any, j: Any) -> Any:
-        return _exact(mp, self, j)
+        return _half_exact(mp, *self.step) * _exact(mp, self.noise, self.c1, self.c2, self.decay, j)
 
 
 @kept(_KEPT)
-def _exact(mp: Any, schedule: Schedule, j: Any) -> Any:
-    """The level as printed; every ε asks for it again."""
-    half = _half_exact(mp, *schedule.step)
-    return level_exact(mp, schedule.noise, mp.mpf(j) ** mp.mpf(schedule.decay), half, schedule.c1, schedule.c2)
+def _exact(mp: Any, noise: str, c1: float, c2: float, decay: float, j: Any) -> Any:
+    """The level as printed with MD/(2η) = 1; every ε asks for it again, and every learning rate."""
+    return level_exact(mp, noise, mp.mpf(j) ** mp.mpf(decay), mp.mpf(1), c1, c2)
 
 
 @kept()

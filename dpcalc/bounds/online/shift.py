@@ -123,8 +123,8 @@ def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
 @kept(4)
 def _long_sum(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
     """The same for every ε."""
-    if c == 1:
-        return smooth_sum(mp, lambda t: levels.exact(mp, t) ** 2, first, last)
+    if c == 1:  # the later steps at the places where the product of B asks for them, too
+        return levels.exact(mp, first) ** 2 + smooth_sum(mp, lambda t: levels.exact(mp, t) ** 2, first + 1, last)
     loudest = levels.exact(mp, first) ** 2
     return smooth_sum(mp, lambda s: c ** (2 * (s - 1)) * levels.exact(mp, last + 1 - s) ** 2, 1, last + 1 - first,
                       lambda s: c ** (2 * (s - 1)) * loudest)

@@ -8,6 +8,7 @@ from typing import Any
 from dpcalc.bounds.pnsgd.step import squared_contraction
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.elementary import log_add
+from dpcalc.numerics.kept import kept
 from dpcalc.numerics.lambert import lambert_w_log
 
 
@@ -68,4 +69,10 @@ def level_exact(mp: Any, noise: str, x: Any, half: Any, c1: float, c2: float) ->
     """The level as printed."""
     if noise == "laplace":
         return half / mp.log(x / mp.mpf(c1) + mp.mpf(c2))
-    return half / mp.sqrt(mp.lambertw(x**2 / (2 * mp.pi * mp.mpf(c1) ** 2) + mp.mpf(c2)).real)
+    return half / mp.sqrt(mp.lambertw(x**2 / _area_exact(mp, c1) + mp.mpf(c2)).real)
+
+
+@kept()
+def _area_exact(mp: Any, c1: float) -> Any:
+    """2πC1²; every step asks for it."""
+    return 2 * mp.pi * mp.mpf(c1) ** 2
