@@ -93,8 +93,22 @@ def best_order(bound: Bound, conversion: Bound, params: Params, question: Questi
         best = _descend(at, _guess(curve, question), 0.4, _FINE)
     value = at(best)
     if value == inf:
+        _raise_of_parameters(bound, params, best)
         raise OutOfScope("no-solution", f"{bound.name} is infinite at every order (or above the largest double)")
     return float(best), curve(best), value
+
+
+def _raise_of_parameters(bound: Bound, params: Params, alpha: float) -> None:
+    """What the theorem says against these parameters, at whatever order."""
+    own = own_params(bound, params)
+    try:
+        bound.value(alpha, **own, **chosen(bound, own, alpha=alpha))
+    except OverflowError:
+        return
+    except OutOfScope as reason:
+        if reason.option in (None, "--alpha"):
+            return
+        raise
 
 
 def _descend(at: Callable[[float], float], start: float, step: float, tolerance: float) -> float:

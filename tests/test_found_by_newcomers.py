@@ -152,6 +152,14 @@ def test_certified_ends_of_a_tiny_delta():
     assert 0 <= found["lower"] <= found["upper"]
 
 
+@pytest.mark.parametrize("asked_for", ["--sigma 1 --delta 1e-5", "--delta 1e-5 --epsilon 1 --solve sigma"])
+@pytest.mark.parametrize("bound", ["output-perturbation", "output-perturbation-shuffled"])
+def test_a_named_bound_blames_the_option_that_its_theorem_is_about(bound, asked_for):
+    """--delta at first: "infinite at every order"."""
+    code, words = said(f"shuffle-pnsgd {RUN} --n 1000 {asked_for} --bound {bound}")
+    assert code == 2 and "--strong-convexity: 0: c = max(|1−ηρ|, |1−ηβ|) = 1 must be below 1" in words
+
+
 def test_a_schedule_fits_the_schema():
     import jsonschema
 
