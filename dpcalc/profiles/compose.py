@@ -361,8 +361,8 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
 def _finer(upper: Reader, question: Asked, epsilon: float, moved: float, step: float, budget: float) -> float:
     """By what factor the budget of grids is to be smaller where δ at ε falls far more steeply than the tilt says: what widens a sum of
     losses changes log δ, and log M, of which it `moved` that much, by the squares of these slopes."""
-    aside = max(_ASIDE * epsilon, step)
-    if not epsilon + aside < NO_PRIVACY or moved <= 0 or (beyond := upper.log_delta(epsilon + aside)) == -inf:
+    aside, least = max(_ASIDE * epsilon, step), question.epsilon is None and epsilon == 0
+    if least or not epsilon + aside < NO_PRIVACY or moved <= 0 or (beyond := upper.log_delta(epsilon + aside)) == -inf:
         return 1.0
     slope = (upper.log_delta(epsilon) - beyond) / aside
     steeper = slope * (slope + 1) / (upper.tilt * (upper.tilt + 1))
