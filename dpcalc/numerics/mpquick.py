@@ -40,12 +40,12 @@ def lambert_w(mp: Any, x: Any) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _precisions(prec: int) -> list[int]:
+def _precisions(prec: int) -> tuple[int, ...]:
     """Of the steps, each with about four times the bits of the one before, from those of a double on."""
     found = [prec]
     while found[-1] > _ORDER * _DOUBLE:
         found.append(-(-found[-1] // _ORDER) + _GUARD)
-    return found[::-1]
+    return tuple(found[::-1])
 
 
 def _nearer(w: Any, log_x: Any, p: int, size: int) -> Any:

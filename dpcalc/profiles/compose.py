@@ -12,9 +12,10 @@ from dpcalc.profiles.bracket import Bracket, witness
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
+from dpcalc.profiles.finer import budget_for, resolved_step
 from dpcalc.profiles.law import QUADRATURE, TooLarge, imprecision, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
-from dpcalc.profiles.rounding import Grids, finest, rounded_to_budget, steepest
+from dpcalc.profiles.rounding import Grids, rounded_to_budget, steepest
 from dpcalc.profiles.sharper import NEAR, closer, sharper
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants
 
@@ -28,22 +29,13 @@ _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as m
 _KEPT = 1.3  # times an ε that is only aimed at: as large losses are not cut off
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
-_RESOLVED = 50  # steps up to the ε asked about, where rare losses decide; finer ones magnify the rounding of transforms
 _UNSEEN = 0.01  # of what ε allows δ to change by, without a lower end: errors that are not looked at
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _ROUNDED = 0.7  # of the budget, for rounding to grids
 _AS_ROUNDING, _SUM = 0.25, 4e-16  # of what rounding adds, for grids; of log M, that its sum is off by
-# Times the precision, of log δ and of ε: what may be left of the change by grids where that of log M does not tell it; from how many times
-# as much on grids are finer.
-_LEFT, _LEFT_OF_EPSILON, _SEEN_AGAIN = 5.0, 3.0, 2.0
-# Grids, each for a part of the budget of the last one, as long as that has few points; and the most of these.
-_TRIES, _AT_ONCE, _MOST_POINTS, _CELLS = 2, 1 / 6, 40_000, 120_000
+_TRIES, _CELLS = 2, 120_000  # finer grids; the most points of these
 _WORTH = 1.5e5  # units of work, after which there is no other try
-_SHARES = 3.0  # of what grids changed log M by, is the budget that leads to as fine ones
-_COARSE, _UNEVEN = 4.0, 0.01  # steps: an ε that near to 0 is between the first ones; of log δ, from one to the next
-_STEEPER = 4.0  # a change of log δ, over that of log M, from which on that does not tell it
-_ASIDE = 0.1  # of ε, for a slope
 _EACH = 3e4  # units of work, beside those of transforms
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 _LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
@@ -292,7 +284,7 @@ def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tup
 
 def _apart(parts: Parts, question: Asked) -> Parts | None:
     c = question.tilt_for(parts)
-    resolved = _resolved(parts, c, question.aimed) * question.coarser
+    resolved = resolved_step(parts, c, question.aimed) * question.coarser
     return scales.apart(parts, c, _budget(question, c, _rounding(parts, c)), resolved)
 
 
@@ -318,7 +310,7 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     if c.tilt > steepest(near):
         c = cumulants(near, steepest(near))
     rounding = _rounding(near, c)
-    budget, resolved = _budget(question, c, 0.0 if bracket else rounding), _resolved(near, c, around)
+    budget, resolved = _budget(question, c, 0.0 if bracket else rounding), resolved_step(near, c, around)
     both = (scales.rounded(near, c, budget, resolved * question.coarser, question.cells) if apart and c.deviation > 0 else
             rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser, question.cells))
     slack = {+1: rounding, -1: QUADRATURE * steps + _SUM * abs(c.log_total)}
@@ -352,30 +344,5 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     at = above if question.epsilon is None else question.epsilon
     loose = upper.loose(at) if at < inf else inf
     told = witness(near, c, both) | ({"apart": max(loss for loss, _ in parts[1][0].atoms)} if apart and len(parts) > 1 else {})
-    finer = 1.0
-    if not bracket and sum(len(grid.weight) for grid, _ in both.single) < _MOST_POINTS:
-        finer = _finer(upper, question, at, upper.grid.log_total - c.log_total, both.step, budget)
-    return Bracket(above, min(below, above), told), gained, loose, finer
-
-
-def _finer(upper: Reader, question: Asked, epsilon: float, moved: float, step: float, budget: float) -> float:
-    """By what factor the budget of grids is to be smaller where δ at ε falls far more steeply than the tilt says: what widens a sum of
-    losses changes log δ, and log M, of which it `moved` that much, by the squares of these slopes."""
-    aside, least = max(_ASIDE * epsilon, step), question.epsilon is None and epsilon == 0
-    if least or not epsilon + aside < NO_PRIVACY or moved <= 0 or (beyond := upper.log_delta(epsilon + aside)) == -inf:
-        return 1.0
-    slope = (upper.log_delta(epsilon) - beyond) / aside
-    steeper = slope * (slope + 1) / (upper.tilt * (upper.tilt + 1))
-    left = min(1.0, question.rougher) * question.precision * (_LEFT if question.epsilon is not None else _LEFT_OF_EPSILON * slope * epsilon)
-    wanted = left / (steeper * moved) if steeper > _STEEPER and steeper * moved > _SEEN_AGAIN * left else 1.0
-    if 0 < epsilon < _COARSE * step and slope * step > _UNEVEN:
-        wanted = min(wanted, epsilon / (2 * _COARSE * step))
-    return min(1.0, max(wanted, _AT_ONCE) * _SHARES * moved / budget) if wanted < 1 else 1.0
-
-
-def _resolved(parts: Parts, c: Cumulants, epsilon: float | None) -> float:
-    """The step that is wanted where rare losses decide, or those near the end of the range; inf elsewhere."""
-    if not epsilon or not tilt.is_rare(parts, c):
-        return inf
-    left = largest_loss(parts) - epsilon
-    return max((min(epsilon, left) if left > 0 else epsilon) / _RESOLVED, finest(parts))
+    finer = 1.0 if bracket else budget_for(question, upper, at, both, upper.grid.log_total - c.log_total) / budget
+    return Bracket(above, min(below, above), told), gained, loose, min(1.0, finer)
