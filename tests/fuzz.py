@@ -122,7 +122,7 @@ def strict(text):
 
 
 UNIT = {"delta", "delta_lower", "delta_limit", "tv", "tv_lower", "success", "tpr", "worst_delta"}
-FREE = {"log_delta", "log_delta_limit", "tilt", "error", "id"}  # id: what a line of a batch says
+FREE = {"log_delta", "log_delta_limit", "worst_log_delta", "tilt", "error", "id"}  # id: what a line of a batch says
 
 
 def numbers(data, key=""):

@@ -19,6 +19,8 @@ SMOOTH = {
     "bend": lambda mp, t: 1 / (1 + (mp.mpf(t) / 3000) ** 4),
     "exponential": lambda mp, t: mp.expm1(3 * mp.exp(-mp.mpf(t) / 500)),
     "early": lambda mp, t: mp.exp(-mp.mpf(t) / 3),
+    "steep": lambda mp, t: 1 / mp.mpf(t) ** 30,
+    "both ends": lambda mp, t: 1 / (mp.mpf(t) * (9000 - t)),
 }
 
 
@@ -50,7 +52,31 @@ def test_a_sum_from_its_other_end_and_one_of_as_many_terms_as_there_are_records(
 
     tail = mp.mpf(10) ** -12 - mp.mpf(10) ** -24 / 2 + mp.mpf(10) ** -36 / 6
     assert abs(mpsum.smooth_sum(mp, square, 1, 10**12) - (mp.pi**2 / 6 - tail)) < mp.mpf(10) ** -42
-    assert len(asked) < 3000
+    assert len(asked) < 900
+
+
+@pytest.mark.parametrize("digits", [15, 50])
+@pytest.mark.parametrize("power", ["1.5", "2", "7.3", "30"])
+def test_a_sum_to_its_end_is_a_difference_of_zeta_functions(power, digits):
+    mp, more = context(digits + 15), context(digits + 250)  # a small zeta cancels
+    s = mp.mpf(power)
+    for first, last in ((1, 10**6), (700, 10**9 + 7), (12345, 10**15)):
+        got = mpsum.smooth_sum(mp, lambda t: mp.mpf(t) ** -s, first, last)
+        want = more.zeta(more.mpf(s), first) - more.zeta(more.mpf(s), last + 1)
+        assert abs(more.mpf(got) / want - 1) < more.mpf(10) ** -(digits + 10)
+
+
+def test_a_sum_that_was_cut_once_is_cut_like_that_again():
+    mp, asked = context(45), []
+
+    def bend(t):
+        asked.append(t)
+        return 1 / (1 + (mp.mpf(t) / 3000) ** 4)
+
+    first = mpsum.smooth_sum(mp, bend, 1, 10**9)
+    values = len(asked)
+    again = mpsum.smooth_sum(mp, bend, 1, 10**9)
+    assert len(asked) - values < 0.9 * values and abs(again / first - 1) < mp.mpf(10) ** -35
 
 
 def test_a_sum_that_no_polynomials_follow_is_refused():

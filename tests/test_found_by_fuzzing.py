@@ -155,3 +155,18 @@ def test_losses_on_many_scales(question, value):
     profile = ('{"kind":"profile","epsilon":[0.0,0.01164,0.6094,22440000.0,13220000000000.0,1.385e+26],'
                '"delta":[1.0,1.0,0.999999999998,0.999999999702,1.384e-06,0.0]}')
     assert float(answered(["convert", "-", *question.split(), "--steps", "3551", "-q"], profile).out) == pytest.approx(value, rel=1e-6)
+
+
+STREAM = "online-noise --lipschitz 446 --smoothness 0 --diameter 0.0413 --learning-rate 0.0443181 --c2 0"
+
+
+@pytest.mark.parametrize("line", [
+    f"{STREAM} --index 10000 --n 10000 --c1 1e3 --decay 1.25 --delta 3.44e-11",  # the limit's sum of losses of 1e12 to step 1e300
+    f"{STREAM} --index 1 --n 1 --c1 1 --decay 1.93 --delta 1e-100 --digits 20",
+    f"{STREAM} --index 2500 --n 5000 --decay 1.5 --epsilon 0.0325 --delta 1.74e-12 --solve c1 --digits 15",  # log(1 + e^(1e13)), out of memory
+])
+def test_streams_whose_losses_are_far_beyond_doubles(line):
+    answer = json.loads(answered([*line.split(), "--json"]).out)
+    assert all(0 <= answer["result"][key] < float("inf") for key in ("epsilon", "delta", "delta_limit"))
+    assert all(float(text) <= row.get("epsilon", row.get("result", {}).get("epsilon")) * (1 + 1e-12)
+               for row in answer["bounds"] for text in row.get("digits", {}).values())

@@ -63,9 +63,10 @@ def _nearer(w: Any, log_x: Any, p: int, size: int) -> Any:
 def log1p(mp: Any, x: Any) -> Any:
     """log(1 + x) of real x > −1, with as many bits more as 1 + x hides."""
     x = mp.mpf(x)._mpf_
-    if not x[1] or x[2] + x[3] < -mp.prec:
+    size = x[2] + x[3] if x[1] else 0
+    if not x[1] or size < -mp.prec:
         return mp.make_mpf(x)
-    return mp.make_mpf(mpf_log(mpf_add(fone, x), mp.prec))
+    return mp.make_mpf(mpf_log(mpf_add(fone, x, mp.prec + abs(min(size, 0)) + _GUARD, "n"), mp.prec))
 
 
 def expm1(mp: Any, x: Any) -> Any:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import mul
+from collections.abc import Callable, Iterator
+from operator import add, mul, sub
 from typing import Any
 
 from dpcalc.numerics.kept import kept
 
-_NODES, _FEWER = 1.31, 5  # of a panel, per digit, less a few: where no singularity is nearer to its ends than it is long
-_FEW, _DENSE = 250, 16  # terms that are added one by one; nodes squared to as many terms: with fewer, moments cancel
+_NODES, _FEWER = 1.31, 5  # of a panel, per digit, less a few
+_FEW, _DENSE = 250, 64  # terms that are added one by one; nodes squared to as many terms: with fewer, slopes of a polynomial are lost
+_LONGEST = 8  # doublings of a panel; the first one has one, each other one twice as many as the one before
 _GUARD = 10  # digits that a sum may be short of the working precision
 _MOST = 20_000  # values in all
 _LAST = 4  # coefficients that tell how far a polynomial is from the function
-_SPARE = 40  # bits, of the terms of a moment, which cancel
+_SPARE = 16  # bits, of the places of values
+_LITTLE = 100  # times less than what a sum may be off by: what is left out
 
 
 class TooRough(ArithmeticError):
@@ -37,87 +39,130 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int, most: Ca
     """Σ_{t=first}^{last} f(t) of an f >= 0 that is analytic to the right of t = 0, on the scale of t or, in places, a smaller one; to ten
     digits less than the working precision. `most(t)` is not less than f from t on: f itself, if it falls. Raises TooRough.
 
-    The first terms are added. Panels that double are halved until the Chebyshev series of f through as many points as digits ask for
-    ends; a polynomial's sum is known: Euler–Maclaurin around midpoints, whose series ends.
+    The first terms are added. The rest is cut into panels, whose ends count for half in each; a long panel is halved in log t until the
+    Chebyshev series of f(t)·t in log t ends at as many points as digits ask for. That gives the integral and, at both ends, the slopes of
+    f for Euler–Maclaurin.
     """
     few = _few(mp)
     if not is_long(mp, last - first + 1):
         return mp.fsum(f(t) for t in range(first, last + 1))
-    total = mp.fsum(f(t) for t in range(first, first + few))
-    left, values, small = [(first + few, last)], few, mp.mpf(10) ** (_GUARD - mp.dps)
+    start = first + few
+    total = mp.fsum(f(t) for t in range(first, start)) + f(start) / 2
+    panels, done = _panels(mp, start, last), list[tuple[int, int]]()
+    left, values, small, beyond = panels[::-1], few, mp.mpf(10) ** (_GUARD - mp.dps), None
     while left:
         a, b = left.pop()
-        count = b - a + 1
-        if (most or f)(a) * count <= small * total / 100:
+        if (most or f)(a) * (b - a) <= small * total / _LITTLE:
+            done.append((a, b))
+            beyond = None
             continue
-        values += min(count, _nodes(mp))
+        values += min(b - a, _nodes(mp))
         if values > _MOST:
             raise TooRough("a sum of too many terms that change too much")
-        if count <= few:
-            total += mp.fsum(f(t) for t in range(a, b + 1))
-            continue
-        part = _panel(mp, f, a, count, small, total) if b <= 2 * a else None
+        if b - a > few:
+            part, beyond = _panel(mp, f, a, b, small, total, beyond)
+        else:
+            part, beyond = mp.fsum(f(t) for t in range(a + 1, b)) + (f(a) + f(b)) / 2, None
         if part is None:
-            middle = min(2 ** a.bit_length(), b - 1) if b > 2 * a else (a + b) // 2  # so that another sum has the same panels
-            left += [(middle + 1, b), (a, middle)]
+            doublings = (b // a).bit_length() - 1
+            middle = a << max(1, doublings // 2) if b > 2 * a else (a + b) // 2
+            left += [(middle, b), (a, middle)]
         else:
             total += part
-    return total
-
-
-def _panel(mp: Any, f: Callable[[Any], Any], first: int, count: int, small: Any, total: Any) -> Any | None:
-    """The sum of `count` terms by a polynomial; None where that is not as near as wanted. In whole numbers, multiples of 2^−precision of
-    the largest value."""
-    nodes, prec = _nodes(mp), mp.prec
-    cosines, half, middle = _cosines(mp, nodes), mp.mpf(count) / 2, first + mp.mpf(count - 1) / 2
-    values = [f(middle + half * mp.ldexp(cosines[2 * k + 1], -prec)) for k in range(nodes)]
-    if not (largest := max(values)):
-        return largest
-    size = mp.mag(largest)
-    whole = [mp.to_fixed(value, prec - size) for value in values]
-    found = mp.ldexp(sum(map(mul, whole, _weights(mp, nodes, count))) * count, size - 2 * prec)
-    last = (sum(map(mul, whole, [cosines[m * (2 * k + 1) % (4 * nodes)] for k in range(nodes)])) for m in range(nodes - _LAST, nodes))
-    rest = mp.ldexp(max(map(abs, last)) * 2 * count // nodes, size - 2 * prec)
-    return found if rest <= small * max(abs(found), total) else None
+            done.append((a, b))
+    panels[:] = done
+    return total + f(last) / 2
 
 
 @kept()
-def _cosines(mp: Any, nodes: int) -> list[int]:
-    """cos(πj/(2K)) for j < 4K."""
-    return [mp.to_fixed(mp.cospi(mp.mpf(j) / (2 * nodes)), mp.prec) for j in range(4 * nodes)]
-
-
-@kept(256)
-def _weights(mp: Any, nodes: int, count: int) -> list[int]:
-    """Of the values, for the mean of the polynomial through them: 2/K Σ_m cos(mπ(2k+1)/(2K))·(mean of T_m)."""
-    cosines, means = _cosines(mp, nodes), _means(mp, nodes, count)
-    found = [sum(mean * cosines[2 * m * (2 * k + 1) % (4 * nodes)] for m, mean in enumerate(means)) * 2 // nodes >> mp.prec
-             for k in range((nodes + 1) // 2)]
-    return found + found[: nodes // 2][::-1]
-
-
-def _means(mp: Any, nodes: int, count: int) -> list[int]:
-    """Mean of T_m over the middles of `count` equal parts of [−1, 1], for even m; half of it for m = 0."""
-    found, square = [1 << mp.prec - 1], count * count
-    for m, terms in enumerate(_series(mp, nodes)[1:], 1):
-        total = 0
-        for term in terms:
-            total = (term + total) * 4 // square
-        found.append((total >> _SPARE) + (1 << mp.prec) // (1 - 4 * m * m))
+def _panels(mp: Any, start: int, last: int) -> list[tuple[int, int]]:
+    """Where the last sum over these terms was cut: another one, as at the next ε, is likely to change on the same scale."""
+    found, a, doublings = list[tuple[int, int]](), start, 1
+    while a < last:
+        b = min(a << doublings, last)
+        found.append((a, b))
+        a, doublings = b, min(2 * doublings, _LONGEST)
     return found
 
 
+def _panel(mp: Any, f: Callable[[Any], Any], first: int, last: int, small: Any, total: Any, at_first: Any | None) -> tuple[Any | None, Any]:
+    """The sum from the first to the last term, these two halved, by a polynomial, and what of it is not the integral at the last one; None
+    where that is not as near as wanted. The same at the first one is given where the panel before told it. Coefficients are whole
+    numbers, multiples of 2^−precision of the largest value."""
+    prec, doublings = mp.prec, (last // first).bit_length() - 1
+    half, powers = _powers(mp, _nodes(mp), 1 << doublings if last == first << doublings else mp.mpf(last) / first)
+    middle = mp.sqrt(mp.mpf(first) * last)
+    values = [f(middle * x) * x for x in powers]
+    if not (largest := max(values)):
+        return largest, None
+    size = mp.mag(largest)
+    terms = _coefficients(mp, [mp.to_fixed(value, prec - size) for value in values])
+    unit = mp.ldexp(middle, size - prec)
+    found = 2 * half * unit * sum(c // (1 - m * m) for m, c in enumerate(terms) if m % 2 == 0)
+    enough = small * max(abs(found), total)
+    if 2 * half * unit * max(map(abs, terms[-_LAST:])) > enough:
+        return None, at_first
+    if at_first is None:
+        mirrored = [-c if m % 2 else c for m, c in enumerate(terms)]
+        at_first = _beyond_integral(mp, _slopes(mp, mirrored, -half, mp.mpf(first), unit), enough / _LITTLE)
+    at_last = _beyond_integral(mp, _slopes(mp, terms, half, mp.mpf(last), unit), enough / _LITTLE)
+    if at_first is None or at_last is None:
+        return None, at_first
+    return found + at_last - at_first, at_last
+
+
 @kept()
-def _series(mp: Any, nodes: int) -> list[list[int]]:
-    """B_{2k}(½)/(2k)!·T_m^{(2k−1)}(1) from the last k on, for even m: Euler–Maclaurin around midpoints, without powers of the distance."""
-    precision = mp.prec
-    with mp.workprec(precision + 2 * _SPARE):
-        sizes = [(mp.mpf(2) ** (1 - 2 * k) - 1) * mp.bernoulli(2 * k) / mp.factorial(2 * k) for k in range(1, nodes // 2 + 1)]
-        found = []
-        for m in range(0, nodes, 2):
-            slope, terms = mp.mpf(m * m), []  # T_m′(1)
-            for k, size in enumerate(sizes[: m // 2], 1):
-                terms.append(mp.to_fixed(size * slope, precision + _SPARE))
-                slope *= mp.mpf((m * m - (2 * k - 1) ** 2) * (m * m - (2 * k) ** 2)) / ((4 * k - 1) * (4 * k + 1))
-            found.append(terms[::-1])
-        return found
+def _powers(mp: Any, nodes: int, ratio: Any) -> tuple[Any, list[Any]]:
+    """Half the logarithm of the ratio of a panel's ends, and its points, in units of its middle."""
+    with mp.workprec(mp.prec + _SPARE):
+        half = mp.log(ratio) / 2
+        return half, [mp.exp(half * mp.cospi(mp.mpf(2 * k + 1) / (2 * nodes))) for k in range(nodes)]
+
+
+def _coefficients(mp: Any, values: list[int]) -> list[int]:
+    """Of the Chebyshev polynomials T_m, from the values at cos(π(2k+1)/(2K))."""
+    nodes, mirrored = len(values), values[::-1]
+    both = list(map(add, values, mirrored)), list(map(sub, values, mirrored))
+    found = [sum(map(mul, both[m % 2], row)) // nodes >> mp.prec - 1 for m, row in enumerate(_rows(mp, nodes))]
+    return [found[0] // 2, *found[1:]]
+
+
+@kept()
+def _rows(mp: Any, nodes: int) -> list[list[int]]:
+    """cos(mπ(2k+1)/(2K)) for k < K/2, for every m; half of it in the middle, which is its own mirror image."""
+    cosines = [mp.to_fixed(mp.cospi(mp.mpf(j) / (2 * nodes)), mp.prec) for j in range(4 * nodes)]
+    rows = [[cosines[m * (2 * k + 1) % (4 * nodes)] for k in range((nodes + 1) // 2)] for m in range(nodes)]
+    for row in rows if nodes % 2 else ():
+        row[-1] //= 2
+    return rows
+
+
+def _slopes(mp: Any, terms: list[int], half: Any, t: Any, unit: Any) -> Iterator[Any]:
+    """f, f′, f″, … at an end of a panel: with G(u) = f(e^u)e^u, f^(r) = e^{−(r+1)u}·(D − 1)(D − 2)⋯(D − r)G."""
+    before, power, scale = list[Any](), mp.one, unit / t
+    for r in range(len(terms)):
+        here = [sum(terms) * power]  # of D^r G; then (D − 1)⋯(D − i)D^{r−i} G
+        for i, x in enumerate(before, 1):
+            here.append(here[-1] - i * x)
+        yield here[-1] * scale
+        before, power, scale = here, power / half, scale / t
+        terms = [c * (m * m - r * r) // (2 * r + 1) for m, c in enumerate(terms)]  # T_m^(r+1)(1)
+
+
+def _beyond_integral(mp: Any, slopes: Iterator[Any], enough: Any) -> Any | None:
+    """Σ_k B_{2k}/(2k)!·f^(2k−1), as far as the terms count; None where they do not become small."""
+    total, last = mp.zero, None
+    for r, slope in enumerate(slopes):
+        if r % 2:
+            term = _bernoulli(mp, (r + 1) // 2) * slope
+            total += term
+            if last is not None and abs(term) <= enough and last <= enough:
+                return total
+            last = abs(term)
+    return None
+
+
+@kept(1000)
+def _bernoulli(mp: Any, k: int) -> Any:
+    """B_{2k}/(2k)!."""
+    return mp.bernoulli(2 * k) / mp.factorial(2 * k)

@@ -6,15 +6,20 @@ from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online.levels import Levels
 from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online.shift import finite, record_ratio, sums_exact
+from dpcalc.bounds.online.shift import COARSE, FINE, finite, record_ratio, sums_exact
 from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd.step import factor_exact
 
 
 def value(epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
-          index: int) -> float:
+          index: int, fine: int = FINE) -> float:
     """log θ(ε, μ_i)."""
-    return log_gaussian(epsilon, record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index))
+    return log_gaussian(epsilon, record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index, fine))
+
+
+def coarse(epsilon: float, **p: Any) -> float:
+    """`value` in larger blocks, near it."""
+    return value(epsilon, fine=COARSE, **p)
 
 
 def inverse(log_delta: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
@@ -38,6 +43,7 @@ BOUND = Bound(
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
     params=tuple(p for p in STREAM if p != "diameter"),
     value=value,
+    coarse=coarse,
     exact=exact,
     rtol=5e-9,
     inverse=inverse,

@@ -22,7 +22,7 @@ from dpcalc.numerics.kept import kept
 from dpcalc.numerics.mpsum import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
-_FINE = 512
+FINE, COARSE = 512, 64
 _ALONE = 0.01  # of the noise so far: with less of it in a block the difference of two sums has lost its digits
 _FAR = 30.0  # of log c: a level that far back counts e^−60
 
@@ -39,13 +39,20 @@ def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[f
         from dpcalc.bounds.online import listed  # arrays: for lists only
 
         return listed.carried(levels, log_c, ends, start)
-    found, q, each = [levels.at(start) ** 2 * (1 - 4e-16)], start, expm1(2 * log_c)
+    square, scale, q, each = _squares(levels.shape), levels.half**2 * (1 - 1e-15), start, expm1(2 * log_c)
+    found = [square(start) * scale]
     for end in ends[1:]:
         steps = end - q
         weight = float(steps) if log_c == 0 or steps == 1 else expm1(2 * steps * log_c) / each
-        found.append((found[-1] * exp(max(2 * steps * log_c, -745.0)) + levels.at(end) ** 2 * weight) * (1 - 4e-15))
+        found.append((found[-1] * exp(max(2 * steps * log_c, -745.0)) + square(end) * scale * weight) * (1 - 4e-15))
         q = end
     return found
+
+
+@lru_cache(maxsize=4)
+def _squares(shape: Schedule) -> Callable[[float], float]:
+    """t → σ_t², which every n and learning rate asks for again."""
+    return cache(lambda t: shape.at(t) ** 2)
 
 
 @lru_cache(maxsize=4)
@@ -55,15 +62,15 @@ def reaches(shape: Schedule) -> Callable[[float], float]:
 
 
 def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
-                 index: int) -> float:
-    """μ of the record at `index` after step n, rounded up."""
+                 index: int, fine: int = FINE) -> float:
+    """μ of the record at `index` after step n, rounded up; for c < 1 by blocks of at most 1/fine of the steps before them."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_c = _floor(log_factor(learning_rate, strong_convexity))
     if log_c == 0 and not isinstance(levels, Listed):
         total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, terms=levels.added(index, n))
     else:
         start = index if log_c == 0 else max(index, n - int(_FAR / -log_c) - 1)  # what is before that is next to nothing
-        total = carried(levels, log_c, ends(n - start, start, _FINE), start)[-1]
+        total = carried(levels, log_c, ends(n - start, start, fine), start)[-1]
     return scaled(2 * lipschitz, 2 * (n - index) * log_c - log(total))
 
 

@@ -34,7 +34,7 @@ FIRST, FEWEST = 200, 32  # terms
 WIDEST, PANEL = 2.0, 4.0  # factors of a panel; log of what it falls by
 LEFT = 1e-12
 _WIDER, _WIDE, _ROUGH = 6, 2, 1e-6  # times the least width in log t, and the one there, of rough panels; what these may leave out
-_MOST = 1e300  # of a panel's integral: the rest is left out
+MOST = 1e300  # of a panel's integral: the rest is left out
 _FARTHEST = 1e300  # what lies beyond is left out: the sum is from below
 
 
@@ -86,7 +86,7 @@ def integral(g: Callable[[float], float], low: float, high: float, grow: Grow, b
         b = min(grow(a) * a, high)
         piece = _piece(b - a, (w * g(a + (b - a) * t) for t, w in NODES))
         total += piece
-        if piece in (0, _MOST) or piece * last < LEFT * (total + beside) * (last - piece):
+        if piece in (0, MOST) or piece * last < LEFT * (total + beside) * (last - piece):
             break
         a, last = b, piece
     return total
@@ -95,9 +95,9 @@ def integral(g: Callable[[float], float], low: float, high: float, grow: Grow, b
 def _piece(width: float, heights: Iterable[float]) -> float:
     """A panel's integral, or as much of it as a double may add to."""
     try:
-        return min(width * fsum(heights), _MOST)
+        return min(width * fsum(heights), MOST)
     except OverflowError:
-        return _MOST
+        return MOST
 
 
 def _roughly(g: Callable[[float], float], low: float, high: float, grow: Grow, far: Far | None) -> float:
@@ -111,7 +111,7 @@ def _roughly(g: Callable[[float], float], low: float, high: float, grow: Grow, f
         width = min(max(least, _WIDE * log(grow(exp(a)))), log(high) - a)
         piece = _piece(width, (w * exp(a + width * x) * g(exp(a + width * x)) for x, w in NODES))
         total += piece
-        if piece <= _ROUGH * total or piece == _MOST:
+        if piece <= _ROUGH * total or piece == MOST:
             break
         a += width
     return total

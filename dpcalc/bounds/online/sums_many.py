@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.bounds.online.levels import Schedule
-from dpcalc.bounds.online.sums import SoFar
+from dpcalc.bounds.online.sums import MOST, SoFar
 from dpcalc.bounds.pnsgd.schedules import log_x
 from dpcalc.numerics.hockey_stick import NODES
 from dpcalc.numerics.hockey_stick_many import log_theta
@@ -49,10 +49,10 @@ def integral(g: Callable[[Array], Array], so_far: SoFar, grow: float, left: floa
     while low < high:
         edges = np.minimum(low * grow ** np.arange(min(_AT_ONCE, int(log(high / low) / log(grow)) + 1) + 1), high)
         width = np.diff(edges)
-        pieces = width * (g(edges[:-1, None] + width[:, None] * nodes) @ weights)
-        sums, before = total + np.cumsum(pieces), np.concatenate(([last], pieces[:-1]))
-        with np.errstate(over="ignore", invalid="ignore"):  # of a panel beyond 1e154: it is not the last one
-            done = np.flatnonzero((pieces == 0) | (pieces * before < left * (sums + beside) * (before - pieces)))
+        with np.errstate(over="ignore", invalid="ignore"):  # of a panel beyond 1e154: that it falls does not end the sum
+            pieces = np.minimum(width * (g(edges[:-1, None] + width[:, None] * nodes) @ weights), MOST)
+            sums, before = total + np.cumsum(pieces), np.concatenate(([last], pieces[:-1]))
+            done = np.flatnonzero((pieces == 0) | (pieces == MOST) | (pieces * before < left * (sums + beside) * (before - pieces)))
         if len(done):
             return float(sums[done[0]])
         low, last, total = float(edges[-1]), float(pieces[-1]), float(sums[-1])
