@@ -148,7 +148,8 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
         return near
 
     def gap(epsilon: Any) -> Any:
-        return mp.log(target) - mp.log(bound.exact(mp, epsilon, **own))
+        """asinh, as log δ may fall like e^ε."""
+        return mp.asinh(mp.log(target) - mp.log(bound.exact(mp, epsilon, **own)))
 
     def share(epsilon: Any) -> Any:
         """The same where δ falls to 0, as that of Laplace noise does: a straight line there."""

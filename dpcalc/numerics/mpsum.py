@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from operator import add, mul, sub
-from typing import Any
+from typing import Any, NamedTuple
 
 from dpcalc.numerics.kept import kept
 
@@ -40,42 +40,43 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int, most: Ca
     digits less than the working precision. `most(t)` is not less than f from t on: f itself, if it falls. Raises TooRough.
 
     The first terms are added. The rest is cut into panels, whose ends count for half in each; a long panel is halved in log t until the
-    Chebyshev series of f(t)·t in log t ends at as many points as digits ask for. That gives the integral and, at both ends, the slopes of
-    f for Euler–Maclaurin.
+    Chebyshev series of f(t)·t in log t ends at as many points as digits ask for. That gives the integral and, where panels in a row begin
+    and end, the slopes of f for Euler–Maclaurin.
     """
     few = _few(mp)
     if not is_long(mp, last - first + 1):
         return mp.fsum(f(t) for t in range(first, last + 1))
     start = first + few
     total = mp.fsum(f(t) for t in range(first, start)) + f(start) / 2
-    panels, done = _panels(mp, start, last), list[tuple[int, int]]()
-    left, values, small, beyond = panels[::-1], few, mp.mpf(10) ** (_GUARD - mp.dps), None
+    cuts, done, left_out = _cuts(mp, start, last), list[tuple[int, int]](), mp.mpf(10) ** (_GUARD - mp.dps)
+    left, values, before = cuts[::-1], few, None  # the last: the panel that ends where the next one begins
     while left:
         a, b = left.pop()
-        if (most or f)(a) * (b - a) <= small * total / _LITTLE:
-            done.append((a, b))
-            beyond = None
-            continue
-        values += min(b - a, _nodes(mp))
+        enough = left_out * total
+        nothing = (most or f)(a) * (b - a) <= enough / _LITTLE
+        values += 0 if nothing else min(b - a, _nodes(mp))
         if values > _MOST:
             raise TooRough("a sum of too many terms that change too much")
-        if b - a > few:
-            part, beyond = _panel(mp, f, a, b, small, total, beyond)
+        if nothing or b - a <= few:
+            part = mp.zero if nothing else mp.fsum(f(t) for t in range(a + 1, b)) + (f(a) + f(b)) / 2
+            part, before = part + _at_last(mp, before, enough), None
         else:
-            part, beyond = mp.fsum(f(t) for t in range(a + 1, b)) + (f(a) + f(b)) / 2, None
-        if part is None:
-            doublings = (b // a).bit_length() - 1
-            middle = a << max(1, doublings // 2) if b > 2 * a else (a + b) // 2
-            left += [(middle, b), (a, middle)]
-        else:
-            total += part
-            done.append((a, b))
-    panels[:] = done
-    return total + f(last) / 2
+            panel = _panel(mp, f, a, b, left_out, total)
+            begun = panel and (mp.zero if before else _beyond_integral(mp, panel, -1, enough))
+            if panel is None or begun is None:
+                doublings = (b // a).bit_length() - 1
+                middle = a << max(1, doublings // 2) if b > 2 * a else (a + b) // 2
+                left += [(middle, b), (a, middle)]
+                continue
+            part, before = panel.integral - begun, panel
+        total += part
+        done.append((a, b))
+    cuts[:] = done
+    return total + _at_last(mp, before, left_out * total) + f(last) / 2
 
 
 @kept()
-def _panels(mp: Any, start: int, last: int) -> list[tuple[int, int]]:
+def _cuts(mp: Any, start: int, last: int) -> list[tuple[int, int]]:
     """Where the last sum over these terms was cut: another one, as at the next ε, is likely to change on the same scale."""
     found, a, doublings = list[tuple[int, int]](), start, 1
     while a < last:
@@ -85,30 +86,29 @@ def _panels(mp: Any, start: int, last: int) -> list[tuple[int, int]]:
     return found
 
 
-def _panel(mp: Any, f: Callable[[Any], Any], first: int, last: int, small: Any, total: Any, at_first: Any | None) -> tuple[Any | None, Any]:
-    """The sum from the first to the last term, these two halved, by a polynomial, and what of it is not the integral at the last one; None
-    where that is not as near as wanted. The same at the first one is given where the panel before told it. Coefficients are whole
-    numbers, multiples of 2^−precision of the largest value."""
+class _Panel(NamedTuple):
+    """f(t)·t by the polynomial Σ c_m T_m in log t between two ends, in units; its integral in log t is that of f."""
+
+    ends: dict[int, int]  # −1: the first term, +1: the last one
+    half: Any  # of what log t changes by
+    unit: Any
+    terms: list[int]  # c_m
+    integral: Any
+
+
+def _panel(mp: Any, f: Callable[[Any], Any], first: int, last: int, left_out: Any, total: Any) -> _Panel | None:
+    """None where a polynomial is not as near as wanted. Coefficients are whole numbers, multiples of 2^−precision of the largest value."""
     prec, doublings = mp.prec, (last // first).bit_length() - 1
     half, powers = _powers(mp, _nodes(mp), 1 << doublings if last == first << doublings else mp.mpf(last) / first)
     middle = mp.sqrt(mp.mpf(first) * last)
     values = [f(middle * x) * x for x in powers]
-    if not (largest := max(values)):
-        return largest, None
-    size = mp.mag(largest)
+    size = mp.mag(max(values)) if any(values) else 0
     terms = _coefficients(mp, [mp.to_fixed(value, prec - size) for value in values])
     unit = mp.ldexp(middle, size - prec)
-    found = 2 * half * unit * sum(c // (1 - m * m) for m, c in enumerate(terms) if m % 2 == 0)
-    enough = small * max(abs(found), total)
-    if 2 * half * unit * max(map(abs, terms[-_LAST:])) > enough:
-        return None, at_first
-    if at_first is None:
-        mirrored = [-c if m % 2 else c for m, c in enumerate(terms)]
-        at_first = _beyond_integral(mp, _slopes(mp, mirrored, -half, mp.mpf(first), unit), enough / _LITTLE)
-    at_last = _beyond_integral(mp, _slopes(mp, terms, half, mp.mpf(last), unit), enough / _LITTLE)
-    if at_first is None or at_last is None:
-        return None, at_first
-    return found + at_last - at_first, at_last
+    integral = 2 * half * unit * sum(c // (1 - m * m) for m, c in enumerate(terms) if m % 2 == 0)
+    if 2 * half * unit * max(map(abs, terms[-_LAST:])) > left_out * max(abs(integral), total):
+        return None
+    return _Panel({-1: first, +1: last}, half, unit, terms, integral)
 
 
 @kept()
@@ -137,9 +137,11 @@ def _rows(mp: Any, nodes: int) -> list[list[int]]:
     return rows
 
 
-def _slopes(mp: Any, terms: list[int], half: Any, t: Any, unit: Any) -> Iterator[Any]:
+def _slopes(mp: Any, panel: _Panel, side: int) -> Iterator[Any]:
     """f, f′, f″, … at an end of a panel: with G(u) = f(e^u)e^u, f^(r) = e^{−(r+1)u}·(D − 1)(D − 2)⋯(D − r)G."""
-    before, power, scale = list[Any](), mp.one, unit / t
+    half, t = side * panel.half, mp.mpf(panel.ends[side])
+    terms = [side**m * c for m, c in enumerate(panel.terms)]
+    before, power, scale = list[Any](), mp.one, panel.unit / t
     for r in range(len(terms)):
         here = [sum(terms) * power]  # of D^r G; then (D − 1)⋯(D − i)D^{r−i} G
         for i, x in enumerate(before, 1):
@@ -149,17 +151,25 @@ def _slopes(mp: Any, terms: list[int], half: Any, t: Any, unit: Any) -> Iterator
         terms = [c * (m * m - r * r) // (2 * r + 1) for m, c in enumerate(terms)]  # T_m^(r+1)(1)
 
 
-def _beyond_integral(mp: Any, slopes: Iterator[Any], enough: Any) -> Any | None:
-    """Σ_k B_{2k}/(2k)!·f^(2k−1), as far as the terms count; None where they do not become small."""
+def _beyond_integral(mp: Any, panel: _Panel, side: int, enough: Any) -> Any | None:
+    """Σ_k B_{2k}/(2k)!·f^(2k−1) at an end, as far as the terms count; None where they do not become small."""
     total, last = mp.zero, None
-    for r, slope in enumerate(slopes):
+    for r, slope in enumerate(_slopes(mp, panel, side)):
         if r % 2:
             term = _bernoulli(mp, (r + 1) // 2) * slope
             total += term
-            if last is not None and abs(term) <= enough and last <= enough:
+            if last is not None and max(abs(term), last) <= enough / _LITTLE:
                 return total
             last = abs(term)
     return None
+
+
+def _at_last(mp: Any, panel: _Panel | None, enough: Any) -> Any:
+    """The same at the last term of a panel that no other one follows, if there is one."""
+    found = _beyond_integral(mp, panel, +1, enough) if panel else mp.zero
+    if found is None:
+        raise TooRough("a sum whose last terms change too much")
+    return found
 
 
 @kept(1000)
