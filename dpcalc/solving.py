@@ -34,7 +34,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     less private (or the next whole number) does not; 1e-8, or a margin of ε, where a bound has one. `near` is a guess."""
     unknown = question.unknown
     assert unknown is not None
-    search = _Search(route, given, derive, question)
+    search = _Search(route, given, derive, _sought(route, question))
     gap = cache(search.gap)
     try:
         if search.one_value:
@@ -47,8 +47,15 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         if search.reason and e.gap == inf:
             raise search.reason from None
         raise none_meets(route, question, search.forward, e.at) from None
-    row = _checked(search, x, gap) or _settle(search, x)
+    row = _checked(search, x, gap) or _settle(search if search.question == question else _Search(route, given, derive, question), x)
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
+
+
+def _sought(route: Route, question: Question) -> Question:
+    """What a search asks for: of an RDP curve, where the budget leaves no ε, the δ at ε = 0, which changes smoothly."""
+    if question.asks != "epsilon" or question.target != 0 or route.conversion is None or route.conversion.log_delta is None:
+        return question
+    return question._replace(asks="delta", epsilon=0.0, target=question.delta)
 
 
 def roughly(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[float, bool] | None:

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from last_iterate_lines import answer, asked
 
+from dpcalc.bounds.conversions import rdp_optimal
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.shift import record_ratio
-from dpcalc.bounds.pnsgd import chain_many, epochs
+from dpcalc.bounds.pnsgd import chain_many, epochs, schedules
 from dpcalc.bounds.pnsgd.epochs import _like_gaussian, _parts, basic_value, composed
 from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.bounds.pnsgd.shuffled_hybrid import BOUND
@@ -247,3 +248,29 @@ def test_basic_composition_by_the_blocks_of_a_value_counts_in_a_search():
     log_delta = float(np.log(5.7e-6))
     assert composed(BOUND).at_budget(2.03, log_delta - 0.01, steps=100, **p) <= basic_value(BOUND, 2.03, 100, p) < log_delta
     assert log_delta_at(_parts(followed(BOUND, log_delta, 100, p), 100), 2.03).upper > log_delta
+
+
+def test_a_budget_of_no_epsilon_is_looked_for_by_its_delta(monkeypatch):
+    """ε itself is 0 or not, and does not say how far the solution is: 52,000 minima were looked for, in three seconds."""
+    looked, once = [], rdp_optimal._stationary
+    monkeypatch.setattr(rdp_optimal, "_stationary", lambda *a: looked.append(a) or once(*a))
+    found, err = answer("rdp --epsilon 0 --delta 1e-5 --solve sigma")
+    assert not err and len(looked) < 20_000
+    sigmas = {row.get("conversion", row["name"]): row["sigma"] for row in found["bounds"]}
+    assert sigmas["gaussian-exact"] == pytest.approx(39894.228039, rel=1e-9) and all(row["epsilon"] == 0 for row in found["bounds"])
+    assert sigmas["rdp-optimal"] == pytest.approx(50000, rel=1e-5) and sigmas["rdp-improved"] == pytest.approx(60653.1, rel=1e-5)
+
+
+@pytest.mark.parametrize("line, most", [
+    ("--index 50738 --strong-convexity 1.1e-6 --c1 1e5 --c2 0 --decay 2 --epsilon .0131 --delta 3.78e-10 --solve n", 15_000),  # 191,000
+    ("--index 5e4 --strong-convexity 1.1e-6 --n 1e6 --c1 1e5 --c2 9 --decay 2 --epsilon .5 --delta 3.78e-10 --solve learning-rate", 12_000),
+    ("--index 5e4 --strong-convexity 1.1e-6 --n 1e6 --c2 9 --decay 2 --epsilon .5 --delta 3.78e-10 --solve c1", 40_000),
+])
+def test_the_noise_of_a_stream_is_computed_once(line, most, monkeypatch):
+    """For every n and learning rate that a search looks at; at rough values of C1 in larger blocks."""
+    asked, once = [], schedules.SHARES["gaussian"]
+    monkeypatch.setitem(schedules.SHARES, "gaussian", lambda *a: asked.append(a) or once(*a))
+    rate = "" if "learning-rate" in line else "--learning-rate .00999"
+    found, _ = answer(f"online-noise --lipschitz 5.15 --smoothness .1 --diameter .0109 {rate} {line}")
+    assert len(asked) < most
+    assert len(found["bounds"]) >= 2 and all(row["epsilon"] <= found["parameters"]["epsilon"] for row in found["bounds"])
