@@ -12,6 +12,7 @@ from dpcalc.verify.unchecked import Unchecked
 
 BITS = (128, 256, 512, 1024, 2048)
 _LONG = 8.0  # seconds, after which no more bits are tried
+_CLOSE = 1e-6  # relative: a claim that is refused by less is looked at with more bits, as what is rounded up is rounded up by less then
 DIGITS, MARGIN = 50, 1e-20
 BETWEEN = "50-digit arithmetic, margin 1e-20, not certified"
 
@@ -38,7 +39,7 @@ def decide(claim: Claim) -> Decision:
 
 
 def _by_balls(claim: Claim) -> Decision:
-    start = perf_counter()
+    start, refused = perf_counter(), None
     for bits in BITS:
         if bits > BITS[0] and perf_counter() - start > _LONG:
             break
@@ -48,9 +49,13 @@ def _by_balls(claim: Claim) -> Decision:
             slack = enclosure(context, lambda: claim.slack(context)).real.x  # noqa: B023 - called at once
         except Undecided:
             continue
-        if slack.is_finite() and (slack >= 0 or slack < 0):
-            return Decision(bool(slack >= 0), _ends(context, claim), how, bits)
-    return Decision(None, (float("nan"), float("nan")), how, bits)
+        if not slack.is_finite() or not (slack >= 0 or slack < 0):
+            continue
+        found = Decision(bool(slack >= 0), _ends(context, claim), how, bits)
+        if found.holds or refused or not abs(float(slack)) < _CLOSE * abs(found.ends[0]):
+            return found
+        refused = found
+    return refused or Decision(None, (float("nan"), float("nan")), how, bits)
 
 
 def _ends(context: Context, claim: Claim) -> tuple[float, float]:

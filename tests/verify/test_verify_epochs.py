@@ -123,3 +123,14 @@ def test_an_answer_that_basic_composition_proves():
     assert "each" in record["bounds"][0]["witness"] and record["result"]["epsilon"] == pytest.approx(3.42814e-5, rel=1e-3)
     assert verify(record).holds, texts(verify(record))
     assert refuted(better(record))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("scale", [30, 100])
+def test_masses_that_128_bits_know_too_roughly(scale):
+    """At B = 1 − e^{−1e15} each mass was rounded up by 1e-12 of all, which made δ 2e-11 larger than claimed: true answers were refuted."""
+    record = ask(f"shuffle-pnsgd --noise laplace --scale {scale} --lipschitz 1 --diameter 1 --learning-rate 1e-15 --smoothness .5 --n 100 "
+                 "--epochs 200 --delta 1e-6 --bound shuffled-contraction")
+    found = verify(record)
+    assert found.holds and "256 bits" in str(found), texts(found)
+    assert refuted(better(record))
