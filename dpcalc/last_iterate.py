@@ -206,11 +206,11 @@ def limit_delta(log_limit: float) -> float:
 def beside_limit(log_limit: float, log_delta: float, name: str, what: str = "the limit as n → ∞") -> tuple[dict[str, float], str]:
     """What δ tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that is a number, and both in words."""
     numbers = {"delta_limit": limit_delta(log_limit)}
-    told = f"{numbers['delta_limit']:.6g}" if abs(log_limit) < _LARGEST or log_limit == -inf else human_log(log_limit)
+    told = human(numbers["delta_limit"]) if abs(log_limit) < _LARGEST or log_limit == -inf else human_log(log_limit)
     note = f"δ* = {told} is {what}, not a guarantee"
     if log_limit == -inf:
         return numbers, note
     above = log_delta - log_limit
     numbers |= {"log_delta_limit": log_limit, "limit_factor": exp(above) if above < _LARGEST else inf}
-    times = f"{numbers['limit_factor']:.4g}" if abs(above) < _LARGEST else f"e^{above:.6g}"
+    times = f"{numbers['limit_factor']:.4g}" if abs(above) < _LARGEST or above == -inf else f"e^{above:.6g}"
     return numbers, f"{note}: at this n {name} gives {times} times it"

@@ -47,8 +47,22 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         if search.reason and e.gap == inf:
             raise search.reason from None
         raise none_meets(route, question, search.forward, e.at) from None
-    row = _checked(search, x, gap) or _settle(search if search.question == question else _Search(route, given, derive, question), x)
+    search = search if search.question == question else _Search(route, given, derive, question)
+    row = _by_delta_too(search, _checked(search, x, gap) or _settle(search, x))
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
+
+
+def _by_delta_too(search: _Search, row: Row) -> Row:
+    """The row, or that of a value next to it: fed back with the budget's ε, it is to meet its δ too, which has another rounding, and for
+    which a conversion looks for an order of its own."""
+    question, conversion, unknown = search.question, search.route.conversion, search.question.unknown
+    tells = not search.margin if conversion is None else conversion.log_delta is not None
+    if question.asks != "epsilon" or not question.delta or not tells or unknown is None or unknown.kind == "count":
+        return row
+    back, x, by = Question("delta", epsilon=question.target, orders=question.orders), row.params[unknown.name], _SETTLED / 5
+    while evaluate(search.route, search.params(x), back).result["delta"] > (question.delta or 0.0) and moved(unknown, x, by) != x:
+        x, by = moved(unknown, x, by), 2 * by
+    return row if x == row.params[unknown.name] else search.forward(x)._replace(params={unknown.name: x})
 
 
 def _sought(route: Route, question: Question) -> Question:

@@ -1,7 +1,7 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
-from math import expm1, log
+from math import expm1, log, log10
 
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
@@ -139,10 +139,13 @@ def high_noise(rng):
 
 def output(rng, most, index=False):
     beta = log_uniform(rng, 1e-2, 10)
-    rho = beta * rng.uniform(0.01, 1)
-    p = {"level": log_uniform(rng, 0.01, 10), "lipschitz": log_uniform(rng, 0.1, 10), "learning_rate": rng.uniform(0.05, 0.95) * 2 / (beta + rho),
-         "smoothness": beta, "strong_convexity": rho, "n": length(rng, most)}
-    return p | ({"index": max(1, p["n"] - rng.randint(0, 30))} if index else {})
+    rho = beta * rng.choice((rng.uniform(0.01, 1), log_uniform(rng, 1e-12, 1), 1.0))
+    rate = rng.choice((rng.uniform(0.05, 0.95) * 2 / (beta + rho), 1 / beta, 1 / beta))  # c = 1 − ρ/β, or what rounding leaves of 0
+    p = {"level": log_uniform(rng, 0.01, 10), "lipschitz": log_uniform(rng, 0.1, 10), "learning_rate": rate, "smoothness": beta,
+         "strong_convexity": rho, "n": length(rng, most)}
+    far = 1 + round(log_uniform(rng, 1, 40 / (rate * rho)))
+    later = min(rng.choice((rng.randint(0, 30), far)), int(100 / max(-log10(max(1 - rate * rho, 1e-17)), 1e-300)))  # ratios from 1e-100 on
+    return p | ({"index": max(1, p["n"] - later)} if index else {})
 
 
 def partial(rng, constant=True):
@@ -273,8 +276,8 @@ DRAW = {
     "smooth-nonconvex-shuffled": lambda r: {"alpha": alpha(r, 50), **smooth(r, 2000)},
     "smooth-nonconvex-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
     "smooth-nonconvex-high-noise": high_noise,
-    "output-perturbation": lambda r: {"alpha": alpha(r), **output(r, 1e6, index=True)},
-    "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 1e6, index=True)},
+    "output-perturbation": lambda r: {"alpha": alpha(r), **output(r, 1e12, index=True)},
+    "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 1e12, index=True)},
     "output-perturbation-shuffled": lambda r: {"alpha": alpha(r, 50), **output(r, 2000)},
     "output-perturbation-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
     "without-replacement-conjecture": lambda r: {"alpha": alpha(r), **partial(r)},

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
+from dpcalc.commands import partial_passes
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.bound import Bound
     from dpcalc.last_iterate import Entry
     from dpcalc.quantities import Quantity
     from dpcalc.question import Question
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
-_PARTIAL = ("lipschitz", "tau")
-_CONJECTURE = "without-replacement-conjecture"
 _MOST_EPOCHS = 1e6  # looked through for a solution
 _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 
@@ -32,9 +30,9 @@ def answer(given: Given) -> Answer:
     question = _question(given)
     unknown = question.unknown.name if question.unknown else None
     named = tuple(given["bound"] or ())
-    partial = _CONJECTURE in named
+    partial = not partial_passes.NAMES.isdisjoint(named)
     used = _check(given, question, partial)
-    every = _partial() if partial else _entries(given)
+    every = partial_passes.entries(question, named) if partial else _entries(given)
     _check_order(given, named, every)
     entries = chosen(every, given.values, given["noise"], named, unknown)
     _one_release(entries)
@@ -42,8 +40,8 @@ def answer(given: Given) -> Answer:
     ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1), unknown is not None)
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
     if partial:
-        found = _refuted_where(found, _derive({**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}))
-        found += _companions(given, question, found)
+        found = partial_passes.refuted_where(found, _derive({**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}))
+        found += partial_passes.companions(given, question, found, _derive)
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
@@ -69,12 +67,12 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     own = level_option(given, bool(scheduled), _NOISE)
     run = {"lipschitz", "n", "epochs", "tau", "constant"} if partial else {*_CONVEX, "strong_convexity", "n", "index", "epochs"}
     if scheduled and partial:
-        raise DpcalcError("unneeded", "not used by the conjecture, which takes --sigma", "--c1")
+        raise DpcalcError("unneeded", "not used for partial passes, which take --sigma", "--c1")
     levels = {"c1", "c2"} if scheduled else {own}
     used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     unknown = question.unknown.name if question.unknown else None
-    where = "by the conjecture" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
-    refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {_CONJECTURE}")
+    where = "for partial passes" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
+    refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {partial_passes.WAYS}")
     check_unknown(question, used, where)
     require(given, tuple(sorted(levels | {"n", "lipschitz"})), where, unknown)
     if scheduled and unknown == "n":
@@ -145,38 +143,6 @@ def _entries(given: Given) -> tuple[Entry, ...]:
         Entry(b.output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
         Entry(b.output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
     )
-
-
-def _partial() -> tuple[Entry, ...]:
-    """Part of every pass, every iterate released: the conjecture."""
-    from dpcalc.bounds import pnsgd as b
-    from dpcalc.last_iterate import Entry
-
-    return (Entry(b.without_replacement_conjecture.BOUND, _PARTIAL),)
-
-
-def _companions(given: Given, question: Question, found: tuple[Row, ...]) -> tuple[Row, ...]:
-    """What stands beside the conjecture: the sum it bounds, the proven bound without amplification, and a lower bound."""
-    from dpcalc.answering import rows
-    from dpcalc.bounds.conversions import rdp_improved
-    from dpcalc.question import Question
-    from dpcalc.rows import Route
-
-    if question.unknown:
-        question = question._replace(unknown=None, target=None)
-        given = Given({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}}, given.provided)
-    *upper, lower = _beside()
-    if question.asks == "rdp":
-        return rows(tuple(Route(x) for x in (*upper, lower)), given.values, _derive, question, ())
-    at_its_order = Question("rdp", alpha=found[0].witness["alpha"])  # what a run loses there: no ε or δ follows from it
-    return (*rows(tuple(Route(x, rdp_improved.BOUND) for x in upper), given.values, _derive, question, ()),
-            *rows((Route(lower),), given.values, _derive, at_its_order, ()))
-
-
-def _beside() -> tuple[Bound, ...]:
-    from dpcalc.bounds import pnsgd as b
-
-    return (b.without_replacement_sum.BOUND, b.without_replacement_unamplified.BOUND, b.without_replacement_lower.BOUND)
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -288,32 +254,15 @@ def _noise(given: Given, found: tuple[Row, ...]) -> str:
     return "σ is the standard deviation of the noise added once, to the output" if once else noise_note(given["noise"])
 
 
-def _refuted_where(found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[Row, ...]:
-    """With a note where that is to be said."""
-    return tuple(row._replace(notes=(*row.notes, note)) if (note := _refuted(row, params)) else row for row in found)
-
-
-def _refuted(row: Row, params: Mapping[str, Any]) -> str:
-    """What to say of a conjecture that a concrete run contradicts, at the order its number rests on."""
-    from dpcalc.bounds.pnsgd import without_replacement_lower as lower
-    from dpcalc.orders import total_rdp
-
-    alpha = row.witness["alpha"]
-    claimed, least = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
-    if least * (1 - 1e-8) <= claimed:
-        return ""
-    return f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {least:.6g}, it says {claimed:.6g}"
-
-
 def theorems() -> Iterator[Route]:
     from dpcalc.bounds.conversions import composition_basic
     from dpcalc.last_iterate import routes
     from dpcalc.rows import Route
 
-    for entries in (*(_entries(Given({"index": index}, frozenset())) for index in (None, 1)), _partial()):
-        yield from routes(entries, "epsilon", True)
+    for index in (None, 1):
+        yield from routes(_entries(Given({"index": index}, frozenset())), "epsilon", True)
     yield Route(composition_basic.BOUND)  # of epochs
-    yield from map(Route, _beside())
+    yield from partial_passes.theorems()
 
 
 COMMAND = Command(

@@ -111,7 +111,7 @@ def _panel(mp: Any, f: Callable[[Any], Any], first: int, last: int, left_out: An
     return _Panel({-1: first, +1: last}, half, unit, terms, integral)
 
 
-@kept()
+@kept(32)
 def _powers(mp: Any, nodes: int, ratio: Any) -> tuple[Any, list[Any]]:
     """Half the logarithm of the ratio of a panel's ends, and its points, in units of its middle."""
     with mp.workprec(mp.prec + _SPARE):

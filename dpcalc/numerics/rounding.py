@@ -31,11 +31,17 @@ def ratio_up(numerators: Iterable[float], denominators: Iterable[float] = ()) ->
     return quotient_up(top, bottom)
 
 
+def quotient_down(top: int, bottom: int) -> float:
+    """Greatest double <= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
+    x = quotient_up(top, bottom)
+    p, q = x.as_integer_ratio()
+    return x if p * bottom == top * q else nextafter(x, 0.0)
+
+
 def ratio_down(numerator: float, denominator: float) -> float:
     """Greatest double <= numerator / denominator, exactly (both > 0)."""
-    x = ratio_up((numerator,), (denominator,))
-    (a, b), (c, d), (p, q) = (y.as_integer_ratio() for y in (numerator, denominator, x))
-    return x if p * b * c == a * d * q else nextafter(x, 0.0)
+    (a, b), (c, d) = (x.as_integer_ratio() for x in (numerator, denominator))
+    return quotient_down(a * d, b * c)
 
 
 def sum_up(terms: Iterable[float]) -> float:
@@ -47,11 +53,7 @@ def sum_up(terms: Iterable[float]) -> float:
 def difference_down(a: float, b: float) -> float:
     """Greatest double <= a − b (0 where a <= b), the subtraction done exactly."""
     top, bottom = _exact_sum((a, -b))
-    if top <= 0:
-        return 0.0
-    x = quotient_up(top, bottom)
-    p, q = x.as_integer_ratio()
-    return x if p * bottom == top * q else nextafter(x, 0.0)
+    return quotient_down(top, bottom) if top > 0 else 0.0
 
 
 def _exact_sum(terms: Iterable[float]) -> tuple[int, int]:

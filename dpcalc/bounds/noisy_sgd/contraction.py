@@ -8,6 +8,7 @@ from math import expm1, inf, log1p, nextafter
 from typing import Any
 
 from dpcalc.errors import OutOfScope
+from dpcalc.numbers import human, plain
 from dpcalc.numerics.rounding import up
 
 _SAID = 1 + Fraction(1, 2**51)  # --learning-rate 2/β, rounded to a double, is still 2/β
@@ -19,10 +20,11 @@ def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> flo
     As ρ <= β, |1−ηρ| <= max(1−ηρ, ηβ−1) and |1−ηβ| likewise, so c = max(1−ηρ, ηβ−1)."""
     eta, beta, rho = Fraction(learning_rate), Fraction(smoothness), Fraction(strong_convexity)
     if eta * beta > 2 * _SAID:
-        raise OutOfScope("out-of-range", f"{learning_rate:g} > 2/β = {2 / smoothness:g}; Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) "
+        raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/β = {human(2 / smoothness, upward=False)}; "
+                         "Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) "
                          "need steps that do not expand", "--learning-rate")
     if rho > beta:
-        raise OutOfScope("out-of-range", f"{strong_convexity:g} > β = {smoothness:g}: a loss cannot be more convex than smooth",
+        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a loss cannot be more convex than smooth",
                          "--strong-convexity")
     return down(max(min(eta * rho, 2 - eta * beta), Fraction(0)))
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
+from math import inf, log, log1p
 from typing import Any
 
 from dpcalc.bounds.pnsgd.positions import Powers
+from dpcalc.bounds.pnsgd.step import steepest
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.kept import kept_numbers
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import quotient_down, quotient_up, up
 
 RELEASED = "the output, with noise added once"
 OUTPUT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
@@ -21,12 +22,16 @@ ERRATUM = ("Berthier 2019, Section 3.2.2, prints σ² = αs²/(2ε²) for RDP (�
 
 
 def log_factor(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """log c, rounded up; raises OutOfScope where c >= 1."""
-    c = max(abs(1 - learning_rate * strong_convexity), abs(1 - learning_rate * smoothness))
-    if c >= 1:
+    """log c, rounded up: from whole numbers, as 1 − ηβ may cancel, and c comes to a power of up to 1e12. Raises OutOfScope where c >= 1."""
+    top, bottom = steepest(learning_rate, strong_convexity, smoothness)
+    if top >= bottom:
+        c = top / bottom
         raise OutOfScope("out-of-range", f"{strong_convexity:g}: c = max(|1−ηρ|, |1−ηβ|) = {c:g} must be below 1; output perturbation "
                          "(Berthier 2019, Section 3.2.2) needs a strict contraction", "--strong-convexity")
-    return log(c) + 4e-16 / c if c > 0 else -float("inf")
+    if 2 * top > bottom:
+        return log1p(-quotient_down(bottom - top, bottom)) * (1 - 1e-15)
+    c = quotient_up(top, bottom)
+    return log(c) * (1 - 1e-15) if c > 0 else -inf
 
 
 def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Powers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import exp, inf, log, log1p, pi, sqrt
 from typing import Any
 
-from dpcalc.bounds.pnsgd.step import squared_contraction
+from dpcalc.bounds.pnsgd.step import check_step_size, squared_contraction
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.kept import kept
@@ -13,7 +13,9 @@ from dpcalc.numerics.lambert import lambert_w_log
 
 
 def half_reach(diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """MD/(2η), which a schedule is in proportion to. Raises OutOfScope where M = 0: there is no noise then."""
+    """MD/(2η), which a schedule is in proportion to. Raises OutOfScope where M = 0: there is no noise then; and where a
+    step is no contraction."""
+    check_step_size(learning_rate, smoothness, strong_convexity)
     half = sqrt(squared_contraction(learning_rate, smoothness, strong_convexity)) * (diameter / learning_rate) / 2
     if half == 0:
         raise OutOfScope("out-of-range", f"{learning_rate:g}: M = 0 at that rate, and a schedule, in proportion to M, has no noise",
@@ -40,8 +42,8 @@ def laplace_share(log_j: float, c1: float, c2: float) -> float:
         above = exp(log_scaled) + (c2 - 1)
         large = log1p(above) if above > -1 else -inf
     if large <= 0:
-        raise OutOfScope("out-of-range", f"{c2:g}: the noise MD/(2η log(n/C1 + C2)) needs n/C1 + C2 > 1; Theorem 3 (Sordello et "
-                         "al. 2021)", "--c2")
+        raise OutOfScope("out-of-range", f"{c2:g}: the noise MD/(2η log(x + C2)) needs x + C2 > 1, x = n/C1 or, for step j of a stream, "
+                         "j^a/C1; Theorems 3 and 6 (Sordello et al. 2021)", "--c2")
     return large
 
 

@@ -8,6 +8,7 @@ from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, log_spread, share
 from dpcalc.bounds.pnsgd.smooth_nonconvex import exact as fixed_exact
 from dpcalc.bounds.pnsgd.smooth_sums import total
 from dpcalc.errors import OutOfScope
+from dpcalc.numbers import human, plain
 from dpcalc.numerics.mpsum import smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -16,7 +17,8 @@ def value(alpha: float, level: float, lipschitz: float, learning_rate: float, sm
     """(2/n)Σ_t ε_t(α); raises OutOfScope below σ = L√(2α(α−1))."""
     least = lipschitz * sqrt(2 * alpha * (alpha - 1))
     if level < least:
-        raise OutOfScope("out-of-range", f"{level:g} < L√(2α(α−1)) = {least:.6g}; Section 3.3.2 (Berthier 2019) needs that much noise",
+        raise OutOfScope("out-of-range", f"{plain(level)} < L√(2α(α−1)) = {human(least)}; Section 3.3.2 (Berthier 2019) needs "
+                         "that much noise",
                          "--sigma")
     share, slope = share_and_slope(log_spread(learning_rate, smoothness))
     mean = total(share, lambda j: share(j) * slope(j), n) / n

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.errors import OutOfScope
+from dpcalc.numbers import human, plain
 from dpcalc.numerics.elementary import exp_or_zero, log1mexp, x_minus_log1p
 from dpcalc.numerics.rounding import quotient_up, ratio_up, up
 
@@ -27,36 +28,52 @@ STEP = (*MOVE, "diameter", "learning_rate", "smoothness", "strong_convexity")
 def check_step_size(learning_rate: float, smoothness: float, strong_convexity: float) -> None:
     """Raises OutOfScope where the step is no contraction (a condition that Sordello et al. 2021 omit)."""
     if strong_convexity > smoothness:
-        raise OutOfScope("out-of-range", f"{strong_convexity:g} > β = {smoothness:g}: a ρ-strongly convex, β-smooth loss has "
+        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, β-smooth loss has "
                          "ρ <= β", "--strong-convexity")
     total = smoothness + strong_convexity
     if learning_rate * total > 2 * (1 + 4e-16):
-        raise OutOfScope("out-of-range", f"{learning_rate:g} > 2/(β+ρ) = {2 / total:.6g}; Theorem 1 (Sordello et al. 2021) needs "
-                         "a contraction", "--learning-rate")
+        raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/(β+ρ) = {human(2 / total, upward=False)}; "
+                         "Theorem 1 (Sordello et al. 2021) needs a contraction", "--learning-rate")
 
 
 def squared_contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """M² = 1 − 2ηβρ/(β+ρ), the least double not below it (whole-number arithmetic: near η = 2/(β+ρ), β = ρ it cancels)."""
+    """M² = 1 − 2ηβρ/(β+ρ), the least double not below it (whole-number arithmetic: near η = 2/(β+ρ), β = ρ it cancels); c² where η = 1/ρ,
+    rounded, makes that negative."""
     if smoothness == 0 or strong_convexity == 0:
         return 1.0
     (a, b), (p, q), (s, t) = (x.as_integer_ratio() for x in (learning_rate, smoothness, strong_convexity))
     whole = b * (p * t + s * q)
-    return quotient_up(max(whole - 2 * a * p * s, 0), whole)
+    square = whole - 2 * a * p * s
+    if square < 0:
+        top, bottom = steepest(learning_rate, strong_convexity, smoothness)
+        return quotient_up(top * top, bottom * bottom)
+    return quotient_up(square, whole)
+
+
+def steepest(learning_rate: float, *curvatures: float) -> tuple[int, int]:
+    """max |1 − ηκ| over some curvatures, exactly: top and bottom of a fraction."""
+    a, b = learning_rate.as_integer_ratio()
+    top, bottom = -1, 1
+    for curvature in curvatures:
+        s, t = curvature.as_integer_ratio()
+        this, under = abs(b * t - a * s), b * t
+        if this * bottom > top * under:
+            top, bottom = this, under
+    return top, bottom
 
 
 def log_factor(learning_rate: float, strong_convexity: float) -> float:
-    """log c, c = 1 − ηρ: the Lipschitz constant of a step with η <= 2/(β+ρ); rounded up, −inf at c = 0."""
+    """log c, c = |1 − ηρ|: the Lipschitz constant of a step with η <= 2/(β+ρ); rounded up, −inf at c = 0."""
     x = learning_rate * strong_convexity
     if x < 0.5:
         return log1p(-x) * (1 - 1e-15)
-    (a, b), (s, t) = learning_rate.as_integer_ratio(), strong_convexity.as_integer_ratio()
-    c = quotient_up(max(b * t - a * s, 0), b * t)
+    c = quotient_up(*steepest(learning_rate, strong_convexity))
     return min(0.0, log(c) + 4e-16 * (1 - log(c))) if c > 0 else -inf
 
 
 def factor_exact(mp: Any, learning_rate: float, strong_convexity: float) -> Any:
-    """c = 1 − ηρ; 0 where rounding of η = 1/ρ makes it negative."""
-    return max(mp.mpf(0), 1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity))
+    """c = 1 − ηρ; its size where η = 1/ρ, rounded, makes it negative."""
+    return abs(1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity))
 
 
 def move_ratio(level: float, lipschitz: float) -> float:
@@ -124,9 +141,12 @@ def _log_ratio(u: float) -> float:
 
 
 def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
-    """M as printed."""
+    """M as printed; c where η = 1/ρ, rounded, makes M² negative."""
+    if smoothness == 0 or strong_convexity == 0:
+        return mp.mpf(1)
     eta, beta, rho = mp.mpf(learning_rate), mp.mpf(smoothness), mp.mpf(strong_convexity)
-    return mp.sqrt(max(mp.mpf(0), 1 - 2 * eta * beta * rho / (beta + rho))) if beta * rho else mp.mpf(1)
+    square = 1 - 2 * eta * beta * rho / (beta + rho)
+    return mp.sqrt(square) if square >= 0 else max(abs(1 - eta * rho), abs(1 - eta * beta))
 
 
 def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,

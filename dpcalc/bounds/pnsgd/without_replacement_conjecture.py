@@ -5,13 +5,15 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN
 from dpcalc.errors import OutOfScope
+from dpcalc.numbers import plain
 from dpcalc.numerics.rounding import up
 
 
 def check_noise(level: float, lipschitz: float) -> None:
     """Raises OutOfScope below σ² = 4L²."""
     if level < 2 * lipschitz:
-        raise OutOfScope("out-of-range", f"{level:g} < 2L = {2 * lipschitz:g}; Conjecture 1 (Berthier 2019) assumes σ² >= 4L²", "--sigma")
+        raise OutOfScope("out-of-range", f"{plain(level)} < 2L = {plain(2 * lipschitz)}; Conjecture 1 (Berthier 2019) assumes "
+                         "σ² >= 4L²", "--sigma")
 
 
 def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> float:
