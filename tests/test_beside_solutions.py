@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from dpcalc.numbers import human
+
 RUN = "--lipschitz 10 --diameter 1 --learning-rate .1 --smoothness .5 --n 1e4 --epsilon 1"
 
 
@@ -35,7 +37,7 @@ def test_the_limit_of_a_stream_is_said_to_be_what_it_is(noise, cli):
     limit = later["result"]["delta_limit"]
     assert ever["result"]["delta"] < 0.999 * limit and ever["result"]["delta"] <= later["result"]["delta"]
     note = next(n for n in later["notes"] if "δ*" in n)
-    assert note.startswith(f"δ* = {limit:.6g} is an upper bound on what δ tends to as n → ∞") and "is the limit" not in note
+    assert note.startswith(f"δ* = {human(limit)} is an upper bound on what δ tends to as n → ∞") and "is the limit" not in note
 
 
 def test_of_a_shuffled_run_it_is_the_limit(cli):

@@ -153,7 +153,7 @@ def test_the_levels_that_fast_decays_ask_for(line, most, monkeypatch):
 def test_laplace_noise_that_is_none(c2):
     """x + C2 below 1 by more than the rounding of 1: a fault of the logarithm before."""
     code, _, err = asked(f"{LINE} --noise laplace --decay 20 --c1 1e66 --c2 {c2} --index 5 --n 3000 --epsilon 1".split())
-    assert code == 2 and "needs n/C1 + C2 > 1" in err
+    assert code == 2 and "needs x + C2 > 1" in err
 
 
 @pytest.mark.parametrize("given, delta, unknown", [

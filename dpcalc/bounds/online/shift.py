@@ -63,11 +63,12 @@ def reaches(shape: Schedule) -> Callable[[float], float]:
 
 def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
                  index: int, fine: int = FINE) -> float:
-    """μ of the record at `index` after step n, rounded up; for c < 1 by blocks of at most 1/fine of the steps before them."""
+    """μ of the record at `index` after step n, rounded up; for c < 1 by blocks of at most 1/fine of the steps before them. By
+    less than FINE, near it."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_c = _floor(log_factor(learning_rate, strong_convexity))
     if log_c == 0 and not isinstance(levels, Listed):
-        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, terms=levels.added(index, n))
+        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, rough=fine < FINE, terms=levels.added(index, n))
     else:
         start = index if log_c == 0 else max(index, n - int(_FAR / -log_c) - 1)  # what is before that is next to nothing
         total = carried(levels, log_c, ends(n - start, start, fine), start)[-1]
