@@ -10,6 +10,7 @@ is convex (each term is a perspective of a convex power along a line), so its mi
 value used is where the two tangents at the ends of the enclosure meet, which lies below the minimum.
 """
 
+from functools import cache
 from math import exp, expm1, inf, log, log1p
 from typing import Any
 
@@ -24,6 +25,7 @@ _NEAR = 1e-8
 _HALVINGS = 50
 _SLOP = 4e-15  # rounding of log H, see _slop
 _SMALL = 0.1  # below it log H is computed as log1p(H − 1)
+_BELOW, _FARTHER = 0.5, 4.0  # of log δ: where it is looked for first; times that, next
 _FAR = 700.0  # of α·log(p/q)
 
 
@@ -66,6 +68,7 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     if top <= _UNDERFLOW:
         return top
 
+    @cache
     def gap(x: float) -> float:
         delta = exp(x)
         if alpha * delta >= 1:
@@ -73,8 +76,11 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
         u = _stationary(alpha, epsilon, delta, log(alpha - 1) + x)
         return (alpha - 1) * rdp * (1 + 4e-16) - log_least(alpha, epsilon, delta, u)
 
+    good, low = top, top - _BELOW  # the improved conversion is seldom far above
+    while low > _UNDERFLOW and gap(low) <= 0:
+        good, low = low, top + _FARTHER * (low - top)
     try:
-        x = boundary(gap, top, _UNDERFLOW, 2e-14)
+        x = boundary(gap, good, max(low, _UNDERFLOW), 2e-14)
         return min(top, x + 4e-14 * abs(x) + 1e-15)  # δ itself is rounded where it nears 1
     except Unreachable:
         return top
