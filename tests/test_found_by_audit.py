@@ -1,4 +1,4 @@
-"""What an audit of the last iterate found, against formulas written down again from the definitions."""
+"""What audits found, against formulas written down again from the definitions."""
 
 import mpmath
 import pytest
@@ -6,6 +6,7 @@ from last_iterate_lines import answer, asked
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.pnsgd.step import log_factor, squared_contraction
+from dpcalc.bounds.sampling import poisson_rdp
 
 BOUNDS = all_bounds()
 mp = mpmath.mp.clone()
@@ -118,3 +119,71 @@ def test_words_of_what_is_nothing_or_next_to_a_limit():
                        (f"{FREE} --sigma 10.583 --alpha 8 --bound smooth-nonconvex-high-noise", "10.583 < L√(2α(α−1)) = 10.5831;")):
         code, _, err = asked(line.split())
         assert code == 2 and says in err
+
+
+@pytest.mark.parametrize("lipschitz, sigma, epsilon", [(1e15, 1e-15, 0.0), (1e150, 1e-150, 0.0), (1e153, 1e-150, 0.01), (1.0, 1e170, 0.0)])
+@pytest.mark.parametrize("name", ["noise-feedback", "without-feedback"])
+def test_a_decay_below_doubles_of_a_push_far_above(name, lipschitz, sigma, epsilon):
+    """|r|^(T−i) = 2^−1011 was told as 5e-324 whatever 2γL/σ is: δ = 4e-291 where it is .000031."""
+    own = {"curvature": 0.5, "learning_rate": 1.0, "sigma": sigma, "iterations": 1012, "lipschitz": lipschitz, "index": 1}
+    want, got = mp.log(BOUNDS[name].exact(mp, epsilon, **own)), BOUNDS[name].value(epsilon, **own)
+    assert want <= got and (got <= want * (1 - 1e-11) or sigma == 1e170)  # μ = 1e-474 is rounded up
+
+
+def test_noise_whose_square_is_beyond_doubles():
+    found, _ = answer("noise-feedback --curvature .5 --learning-rate 1 --lipschitz 1 --sigma 1e170 --steps 12 --index 1 --delta 1e-5")
+    assert found["result"]["sigma_factor"] == pytest.approx(1.0) and "variance" not in found["result"]
+
+
+@pytest.mark.parametrize("line", [
+    "rdp --mechanism laplace --scale 1e170", "rdp --mechanism laplace --scale 1e300",
+    "subsample --scheme without-replacement --sampling-rate 1e-170 --sigma 1", "subsample --scheme weighted --max-weight 1e-300 --sigma 1",
+    "convert --from dp --epsilon 1e-200 --delta 0",
+])
+def test_a_divergence_that_underflows_is_not_nothing(line):
+    """Told as 0, it made δ = e^−700 of what is 5e-171."""
+    assert answer(f"{line} --alpha 2")[0]["result"]["rdp"] > 0
+
+
+@pytest.mark.parametrize("line", ["rdp --mechanism laplace --scale 1e170 --steps 1e12", "rdp --mechanism laplace --scale 1e170"])
+def test_a_total_variation_next_to_nothing(line):
+    found, _ = answer(f"{line} --epsilon 0")
+    assert all(row["delta"] >= 5e-171 for row in found["bounds"])
+
+
+def test_roundings_at_the_highest_orders():
+    got = answer("subsample --scheme without-replacement --sampling-rate 1e-100 --sigma 14.735843288245796 --alpha 100000 --bound wor-rdp")[0]
+    assert 6.21688021903576e-06 <= got["result"]["rdp"] <= 6.21688021903576e-06 * (1 + 2e-7)
+    got = answer("subsample --scheme without-replacement --sampling-rate 1e-5 --sigma 65.90076337655995 --alpha 100000 --bound wor-rdp")[0]
+    assert 6.46505526428371e-6 <= got["result"]["rdp"] <= 6.46505526428371e-6 * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("rdp, epsilon", [(30.0, 700.0), (1.0, 3.0), (1e-3, 0.1)])
+def test_the_exact_conversion_next_to_order_1(rdp, epsilon):
+    for alpha in (1 + 2.0**-52, 1 + 2.0**-51, 1 + 9e-16, 1 + 1e-14):
+        delta = answer(f"convert --from rdp --alpha {alpha!r} --rdp {rdp} --epsilon {epsilon} --digits 30 --bound rdp-optimal")[0]["bounds"][0]
+        assert float(delta["digits"]["delta"]) <= delta["delta"] <= float(delta["digits"]["delta"]) * (1 + 2e-8)
+
+
+def test_the_least_divergence_has_a_total_variation():
+    assert answer("tv --kl 5e-324")[0]["result"]["tv"] >= float(mp.sqrt(mp.mpf(5e-324) / 2))
+
+
+@pytest.mark.parametrize("line", [
+    "--n 1e12 --batch-size 1e12 --lipschitz 1e-8 --smoothness 0 --learning-rate 1e-8 --diameter 1 --sigma 1 --delta 1e-300",
+    "--n 1e9 --batch-size 999999999 --lipschitz 1e-8 --smoothness 1e8 --learning-rate 1.5e-8 --diameter 1e-8 --sigma .1 --epsilon 1e-6",
+    "--n 1e12 --batch-size 999999999999 --lipschitz 1e-8 --smoothness 1e8 --strong-convexity 1e-4 --learning-rate 1e-8 --diameter 1e8 --sigma 1e4 "
+    "--delta .1",
+])
+def test_pushes_that_are_one_double_leave_an_answer(line):
+    found, err = answer(f"burn-in --steps 1 {line}")
+    assert 0 <= found["result"].get("epsilon", found["result"].get("delta")) < 1e300 and "fault" not in err
+
+
+@pytest.mark.parametrize("alpha, z, q", [(1 + 1e-12, 1e-6, 0.5), (5.5e9, 1e4, 1e-12)])
+def test_an_integral_of_very_many_nodes_is_bounded_instead(alpha, z, q, monkeypatch):
+    """10 GB and 36 s; log(1 − q + q·e^((α−1)/2z²))·α/(α−1) is above it by Minkowski's inequality."""
+    monkeypatch.setattr(poisson_rdp, "log_integral", lambda *_: pytest.fail("integrated"))
+    growth = (mp.mpf(alpha) - 1) / (2 * mp.mpf(z) ** 2)
+    want = mp.log1p(q * mp.expm1(growth)) * alpha / (mp.mpf(alpha) - 1)
+    assert 1 <= BOUNDS["poisson-rdp"].value(alpha, z, q) / want < 1 + 1e-12

@@ -59,14 +59,17 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _companions(params: Mapping[str, Any]) -> dict[str, float]:
-    from math import sqrt
+    from math import inf, sqrt
 
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
     from dpcalc.numerics.rounding import up
 
     law = {k: params[k] for k in ("curvature", "learning_rate", "sigma", "iterations")}
-    fed, plain = with_feedback.variance(**law), without_feedback.variance(**law)
-    return {"variance": fed, "variance_without_feedback": plain, "sigma_factor": up(sqrt(plain / fed), 1e-14)}
+    fed, plain = (bound.variance(**{**law, "sigma": 1.0}) for bound in (with_feedback, without_feedback))
+    square = law["sigma"] * law["sigma"]
+    beyond = not 0 < square * min(fed, plain) <= square * max(fed, plain) < inf  # the doubles
+    variances = {} if beyond else {"variance": square * fed, "variance_without_feedback": square * plain}
+    return {**variances, "sigma_factor": up(sqrt(plain / fed), 1e-14)}
 
 
 def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]:

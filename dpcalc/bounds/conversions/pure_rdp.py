@@ -9,7 +9,7 @@ from dpcalc.numerics.rounding import up
 
 def value(alpha: float, step_epsilon: float) -> float:
     """ε(α) of randomised response with log odds ε."""
-    return min(up(binary_rdp(alpha, step_epsilon), 1e-14), step_epsilon)
+    return min(max(up(binary_rdp(alpha, step_epsilon), 1e-14), 5e-324), step_epsilon)  # ε² may underflow
 
 
 def exact(mp: Any, alpha: float, step_epsilon: float) -> Any:

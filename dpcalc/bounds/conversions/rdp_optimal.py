@@ -24,6 +24,7 @@ _UNDERFLOW = -700.0
 _NEAR = 1e-8
 _HALVINGS = 50
 _SLOP = 4e-15  # rounding of log H, see _slop
+_NEXT_TO_1, _ROUNDED = 1e-12, 1e-9
 _SMALL = 0.1  # below it log H is computed as log1p(H − 1)
 _BELOW, _FARTHER = 0.5, 4.0  # of log δ: where it is looked for first; times that, next
 _FAR = 700.0  # of α·log(p/q)
@@ -31,6 +32,7 @@ _FAR = 700.0  # of α·log(p/q)
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
     """Least ε >= 0 for which (α, ε(α))-RDP implies (ε, δ)-DP: never less, and tight (see rtol)."""
+    rdp = _with_rounding(alpha, rdp)
     top = rdp_improved.value(alpha, rdp, log_delta)
     if top == 0 or log_delta <= _UNDERFLOW:
         return top  # there the conversions agree to (αδ)^{1/α}
@@ -64,6 +66,7 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
 
 def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
     """Least log δ for which (ε, δ)-DP follows, at most 0."""
+    rdp = _with_rounding(alpha, rdp)
     top = rdp_improved.log_delta(alpha, rdp, epsilon)
     if top <= _UNDERFLOW:
         return top
@@ -84,6 +87,11 @@ def log_delta(alpha: float, rdp: float, epsilon: float) -> float:
         return min(top, x + 4e-14 * abs(x) + 1e-15)  # δ itself is rounded where it nears 1
     except Unreachable:
         return top
+
+
+def _with_rounding(alpha: float, rdp: float) -> float:
+    """The divergence; next to order 1, where (α−1)ε(α) is known only to some 1e-10 of itself, a little more of it."""
+    return rdp * (1 + _ROUNDED) if alpha - 1 < _NEXT_TO_1 else rdp
 
 
 def log_least(alpha: float, epsilon: float, delta: float, u: float) -> float:

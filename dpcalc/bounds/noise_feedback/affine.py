@@ -4,11 +4,13 @@
 """
 
 from fractions import Fraction
-from math import exp, expm1, inf, log, log1p, sqrt
+from math import exp, expm1, fsum, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.rounding import up
+
+_PLAIN = 140.0  # of logarithms of factors, whose product is a double
 
 
 class Decay(NamedTuple):
@@ -37,12 +39,15 @@ def geometric(d: Decay, terms: int) -> float:
     return 1.0 if d.log_r == -inf and terms else -expm1(2 * terms * d.log_r) / (d.g * d.other) if terms else 0.0
 
 
-def ratio(d: Decay, learning_rate: float, lipschitz: float, after: int, variance: float) -> float:
-    """μ = γ·2L·|r|^{T−i}/√Σ_T, rounded up."""
+def ratio(d: Decay, learning_rate: float, lipschitz: float, after: int, variance: float, sigma: float) -> float:
+    """μ = γ·2L·|r|^{T−i}/√Σ_T, rounded up; the variance in units of σ². Raises OverflowError beyond the doubles."""
     x = after * d.log_r if after else 0.0
-    if x < -700:
-        return 5e-324 if x > -inf else 0.0
-    return up(2 * learning_rate * lipschitz * exp(x) / sqrt(variance), 8e-15 + 5e-16 * abs(x))
+    if x == -inf:
+        return 0.0
+    logs = (log(2), log(learning_rate), log(lipschitz), -log(sigma), -log(variance) / 2, x)
+    if max(map(abs, logs)) < _PLAIN:
+        return up(2 * learning_rate * (lipschitz / sigma) * exp(x) / sqrt(variance), 8e-15 + 5e-16 * abs(x))
+    return max(up(exp(fsum(logs) + 8e-15 + 5e-16 * fsum(map(abs, logs))), 4e-16), 5e-324)
 
 
 def exact_ratio(mp: Any, curvature: float, learning_rate: float, lipschitz: float, after: int, variance: Any) -> Any:

@@ -21,7 +21,8 @@ def variance(curvature: float, learning_rate: float, sigma: float, iterations: i
 
 def mu(curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> float:
     d = affine.decay(curvature, learning_rate)
-    return affine.ratio(d, learning_rate, lipschitz, iterations - index, variance(curvature, learning_rate, sigma, iterations))
+    return affine.ratio(d, learning_rate, lipschitz, iterations - index, variance(curvature, learning_rate, 1.0, iterations),
+                        sigma)
 
 
 def value(epsilon: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> float:

@@ -29,7 +29,9 @@ _NODES = ((0.1488743389816312, 0.2955242247147529), (0.4333953941292472, 0.26926
 
 
 def log_between(low: float, high: float) -> float:
-    """log(Φ(high) − Φ(low)), low < high."""
+    """log(Φ(high) − Φ(low)), low < high; −∞ where these are one double."""
+    if not low < high:
+        return -inf
     if low + high < 0:
         low, high = -high, -low
     middle, half = (low + high) / 2, (high - low) / 2

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _ERROR = 2e-11  # relative, of e^{(α−1)D} − 1: quadrature and rounding
+_MOST_NODES = 2e5  # more take seconds, and gigabytes
 _TAIL = 9.5  # standard deviations; beyond, less than 1e-20 of the integral
 _FALL = 48.0
 _LOG_SQRT_2PI = 0.5 * log(2 * pi)
@@ -56,6 +57,9 @@ def _divergence(alpha: float, z: float, q: float, log_integrand: Any) -> float:
     start, end, step = -_TAIL, _upper_end(alpha, z, q) if forward else 2 / z + _TAIL, min(0.5, z / 4)
     if not forward:  # on Im t = a (1+u)^{1−α} can grow by cos(a/2z)^{1−α}, about e^{(α−1)a²/8z²}
         start, step = -_lower_end(alpha, z, q), min(step, 0.6 / sqrt(1 + (alpha - 1) / z / z / 4))
+    if (end - start) / step > _MOST_NODES:
+        raw = log1p(q * expm1(growth)) if growth < 700 else growth  # Minkowski, above both directions
+        return min(up(raw * (alpha / (alpha - 1)), 4e-15), cap)
     bends = (1 / (2 * z), z * (log1p(-q) - log(q)) + 1 / (2 * z))  # u = 0 and u = 1 − q
     log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), start, 8 * ceil(end / 8), step, bends)
     log_excess += _ERROR + error * error

@@ -1,6 +1,6 @@
 """The privacy profile of a mechanism on a batch drawn without replacement."""
 
-from math import log
+from math import inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -26,7 +26,7 @@ def rdp(alpha: float, sampling_rate: float, profile: Profile) -> float:
     """The Rényi divergence of the profile."""
     from dpcalc.profiles.moments import rdp as divergence
 
-    return divergence(pair(sampling_rate, profile), alpha)
+    return max(divergence(pair(sampling_rate, profile), alpha), 5e-324 if profile.log_delta(0.0) > -inf else 0.0)  # it may underflow
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:

@@ -11,7 +11,8 @@ from dpcalc.numerics.binomial import log_choose
 from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
 
-_ERROR = 1e-11
+_ERROR, _ULPS = 1e-11, 1e-15
+_SHARE = 100.0  # times its own part of the largest summand, what stands for all around one
 _EDGE = 24  # summands at each end that are always computed
 _NEGLIGIBLE = 45.0
 _PROBES, _FEW = 24, 1000  # summands
@@ -37,14 +38,24 @@ def _value(alpha: float, log_q: float, base: Curve, every: bool) -> float:
 
     # Ends and the largest summand come first, so that the rest can be seen to be nothing, or too much.
     head, tail = min(order, _EDGE), max(_EDGE + 1, order - _EDGE)
-    terms = [_second(order, log_q, base)] + [term(j) for j in (*range(3, head + 1), *range(tail, order + 1))]
+    ends = (*range(3, head + 1), *range(tail, order + 1))
+    terms = [_second(order, log_q, base)] + [term(j) for j in ends]
     low, high = head + 1, min(tail - 1, order)
     highest, at = _highest(low, high, term)
     if (largest := max(*terms, highest)) / (alpha - 1) >= unsampled:
         return unsampled
+    seen = (*terms, highest)
     total = log_sum(terms + (_middle(low, high, order, log_q, base, largest) if every else _peak(low, high, order, term, at)))
+    if every:
+        total += _ULPS * max(_size(j, order, log_q, base) * min(1.0, _SHARE * exp(x - largest))
+                             for x, j in zip(seen, (2, *ends, at), strict=True) if x > -inf)
     sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
-    return min(up(sampled, _ERROR), unsampled)
+    return min(max(up(sampled, _ERROR), 5e-324 if total > -inf else 0.0), unsampled)
+
+
+def _size(j: int, order: int, log_q: float, base: Curve) -> float:
+    """Of what cancels in the logarithm of a summand."""
+    return j * (abs(log_q) + base.rdp(j)) + log_choose(order, j)
 
 
 def _highest(low: int, high: int, term: Callable[[int], float]) -> tuple[float, int]:

@@ -10,7 +10,7 @@ from dpcalc.numerics.rounding import up
 def value(kl: float, steps: int) -> dict[str, float]:
     """min(√(KL/2), √(1 − e^{−KL})); the divergences of T releases add up."""
     total = steps * kl
-    return {"tv": min(1.0, up(min(sqrt(total / 2), sqrt(-expm1(-total))), 1e-15))}
+    return {"tv": min(1.0, up(min(sqrt(total) * sqrt(0.5), sqrt(-expm1(-total))), 1e-15))}
 
 
 def exact(mp: Any, kl: float, steps: int) -> Any:
