@@ -47,8 +47,8 @@ def _value(alpha: float, log_q: float, base: Curve, every: bool) -> float:
     seen = (*terms, highest)
     total = log_sum(terms + (_middle(low, high, order, log_q, base, largest) if every else _peak(low, high, order, term, at)))
     if every:
-        total += _ULPS * max(_size(j, order, log_q, base) * min(1.0, _SHARE * exp(x - largest))
-                             for x, j in zip(seen, (2, *ends, at), strict=True) if x > -inf)
+        total += _ULPS * max((_size(j, order, log_q, base) * min(1.0, _SHARE * exp(x - largest))
+                              for x, j in zip(seen, (2, *ends, at), strict=True) if x > -inf), default=0.0)
     sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
     return min(max(up(sampled, _ERROR), 5e-324 if total > -inf else 0.0), unsampled)
 
