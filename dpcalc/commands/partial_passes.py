@@ -13,22 +13,31 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
     from dpcalc.rows import Route, Row
 
-CONJECTURE, UNAMPLIFIED = "without-replacement-conjecture", "without-replacement-unamplified"
-WAYS = f"{CONJECTURE} or {UNAMPLIFIED}"
-_LOWER = "without-replacement-lower"
-NAMES = frozenset((CONJECTURE, "without-replacement-conjecture-sum", UNAMPLIFIED, _LOWER))
 _NEEDS = ("lipschitz", "tau")
 Derive = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
-def entries(question: Question, named: Sequence[str]) -> tuple[Entry, ...]:
+def entries(question: Question, names: Sequence[str]) -> tuple[Entry, ...]:
     """The bounds that --bound names. Raises DpcalcError where the lower one is to give ε or δ, which do not follow from it."""
     from dpcalc.errors import DpcalcError
     from dpcalc.last_iterate import Entry
 
-    if _LOWER in named and question.asks != "rdp":
-        raise DpcalcError("refused", f"{_LOWER} is what a run loses at one order: no ε or δ follows from it; give --alpha", "--bound")
-    return tuple(Entry(bound, _NEEDS) for bound in bounds() if bound.name in named)
+    found = named(names)
+    for bound in found:
+        if bound.status == "lower" and question.asks != "rdp":
+            raise DpcalcError("refused", f"{bound.name} is what a run loses at one order: no ε or δ follows from it; give --alpha",
+                              "--bound")
+    return tuple(Entry(bound, _NEEDS) for bound in found)
+
+
+def named(names: Sequence[str]) -> tuple[Bound, ...]:
+    """Those of these bounds that --bound names."""
+    return tuple(bound for bound in bounds() if bound.name in names) if names else ()
+
+
+def ways() -> str:
+    """Those that answer every question, for people."""
+    return ", ".join(bound.name for bound in bounds() if bound.status in ("conjecture", "proven"))
 
 
 def bounds() -> tuple[Bound, ...]:
@@ -47,7 +56,7 @@ def companions(given: Given, question: Question, found: tuple[Row, ...], derive:
     from dpcalc.rows import Route
 
     told = {row.route.bound.name for row in found}
-    if CONJECTURE not in told:
+    if bounds()[0].name not in told:
         return ()
     if question.unknown:
         question = question._replace(unknown=None, target=None)

@@ -30,7 +30,7 @@ def answer(given: Given) -> Answer:
     question = _question(given)
     unknown = question.unknown.name if question.unknown else None
     named = tuple(given["bound"] or ())
-    partial = not partial_passes.NAMES.isdisjoint(named)
+    partial = bool(partial_passes.named(named))
     used = _check(given, question, partial)
     every = partial_passes.entries(question, named) if partial else _entries(given)
     _check_order(given, named, every)
@@ -39,10 +39,10 @@ def answer(given: Given) -> Answer:
     check_step_size(given.values, entries, unknown, every)
     ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1), unknown is not None)
     found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
-    if partial:
-        found = partial_passes.refuted_where(found, _derive({**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}))
-        found += partial_passes.companions(given, question, found, _derive)
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    if partial:
+        found = partial_passes.refuted_where(found, _derive(values))
+        found += partial_passes.companions(given, question, found, _derive)
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
     return Answer("shuffle-pnsgd", question, shown, found, guarantee(question, found), "replace-one", _released(found, values),
@@ -72,7 +72,7 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     unknown = question.unknown.name if question.unknown else None
     where = "for partial passes" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
-    refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {partial_passes.WAYS}")
+    refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {partial_passes.ways()}")
     check_unknown(question, used, where)
     require(given, tuple(sorted(levels | {"n", "lipschitz"})), where, unknown)
     if scheduled and unknown == "n":

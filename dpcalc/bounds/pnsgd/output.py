@@ -7,7 +7,7 @@ from math import inf, log, log1p
 from typing import Any
 
 from dpcalc.bounds.pnsgd.positions import Powers
-from dpcalc.bounds.pnsgd.step import steepest
+from dpcalc.bounds.pnsgd.step import steepest, steepest_exact
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import quotient_down, quotient_up, up
@@ -43,7 +43,6 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
 @kept_numbers
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,
                  strong_convexity: float) -> Callable[[int], Any]:
-    eta = mp.mpf(learning_rate)
-    c = max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness)))
-    first = 2 * eta * mp.mpf(lipschitz) / mp.mpf(level)
+    c = steepest_exact(mp, learning_rate, strong_convexity, smoothness)
+    first = 2 * mp.mpf(learning_rate) * mp.mpf(lipschitz) / mp.mpf(level)
     return lambda m: first * c**m

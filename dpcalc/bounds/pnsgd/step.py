@@ -62,6 +62,11 @@ def steepest(learning_rate: float, *curvatures: float) -> tuple[int, int]:
     return top, bottom
 
 
+def steepest_exact(mp: Any, learning_rate: float, *curvatures: float) -> Any:
+    """The same at high precision."""
+    return max(abs(1 - mp.mpf(learning_rate) * mp.mpf(curvature)) for curvature in curvatures)
+
+
 def log_factor(learning_rate: float, strong_convexity: float) -> float:
     """log c, c = |1 − ηρ|: the Lipschitz constant of a step with η <= 2/(β+ρ); rounded up, −inf at c = 0."""
     x = learning_rate * strong_convexity
@@ -73,7 +78,7 @@ def log_factor(learning_rate: float, strong_convexity: float) -> float:
 
 def factor_exact(mp: Any, learning_rate: float, strong_convexity: float) -> Any:
     """c = 1 − ηρ; its size where η = 1/ρ, rounded, makes it negative."""
-    return abs(1 - mp.mpf(learning_rate) * mp.mpf(strong_convexity))
+    return steepest_exact(mp, learning_rate, strong_convexity)
 
 
 def move_ratio(level: float, lipschitz: float) -> float:
@@ -146,7 +151,7 @@ def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_c
         return mp.mpf(1)
     eta, beta, rho = mp.mpf(learning_rate), mp.mpf(smoothness), mp.mpf(strong_convexity)
     square = 1 - 2 * eta * beta * rho / (beta + rho)
-    return mp.sqrt(square) if square >= 0 else max(abs(1 - eta * rho), abs(1 - eta * beta))
+    return mp.sqrt(square) if square >= 0 else steepest_exact(mp, learning_rate, strong_convexity, smoothness)
 
 
 def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,

@@ -51,20 +51,24 @@ def _divergence(alpha: float, z: float, q: float, log_integrand: Any) -> float:
     if forward and growth + log(q) > 45:
         # Minkowski: ‖1 + u‖_α <= 1 − q + q‖e^w‖_α, and >= q‖e^w‖_α: equal to double precision here.
         return min(up((growth + log(q) + exp(log1p(-q) - log(q) - growth)) * (alpha / (alpha - 1)), 2e-15), cap)
-    if q < 1e-140 or z > 1e100:  # the square of q/z underflows: Minkowski again, linear in q
-        tiny = q * expm1(growth) * alpha / (alpha - 1) if growth < 700 else cap
-        return min(up(max(tiny, 5e-324), 4e-15), cap)
+    if q < 1e-140 or z > 1e100:  # the square of q/z underflows
+        return _by_minkowski(alpha, growth, q, cap)
     start, end, step = -_TAIL, _upper_end(alpha, z, q) if forward else 2 / z + _TAIL, min(0.5, z / 4)
     if not forward:  # on Im t = a (1+u)^{1−α} can grow by cos(a/2z)^{1−α}, about e^{(α−1)a²/8z²}
         start, step = -_lower_end(alpha, z, q), min(step, 0.6 / sqrt(1 + (alpha - 1) / z / z / 4))
     if (end - start) / step > _MOST_NODES:
-        raw = log1p(q * expm1(growth)) if growth < 700 else growth  # Minkowski, above both directions
-        return min(up(raw * (alpha / (alpha - 1)), 4e-15), cap)
+        return _by_minkowski(alpha, growth, q, cap)
     bends = (1 / (2 * z), z * (log1p(-q) - log(q)) + 1 / (2 * z))  # u = 0 and u = 1 − q
     log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), start, 8 * ceil(end / 8), step, bends)
     log_excess += _ERROR + error * error
     raw = log1p(exp(log_excess)) if log_excess < 700 else log_excess
     return min(up(raw / (alpha - 1), 4e-16), cap)
+
+
+def _by_minkowski(alpha: float, growth: float, q: float, cap: float) -> float:
+    """log(1 − q + q‖e^w‖_α)·α/(α−1), above both directions, of which the forward one is the larger."""
+    raw = log1p(q * expm1(growth)) * (alpha / (alpha - 1)) if growth < 700 else cap
+    return min(up(max(raw, 5e-324), 4e-15), cap)
 
 
 def _upper_end(alpha: float, z: float, q: float) -> float:
