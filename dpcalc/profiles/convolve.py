@@ -22,7 +22,7 @@ _DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which errors of 
 _LOUD, _MORE = 1e10, 10.0  # steps, by which they decide: in proportion to them more terms, and as many times at most
 _FEWEST = 100  # steps at once, of which all coefficients that are kept are near 1
 _POINT = 0.3  # units of work
-_AT_ONCE = 1 << 15  # terms, which fit a cache
+_AT_ONCE = 1 << 14  # terms, which fit a cache
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 300.0  # steps that leave their point, expected: fewer are rare, and e^−300 is a double
 _STAY = 2.0  # times as many as leave
@@ -106,32 +106,28 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
         at = large if kept is None else kept[large]
         terms, often = len(at) * np.count_nonzero(grid.weight), count * exp(depth - DEPTH)
         if count >= _FEWEST and often > _DIRECTLY and terms <= max(_MOST_TERMS * min(max(often / _LOUD, 1.0), _MORE), size):
-            logs, turns, wrong = _logarithms(grid, centre, size, at, count)
+            powers, wrong = _by_terms(grid, centre, size, at, count)
             spread, grown = inf, grown + float(wrong.max())
         else:
-            logs, turns = count / 2 * np.log(square[large]), count * np.angle(spectrum[large])
-            wrong = count * off / np.sqrt(square[large])
+            powers, wrong = _multiplied(spectrum[large], count), count * off / np.sqrt(square[large])
             spread, grown = spread + count * norm(folded), grown + (count - 1) * off / sqrt(float(square[large].min())) + count * off
             turned += count
-        if kept is None:
-            log_size, angle, error = logs, turns, wrong
-        else:
-            log_size, angle, error = log_size[large] + logs, angle[large] + turns, error[large] + wrong
+        products, error = (powers, wrong) if kept is None else (products[large] * powers, error[large] + wrong)
         kept = at
         start, steps, ones = start + count * centre, steps + count, ones + (count == 1)
     product = np.zeros(size // 2 + 1, complex)
-    absolute = np.exp(log_size)
-    product[kept] = absolute * np.exp(1j * angle)
+    product[kept] = products
+    absolute = np.abs(products)
     middle = round((low + high) / 2 / step - sum(c * g.offset for g, c in grids) / step)
     first = middle - size // 2
     weight = np.maximum(np.roll(np.fft.irfft(product, size), start - first), 0.0)
     # The ℓ2 norm of the errors of weights is that of their Fourier coefficients over √N (Parseval). |Π(φ + e)^n − Πφ^n| is at most
     # |e| Σ n|φ|^{n−1}Π|φ_other|, with |e| <= `off` for each, or ‖e‖ <= off·‖weights‖·√N for all (of those summed term by term `error` is
-    # what the logarithm of the power is off by); a power is off by a few ulps of its logarithm and of its angle, which are at most 55 and
-    # nπ; the inverse transform by `off` of it.
+    # what the logarithm of the power is off by, and the power by a few ulps); a power is off by √5/2 ulps a multiplication (Brent et al.
+    # 2007); the inverse transform by `off` of it.
     scale = sqrt(2 / size)
     size_of = scale * norm(absolute)
-    noise = exp(grown) * min(scale * norm(absolute * error), off * spread) + (EPSILON * (7 * turned + 100) + off) * size_of
+    noise = exp(grown) * min(scale * norm(absolute * error), off * spread) + (EPSILON * (1.2 * turned + 100) + off) * size_of
     if isnan(noise):
         raise TooLarge(*TOO_LARGE)
     noise += left_out + ones * steps * off**2 + 2 * exp(-_NEGLIGIBLE) + sum(c * g.noise for g, c in grids)
@@ -140,9 +136,22 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     return Grid(step, offset, first, weight, sum(c * g.log_total for g, c in grids), defect, noise)
 
 
-def _logarithms(grid: Grid, centre: int, size: int, at: Array, count: int) -> tuple[Array, Array, Array]:
-    """The logarithm of some Fourier coefficients to a power, its real and imaginary part, and by how much it may be off: term by term, as
-    the error of a transform would come as often as the power says. They are near 1, and errors are in proportion to how far from it."""
+def _multiplied(factors: Array, count: int) -> Array:
+    """To a power, by squarings: in the first argument, and as many as fit a cache at a time."""
+    for k in range(0, len(factors), _AT_ONCE):
+        some = factors[k : k + _AT_ONCE]
+        squares, rest = some.copy(), count - 1
+        while rest:
+            if rest & 1:
+                some *= squares
+            if rest := rest >> 1:
+                np.square(squares, out=squares)
+    return factors
+
+
+def _by_terms(grid: Grid, centre: int, size: int, at: Array, count: int) -> tuple[Array, Array]:
+    """Some Fourier coefficients to a power, and by how much the logarithm of that may be off: term by term, as the error of a transform
+    would come as often as the power says. They are near 1, and errors are in proportion to how far from it."""
     held = np.flatnonzero(grid.weight)
     weight, places = grid.weight[held], grid.first + held - centre
     rows = max(1, _AT_ONCE // len(held))
@@ -154,7 +163,7 @@ def _logarithms(grid: Grid, centre: int, size: int, at: Array, count: int) -> tu
     logs, turns = count / 2 * np.log1p(square), count * np.arctan2(imaginary, 1 + real)
     # A term is off by some ulps, and so is a sum by pairs; the logarithm by that over the size of what it is taken of, and by its own.
     wrong = _ULPS * EPSILON * (less + size_of_sine + abs(beyond)) * count / np.sqrt(1 + square)
-    return logs, turns, wrong + 4 * EPSILON * (np.abs(logs) + np.abs(turns))
+    return np.exp(logs + 1j * turns), wrong + 4 * EPSILON * (np.abs(logs) + np.abs(turns))
 
 
 def _terms(weight: Array, places: Array, size: int, at: Array) -> tuple[Array, Array, Array]:
