@@ -188,6 +188,20 @@ def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     return Grid(step, offset, first, weight / total, x.log_total + log(total), x.defect)
 
 
+def round_up_whole(grid: Grid, tilt: float, step: float, at: int) -> Grid:
+    """The same for a grid and a whole multiple of its step, with a point where its weight `at` is: all places are known."""
+    ratio, held = round(step / grid.step), np.flatnonzero(grid.weight)
+    begin, end = int(held[0]), int(held[-1]) + 1
+    first, last = (begin - at) // ratio, (end - 1 - at) // ratio
+    weight = np.zeros((_fitting(last - first + 1), ratio))
+    weight.ravel()[begin - at - first * ratio : end - at - first * ratio] = grid.weight[begin:end]
+    low, high = shares(np.arange(ratio) * grid.step, tilt, step)
+    found = np.append(weight @ low, 0.0)
+    found[1:] += weight @ high
+    total = float(found.sum())
+    return Grid(step, grid.offset + (grid.first + at) * grid.step, first, found / total, grid.log_total + log(total), grid.defect)
+
+
 def imprecision(pair: Pair, tilt: float) -> float:
     """By how much the weights of a step, rounded to a grid from above, may be too low, relative: of atoms some ulps of their exponents, of
     the sum of those that share a place, and of their shares."""

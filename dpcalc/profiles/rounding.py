@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import TOO_LARGE, Grid, TooLarge, boxes, grid_edges, law, merged_cells, misplaced, round_down, round_up
+from dpcalc.profiles.law import TOO_LARGE, Grid, TooLarge, boxes, grid_edges, law, merged_cells, misplaced, round_down, round_up, round_up_whole
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
@@ -190,10 +190,15 @@ def in_blocks(units: Grids, tilt: float, block: int, step: float,
 
 
 def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
-    return block_up(grid, tilt, step, _middle(grid))
+    return _with_noise(grid, tilt, step, lambda: round_up_whole(grid, tilt, step, _median(grid)))
 
 
 def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
+    """Rounded to any coarser grid, with its noise."""
+    return _with_noise(grid, tilt, step, lambda: round_up(as_law(grid), tilt, step, offset))
+
+
+def _with_noise(grid: Grid, tilt: float, step: float, coarser: Callable[[], Grid]) -> Grid:
     """With the noise of the fine grid: a weight gives at most `most`, and a coarse one gets at most that times the ratio of the steps, and
     h at both ends, the larger of the two shares' maxima; the ℓ2 norm grows by the root of the product at most. (`most` is
     e^{λ(1+λ)step²/8} by Hoeffding's lemma, once for e^{λY} and once for e^{−Y}, where Y is the place that a share gets to.)"""
@@ -201,7 +206,7 @@ def block_up(grid: Grid, tilt: float, step: float, offset: float) -> Grid:
         raise TooLarge(*TOO_LARGE)  # a grid as coarse says nothing
     high = 1.0 if step <= log1p(1 / tilt) else exp(exponent) / -expm1(-step)
     most = min(1 + high, exp(min(tilt * (1 + tilt) * step * step / 8, _LARGEST_EXPONENT)))
-    found = round_up(as_law(grid), tilt, step, offset)
+    found = coarser()
     scale = exp(grid.log_total - found.log_total) * (1 + 1e-12)  # its weights are made to sum to 1
     return found._replace(noise=grid.noise * scale * sqrt(most * (most * step / grid.step + 2 * high)), defect=grid.defect * scale + 1e-16)
 
@@ -212,7 +217,11 @@ def _block_down(grid: Grid, tilt: float, step: float) -> Grid:
 
 def _middle(grid: Grid) -> float:
     """The median of a grid, whose losses rise."""
-    return grid.offset + (grid.first + int(np.cumsum(grid.weight).searchsorted(0.5))) * grid.step
+    return grid.offset + (grid.first + _median(grid)) * grid.step
+
+
+def _median(grid: Grid) -> int:
+    return int(np.cumsum(grid.weight).searchsorted(0.5))
 
 
 def lattice_of(parts: Parts) -> float | None:
