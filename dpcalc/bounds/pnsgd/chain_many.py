@@ -170,7 +170,7 @@ def _apart(nodes: tuple[int, ...]) -> Array:
 def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, kappas: Array, lengths: Array, codes: Array | None) -> Array:
     """log d, as μ-GDP so far, bounded by blocks too from the starts on."""
     enters, begin, columns = kappas * (kappas / 2 - NOTHING), int(starts.min()), _columns(epsilon)
-    levels = np.empty_like(logs)
+    so_far, levels = logs.copy(), np.empty_like(logs)  # of the columns that go on
     levels[:begin] = columns.levels(logs[:begin])
     highest = levels[begin - 1].max()  # at the last node
     rest, total = lengths[::-1].cumsum()[::-1], np.zeros(len(epsilon))
@@ -190,7 +190,8 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
                 if not len(go):
                     break
                 columns, last = _columns(epsilon[go]), last[~done]
-        last = np.minimum(logs[j, here], last)
+                so_far, levels = so_far.compress(~done, axis=1), levels.compress(~done, axis=1)
+        last = np.minimum(so_far[j], last)
         first, end = tried.ends[j - 1], tried.ends[j]
         if every:
             first += int((enters[first:end] > highest).sum())  # the shortest ones
@@ -198,12 +199,9 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
             first, end = (bisect_left(tried.lengths, x, first, end) for x in (shortest / _NEAR, longest * _NEAR))
         if first < end:
             before = tried.before[first:end]
-            start, near = logs.take(before, axis=0), levels.take(before, axis=0)
-            if len(go) < len(epsilon):
-                start, near = start.take(go, axis=1), near.take(go, axis=1)
-            found = log_theta(near, kappas[first:end, None])
+            found = log_theta(levels.take(before, axis=0), kappas[first:end, None])
             found *= tried.times[first:end, None]
-            found += start
+            found += so_far.take(before, axis=0)
             least = found.min(axis=0)
             least *= 1 - 4e-16
             np.maximum(least, LOWEST, out=least)
@@ -216,8 +214,8 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
                 if codes is not None:
                     codes[j, go[gains]] = tried.code[used]
             last = np.minimum(last, least)
-        logs[j, here] = last
-        levels[j, here] = level = columns.levels(last)
+        logs[j, here] = so_far[j] = last
+        levels[j] = level = columns.levels(last)
         highest = level.max()
     return logs
 
