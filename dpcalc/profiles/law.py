@@ -9,6 +9,7 @@ around or rounded is counted there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import exp, log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -104,8 +105,9 @@ def masses(pair: Pair, tilt: float, depth: float, edges: Array | None) -> tuple[
             losses.append(piece.loss(t))
             logs.append(piece.log_density(t) + log_weight)
     if pair.atoms:
-        losses.append(np.array([loss for loss, _ in pair.atoms]))
-        logs.append(np.array([mass for _, mass in pair.atoms]))
+        loss, log_mass = _of_atoms(pair.atoms)
+        losses.append(loss)
+        logs.append(log_mass)
     left = 0.0
     if pair.rest is not None:
         left = 1 - exp(pair.log_infinite) - sum(float(np.exp(x).sum()) for x in logs)
@@ -113,6 +115,13 @@ def masses(pair: Pair, tilt: float, depth: float, edges: Array | None) -> tuple[
             losses.append(np.array([pair.rest]))
             logs.append(np.array([log(left)]))
     return np.concatenate(losses), np.concatenate(logs), left > 0
+
+
+@lru_cache(maxsize=8)
+def _of_atoms(atoms: tuple[tuple[float, float], ...]) -> tuple[Array, Array]:
+    """Losses and log P-masses, of a pair that is asked for by one tilt after another."""
+    loss, log_mass = np.array(atoms).T
+    return loss.copy(), log_mass.copy()
 
 
 def grid_edges(pair: Pair, tilt: float, depth: float, step: float, offset: float) -> Array:

@@ -63,15 +63,45 @@ def exact_logarithm(grid, centre, size, at, count):
 
 @pytest.mark.parametrize("count", (1000, 10**9, 10**12))
 @pytest.mark.parametrize("seed", range(3))
-def test_logarithms_of_coefficients_are_off_by_no_more_than_is_said(seed, count):
+def test_powers_by_terms_are_off_by_no_more_than_is_said(seed, count):
     grid, centre = small_grid(seed), 1
     size = 2 * int(30 * sqrt(count))
     at = np.array([0, 1, 2, 5, 11, 20])
-    logs, turns, wrong = convolve._logarithms(grid, centre, size, at, count)
+    powers, wrong = convolve._by_terms(grid, centre, size, at, count)
     for k, j in enumerate(at.tolist()):
-        exact = exact_logarithm(grid, centre, size, j, count)
-        assert abs(mpmath.mpc(logs[k], turns[k]) - exact) <= wrong[k]
+        with mpmath.workdps(60):
+            off = abs(mpmath.mpmathify(complex(powers[k])) / mpmath.exp(exact_logarithm(grid, centre, size, j, count)) - 1)
+        assert off <= np.expm1(wrong[k]) + 10 * convolve.EPSILON
     assert wrong.max() < 1e-3 * count * convolve.transform_error(size) + 1e-11  # what a transform would be off by
+
+
+@pytest.mark.parametrize("count", (1, 2, 3, 7, 100, 65535, 65536, 10**6 + 1, 10**9))
+def test_multiplied(count):
+    """Off by √5/2 ulps a multiplication at most, for coefficients whose power is no less than e^−55; of more than fit at once, too."""
+    draw = np.random.default_rng(count)
+    factors = np.exp(-55 / count * draw.random(20_000) + 2j * np.pi * draw.random(20_000))
+    powers = convolve._multiplied(factors.copy(), count)
+    for k in (0, 1, 16_383, 16_384, 19_999):
+        with mpmath.workdps(40):
+            assert abs(mpmath.mpmathify(complex(powers[k])) / mpmath.mpmathify(complex(factors[k])) ** count - 1) <= 1.12 * count * convolve.EPSILON
+
+
+@pytest.mark.parametrize("ratio", (1, 3, 27, 101))
+@pytest.mark.parametrize("tilt", (0.1, 2.0, 40.0))
+def test_rounding_to_a_whole_multiple_of_the_step(ratio, tilt):
+    """The grid that losses one by one lead to, and the mass under P and under Q that they have."""
+    draw = np.random.default_rng(ratio)
+    weight = draw.random(5000) * (draw.random(5000) < 0.3)
+    weight[:40] = weight[-77:] = 0.0
+    fine = Grid(2.0**-16, 0.3, -1700, weight / weight.sum(), 0.7, 1e-17, 1e-15)
+    found, other = rounding._block_up(fine, tilt, fine.step * ratio), rounding.block_up(fine, tilt, fine.step * ratio, rounding._middle(fine))
+    assert (found.step, found.offset, found.defect) == (other.step, other.offset, other.defect)
+    assert found.noise == pytest.approx(other.noise, rel=1e-12)
+    for power in (tilt, tilt + 1):  # of e^−loss: what leaves the mass under P, and under Q
+        mass, before = (float((np.exp(grid.log_total - power * grid.losses()) * grid.weight).sum()) for grid in (found, fine))
+        assert mass == pytest.approx(before, rel=1e-12)
+    begin = other.first - found.first
+    assert np.allclose(found.weight[begin : begin + len(other.weight)], other.weight, rtol=1e-11, atol=0)
 
 
 def test_a_power_is_off_by_no_more_than_its_noise():
