@@ -18,16 +18,19 @@ from dpcalc.rows import Route, Row, Table
 Delta = Callable[[float], float]
 _TURNS, _GAIN = 6, 1e-5  # of ε and the order in turn; less is no gain
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square
+_SCAN = tuple(0.01 * 1.3**k for k in range(43))  # ε, up to 610: by RDP δ may be 1 up to a large ε, and fall in several steps
 
 
 class Profile:
     """ε >= 0 → δ of a route, rounded up; each ε computed once. A bound on TV alone gives the same δ at every ε. `orders` holds the order
-    that an RDP curve was read at for each ε."""
+    that an RDP curve was read at for each ε; `cheaper` is the same by a rougher conversion, where there is one."""
 
     def __init__(self, route: Route, params: Params) -> None:
         self.route, self.params = route, params
         self.known: dict[float, float] = {}
         self.orders: dict[float, float] = {}
+        rough = route.conversion and route.conversion.rough
+        self.cheaper: Profile | None = Profile(route._replace(conversion=rough), params) if rough else None
 
     def __call__(self, epsilon: float) -> float:
         if epsilon not in self.known:
@@ -69,26 +72,25 @@ def _composed(route: Route, params: Params, epsilon: float) -> float:
 def rate(delta: Profile, fpr: float, start: float = 0.0) -> tuple[float, float]:
     """(TPR at this FPR, the ε that proves it). Where a conversion is costly the ε is sought by a cheaper one, and then at the order that
     is best there."""
-    route = delta.route
-    if route.conversion is None or route.conversion.rough is None:
+    if delta.cheaper is None:
         return _search(delta, delta.route, delta.params, fpr, start)
-    cheap = Profile(route._replace(conversion=route.conversion.rough), delta.params)
-    u = _search(cheap, route, delta.params, fpr, start)[1]
+    u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
     best = at_level(delta(abs(u)), u, fpr), u
     for _ in range(_TURNS):
         alpha = delta.orders.get(abs(u))
         if alpha is None:
             break
-        u = _search(partial(delta.at_order, alpha=alpha), route, delta.params, fpr, u)[1]
+        u = _search(partial(delta.at_order, alpha=alpha), delta.route, delta.params, fpr, u)[1]
         last, best = best, min(best, (at_level(delta(abs(u)), u, fpr), u))
         if best[0] > last[0] * (1 - _GAIN):
             break
     return min(1.0, best[0]), best[1]
 
 
-def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float) -> tuple[float, float]:
+def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = ()) -> tuple[float, float]:
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
-    return true_positive(delta, fpr, _ROUGH if composed(route, params) or route.bound.kind == "rdp" else _FINE, start, corners)
+    rough = composed(route, params) or route.bound.kind == "rdp"
+    return true_positive(delta, fpr, _ROUGH if rough else _FINE, start, (*corners, *points))
 
 
 class Meaning(NamedTuple):

@@ -10,12 +10,13 @@ _LEAST = -40.0  # further left the bound is within e^−40 of 1
 
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
-                  corners: Iterable[float] = ()) -> tuple[float, float]:
+                  points: Iterable[float] = ()) -> tuple[float, float]:
     """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of a symmetric guarantee; and
     the ε that proves it (negative: the bound of the reversed roles).
 
     δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition 2.5,
-    arXiv:1905.02383v3); a convex function of e^ε, so that it has one minimum.
+    arXiv:1905.02383v3). Of a profile it is a convex function of e^ε, which has one minimum; of a bound on one it may have several: the
+    search starts at the least of what `start` and the `points`, ε >= 0, say.
     """
     seen: dict[float, float] = {}
 
@@ -25,10 +26,9 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
         return seen[u]
 
     high = max(0.0, -log(fpr))
-    for u in (0.0, *(c for e in corners for c in (e, -e) if _LEAST <= c <= high)):
-        at(u)
+    begin = min((min(max(start, _LEAST), high), 0.0, *(u for e in points for u in (e, -e) if _LEAST <= u <= high)), key=at)
     spread = min(max(delta(0.0), 1e-12), 1.0)  # about that of the loss
-    minimise(at, min(max(start, _LEAST), high), _LEAST, high, spread, tolerance * spread)
+    minimise(at, begin, _LEAST, high, spread, tolerance * spread)
     best = min(seen, key=lambda u: seen[u])
     return min(1.0, seen[best]), best
 
