@@ -187,3 +187,56 @@ def test_an_integral_of_very_many_nodes_is_bounded_instead(alpha, z, q, monkeypa
     growth = (mp.mpf(alpha) - 1) / (2 * mp.mpf(z) ** 2)
     want = mp.log1p(q * mp.expm1(growth)) * alpha / (mp.mpf(alpha) - 1)
     assert 1 <= BOUNDS["poisson-rdp"].value(alpha, z, q) / want < 1 + 1e-12
+
+
+# --- compositions ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("steps, scale, delta, epsilon", [(2, 100.0, 5e-4, 0.018), (2, 6.45, 1.9e-3, 0.30247833), (3, 100.0, 1.88e-4, 0.0284966)])
+def test_the_largest_loss_of_laplace_noise_may_be_likely(steps, scale, delta, epsilon):
+    """Next to it δ is p(1 − e^(ε − top)), p being its probability: up to 11 % too large at a tilt far steeper than that."""
+    top, p = steps / scale, 0.5**steps
+    assert epsilon == pytest.approx(top + float(mp.log1p(-delta / p)), rel=1e-4) or steps == 3
+    for line in (f"rdp --mechanism laplace --scale {scale} --steps {steps} --bound laplace-profile",
+                 f"shuffle-pnsgd --noise laplace --lipschitz 1 --diameter 1 --learning-rate 1e-6 --smoothness 0 --n 1 --scale {2 * scale} "
+                 f"--epochs {steps}"):
+        got = answer(f"{line} --delta {delta}")[0]["result"]["epsilon"]
+        assert epsilon * (1 - 2e-6) <= got <= epsilon * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("rate, steps, sigma, epsilon, most", [
+    (1.9e-5, 1868640, 0.93, 0.21003802676424, 2.03e-7), pytest.param(1.3e-5, 1762244, 0.68, 0.236668705, 3.04e-6, marks=pytest.mark.slow),
+])
+def test_delta_where_the_largest_losses_are_left_out(rate, steps, sigma, epsilon, most):
+    """The tilt without them needs grids that do not fit: δ was 302 and 112 times what leads to these ε."""
+    line = f"subsample --scheme without-replacement --sampling-rate {rate} --steps {steps} --sigma {sigma} --epsilon {epsilon} --bound wor-profile"
+    got = answer(line)[0]["result"]
+    assert got["delta_lower"] <= most / 1.02 <= got["delta"] <= most
+
+
+def test_the_divergence_of_losses_beyond_the_exponents_of_doubles():
+    """log(1 + α(e^ℓ − 1)) of ℓ > 709 was infinite, and the search for σ ended in a fault."""
+    line = "subsample --adjacency replace-one --sampling-rate .02 --alpha 1.02"
+    sigma = answer(f"{line} --rdp 66 --solve sigma")[0]["result"]["sigma"]
+    assert answer(f"{line} --sigma {sigma!r}")[0]["result"]["rdp"] <= 66 < answer(f"{line} --sigma {sigma * 0.999!r}")[0]["result"]["rdp"]
+
+
+# --- true-positive rates from an RDP curve ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line, most", [
+    ("--fpr 1e-5 --alpha 3.613 --rdp 2.43", 0.0014027),  # .912
+    ("--fpr 6.196e-12 --alpha 14.18 --rdp 2.16", 2.86e-10),  # .885
+    ("--fpr 1e-10 --rho 12", 0.1685),  # .99999
+    ("--fpr 2.812e-10 --rho 2.7 --steps 5", 0.3859),
+])
+def test_a_true_positive_rate_where_delta_is_1_up_to_a_large_epsilon(line, most):
+    assert answer(f"tv {line}")[0]["result"]["tpr"] <= most
+
+
+def test_the_rate_of_one_order_is_that_of_two_coins():
+    """The largest t with D_α(Ber t‖Ber f) <= r; the other direction allows more here."""
+    alpha, rdp, f = mp.mpf(3.613), mp.mpf(2.43), mp.mpf("1e-5")
+    t = mp.findroot(lambda t: mp.log(t**alpha * f ** (1 - alpha) + (1 - t) ** alpha * (1 - f) ** (1 - alpha)) - rdp * (alpha - 1),
+                    (1e-3, 2e-3), solver="illinois")
+    assert t <= answer("tv --fpr 1e-5 --alpha 3.613 --rdp 2.43")[0]["result"]["tpr"] <= t * (1 + 1e-4)

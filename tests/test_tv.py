@@ -123,7 +123,7 @@ def test_laplace_rates_are_those_of_the_best_test(r, fpr):
 
     cut = exp(-r) / 2
     want = exp(r) * fpr if fpr < cut else 1 - exp(-r) / (4 * fpr) if fpr < 0.5 else 1 - exp(-r) * (1 - fpr)
-    got, _ = true_positive(delta, fpr, 1e-8, corners=(r,))
+    got, _ = true_positive(delta, fpr, 1e-8, points=(r,))
     assert want * (1 - 1e-12) <= got <= want * (1 + 1e-7)
 
 

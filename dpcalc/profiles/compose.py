@@ -15,7 +15,7 @@ from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
 from dpcalc.profiles.finer import budget_for, resolved_step
 from dpcalc.profiles.law import QUADRATURE, TooLarge, imprecision, snap_error
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
-from dpcalc.profiles.rounding import Grids, rounded_to_budget, steepest
+from dpcalc.profiles.rounding import Grids, Rounded, rounded_to_budget, steepest
 from dpcalc.profiles.sharper import NEAR, closer, sharper
 from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants
 
@@ -25,6 +25,7 @@ _LOOSE = 1e-4  # of δ, that errors of transforms may make of what is taken apar
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _SAME = 0.05  # of a tilt, relative
+_OVER = 4.0  # times the budget: without the largest losses the tilt may be so steep that grids as fine do not fit in memory
 _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
 _KEPT = 1.3  # times an ε that is only aimed at: as large losses are not cut off
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
@@ -298,6 +299,18 @@ def _rounding(parts: Parts, c: Cumulants) -> float:
     return sum(count * imprecision(pair, c.tilt) for pair, count in parts) + _SUM * abs(c.log_total)
 
 
+def _rounded(near: Parts, c: Cumulants, question: Asked, bracket: bool, apart: bool, over: float) -> tuple[Cumulants, float, Rounded]:
+    """The tilt, or the steepest of use; what rounding adds; and the grids."""
+    if c.tilt > steepest(near):
+        c = cumulants(near, steepest(near))
+    rounding = _rounding(near, c)
+    budget, resolved = _budget(question, c, 0.0 if bracket else rounding), resolved_step(near, c, question.aimed) * question.coarser
+    if apart and c.deviation > 0:
+        return c, rounding, scales.rounded(near, c, budget, resolved, question.cells)
+    return c, rounding, rounded_to_budget(near, c, budget, bracket, question.tight, resolved / question.coarser, question.coarser,
+                                          question.cells, over)
+
+
 def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float, float]:
     """The same, with the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
     work.count(_EACH)
@@ -306,13 +319,15 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     kept = inf if around is None else around if question.aim is None else _KEPT * around
     cuts = [(cut(pair, log_tail - log(steps), kept), count) for pair, count in parts]
     near = tuple((x.pair, count) for x, count in cuts)
-    c = question.tilt_for(near)
-    if c.tilt > steepest(near):
-        c = cumulants(near, steepest(near))
-    rounding = _rounding(near, c)
-    budget, resolved = _budget(question, c, 0.0 if bracket else rounding), resolved_step(near, c, around)
-    both = (scales.rounded(near, c, budget, resolved * question.coarser, question.cells) if apart and c.deviation > 0 else
-            rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser, question.cells))
+    c, whole = question.tilt_for(near), question.tilt_for(parts)
+    flatter = whole.tilt < (1 - _SAME) * c.tilt
+    try:
+        c, rounding, both = _rounded(near, c, question, bracket, apart, _OVER if flatter else inf)
+    except TooLarge:
+        if not flatter:
+            raise
+        c, rounding, both = _rounded(near, cumulants(near, whole.tilt), question, bracket, apart, inf)
+    budget = _budget(question, c, 0.0 if bracket else rounding)
     slack = {+1: rounding, -1: QUADRATURE * steps + _SUM * abs(c.log_total)}
     low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values

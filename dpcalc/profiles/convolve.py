@@ -93,6 +93,7 @@ def power(grids: Sequence[tuple[Grid, int]], depth: float = DEPTH) -> Grid:
     # Coefficients whose product is below e^{−_NEGLIGIBLE} are left out; all are at most 1.
     off = transform_error(size)
     kept: Array | None = None
+    products = error = np.empty(0)
     start, steps, turned, ones, spread, left_out, grown = 0, 0, 0, 0, 0.0, 0.0, 0.0
     for grid, count in grids:
         centre = round((grid.moments()[0] - grid.offset) / step)

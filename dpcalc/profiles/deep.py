@@ -30,7 +30,7 @@ def log_delta(parts: Parts, c: Cumulants, epsilon: float, depth: float) -> Brack
 
 def close_epsilon(parts: Parts, c: Cumulants, log_delta: float, depth: float, budget: float) -> Bracket | None:
     """The ε at δ by Chernoff's bound, where that and its grid move log δ by no more than the budget."""
-    left = budget - c.prefactor - log_peak(c.tilt)
+    left = budget - max(0.0, c.prefactor + log_peak(c.tilt))
     return None if left < _LEFT or tilt.is_rare(parts, c) else epsilon(parts, c, log_delta, depth, left)
 
 

@@ -32,7 +32,8 @@ def budget_for(question: Asked, upper: Reader, epsilon: float, both: Rounded, mo
         return inf
     slope = (upper.log_delta(epsilon) - beyond) / aside
     steeper = slope * (slope + 1) / (upper.tilt * (upper.tilt + 1))
-    left = max(_AGAIN, min(1.0, question.rougher)) * question.precision * (_LEFT if question.epsilon is not None else _LEFT_OF_EPSILON * slope * epsilon)
+    left = max(_AGAIN, min(1.0, question.rougher)) * question.precision
+    left *= _LEFT if question.epsilon is not None else _LEFT_OF_EPSILON * slope * epsilon
     wanted = left / (steeper * moved) if steeper > _STEEPER and steeper * moved > _SEEN * left else 1.0
     if 0 < epsilon < _COARSE * both.step and slope * both.step > _UNEVEN:
         wanted = min(wanted, epsilon / (2 * _COARSE * both.step))

@@ -36,7 +36,7 @@ def _divergence(pair: Pair, alpha: float) -> float:
     loss = x.loss
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         # Under the tilt the weight is p·e^{(α−1)ℓ − K} = q·e^{αℓ − K}.
-        far = -np.expm1(np.log1p(alpha * np.expm1(loss)) - alpha * loss)
+        far = -np.expm1(np.log1p((alpha - 1) * -np.expm1(-loss)) - (alpha - 1) * loss)
         near = _gap(loss, alpha) * np.exp(-alpha * loss)
         terms = x.weight * np.where(alpha * loss > 1, far, near)
     log_excess = x.log_total + log(float(terms.sum())) if terms.any() else -inf

@@ -9,7 +9,19 @@ from typing import NamedTuple
 import numpy as np
 
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import TOO_LARGE, Grid, TooLarge, boxes, grid_edges, law, merged_cells, misplaced, round_down, round_up, round_up_whole
+from dpcalc.profiles.law import (
+    TOO_LARGE,
+    Grid,
+    TooLarge,
+    boxes,
+    grid_edges,
+    law,
+    merged_cells,
+    misplaced,
+    round_down,
+    round_up,
+    round_up_whole,
+)
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
@@ -58,14 +70,16 @@ class Rounded(NamedTuple):
 
 
 def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, tight: bool = True,
-                      resolved: float = inf, coarser: float = 1.0, most: float = inf) -> Rounded:
+                      resolved: float = inf, coarser: float = 1.0, most: float = inf, over: float = inf) -> Rounded:
     """Grids whose rounding moves log δ by no more than the budget, where memory allows that; that of lower values only if `tight`.
 
     `resolved` is the step that tells the losses apart that decide, where they are rare: log M does not show what becomes of those. By
-    `coarser` the grids are that where log M does not say how fine they need to be; `most` cells are enough.
+    `coarser` the grids are that where log M does not say how fine they need to be; `most` cells are enough. Raises TooLarge where memory
+    leads to more than `over` times the budget.
     """
     steps = sum(count for _, count in parts)
-    offsets = [median(law(pair, c.tilt, 40.0)) for pair, _ in parts]
+    laws = [law(pair, c.tilt, 40.0) for pair, _ in parts]
+    offsets = [median(x) for x in laws]
     depth = 38.0 + log(steps)
     lattice = lattice_of(parts)
     step = lattice or _first_step(c, steps, budget)
@@ -74,6 +88,8 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
         step = max(min(resolved * coarser, _width(parts[0][0]) / _LEAST, STEEP / c.tilt), finest(parts))
+    if over < inf and max(float(np.ptp(x.loss)) for x in laws) > 2 * _ENOUGH_CELLS * step:
+        raise TooLarge(*TOO_LARGE)  # it would take long to see that
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
     for _ in range(_ROUNDS):
         cells = max(len(g.weight) for g, _ in upper)
@@ -95,7 +111,9 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     ratio = 2 * (size // _FIRST_POINTS) + 1  # odd: no fine grid point is halfway between two coarse ones
     block = ceil(steps * c.tilt * (1 + c.tilt) * (step * ratio) ** 2 / (3 * budget))
     while block > 1 and max(points([(g, min(block, n))], DEPTH + log(steps)) for g, n in upper) > MOST_POINTS:
-        block = max(1, block // 4)
+        block, over = max(1, block // 4), over / 4
+    if over < 1:
+        raise TooLarge(*TOO_LARGE)
     levels = [in_blocks([(g, count)], c.tilt, block, step * ratio) for g, count in upper]
     blocks = [unit for found, _ in levels for unit in found]
     low = [unit for g, count in lower for unit in in_blocks([(g, count)], c.tilt, block, step * ratio, _block_down)[0]]

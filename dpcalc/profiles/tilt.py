@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import inf, log, log1p, pi, sqrt
+from math import exp, inf, log, log1p, pi, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from dpcalc.profiles.law import Law, law
+from dpcalc.profiles.law import Law, law, masses
 from dpcalc.profiles.pair import Pair
 
 Parts = Sequence[tuple[Pair, int]]
@@ -19,7 +19,7 @@ _HEAVIEST = 0.5  # log of the magnification by a slight tilt
 _FEW = 5.0  # large losses in a composition
 _LARGEST = 1e9  # ε looked for
 _FAR, _FARTHEST = 64.0, 1e150  # of a ratio: such a tilt is no use; what is not squared
-_STEEPEST = 1e13  # tilt
+_STEEPEST, _LARGEST_EXPONENT = 1e13, 700.0  # tilt; and of another one
 _TURNS = 3  # from one side to the other, and back
 _SHORT, _FALL = 0.5, 0.5  # standard deviations, from a mean to ε; of log δ, by a step
 _STEPS, _STEP, _ROUNDS = 16, 8.0, 4  # a factor at most; from one ε to the next
@@ -74,8 +74,19 @@ def skewness(parts: Parts, c: Cumulants) -> float:
 
 @lru_cache(maxsize=8)
 def for_delta(parts: Parts, log_delta: float) -> Cumulants:
-    """The tilt whose mean is about the ε at δ."""
-    return _search(parts, lambda c: (-log_delta - c.prefactor) / c.rate if c.rate > 0 else inf)
+    """The tilt whose mean is about the ε at δ; not steeper than δ falls where the largest loss of all is more likely than that."""
+    c = _search(parts, lambda c: (-log_delta - c.prefactor) / c.rate if c.rate > 0 else inf)
+    most = exp(min(_log_top(parts) - log_delta, _LARGEST_EXPONENT))
+    return cumulants(parts, most) if 1 < most < c.tilt else c
+
+
+def _log_top(parts: Parts) -> float:
+    """log of the probability of the largest loss: of next to nothing, where that is no atom."""
+    found = 0.0
+    for pair, count in parts:
+        loss, log_mass, _ = masses(pair, 0.0, _DEPTH, None)
+        found += count * float(log_mass[loss.argmax()])
+    return found
 
 
 @lru_cache(maxsize=8)
