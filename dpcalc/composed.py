@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 from dpcalc.errors import OutOfScope
 from dpcalc.evaluate import delta_result
 from dpcalc.numbers import human
+from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.rounding import up
 from dpcalc.orders import Params, own_params
 from dpcalc.profiles import asked, compose
+from dpcalc.profiles.bracket import Bracket
+from dpcalc.profiles.law import TooLarge
 from dpcalc.rows import Row
 
 if TYPE_CHECKING:
     from dpcalc.profiles.tilt import Parts
     from dpcalc.question import Question
     from dpcalc.rows import Route
+
+_HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
 
 
 def parts(route: Route, params: Params) -> Parts:
@@ -31,6 +37,8 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     """ε at δ. Raises OutOfScope where no finite ε holds, TooLarge where memory does not suffice."""
     if question.delta == 0:
         raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ", "--delta")
+    if _log_variation(route, params) <= question.log_delta:
+        return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0})
     found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
     if found.upper == inf:
         raise OutOfScope("no-solution", f"no ε holds at δ = {question.delta:g}: the probability of an infinite loss is larger", "--delta")
@@ -40,8 +48,14 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
 
 def to_delta(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
     """δ at ε."""
-    epsilon = question.epsilon or 0.0
-    found = compose.log_delta_at(parts(route, params), epsilon, _precision(params), bracket)
+    epsilon, most = question.epsilon or 0.0, _log_variation(route, params)
+    try:
+        found = compose.log_delta_at(parts(route, params), epsilon, _precision(params), bracket)
+    except TooLarge:
+        if most > _HARDLY:
+            raise
+        found = Bracket(0.0, -inf, {})
+    found = found if found.upper <= most else Bracket(most, min(found.lower, most), {})
     result = delta_result(found.upper, epsilon)
     lower = min(exp(found.lower), result["delta"])
     return Row(route, {**result, "delta_lower": lower}, found.witness, notes=_bracket("δ", lower, result["delta"]))
@@ -52,6 +66,15 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
     row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
     tv, lower = row.result["delta"], row.result["delta_lower"]
     return Row(route, {"tv": tv, "tv_lower": lower}, row.witness, notes=_bracket("TV", lower, tv))
+
+
+def _log_variation(route: Route, params: Params) -> float:
+    """log of an upper bound on δ(0), and so on every δ: 1 − (1 − δ(0) of a step)^T, as Σ min(pp′, qq′) >= Σ min(p, q)·Σ min(p′, q′)."""
+    bound = route.bound
+    if bound.kind != "profile":
+        return 0.0
+    one = float(bound.value(0.0, **own_params(bound, params)))
+    return up(log1mexp(int(params.get("steps", 1)) * log1mexp(one)), 1e-11) if -inf < one < 0 else one
 
 
 ANSWERS = {"epsilon": to_epsilon, "delta": to_delta, "tv": to_tv}

@@ -35,6 +35,7 @@ _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _ASIDE = 0.03  # of a first step where the solution is near
+_MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
 _STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 # Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays; where ε itself is looked for, as many
@@ -143,6 +144,7 @@ class _Search:
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.bent = False  # whether the slope before it was quite another one
         self.steps_left = _STEPS
+        self.too_large: list[TooLarge] = []
         self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
 
     @property
@@ -203,8 +205,11 @@ class _Search:
                 met = self.log_ratio(self.forward(x, False)) <= 0
                 return min(gap, 0.0) if met else max(gap, 5e-324)
             return self.log_ratio(self.forward(x, False))
-        except TooLarge:
-            raise
+        except TooLarge as reason:  # it may be smaller where there is less loss
+            self.too_large.append(reason)
+            if len(self.too_large) > _MOST_TOO_LARGE:
+                raise
+            return inf
         except (OutOfScope, OverflowError):
             return inf
 
@@ -247,6 +252,8 @@ class _Search:
                 step, most = away.step(x, gap, *seen[-2:-1]), _NEAR if self.bent else inf
                 y = moved(self.unknown, x, min(max(step, -most), most))
             if y == x:
+                if gap > 0 and self.too_large:
+                    raise self.too_large[0]
                 if gap > 0:
                     raise none_meets(self.route, self.question, lambda best: self.forward(best, False), x)
                 break

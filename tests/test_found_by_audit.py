@@ -233,6 +233,23 @@ def test_the_divergence_of_losses_beyond_the_exponents_of_doubles():
     assert answer(f"{line} --sigma {sigma!r}")[0]["result"]["rdp"] <= 66 < answer(f"{line} --sigma {sigma * 0.999!r}")[0]["result"]["rdp"]
 
 
+@pytest.mark.parametrize("scheme, most", [("poisson", 1 - 0.99**2), ("without-replacement", 1 - 0.99**2)])
+def test_no_more_is_lost_than_that_a_record_is_seen(scheme, most):
+    """At any noise: ε was 943,043 at a δ above that, and δ = 1; --solve sigma said .405."""
+    line = f"subsample --scheme {scheme} --sampling-rate .01 --steps 2"
+    for sigma in (1e-9, 1e-3, 0.1):
+        assert answer(f"{line} --sigma {sigma} --delta .03")[0]["result"]["epsilon"] == 0
+        assert answer(f"{line} --sigma {sigma} --epsilon 1")[0]["result"]["delta"] <= most * (1 + 1e-9)
+    assert answer(f"{line} --epsilon .1 --delta .03 --solve sigma")[0]["result"]["sigma"] <= 1e-15
+
+
+def test_a_count_whose_larger_values_do_not_fit_in_memory():
+    """A single step meets the budget by its profile; said to be met by none, at ε = 1.29961e-6."""
+    found, _ = answer("burn-in --n 72505 --batch-size 11 --lipschitz .7 --learning-rate .0877 --diameter 19.4 --sigma 93.8 --smoothness 0 "
+                      "--delta 9.3e-13 --epsilon 1e-6 --solve steps")
+    assert found["result"]["steps"] == 1
+
+
 # --- true-positive rates from an RDP curve ---------------------------------------------------------------------------
 
 
