@@ -191,3 +191,31 @@ def test_no_shift_schedule_beats_the_hull(steps, rng):
             z -= a
             cost += (a / noise) ** 2
         assert cost >= least * (1 - 1e-9)
+
+
+# --- the hull --------------------------------------------------------------------------------------------------------
+
+
+def walked(steps, noise, push):
+    """What the hull costs with such a step before it, merged segment by segment."""
+    later = list(steps)
+    while later and push * later[-1][0] >= later[-1][1] * noise:
+        n, p, _ = later.pop()
+        noise, push = noise + n, push + p
+    return (later[-1][2] if later else 0) + push * push / noise
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_many_segments_are_merged_at_a_time(seed, monkeypatch):
+    """A long push before all of 5,000 falling ones: a few comparisons, where one by one they are thousands."""
+    draw, hull, compared = random.Random(seed), taut.Hull(), []
+    at = taut._not_less
+    for k in range(5000):
+        hull.put(*((draw.random() + 0.1, draw.random() * 0.99**k) if seed % 2 else (1.0, 1 / (k + 1))))
+        if k % 100 == 99:
+            noise, push = draw.random() + 0.1, draw.choice([0.0, 1e-9, 1.0, 100.0]) * draw.random()
+            monkeypatch.setattr(taut, "_not_less", lambda x, y: compared.append(1) or at(x, y))
+            cost = hull.cost(noise, push)
+            monkeypatch.setattr(taut, "_not_less", at)
+            assert cost == pytest.approx(walked(hull.segments, noise, push), rel=1e-12)
+    assert len(compared) < 50 * 80 and (seed % 2 or len(hull.segments) == 5000)

@@ -18,6 +18,8 @@ def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> flo
     """1 − c, exact but for one rounding downwards. Raises OutOfScope for η > 2/β, where a step need not contract.
 
     As ρ <= β, |1−ηρ| <= max(1−ηρ, ηβ−1) and |1−ηβ| likewise, so c = max(1−ηρ, ηβ−1)."""
+    if strong_convexity == 0 and learning_rate * smoothness <= 1:
+        return 0.0
     eta, beta, rho = Fraction(learning_rate), Fraction(smoothness), Fraction(strong_convexity)
     if eta * beta > 2 * _SAID:
         raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/β = {human(2 / smoothness, upward=False)}; "

@@ -75,16 +75,15 @@ def mu_from(r: Run, m: int) -> float:
     since = r.last + inside * r.period - 1 - m  # steps from the last of the earlier pushes to the start
     start = min(r.diameter, _pushes(r, before)) * _power(r, since) if before else 0.0
     corners = sorted({r.last, r.last + (inside - 1) * r.period} - {m}) if inside else []
-    stack: list[taut.Segment] = []
+    hull = taut.Hull()
     at, counted = 0, 0
     for corner in [*(c for c in corners if c < m), m]:
         now = inside if corner == m else (corner - r.last) // r.period + 1
         gained = _power(r, r.last - 1 + counted * r.period) * _pushes(r, now - counted)
         gained += start * _power(r, m) if corner == m else 0.0
-        keep, top = taut.pooled(stack, _power(r, 2 * at) * _noise(r, corner - at), gained)
-        stack[keep:] = [top]
+        top = hull.put(_power(r, 2 * at) * _noise(r, corner - at), gained)
         at, counted = corner, now
-    return up(sqrt(stack[-1][2]), 3e-13)
+    return up(sqrt(top[2]), 3e-13)
 
 
 def search(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,

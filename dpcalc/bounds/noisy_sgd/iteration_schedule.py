@@ -5,6 +5,7 @@ where the record is used, and μ² = Σ (a_k/(η_kσ_k))². The hull of taut.py 
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import sqrt
 from typing import Any
 
@@ -20,10 +21,15 @@ LONGEST = 1_000_000
 _FAINT = 1e-140  # C_k beyond which earlier steps leave nothing
 
 
+@lru_cache(maxsize=1)
+def _gaps(smoothness: float, strong_convexity: float, schedule: Schedule) -> tuple[float, ...]:
+    return tuple(contraction.gap(eta, smoothness, strong_convexity) for eta, _, _ in schedule)
+
+
 def _backwards(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float, schedule: Schedule,
                r: int | None) -> Iterator[tuple[float, float, float, bool]]:
     """(noise², push, start, allowed) of the steps from the last one, as taut.least takes them."""
-    gaps = [contraction.gap(eta, smoothness, strong_convexity) for eta, _, _ in schedule]
+    gaps = _gaps(smoothness, strong_convexity, schedule)
     pushes = [2 * eta * lipschitz / batch_size if used else 0.0 for eta, _, used in schedule]
     apart = [0.0]
     for g, push in zip(gaps, pushes, strict=True):

@@ -12,14 +12,47 @@ from typing import Any
 Segment = tuple[Any, Any, Any]  # noise, push, cost of this and all later steps
 
 
-def pooled(stack: list[Segment], noise: Any, push: Any) -> tuple[int, Segment]:
-    """(how many segments of the stack stay, the merged one on top of them) after an earlier step is put before them."""
-    keep = len(stack)
-    while keep and _not_less(push * stack[keep - 1][0], stack[keep - 1][1] * noise):
-        keep -= 1
-        noise, push = noise + stack[keep][0], push + stack[keep][1]
-    later = stack[keep - 1][2] if keep else 0
-    return keep, (noise, push, later + push * push / noise)
+class Hull:
+    """The segments from the end of the run backwards, and sums of 2^j of them where a multiple of as many ends: a step with a long push
+    before it is merged with many."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self._sums: list[list[tuple[Any, Any]]] = []
+
+    def put(self, noise: Any, push: Any) -> Segment:
+        """An earlier step before them, merged with those it is to be: the segment that it is in."""
+        while self.segments and _not_less(push * self.segments[-1][0], self.segments[-1][1] * noise):
+            last = self.segments.pop()
+            self._sums.pop()
+            noise, push = noise + last[0], push + last[1]
+        top = (noise, push, self._later(len(self.segments)) + push * push / noise)
+        self.segments.append(top)
+        sums, end = [(noise, push)], len(self.segments)
+        while end % 2 ** len(sums) == 0:
+            before = self._sums[end - 1 - 2 ** (len(sums) - 1)][len(sums) - 1]
+            sums.append((sums[-1][0] + before[0], sums[-1][1] + before[1]))
+        self._sums.append(sums)
+        return top
+
+    def cost(self, noise: Any, push: Any) -> Any:
+        """What all would cost with this step before them."""
+        keep = len(self.segments)
+        while keep and (taken := self._mergeable(keep, noise, push)):
+            size, noise, push = taken
+            keep -= size
+        return self._later(keep) + push * push / noise
+
+    def _mergeable(self, keep: int, noise: Any, push: Any) -> tuple[int, Any, Any] | None:
+        """As many segments as are known together that all are to be merged with the step: it is still above the one farthest from it."""
+        for j, (more, pushes) in reversed([*enumerate(self._sums[keep - 1])]):
+            far = self.segments[keep - 2**j]
+            if _not_less((push + pushes) * far[0], far[1] * (noise + more)):
+                return 2**j, noise + more, push + pushes
+        return None
+
+    def _later(self, keep: int) -> Any:
+        return self.segments[keep - 1][2] if keep else 0
 
 
 def _not_less(x: Any, y: Any) -> bool:
@@ -30,14 +63,13 @@ def _not_less(x: Any, y: Any) -> bool:
 def least(steps: Iterable[tuple[Any, Any, Any, Any]]) -> tuple[Any, int]:
     """(μ², M) over all starts τ = T − M. `steps` runs backwards from the last: (noise², push, start, apart) of step k, the first two
     with their factor C_k, `start` the distance z_{k−1} with its factor C_{k−1}, and `apart` whether a start there is allowed."""
-    stack: list[Segment] = []
+    hull = Hull()
     best: Any = None
     length = 0
     for m, (noise, push, start, allowed) in enumerate(steps, 1):
         if allowed:
-            cost = pooled(stack, noise, push + start)[1][2]
+            cost = hull.cost(noise, push + start)
             if best is None or cost < best:
                 best, length = cost, m
-        keep, top = pooled(stack, noise, push)
-        stack[keep:] = [top]
+        hull.put(noise, push)
     return best, length
