@@ -51,7 +51,8 @@ _LARGE = 30_000  # points of one epoch's grid: another one would take long
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
-_ERROR = "δ up to 1 % above it at 1000 records and 6 % with the largest blocks, more at ε < .001; log δ up to 2 % of itself where δ < 1e-20"
+_ERROR = ("δ up to 2 % above it (5 % where δ < 1e-5) and 6 % with the largest blocks, more at ε < .001; log δ up to 2 % of itself "
+          "where δ < 1e-20")
 
 
 class Closeness(NamedTuple):
