@@ -19,7 +19,7 @@ from dpcalc.solving import moved, none_meets
 from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
 
 _ROUNDS = 60
-_PATIENT = 5  # evaluations, after which ever less will do: the samples of a profile do not move evenly
+_PATIENT = 5  # evaluations within a bracket, after which ever less will do: the samples of a profile do not move evenly
 _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
@@ -225,6 +225,7 @@ class _Search:
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
         x, last = moved(self.unknown, start, 0.0), None
         away, widths = _Away(self.unknown.safer, self.slope != 0.0), list[float]()  # the second: of the bracket, in log x
+        afar = 0  # how often the budget was on one side
         for k in range(_ROUNDS):
             begun = self.work
             gap = self.gap(x)
@@ -233,7 +234,8 @@ class _Search:
             seen.append((x, gap))
             pull = {met: 1.0, (not met): pull[not met] / 2 if met is last else 1.0}
             last = met
-            impatience = max(1.0, 2.0 ** (k - _PATIENT))
+            afar += len(ends) < 2
+            impatience = max(1.0, 2.0 ** (k - afar - _PATIENT))
             if -self.allowed * impatience <= gap <= 0 or self._settled(ends, self.width * impatience):
                 break
             if self._has_worked_enough(ends, self.work - begun):
