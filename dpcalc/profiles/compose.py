@@ -6,18 +6,20 @@ from math import inf, log
 from typing import Any
 
 from dpcalc.numerics import work
-from dpcalc.profiles import deep, scales, tilt
+from dpcalc.profiles import deep, tilt
 from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER, SEEN, Asked
+from dpcalc.profiles.better import snap_error
 from dpcalc.profiles.bracket import Bracket, witness
 from dpcalc.profiles.convolve import power
 from dpcalc.profiles.cut import cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
-from dpcalc.profiles.finer import budget_for, resolved_step
-from dpcalc.profiles.law import QUADRATURE, TooLarge, imprecision, snap_error
+from dpcalc.profiles.finer import budget_for
+from dpcalc.profiles.grids import ROUNDED, SUM, budget_of, gridded, taken_apart
+from dpcalc.profiles.law import QUADRATURE, TooLarge
 from dpcalc.profiles.read import Reader, log_add, log_less, log_sum
-from dpcalc.profiles.rounding import Grids, Rounded, rounded_to_budget, steepest
+from dpcalc.profiles.rounding import Grids
 from dpcalc.profiles.sharper import NEAR, closer, sharper
-from dpcalc.profiles.tilt import DEEPEST, Cumulants, Parts, chernoff, cumulants
+from dpcalc.profiles.tilt import DEEPEST, Parts, chernoff, cumulants
 
 _MOST_STEPS = 10**12  # beyond, rounding errors of T steps add up to more than the precision
 _CUTS = 2
@@ -25,7 +27,6 @@ _LOOSE = 1e-4  # of δ, that errors of transforms may make of what is taken apar
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _SAME = 0.05  # of a tilt, relative
-_OVER = 4.0  # times the budget: without the largest losses the tilt may be so steep that grids as fine do not fit in memory
 _ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
 _KEPT = 1.3  # times an ε that is only aimed at: as large losses are not cut off
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
@@ -33,8 +34,6 @@ _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
 _UNSEEN = 0.01  # of what ε allows δ to change by, without a lower end: errors that are not looked at
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
-_ROUNDED = 0.7  # of the budget, for rounding to grids
-_AS_ROUNDING, _SUM = 0.25, 4e-16  # of what rounding adds, for grids; of log M, that its sum is off by
 _TRIES, _CELLS = 2, 120_000  # finer grids; the most points of these
 _WORTH = 1.5e5  # units of work, after which there is no other try
 _EACH = 3e4  # units of work, beside those of transforms
@@ -206,7 +205,7 @@ def _cut_answer(parts: Parts, question: Asked, bracket: bool, depth: float) -> B
     rough = question.tilt_for(parts)
     if question.epsilon is None:
         log_delta = question.log_delta or 0.0
-        found = None if bracket else deep.close_epsilon(parts, rough, log_delta, depth, _ROUNDED * question.budget(rough))
+        found = None if bracket else deep.close_epsilon(parts, rough, log_delta, depth, ROUNDED * question.budget(rough))
         if found:
             return found
         answer = _cut_again(parts, question, log_delta, bracket, depth)
@@ -270,7 +269,7 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
 def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float, float]:
     """The same, by one try; and by what factor the budget of grids is to be smaller. Without a lower end steps may be taken apart, unless
     the errors of transforms show then, which may be looked at closely otherwise."""
-    if not (bracket or question.whole) and (other := _apart(parts, question)):
+    if not (bracket or question.whole) and (other := taken_apart(parts, question)):
         try:
             answer, gained, loose, finer = _on_grids(other, question, log_tail, False, True)
             epsilon = answer.upper if question.epsilon is None else question.epsilon
@@ -283,34 +282,6 @@ def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tup
     return answer, gained, finer
 
 
-def _apart(parts: Parts, question: Asked) -> Parts | None:
-    c = question.tilt_for(parts)
-    resolved = resolved_step(parts, c, question.aimed) * question.coarser
-    return scales.apart(parts, c, _budget(question, c, _rounding(parts, c)), resolved)
-
-
-def _budget(question: Asked, c: Cumulants, rounding: float) -> float:
-    """The change of log δ that grids may make: not less than a part of what rounding adds anyhow."""
-    return max(_ROUNDED * question.budget(c), _AS_ROUNDING * rounding)
-
-
-def _rounding(parts: Parts, c: Cumulants) -> float:
-    """By how much log δ may be too low, before anything is added."""
-    return sum(count * imprecision(pair, c.tilt) for pair, count in parts) + _SUM * abs(c.log_total)
-
-
-def _rounded(near: Parts, c: Cumulants, question: Asked, bracket: bool, apart: bool, over: float) -> tuple[Cumulants, float, Rounded]:
-    """The tilt, or the steepest of use; what rounding adds; and the grids."""
-    if c.tilt > steepest(near):
-        c = cumulants(near, steepest(near))
-    rounding = _rounding(near, c)
-    budget, resolved = _budget(question, c, 0.0 if bracket else rounding), resolved_step(near, c, question.aimed) * question.coarser
-    if apart and c.deviation > 0:
-        return c, rounding, scales.rounded(near, c, budget, resolved, question.cells)
-    return c, rounding, rounded_to_budget(near, c, budget, bracket, question.tight, resolved / question.coarser, question.coarser,
-                                          question.cells, over)
-
-
 def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float, float]:
     """The same, with the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
     work.count(_EACH)
@@ -319,16 +290,9 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     kept = inf if around is None else around if question.aim is None else _KEPT * around
     cuts = [(cut(pair, log_tail - log(steps), kept), count) for pair, count in parts]
     near = tuple((x.pair, count) for x, count in cuts)
-    c, whole = question.tilt_for(near), question.tilt_for(parts)
-    flatter = whole.tilt < (1 - _SAME) * c.tilt
-    try:
-        c, rounding, both = _rounded(near, c, question, bracket, apart, _OVER if flatter else inf)
-    except TooLarge:
-        if not flatter:
-            raise
-        c, rounding, both = _rounded(near, cumulants(near, whole.tilt), question, bracket, apart, inf)
-    budget = _budget(question, c, 0.0 if bracket else rounding)
-    slack = {+1: rounding, -1: QUADRATURE * steps + _SUM * abs(c.log_total)}
+    c, rounding, both = gridded(near, question.tilt_for(parts), question, bracket, apart)
+    budget = budget_of(question, c, 0.0 if bracket else rounding)
+    slack = {+1: rounding, -1: QUADRATURE * steps + SUM * abs(c.log_total)}
     low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
     infinite = log_infinite(near)

@@ -26,8 +26,7 @@ QUADRATURE = 1e-12  # relative, of the weights below
 _ROUNDOFF = 2.0**-53
 _SHARES_ULPS = 300.0  # a tilt of 60 a step included
 _LIGHT = 100.0  # log of how much lighter atoms have a weight that does not matter
-_SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
-_BALANCINGS = 3
+SNAP = 1e-9  # of a cell: a loss this close below a grid point is taken to be on it
 _NARROW, _MIDDLE = 3.5e-3, 0.045  # half cells, in units of what the density changes in: two nodes and three are off by 6e-13 at most
 _FALL = 0.35
 _GAUSS_2 = np.array([-1, 1]) / np.sqrt(3), np.array([0.5, 0.5])
@@ -128,7 +127,7 @@ def grid_edges(pair: Pair, tilt: float, depth: float, step: float, offset: float
     """The grid points offset + i·step from below all losses to above them."""
     ends = [float(x) for piece in pair.pieces for x in piece.loss(np.array(_range(piece, tilt, depth)))]
     ends += [loss for loss, _ in pair.atoms] + ([pair.rest] if pair.rest is not None else [])
-    first, last = np.floor((min(ends) - offset) / step + _SNAP) - 1, np.ceil((max(ends) - offset) / step) + 2
+    first, last = np.floor((min(ends) - offset) / step + SNAP) - 1, np.ceil((max(ends) - offset) / step) + 2
     if not last - first < MOST_CELLS:
         raise TooLarge(*TOO_LARGE)
     return offset + np.arange(int(first), int(last) + 1) * step
@@ -191,7 +190,7 @@ def round_up(x: Law, tilt: float, step: float, offset: float) -> Grid:
     index, place = _cells(x.loss, step, offset)
     low, high = (x.weight * share for share in shares(place, tilt, step))
     first = int(index.min())
-    size = _fitting(int(index.max()) - first + 2)
+    size = fitting(int(index.max()) - first + 2)
     weight = np.bincount(index - first, low, size) + np.bincount(index - first + 1, high, size)
     total = float(weight.sum())
     return Grid(step, offset, first, weight / total, x.log_total + log(total), x.defect)
@@ -202,7 +201,7 @@ def round_up_whole(grid: Grid, tilt: float, step: float, at: int) -> Grid:
     ratio, held = round(step / grid.step), np.flatnonzero(grid.weight)
     begin, end = int(held[0]), int(held[-1]) + 1
     first, last = (begin - at) // ratio, (end - 1 - at) // ratio
-    weight = np.zeros((_fitting(last - first + 1), ratio))
+    weight = np.zeros((fitting(last - first + 1), ratio))
     weight.ravel()[begin - at - first * ratio : end - at - first * ratio] = grid.weight[begin:end]
     low, high = shares(np.arange(ratio) * grid.step, tilt, step)
     found = np.append(weight @ low, 0.0)
@@ -230,124 +229,20 @@ def shares(place: Array, tilt: float, step: float | Array) -> tuple[Array, Array
     return (np.expm1(above - step) / np.expm1(-step)) * np.exp(-above - tilt * place), high
 
 
-class Boxes(NamedTuple):
-    """Atoms that stand for the losses between `low` and `high` each: a merging of losses may split them in proportion."""
-
-    loss: Array
-    weight: Array
-    low: Array
-    high: Array
-    log_total: float
-    defect: float
-
-
-def merged_cells(pair: Pair, x: Law, tilt: float, edges: Array) -> Boxes:
-    """The losses between two edges merged (on which x has its nodes); the atoms of the pair stay by themselves."""
-    smooth = len(x.loss) - len(pair.atoms) - (pair.rest is not None and x.has_rest)
-    index = np.searchsorted(edges, x.loss[:smooth], "right") - 1
-    mass, place = _merge(index, x.weight[:smooth], x.loss[:smooth] - edges[index], tilt, len(edges) - 1)
-    held = mass > 0
-    low, high = edges[:-1][held], edges[1:][held]
-    lumps = x.loss[smooth:]
-    loss = np.concatenate((low + place[held], lumps))
-    weight = np.concatenate((mass[held] * np.exp(tilt * place[held]), x.weight[smooth:]))
-    return Boxes(loss, weight, np.concatenate((low, lumps)), np.concatenate((high, lumps)), x.log_total, x.defect)
-
-
-def boxes(grid: Grid) -> Boxes:
-    """A composed grid as atoms in boxes around them."""
-    loss = grid.losses()
-    held = grid.weight > 0
-    loss, half = loss[held], grid.step / 2
-    return Boxes(loss, grid.weight[held], loss - half, loss + half, grid.log_total, grid.lost)
-
-
-def _merge(index: Array, weight: Array, above: Array, tilt: float, size: int) -> tuple[Array, Array]:
-    """Weight (before the tilt within the cell) and place of the merged loss in each cell: e^{−place} is a mean under P."""
-    mass = weight * np.exp(-tilt * above)
-    total = np.bincount(index, mass, size)
-    least = np.zeros(size)
-    np.minimum.at(least, index, above)  # a loss may lie far below the point of a wide cell
-    with np.errstate(invalid="ignore", divide="ignore"):
-        # A cell so wide that e^{−loss} vanishes in it is placed lower than it is: a better law still.
-        place = -np.log1p(np.maximum(np.bincount(index, mass * np.expm1(least[index] - above), size) / total, -1 + 2.0**-53))
-    return total, np.where(total > 0, least + place, 0.0)
-
-
-def round_down(x: Boxes, tilt: float, step: float, offset: float) -> Grid:
-    """A law that is better: losses are merged (post-processing), and lowered to a grid.
-
-    The edges between what is merged start halfway between grid points and are moved until each merged loss is nearly at
-    its grid point; then the grid is shifted down by what suits most of them.
-    """
-    first, last = (round((float(end) - offset) / step) for end in (x.low.min() - step, x.high.max() + step))
-    _fitting(last - first + 1)
-    points = offset + np.arange(first, last + 1) * step
-    even = points[:-1] + step / 2
-    best: Grid | None = None
-    edges = even
-    for _ in range(_BALANCINGS):
-        total, place = _merged(x, tilt, points, edges)
-        grid = _lowered(x, tilt, step, offset, first, total, place)
-        if best is None or grid.log_total > best.log_total:
-            best = grid
-        edges = even + np.clip(edges - even - (place[:-1] + place[1:]) / 2, -step / 4, step / 4)
-    assert best is not None
-    return best
-
-
-def _lowered(x: Boxes, tilt: float, step: float, offset: float, first: int, total: Array, place: Array) -> Grid:
-    """Merged losses at `place` above the points of a grid, lowered to it after the best shift."""
-    shift = _best_shift(place, total, tilt, step)
-    fall = np.maximum(np.ceil((shift - place) / step), 0.0)
-    most = int(fall.max())
-    weight = np.bincount(np.arange(len(total)) + most - fall.astype(np.int64), total * np.exp(-tilt * step * fall))
-    kept = float(weight.sum())
-    return Grid(step, offset + shift, first - most, weight / kept, x.log_total + log(kept) + tilt * shift, x.defect + 1e-16)
-
-
-def _merged(x: Boxes, tilt: float, points: Array, edges: Array) -> tuple[Array, Array]:
-    """Weight and place of what lies between the edges; a box over an edge is split in proportion."""
-    left, right = np.searchsorted(edges, x.low, "right"), np.searchsorted(edges, x.high, "left")
-    right = np.maximum(left, right)
-    over = right > left
-    share = np.ones(len(x.loss))
-    share[over] = (edges[left[over]] - x.low[over]) / (x.high[over] - x.low[over])
-    index = np.concatenate((left, right[over]))
-    weight = np.concatenate((x.weight * share, (x.weight * (1 - share))[over]))
-    loss = np.concatenate((x.loss, x.loss[over]))
-    return _merge(index, weight, loss - points[index], tilt, len(points))
-
-
 def _cells(loss: Array, step: float, offset: float) -> tuple[Array, Array]:
     """Index of the cell of each loss, and the distance above its lower end, which may be a little below 0."""
     place = (loss - offset) / step
-    index = np.floor(place + _SNAP)
+    index = np.floor(place + SNAP)
     return index.astype(np.int64), (place - index) * step
 
 
-def _fitting(size: int) -> int:
+def fitting(size: int) -> int:
     if size > MOST_CELLS:
         raise TooLarge(*TOO_LARGE)
     return size
-
-
-def snap_error(step: float) -> float:
-    """By how much a lower law's losses may be too high."""
-    return _SNAP * step
 
 
 def misplaced(grids: Sequence[tuple[Grid, int]]) -> float:
     """By how much a sum of rounded losses may be too low: a loss and its place on the grid are off by a few roundings of the largest number
     that they are computed from (of a sampled loss log(1 − q + q e^w) by those of w, which is at most some tens of them)."""
     return 256 * _ROUNDOFF * sum(count * grid.reach for grid, count in grids)
-
-
-def _best_shift(place: Array, merged: Array, tilt: float, step: float) -> float:
-    """The shift that keeps most: a cell placed below it falls by one step."""
-    order = np.argsort(place)
-    fallen = np.concatenate(([0.0], np.cumsum(merged[order])[:-1]))  # weight strictly before each candidate
-    lost = np.maximum(fallen / merged.sum() * np.expm1(-tilt * step), -1.0)
-    with np.errstate(divide="ignore"):  # where everything falls and a step weighs all, nothing is gained: −∞
-        gain = tilt * place[order] + np.log1p(lost)
-    return float(place[order][int(np.argmax(gain))])

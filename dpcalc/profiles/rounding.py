@@ -8,20 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dpcalc.profiles.better import boxes, merged_cells, round_down
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import (
-    TOO_LARGE,
-    Grid,
-    TooLarge,
-    boxes,
-    grid_edges,
-    law,
-    merged_cells,
-    misplaced,
-    round_down,
-    round_up,
-    round_up_whole,
-)
+from dpcalc.profiles.law import TOO_LARGE, Grid, TooLarge, grid_edges, law, misplaced, round_up, round_up_whole
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
