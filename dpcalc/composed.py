@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
     from dpcalc.rows import Route
 
+_BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
 
 
@@ -38,7 +39,7 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     if question.delta == 0:
         raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ", "--delta")
     if _log_variation(route, params) <= question.log_delta:
-        return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0})
+        return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
     if found.upper == inf:
         raise OutOfScope("no-solution", f"no ε holds at δ = {question.delta:g}: the probability of an infinite loss is larger", "--delta")
@@ -55,7 +56,7 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
         if most > _HARDLY:
             raise
         found = Bracket(0.0, -inf, {})
-    found = found if found.upper <= most else Bracket(most, min(found.lower, most), {})
+    found = found if found.upper <= most else Bracket(most, min(found.lower, most), _BY_VARIATION)
     result = delta_result(found.upper, epsilon)
     lower = min(exp(found.lower), result["delta"])
     return Row(route, {**result, "delta_lower": lower}, found.witness, notes=_bracket("δ", lower, result["delta"]))

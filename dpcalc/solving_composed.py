@@ -61,7 +61,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         search.by_delta, search.slope, search.steps_left, search.width = None, slope, _STEPS, search.tolerance
         x, row = _met(search, search.boundary(x))
     assert question.unknown is not None
-    return row._replace(result={question.unknown.name: x, **row.result})
+    return row._replace(result={question.unknown.name: x, **row.result}, notes=row.notes + search.unseen())
 
 
 def _met(search: _Search, x: float) -> tuple[float, Row]:
@@ -144,7 +144,8 @@ class _Search:
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.bent = False  # whether the slope before it was quite another one
         self.steps_left = _STEPS
-        self.too_large: list[TooLarge] = []
+        self.too_large: dict[float, TooLarge] = {}
+        self.fails: float | None = None  # the nearest value that does not meet the budget, as far as is known
         self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
 
     @property
@@ -163,6 +164,12 @@ class _Search:
         it changes much, that is a tenth as far from it, or less."""
         flat = max(_FARTHER * self.slope, _SEEN) if self.slope else 1.0
         return self.tolerance * min(flat, max(1.0, min(_NEARER * self.slope, _FARTHEST)))
+
+    def unseen(self) -> tuple[str, ...]:
+        """Said where it is memory that ends the search, not the budget."""
+        if self.fails not in self.too_large:
+            return ()
+        return (f"{self.route.label} at {self.unknown.option} {self.fails:g} does not fit in memory: it may meet the budget, too",)
 
     def meeting(self, x: float) -> Row | None:
         """The row of a value, if it meets the budget and can be told."""
@@ -206,7 +213,7 @@ class _Search:
                 return min(gap, 0.0) if met else max(gap, 5e-324)
             return self.log_ratio(self.forward(x, False))
         except TooLarge as reason:  # it may be smaller where there is less loss
-            self.too_large.append(reason)
+            self.too_large[x] = reason
             if len(self.too_large) > _MOST_TOO_LARGE:
                 raise
             return inf
@@ -254,14 +261,15 @@ class _Search:
                 step, most = away.step(x, gap, *seen[-2:-1]), _NEAR if self.bent else inf
                 y = moved(self.unknown, x, min(max(step, -most), most))
             if y == x:
-                if gap > 0 and self.too_large:
-                    raise self.too_large[0]
+                if gap == inf and x in self.too_large:
+                    raise self.too_large[x]
                 if gap > 0:
                     raise none_meets(self.route, self.question, lambda best: self.forward(best, False), x)
                 break
             x = y
         if True not in ends:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
+        self.fails = ends[False][0] if False in ends else None
         return ends[True][0]
 
     def _newton(self, gap: float) -> float:

@@ -28,7 +28,10 @@ def gridded(near: Parts, whole: Cumulants, question: Asked, bracket: bool, apart
     except TooLarge:
         if not flatter:
             raise
-    return _at_tilt(near, cumulants(near, whole.tilt), question, bracket, apart, inf)
+    try:
+        return _at_tilt(near, cumulants(near, whole.tilt), question, bracket, apart, inf)
+    except TooLarge:
+        return _at_tilt(near, c, question, bracket, apart, inf)
 
 
 def _at_tilt(near: Parts, c: Cumulants, question: Asked, bracket: bool, apart: bool, over: float) -> tuple[Cumulants, float, Rounded]:

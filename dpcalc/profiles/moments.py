@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 from dpcalc.profiles.law import law
 from dpcalc.profiles.pair import Pair
@@ -40,8 +41,17 @@ def _divergence(pair: Pair, alpha: float) -> float:
         near = _gap(loss, alpha) * np.exp(-alpha * loss)
         terms = x.weight * np.where(alpha * loss > 1, far, near)
     log_excess = x.log_total + log(float(terms.sum())) if terms.any() else -inf
+    log_excess = log_add(log_excess, _log_below(pair, alpha, float(loss.min())))
     total = log1p(exp(log_excess)) if log_excess < 700 else log_excess
     return up(total * (1 + _ERROR) if log_excess < 0 else total + _ERROR, 1e-15) / (alpha - 1)
+
+
+def _log_below(pair: Pair, alpha: float, lowest: float) -> float:
+    """log of what losses below make: under the tilt they are nothing, and Q, which g is large there for, may have many."""
+    y = law(pair, -1.0, _DEPTH, np.array([lowest]))
+    below = y.loss < lowest
+    total = float((y.weight[below] * _gap(y.loss[below], alpha)).sum())
+    return y.log_total + log(total) if total > 0 else -inf
 
 
 def _gap(loss: Array, alpha: float) -> Array:

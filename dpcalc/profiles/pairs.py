@@ -178,7 +178,8 @@ def _mixed(piece: Piece, rate: float) -> Piece:
 def _added(piece: Piece, rate: float) -> Piece:
     mixed = _mixed_loss(piece, rate)
     return Piece(lambda t: -mixed(t), lambda loss: piece.at(_unmix(rate, -loss)), _unsampled_density(piece),
-                 lambda lam, k: (piece.reach(-1 - _pull(piece, rate, lam), k)[0], piece.reach(-1, k)[1]), piece.scale)
+                 lambda lam, k: (piece.reach(-1 - _pull(piece, rate, max(lam, 0.0)), k)[0], piece.reach(max(-1.0, -1 - lam), k)[1]),
+                 piece.scale)
 
 
 def _pull(piece: Piece, rate: float, lam: float) -> float:
@@ -204,7 +205,7 @@ def _positive(piece: Piece, rate: float) -> Piece:
 def _mirrored(piece: Piece, rate: float) -> Piece:
     start, mixed = float(piece.at(np.array(0.0))), _mixed_loss(piece, rate)
     return Piece(lambda t: -mixed(t), lambda loss: piece.at(_unmix(rate, -loss)), _unsampled_density(piece),
-                 lambda lam, k: (start, max(start, piece.reach(-1, k)[1])), piece.scale)
+                 lambda lam, k: (start, max(start, piece.reach(max(-1.0, -1 - lam), k)[1])), piece.scale)
 
 
 def _mixed_atom(atom: tuple[float, float], rate: float) -> tuple[float, float]:

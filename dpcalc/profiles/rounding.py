@@ -197,6 +197,8 @@ def in_blocks(units: Grids, tilt: float, block: int, step: float,
 
 
 def _block_up(grid: Grid, tilt: float, step: float) -> Grid:
+    if step > len(grid.weight) * grid.step:  # few losses, for which whole cells would be long
+        return block_up(grid, tilt, step, _middle(grid))
     return _with_noise(grid, tilt, step, lambda: round_up_whole(grid, tilt, step, _median(grid)))
 
 

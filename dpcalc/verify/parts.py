@@ -10,6 +10,7 @@ from dpcalc.orders import own_params
 from dpcalc.question import Question
 from dpcalc.rows import Answer, Row
 from dpcalc.verify import epochs, grids, laws, lumps
+from dpcalc.verify.formulas import delta_at
 from dpcalc.verify.grids import Parts
 from dpcalc.verify.laws import Base, Use
 from dpcalc.verify.unchecked import Unchecked
@@ -19,6 +20,9 @@ def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
     """(context, ε, log δ as claimed) → δ of a composed row, from above."""
     if row.route.bound.one is not None:
         return epochs.composed(row, answer.question)
+    if "variation" in row.witness:
+        one, steps = delta_at(row), int(row.params.get("steps", 1))
+        return lambda mp, epsilon, log_delta: 1 - (1 - one(mp, 0.0)) ** steps
     uses, grid = grounds(row, answer)
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
 
