@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from math import copysign, exp, inf, log, sqrt
+from math import copysign, exp, inf, log, log1p, sqrt
 from typing import Any
 
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
@@ -110,10 +110,9 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
         x = _root(about, unknown, _FINELY)
     except Unreachable:
         return ()
-    if unknown.kind == "count":
-        return (x,)
+    count = unknown.kind == "count"
     rise, off = _rise(about, x, unknown), gap(x)
-    if rise < -_CLIFF:
+    if rise < -_CLIFF and not count:
         y = moved(unknown, x, copysign(_BEFORE * sqrt(min(abs(off), _MOST)), off))
         if (gap(y) > 0) != (off > 0):
             return (x, y)
@@ -123,7 +122,8 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
 
 def _rise(gap: Callable[[float], float], x: float, unknown: Quantity) -> float:
     """How much the gap grows as the logarithm of x does towards more privacy, next to x."""
-    return (gap(x * (1 + unknown.safer * _APART)) - gap(x)) / _APART
+    y = moved(unknown, x, log1p(_APART))
+    return (gap(y) - gap(x)) / abs(log(y / x)) if y != x else 0.0
 
 
 def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | None:
@@ -152,7 +152,7 @@ def _below(search: _Search, x: float, gap: float) -> float | None:
         meets, fails = fails, max(_FAST * fails, -_ASIDE * gap) if secant > _FARTHEST else fails + max(secant, least)
         if fails > _FARTHEST:
             return None
-    return 0.0 if fails == least else 1 - boundary(at, 1 - meets, 1 - fails, least)
+    return 0.0 if fails == least else 1 - boundary(at, 1 - meets, 1 - fails, least, search.met)
 
 
 def _far_below(search: _Search, x: float) -> float | None:
@@ -246,7 +246,7 @@ def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, st
     low, high = unknown.search
     gap = cache(gap)
     if unknown.kind == "count" and tolerance < _FINELY:
-        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start), met)
+        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start), met, near)
     whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
     if start is not None and near is not None:
         meets, fails = bracket_near(whole, start, near, unknown.safer, low, high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf, log
+from math import copysign, exp, inf, log
 
 from dpcalc.composed import ANSWERS
 from dpcalc.errors import DpcalcError, OutOfScope
@@ -24,6 +24,7 @@ _LONGEST = 3.0  # of a step in log x
 _FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
+_SHARE = 0.95  # of log δ: as near to it, too
 _BENT = 0.1  # of the slope before: as little is believed near only
 _GENTLE, _NOWHERE = 0.05, 30.0  # a slope that is believed farther; a step that says that no solution is to be expected
 _NEAR_BY = 1.5  # as far a parabola is, and a secant of ε
@@ -40,8 +41,8 @@ _STUCK = 2  # steps after which a bracket is to be half as wide
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 # Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays; where ε itself is looked for, as many
 # evaluations are to be expected, and no more work than this is begun.
-_ENOUGH_WORK, _EACH = ((2.2e6, 0.005), (2.95e6, inf)), 2e4
-_AGAIN, _MOST_WORK = 4, 2.6e6
+_ENOUGH_WORK, _EACH = ((1.9e6, 0.01), (2.4e6, inf)), 2e4
+_AGAIN, _MOST_WORK = 4, 2.4e6
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
@@ -156,7 +157,7 @@ class _Search:
     @property
     def straight(self) -> float:
         """Between gaps as large a secant tells a slope: ε itself is smoother than its δ."""
-        return _NEAR if self.by_delta else _NEAR_BY
+        return max(_NEAR, as_gap(_SHARE * self.question.log_delta, self.question)) if self.by_delta else _NEAR_BY
 
     @property
     def allowed(self) -> float:
@@ -253,7 +254,8 @@ class _Search:
             if len(ends) == 2:
                 widths.append(abs(log(ends[True][0] / ends[False][0])))
                 stuck = len(widths) > _STUCK and widths[-1] > widths[-1 - _STUCK] / 2
-                x = (not stuck and self._interpolated(seen, ends)) or self._between(ends, pull, stuck)
+                found = self._beyond(seen, ends) if stuck else self._interpolated(seen, ends)
+                x = self._between(ends, pull, stuck) if found is None else found
                 continue
             by = self._newton(gap)
             y = moved(self.unknown, x, by) if by else x
@@ -277,7 +279,9 @@ class _Search:
         is next to no slope and the budget is not met. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left > 0 else 0.0
         self.steps_left -= 1
-        return by if abs(by) < (_LONGEST if self.slope < _GENTLE and not self.bent else _NEAR) or _NOWHERE < by < inf else 0.0
+        if abs(by) < (_LONGEST if self.slope < _GENTLE and not self.bent else _NEAR) or _NOWHERE < by < inf:
+            return by
+        return copysign(_NEAR, by) if abs(by) < _NEAR_BY and not self.bent else 0.0
 
     def _settled(self, ends: dict[bool, tuple[float, float]], width: float) -> bool:
         if len(ends) < 2:
@@ -288,8 +292,11 @@ class _Search:
     def _has_worked_enough(self, ends: dict[bool, tuple[float, float]], last: float) -> bool:
         """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far: by another look, which
         takes as long as the last one."""
+        if not self.by_epochs or True not in ends:
+            return False
         width = abs(log(ends[True][0] / ends[False][0])) if len(ends) == 2 else inf
-        return self.by_epochs and True in ends and any(self.work + last > units and width <= wide for units, wide in _ENOUGH_WORK)
+        width = min(width, -_SURELY * ends[True][1] / self.slope) if self.slope else width
+        return any(self.work + last > units and width <= wide for units, wide in _ENOUGH_WORK)
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
         """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""
@@ -301,6 +308,15 @@ class _Search:
         t = log(y / x) * (at - f) * (at - h) / ((g - f) * (g - h)) + log(z / x) * (at - f) * (at - g) / ((h - f) * (h - g))
         low, high = sorted((ends[True][0], ends[False][0]))
         return x * exp(t) if abs(t) < _LONGEST and low < x * exp(t) < high else None
+
+    def _beyond(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
+        """Where the secant of the last two points, on one side of the budget, surely leads to the other one; None where it does not."""
+        (x, f), (y, g) = seen[-2:]
+        if self.unknown.kind == "count" or f * g <= 0 or abs(g) >= abs(f) or abs(f) > self.straight:
+            return None
+        z = y * exp(_SURELY * log(y / x) * g / (f - g))
+        low, high = sorted((ends[True][0], ends[False][0]))
+        return z if low < z < high else None
 
     def _between(self, ends: dict[bool, tuple[float, float]], pull: dict[bool, float], stuck: bool) -> float:
         """Where the secant in log x reaches just below the budget, kept inside the bracket; in its middle where that did not halve it."""

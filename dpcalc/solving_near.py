@@ -24,6 +24,7 @@ _ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: 
 _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smaller blocks change by as much
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
 _SHORT, _NOISY = 0.25, 0.03  # of log x: so near a slope is known well; so near it may be that of other samples
+_STRAIGHT, _UNEVEN = 1.5, 0.02  # of log x, over which a line is drawn; of a gap, that other samples may make
 _ROUNDING = 1e-6  # a slope: that of a plateau between two cliffs
 _GENTLE = 0.05  # a slope: what is left to be seen is less than what few samples do to a gap
 _FAR, _TOLD, _SEEN = 0.7, 100.0, 1.0  # of a gap: farther away ε tells more; two by δ that tell a slope, and one seen from there
@@ -54,7 +55,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     low, high = -inf, inf  # log x: where a budget is not met, and where it is, times `safer`
     if basic:
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
-    last: dict[bool | None, tuple[float, float]] = {}  # far? (None: either) → log x and gap
+    last: dict[bool | None, list[tuple[float, float]]] = {}  # far? (None: either) → log x and gap, of the last three
     slope = _steep(question.log_delta) if cliff else dict[bool | None, float]()  # how much less a gap is where there is less loss
     seen, longest, closely, by, before = set[float](), _LONGEST, 0, 0.0, work.done()
     for _ in range(_LOOKS):
@@ -62,15 +63,15 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         closely += gap.closely
         t, (far, value, by_delta) = unknown.safer * log(x), gap(x)
         low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
-        apart = abs(t - last[False][0]) if not far and False in last else inf
+        apart = abs(t - last[False][-1][0]) if not far and False in last else inf
         for kind, one in {False: by_delta, far: value, None: value}.items():
-            if kind in last and last[kind][0] != t and abs(one) + abs(last[kind][1]) < (inf if kind is far else _TOLD):
-                falls = (last[kind][1] - one) / (t - last[kind][0])
+            if kind in last and last[kind][-1][0] != t and abs(one) + abs(last[kind][-1][1]) < (inf if kind is far else _TOLD):
+                falls = _fall([*last[kind], (t, one)])
                 falls = falls if falls > _ROUNDING else 0.0
                 tells = falls > _SEEN if far and kind is False else falls or apart > _NOISY
                 slope[kind] = falls if tells else slope.get(kind, 0.0)
             if kind is not False or abs(one) < inf:  # far away δ is soon 1: what it was before tells more
-                last[kind] = t, one
+                last[kind] = [*last.get(kind, ())[-2:], (t, one)]
         steep = slope.get(False, 0.0)
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
@@ -90,6 +91,17 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
             break
         x = y
     return Near(x, slope.get(False, 0.0))
+
+
+def _fall(points: list[tuple[float, float]]) -> float:
+    """How much less a gap is where there is less loss: by the last two of the points; where these differ by no more than other samples make
+    of a gap, by the line through the last three."""
+    (t, value), (u, before) = points[-1], points[-2]
+    near = [point for point in points[-3:] if abs(point[0] - t) < _STRAIGHT]
+    if abs(t - u) > _SHORT or abs(value - before) > _UNEVEN or len(near) < 3:
+        return (before - value) / (t - u)
+    mean_t, mean = sum(t for t, _ in near) / len(near), sum(value for _, value in near) / len(near)
+    return sum((mean - value) * (t - mean_t) for t, value in near) / sum((t - mean_t) ** 2 for t, _ in near)
 
 
 def _steep(log_delta: float) -> dict[bool | None, float]:

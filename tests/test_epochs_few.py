@@ -102,7 +102,7 @@ def test_a_plateau_is_left_by_ever_longer_steps(monkeypatch):
     found, _ = rows("shuffle-pnsgd --lipschitz 42.8 --smoothness 3.74 --diameter .109 --learning-rate .00909 --n 51100000 --epochs 32 "
                     "--epsilon 1180 --delta 9.54e-7 --solve sigma")
     assert len(looks) < 8 and min(looks) > 0.2
-    assert 0.2 < found["shuffled-hybrid"]["sigma"] < 0.35 and 1000 < found["shuffled-hybrid"]["epsilon"] <= 1180
+    assert 0.2 < found["shuffled-hybrid"]["sigma"] < 0.35 and 700 < found["shuffled-hybrid"]["epsilon"] <= 1180
 
 
 def test_a_range_next_to_the_first_one_is_looked_at_first(monkeypatch):
@@ -120,7 +120,7 @@ LAPLACE = "--noise laplace --dimension 1 --epochs {} --delta {} --solve scale"
 @pytest.mark.parametrize("line, name, most, basic", [
     # The tilt of the least Chernoff bound; it was 1841.8, and the row was lost where a ratio of 1e154 was squared.
     ("--lipschitz 319 --smoothness .0425 --diameter .0121 --n 811 --learning-rate .000525 --strong-convexity .0226 --index 679 "
-     f"--epsilon .017 {LAPLACE.format(2, 3.34e-286)}", "fixed-order", 747.5, 1030.5),
+     f"--epsilon .017 {LAPLACE.format(2, 3.34e-286)}", "fixed-order", 747.7, 1030.5),
     # Basic composition is where a second search, by ε, begins: it was 272,495 by a tilt of 64, and 780,498 without that search.
     ("--lipschitz 8990 --smoothness 2.49 --diameter .00221 --n 4010 --learning-rate .0747 --strong-convexity 2.22 "
      f"--epsilon 7.51 {LAPLACE.format(326, 1.7e-256)}", "shuffled-contraction", 206_000, 780_600),

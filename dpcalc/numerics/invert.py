@@ -28,21 +28,25 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     gap is monotone between `meets` (gap <= 0) and `fails` (gap > 0), in either direction. Chandrupatla's method
     (bisection and inverse quadratic interpolation); soundness does not depend on monotonicity, only tightness does.
     """
-    a, b = fails, meets
-    fa, fb = _finite(gap(a)), _finite(gap(b))
+    a, b, inside = fails, meets, met / 2  # the last: where it is aimed at
+    fa, fb = gap(a), gap(b)
     if fa <= 0:
         return a
     if fb > 0:
-        raise Unreachable(b, fb)
+        raise Unreachable(b, _finite(fb))
+    if -met <= fb:
+        return b
+    fa, fb = _finite(fa + inside), _finite(fb + inside)
     c, fc = a, fa
     t = _first(fa / (fa - fb)) if max(fa, -fb) < _STRAIGHT else 0.5
     for _ in range(400):
         x = a + t * (b - a)
         if x in (a, b):
             break
-        fx = _finite(gap(x))
+        fx = gap(x)
         if -met <= fx <= 0:
             return x
+        fx = _finite(fx + inside)
         if (fx > 0) == (fa > 0):
             c, fc = a, fa
         else:
@@ -131,10 +135,11 @@ def _secant(grow: float, fx: float, fy: float) -> float:
     return exp(step) if step < _TRUSTED else max(exp(_TRUSTED), min(grow * grow, _MOST))
 
 
-def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None, met: float = 0.0) -> int:
+def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None, met: float = 0.0,
+                     nearer: float | None = None) -> int:
     """The last k in [low, high] with gap(k) <= 0 before it fails: the largest where gap rises with k, the least
     where it falls; or a k above 1/`met` whose gap is −`met` at least. Unreachable where even the safe end fails. A root over the reals
-    comes first (from `start`, where one is given), then single steps."""
+    comes first (from `start`, where one is given, and towards a point that is `nearer` to it), then single steps."""
     end, risky = (low, high) if rising else (high, low)
     toward = 1 if risky > end else -1
 
@@ -149,7 +154,11 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
             return risky
         near = int(boundary_log(whole, float(end), float(risky), min(1e-3, met) if met else 1e-3, met))
     else:
-        meets, fails = bracket(whole, float(start), -toward, float(low), float(high), 1.001)
+        ends = float(low), float(high)
+        if nearer is not None and int(nearer) != start:
+            meets, fails = bracket_near(whole, start, nearer, -toward, *ends)
+        else:
+            meets, fails = bracket(whole, float(start), -toward, *ends, 1.001)
         near = int(meets if meets == fails else boundary(whole, meets, fails, max(1e-15, 2.5 / max(meets, fails)), met))
     if near * met > 1 and -met <= gap(near) <= 0:
         return near

@@ -1,0 +1,34 @@
+"""The longest searches over epochs that random questions led to: as much work as fits in .3 s where a unit of work takes 8e-8 s (to add
+1e7 numbers one by one, about .4 s), and solutions as near as they were by more of it."""
+
+import pytest
+from last_iterate_lines import answer
+
+from dpcalc.numerics import work
+
+MOST = 3_700_000
+LINES = [  # what was found by twice the work
+    ("--lipschitz .1 --smoothness .1 --diameter 2 --learning-rate .001 --n 1e12 --sigma .0211 --epsilon .0413 --delta .000134 --solve epochs",
+     107_951, 3_530_000),
+    ("--lipschitz 1 --smoothness .1 --diameter .5 --learning-rate .001 --epochs 29333 --sigma 2.43 --epsilon 7.92 --delta 6.09e-8 --solve n",
+     203_853, 2_480_000),
+    ("--lipschitz 17400 --smoothness 2.34e-5 --diameter 384 --learning-rate 2.34935 --n 5e9 --epochs 20 --epsilon 3440 --delta .0389 "
+     "--solve sigma", 7.24204e-4, 3_150_000),
+    ("--lipschitz 8.55 --smoothness 4.02 --diameter 3340 --learning-rate 7.70383e-5 --n 1e12 --epochs 100 --epsilon .000113 --delta .00063 "
+     "--solve sigma", 0.309113, 4_080_000),
+    ("--lipschitz 444 --smoothness 1 --diameter 2 --learning-rate .00178143 --n 1e12 --sigma 13.9 --epsilon .0375 --delta 6.31e-6 "
+     "--solve epochs", 1767, 3_020_000),
+    ("--lipschitz 38.7 --smoothness .5 --diameter .0759 --learning-rate .00999 --n 1e12 --epochs 10000 --epsilon 6.35 --delta 1.03e-8 "
+     "--solve sigma", 3.2749, 2_600_000),
+    ("--lipschitz 5.87 --smoothness .5 --diameter .0262 --learning-rate 9.62245e-5 --n 6983266 --epochs 3 --epsilon 9.47 --delta 7.46e-165 "
+     "--solve sigma", 54.9583, 2_300_000),
+]
+
+
+@pytest.mark.parametrize("line, before, units", LINES)
+def test_the_longest_searches(line, before, units):
+    begun = work.done()
+    result = answer(f"shuffle-pnsgd {line}")[0]["result"]
+    assert work.done() - begun <= min(MOST, units)
+    assert result[line.split()[-1]] == pytest.approx(before, rel=5e-3)
+    assert result["epsilon"] <= float(line.split("--epsilon ")[1].split()[0])
