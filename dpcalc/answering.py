@@ -53,7 +53,7 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         reasons = unproved or reasons
         first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
         if isinstance(first, NoSolution):
-            raise first.told()
+            raise NoSolution.told([r for r in reasons if isinstance(r, NoSolution)])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question), asked.index(row.route)))
     head = ranked[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import io
 import os
@@ -223,6 +224,17 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding lacks as JSON writes it: still the same text in JSON, and ε is not δ in a table."""
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{text[k]:02x}{text[k + 1]:02x}" for k in range(0, len(text), 2)), error.end
+
+
+_ESCAPED = "dpcalc-escaped"
+codecs.register_error(_ESCAPED, _escaped)
+
+
 def main(args: list[str]) -> int:
     """Exit code of a call. Whatever goes wrong is one line on stderr."""
     if sys.stderr is None:  # closed: what is for it must not go to stdout
@@ -231,7 +243,7 @@ def main(args: list[str]) -> int:
         return _fail(DpcalcError("output", "cannot write the answer: standard output is closed"), args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors=_ESCAPED)
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
         if isinstance(result, int):  # of --help

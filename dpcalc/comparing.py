@@ -11,7 +11,7 @@ from dpcalc.numbers import plain
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.question import Question
 from dpcalc.readings import READINGS, Reading
-from dpcalc.rows import Answer, Row
+from dpcalc.rows import Answer, Row, guarantee_of
 from dpcalc.training_run import Run
 
 Asked = dict[str, DpcalcError | Answer]  # by command line
@@ -162,7 +162,7 @@ def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:
     if first.route == row.route and answer.guarantee["kind"] != "dp":
         return answer.guarantee
     epsilon = question.epsilon if question.asks == "delta" else row.result["epsilon"]
-    return {"kind": "dp", "epsilon": epsilon, "delta": min(row.result["delta"], 0.9999999999999999)}
+    return guarantee_of(epsilon, row.result["delta"])
 
 
 def known() -> tuple[str, ...]:

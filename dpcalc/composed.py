@@ -13,6 +13,7 @@ from dpcalc.numerics.rounding import up
 from dpcalc.orders import Params, own_params
 from dpcalc.profiles import asked, compose
 from dpcalc.profiles.bracket import Bracket
+from dpcalc.profiles.ends import log_infinite
 from dpcalc.profiles.law import TooLarge
 from dpcalc.rows import Row
 
@@ -42,7 +43,8 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
         return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
     if found.upper == inf:
-        raise OutOfScope("no-solution", f"no ε holds at δ = {question.delta:g}: the probability of an infinite loss is larger", "--delta")
+        larger = f"larger: {human(exp(infinite))}" if (infinite := log_infinite(parts(route, params))) > -inf else "larger"
+        raise OutOfScope("no-solution", f"no ε holds at δ = {question.delta:g}: the probability of an infinite loss is {larger}", "--delta")
     result = {"epsilon": found.upper, "epsilon_lower": max(0.0, found.lower), "delta": question.delta or 0.0}
     return Row(route, result, found.witness, notes=_bracket("ε", result["epsilon_lower"], found.upper))
 

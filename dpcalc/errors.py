@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 
 class DpcalcError(Exception):
@@ -30,12 +31,16 @@ class NoSolution(DpcalcError):
 
     exit_code = 3
 
-    def __init__(self, code: str, message: str, option: str | None = None, reached: Callable[[], str] | None = None) -> None:
+    def __init__(self, code: str, message: str, option: str | None = None, reached: Callable[[], tuple[float, str]] | None = None) -> None:
         super().__init__(code, message, option)
         self.reached = reached
 
-    def told(self) -> NoSolution:
-        return NoSolution(self.code, f"{self.message}: {self.reached()}", self.option) if self.reached else self
+    @staticmethod
+    def told(reasons: list[NoSolution]) -> NoSolution:
+        """The one that comes nearest to the budget, with what it reaches."""
+        found = [(reason, *(reason.reached() if reason.reached else (inf, ""))) for reason in reasons]
+        nearest, _, text = min(found, key=lambda one: one[1])
+        return NoSolution(nearest.code, f"{nearest.message}: {text}", nearest.option) if text else nearest
 
 
 class OutOfScope(DpcalcError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import exp, inf, log
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from dpcalc.numbers import human, human_log, human_probability, plain
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.question import Question
 from dpcalc.routes import converted
-from dpcalc.rows import Route, Row
+from dpcalc.rows import Route, Row, guarantee_of
 from dpcalc.spec import Given, missing
 
 Params = Mapping[str, Any]
@@ -99,6 +99,23 @@ def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Rout
     return tuple(dict.fromkeys(meant))
 
 
+def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tuple[str, ...],
+                  rows: Callable[[Question, tuple[Route, ...], tuple[str, ...]], tuple[Row, ...]]) -> tuple[Row, ...]:
+    """The rows by the first bounds that answer: those that lose less with more of the unknown, and those that lose more, are two searches.
+    Raises what the first one does where none answers."""
+    bounds, why = {r.bound.name for _, ways in parts for r in ways}, list[DpcalcError]()
+    for question, ways in parts:
+        here = {r.bound.name for r in ways}
+        meant = tuple(name for name in names if name in here or name not in bounds)
+        if names and not here & set(meant):
+            continue
+        try:
+            return rows(question, ways, meant)
+        except DpcalcError as reason:
+            why.append(reason)
+    raise why[0]
+
+
 def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None, every: Sequence[Entry] = ()) -> None:
     """The condition on η, as an error, where a bound in use needs it; with those of `every` that need none."""
     from dpcalc.bounds.pnsgd.step import check_step_size
@@ -154,7 +171,7 @@ def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
     head = found[0].result
     if question.asks == "rdp":
         return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]]}
-    return {"kind": "dp", "epsilon": head.get("epsilon", question.epsilon), "delta": head.get("delta", question.delta)}
+    return guarantee_of(head.get("epsilon", question.epsilon), head.get("delta", question.delta))
 
 
 def epsilon_beside(question: Question, head: Row) -> float | None:

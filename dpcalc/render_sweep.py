@@ -137,6 +137,7 @@ def _place(point: Point) -> str:
     return ", ".join(f"{symbol(name)} = {_value(value)}" for name, value in point.at.items())
 
 
+UNTOLD = ("csv", "tsv", "markdown", "latex")  # no place there for why a point has no answer
 FORMATS: dict[str, Callable[[Points], str]] = {
     "table": as_table,
     "json": as_json,

@@ -48,6 +48,11 @@ class Row(NamedTuple):
         return {**self.witness, **(self.more() if self.more else {})}
 
 
+def guarantee_of(epsilon: Any, delta: Any) -> dict[str, Any]:
+    """(ε, δ) as a next command reads it; where δ is 1, that a total variation is at most 1, which says as little."""
+    return {"kind": "dp", "epsilon": epsilon, "delta": delta} if delta < 1 else {"kind": "tv", "tv": 1.0}
+
+
 class Table(NamedTuple):
     """An answer that is a table of numbers, not a guarantee."""
 

@@ -145,7 +145,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
     from dpcalc.errors import DpcalcError
     from dpcalc.progress import waiting
-    from dpcalc.render_sweep import FORMATS, Point, unanswered
+    from dpcalc.render_sweep import FORMATS, UNTOLD, Point, unanswered
     from dpcalc.sweep import points
 
     if switches["explain"]:
@@ -173,6 +173,9 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
             for line in unanswered(found):
                 print(f"warning: {line}", file=sys.stderr)
             return Printed(target.shown(plot), code)
+    if switches["quiet"] or raw.get("format") in UNTOLD:
+        for line in unanswered(found):
+            print(f"warning: {line}", file=sys.stderr)
     quiet = "\n".join(x for p in found for x in (map(repr, p.answer.values) if p.answer else ("",))) if switches["quiet"] else None
     text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
     if target:

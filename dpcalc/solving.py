@@ -317,12 +317,12 @@ def none_meets(route: Route, question: Question, forward: Callable[[float], Row]
     return NoSolution("no-solution", message, "--solve", partial(_reached, question, forward, best))
 
 
-def _reached(question: Question, forward: Callable[[float], Row], at: float) -> str:
-    """What the best value of the unknown gives, for people."""
+def _reached(question: Question, forward: Callable[[float], Row], at: float) -> tuple[float, str]:
+    """What the best value of the unknown gives, also for people."""
     assert question.unknown is not None
     there = f"{question.unknown.option} {at + question.unknown.before:g}"
     try:
         best = forward(at).result[question.asks]
     except (DpcalcError, OverflowError):
-        return f"even {there} gives no finite {question.asks}"
-    return f"the best reachable is {question.asks} = {human(best)} (at {there})"
+        return inf, f"even {there} gives no finite {question.asks}"
+    return best, f"the best reachable is {question.asks} = {human(best)} (at {there})"

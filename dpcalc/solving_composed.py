@@ -16,12 +16,11 @@ from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved, none_meets
+from dpcalc.solving_away import ASIDE, LONGEST, Away
 from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
 
 _ROUNDS = 60
 _PATIENT = 5  # evaluations within a bracket, after which ever less will do: the samples of a profile do not move evenly
-_LONGEST = 3.0  # of a step in log x
-_FIRST = 0.05  # of a step, at least
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 _SHARE = 0.95  # of log δ: as near to it, too
@@ -31,14 +30,12 @@ _NEAR_BY = 1.5  # as far a parabola is, and a secant of ε
 _LEAST = 2e-3  # of a bracket, to cut off
 _FARTHER, _SEEN = 2.0, 0.2  # of a tolerance, where the gap is flat, times its slope; what a composition tells
 _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at most
-_BEYOND, _SURELY = 1.1, 2.0  # of where a secant meets the budget, to get beyond it; where it bends
+_SURELY = 2.0  # times as far as a secant says, where it bends
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
-_ASIDE = 0.03  # of a first step where the solution is near
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
 _STUCK = 2  # steps after which a bracket is to be half as wide
-_FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
 # Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays; where ε itself is looked for, as many
 # evaluations are to be expected, and no more work than this is begun.
 _ENOUGH_WORK, _EACH = ((1.9e6, 0.01), (2.4e6, inf)), 2e4
@@ -52,7 +49,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     search = _Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question)
-        near = moved(search.unknown, near, min(search.allowed / 2 / search.slope, _ASIDE)) if search.slope else near
+        near = moved(search.unknown, near, min(search.allowed / 2 / search.slope, ASIDE)) if search.slope else near
     if near is None:
         near = _guided(route, given, derive, question)
     x, row = _met(search, search.boundary(near if basic is None else search.riskier(near, basic)))
@@ -61,6 +58,8 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     if slope := _slope_where_loose(search, x, row):
         search.by_delta, search.slope, search.steps_left, search.width = None, slope, _STEPS, search.tolerance
         x, row = _met(search, search.boundary(x))
+    if (further := search.next_count(x)) and (other := search.meeting(further)):
+        x, row = further, other
     assert question.unknown is not None
     return row._replace(result={question.unknown.name: x, **row.result}, notes=row.notes + search.unseen())
 
@@ -147,6 +146,7 @@ class _Search:
         self.steps_left = _STEPS
         self.too_large: dict[float, TooLarge] = {}
         self.fails: float | None = None  # the nearest value that does not meet the budget, as far as is known
+        self.missed = inf  # its gap
         self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
 
     @property
@@ -183,6 +183,11 @@ class _Search:
     def riskier(self, x: float, y: float) -> float:
         """The one with more privacy loss."""
         return y if self.unknown.safer * (x - y) > 0 else x
+
+    def next_count(self, x: float) -> float | None:
+        """The next of few, where that missed the budget by no more than ε may be smaller with its lower end, or on another grid."""
+        next_to = self.is_small_count(x) and self.fails is not None and abs(self.fails - x) == 1
+        return self.fails if next_to and self.missed < _TOLD * self.tolerance else None
 
     def is_small_count(self, x: float) -> bool:
         """Whether the next whole number is farther away than the precision."""
@@ -232,7 +237,7 @@ class _Search:
         seen: list[tuple[float, float]] = []
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
         x, last = moved(self.unknown, start, 0.0), None
-        away, widths = _Away(self.unknown.safer, self.slope != 0.0), list[float]()  # the second: of the bracket, in log x
+        away, widths = Away(self.unknown.safer, self.slope != 0.0), list[float]()  # the second: of the bracket, in log x
         afar = 0  # how often the budget was on one side
         for k in range(_ROUNDS):
             begun = self.work
@@ -271,7 +276,7 @@ class _Search:
             x = y
         if True not in ends:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
-        self.fails = ends[False][0] if False in ends else None
+        self.fails, self.missed = ends.get(False, (None, inf))
         return ends[True][0]
 
     def _newton(self, gap: float) -> float:
@@ -279,7 +284,7 @@ class _Search:
         is next to no slope and the budget is not met. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left > 0 else 0.0
         self.steps_left -= 1
-        if abs(by) < (_LONGEST if self.slope < _GENTLE and not self.bent else _NEAR) or _NOWHERE < by < inf:
+        if abs(by) < (LONGEST if self.slope < _GENTLE and not self.bent else _NEAR) or _NOWHERE < by < inf:
             return by
         return copysign(_NEAR, by) if abs(by) < _NEAR_BY and not self.bent else 0.0
 
@@ -307,7 +312,7 @@ class _Search:
         at = -self.allowed / 2
         t = log(y / x) * (at - f) * (at - h) / ((g - f) * (g - h)) + log(z / x) * (at - f) * (at - g) / ((h - f) * (h - g))
         low, high = sorted((ends[True][0], ends[False][0]))
-        return x * exp(t) if abs(t) < _LONGEST and low < x * exp(t) < high else None
+        return x * exp(t) if abs(t) < LONGEST and low < x * exp(t) < high else None
 
     def _beyond(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
         """Where the secant of the last two points, on one side of the budget, surely leads to the other one; None where it does not."""
@@ -322,7 +327,7 @@ class _Search:
         """Where the secant in log x reaches just below the budget, kept inside the bracket; in its middle where that did not halve it."""
         (a, gap_a), (b, gap_b) = ends[True], ends[False]
         share = 0.5
-        if not stuck and abs(gap_a) < 5 and gap_b < 5 and abs(log(a / b)) < _LONGEST:
+        if not stuck and abs(gap_a) < 5 and gap_b < 5 and abs(log(a / b)) < LONGEST:
             below, above = (-self.allowed / 2 - gap_a) * pull[True], (gap_b + self.allowed / 2) * pull[False]
             share = min(max(below / (below + above), _LEAST), 1 - _LEAST)
         x = a * exp(share * log(b / a))
@@ -330,24 +335,3 @@ class _Search:
             low, high = sorted((int(a), int(b)))
             return min(max(round(x), low + 1), high - 1)
         return x
-
-
-class _Away:
-    """How far to go in log x, towards less loss, as long as the budget is on one side: to where the secant meets it, or ever further; to
-    the end of the range where that leads nowhere."""
-
-    def __init__(self, safer: int, near: bool) -> None:
-        self.safer, self.lost = safer, 0
-        self.unseen = _ASIDE if near else _LONGEST / 2  # a first step where the gap does not tell
-
-    def step(self, x: float, gap: float, last: tuple[float, float] | None = None) -> float:
-        way, least = 1.0 if gap > 0 else -1.0, min(_FIRST, self.unseen)
-        if last is None or x == last[0]:
-            return way * max(least, abs(gap) if abs(gap) < _LONGEST else self.unseen)
-        far = log(x / last[0])
-        fall = self.safer * (last[1] - gap) / far if abs(gap) < inf and abs(last[1]) < inf else 0.0
-        steep = fall * abs(far) > _FLAT * abs(gap)
-        self.lost = 0 if steep else _LOST if gap == last[1] and abs(gap) < inf else self.lost + 1
-        if self.lost >= _LOST:
-            return way * inf
-        return way * min(_LONGEST, _BEYOND * abs(gap) / fall if steep else max(2 * abs(far), least))

@@ -168,7 +168,9 @@ def _guarantee(question: Question, head: Row) -> dict[str, Any]:
     if question.asks == "rdp":
         return {"kind": "rdp", "alpha": [result["alpha"]], "rdp": [result["rdp"]]}
     delta = result["delta"] if question.asks == "delta" else question.delta or 0.0
-    return {"kind": "dp", "epsilon": result["epsilon"], "delta": min(delta, 0.9999999999999999)}
+    from dpcalc.rows import guarantee_of
+
+    return guarantee_of(result["epsilon"], delta)
 
 
 def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:

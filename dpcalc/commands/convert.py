@@ -101,9 +101,15 @@ def _guarantee(question: Question, result: dict[str, float], params: dict[str, A
     return _AS_GUARANTEE[question.asks](result)
 
 
+def _point(result: dict[str, float]) -> dict[str, Any]:
+    from dpcalc.rows import guarantee_of
+
+    return guarantee_of(result["epsilon"], result["delta"])
+
+
 _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
-    "epsilon": lambda r: {"kind": "dp", "epsilon": r["epsilon"], "delta": r["delta"]},
-    "delta": lambda r: {"kind": "dp", "epsilon": r["epsilon"], "delta": min(r["delta"], 0.9999999999999999)},
+    "epsilon": _point,
+    "delta": _point,
     "rdp": lambda r: {"kind": "rdp", "alpha": [r["alpha"]], "rdp": [r["rdp"]]},
     "tv": lambda r: {"kind": "tv", "tv": r["tv"]},
     "mu": lambda r: {"kind": "gdp", "mu": r["mu"]},
@@ -326,5 +332,5 @@ COMMAND = Command(
     theorems=theorems,
     asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP) "
     "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon. "
-    "--from outcomes alone prints the pure ε.",
+    "--from outcomes alone prints the pure ε, or the TV where an outcome is possible on one side only.",
 )

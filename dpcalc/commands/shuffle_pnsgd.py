@@ -24,7 +24,7 @@ _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
     from dpcalc.answering import rows
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, routes, warnings
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes, warnings
     from dpcalc.rows import Answer
 
     question = _question(given)
@@ -38,7 +38,8 @@ def answer(given: Given) -> Answer:
     _one_release(entries)
     check_step_size(given.values, entries, unknown, every)
     ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1), unknown is not None)
-    found = rows(ways, given.values, _derive, _in_range(question, given, entries), expanded(named, entries, ways))
+    found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
+                          lambda asked, some, names: rows(some, given.values, _derive, asked, names))
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     if partial:
         found = partial_passes.refuted_where(found, _derive(values))
@@ -74,34 +75,39 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     where = "for partial passes" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
     refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {partial_passes.ways()}")
     check_unknown(question, used, where)
-    require(given, tuple(sorted(levels | {"n", "lipschitz"})), where, unknown)
+    require(given, tuple(sorted(levels | {"n", "lipschitz"} | (set(_CONVEX) if scheduled else set()))), where, unknown)
     if scheduled and unknown == "n":
         raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
     check_place(given)
     return used
 
 
-def _in_range(question: Question, given: Given, entries: tuple[Entry, ...]) -> Question:
-    """Where to look for the unknown."""
+def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tuple[tuple[Question, tuple[Route, ...]], ...]:
+    """Where to look for the unknown, by which bounds: a learning rate downwards by those that lose less with smaller steps, which come
+    second; under a schedule, whose noise falls with it, by all."""
     unknown = question.unknown
     if unknown is None or unknown.name not in _RANGES:
-        return question
-    return question._replace(unknown=_RANGES[unknown.name](unknown, given, entries))
+        return ((question, ways),)
+    ranged = _RANGES[unknown.name](unknown, given)
+    if unknown.name != "learning_rate":
+        return ((question._replace(unknown=ranged), ways),)
+    down = {r: given["c1"] is not None or unknown.name in r.bound.riskier for r in ways}
+    free = unknown.search if all(unknown.name in r.bound.riskier for r in ways) else ranged.search
+    both = ((unknown._replace(search=ranged.search), False), (unknown._replace(safer=-1, search=free), True))
+    return tuple((question._replace(unknown=u), some) for u, way in both if (some := tuple(r for r in ways if down[r] == way)))
 
 
-def _range_of_epochs(unknown: Quantity, given: Given, entries: tuple[Entry, ...]) -> Quantity:
+def _range_of_epochs(unknown: Quantity, given: Given) -> Quantity:
     return unknown._replace(search=(unknown.search[0], _MOST_EPOCHS))
 
 
-def _range_of_n(unknown: Quantity, given: Given, entries: tuple[Entry, ...]) -> Quantity:
+def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
     """From the index on."""
     return unknown._replace(search=(float(given["index"] or unknown.search[0]), unknown.search[1]))
 
 
-def _range_of_steps(unknown: Quantity, given: Given, entries: tuple[Entry, ...]) -> Quantity:
-    """η up to 2/(β+ρ); downwards where only bounds are asked that lose less with smaller steps."""
-    if all(unknown.name in e.bound.riskier for e in entries):
-        return unknown._replace(safer=-1)
+def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
+    """η up to 2/(β+ρ)."""
     total = (given["smoothness"] or 0.0) + given["strong_convexity"]
     low, high = unknown.search
     return unknown._replace(search=(low, min(high, 2 / total))) if total > 0 else unknown

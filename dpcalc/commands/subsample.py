@@ -82,7 +82,7 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     from dpcalc.bounds.sampling import amplification
     from dpcalc.errors import DpcalcError, flag
     from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route
+    from dpcalc.rows import Answer, Route, guarantee_of
 
     if adjacency != _NEIGHBOURS[given["scheme"]]:
         raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
@@ -101,8 +101,8 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     question = Question("epsilon", epsilon=point["step_epsilon"], delta=point["step_delta"])
     found = rows((Route(amplification.BOUND),), point, lambda p: p, question, given["bound"] or ())
     parameters = {k: v for k, v in given.values.items() if k in used} | {"epsilon": question.epsilon, "delta": question.delta}
-    return Answer("subsample", question, parameters, found, {"kind": "dp", **found[0].result}, adjacency, "one output", (),
-                  {"sampling_rate": rate})
+    amplified = guarantee_of(found[0].result["epsilon"], found[0].result["delta"])
+    return Answer("subsample", question, parameters, found, amplified, adjacency, "one output", (), {"sampling_rate": rate})
 
 
 def _run(given: Given, adjacency: str) -> Answer:

@@ -62,6 +62,8 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
 def _reversed(claim: Claim) -> Claim:
     if (claim.quantity in ("delta", "tv") and claim.claimed >= 1) or (claim.quantity == "log_delta" and claim.claimed >= 0):
         raise Unchecked("a lower value of 1")
+    if claim.claimed <= 0 and claim.quantity != "log_delta":  # true of anything
+        return claim._replace(slack=lambda mp: mp.mpf(0), least=True)
     return claim._replace(slack=lambda mp: -claim.slack(mp), least=True)
 
 

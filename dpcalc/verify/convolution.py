@@ -68,7 +68,7 @@ def times(a: Sum, b: Sum, steps: int, loss: float = 0.0, up: bool = True) -> Sum
     least = (1 << (_SPARE + steps.bit_length())) // steps
     low, high = _ends(weights, least) if len(weights) > _SHORT else (0, len(weights))
     dropped = (sum(weights[:low]) + sum(weights[high:])) / scale
-    total_a, total_b = (float(sum(x.weights)) / scale for x in (a, b))
+    total_a, total_b = (int(sum(x.weights)) / scale for x in (a, b))  # whole numbers beyond doubles
     missing = (a.missing * (total_b + b.missing) + b.missing * total_a + dropped) * (1 + 1e-12)
     lost = (a.lost + b.lost) * (1 + 1e-12)
     return _shorter(Sum(a.first + b.first + low, weights[low:high], missing, a.bits, a.height + b.height, a.slope, lost), loss)
