@@ -18,6 +18,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
 Known = dict[Bound, Row | None]  # the first row by a bound; None where there is none
+ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the command of a row of a comparison begins
 RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)
 
 

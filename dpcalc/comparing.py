@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from dpcalc.answering import ASKED_BY
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.numbers import plain
 from dpcalc.numerics.invert import Unreachable
@@ -98,12 +100,22 @@ def _ask(reading: Reading, run: Run, bounds: tuple[str, ...], question: Mapping[
     if line not in asked:
         command = import_module("dpcalc.commands." + reading.command.replace("-", "_")).COMMAND
         try:
-            asked[line] = command.answer(validate(command, said))
+            with _asked_by(command_line(reading.command, reading.parameters(run))):
+                asked[line] = command.answer(validate(command, said))
         except (OutOfScope, NoSolution) as reason:
             asked[line] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
             asked[line] = NoSolution("no-solution", "leads outside the range of double precision")
     return asked[line]
+
+
+@contextmanager
+def _asked_by(beginning: str) -> Iterator[None]:
+    token = ASKED_BY.set(f"{beginning} ")
+    try:
+        yield
+    finally:
+        ASKED_BY.reset(token)
 
 
 _CONVERSION = {True: ("rdp-optimal",), False: ()}

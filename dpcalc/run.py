@@ -129,8 +129,7 @@ _HOW_PRINTED = ("format", "digits", "input", "run")
 
 def told(answer: Answer, given: Given) -> Answer:
     """The answer with what it takes to ask again: the options as given, and the guarantees that were read."""
-    said = {name: given[name] for name in sorted(given.provided) if name not in _HOW_PRINTED}
-    return answer._replace(options={**said, **answer.options}, inputs=tuple(g.told() for g in given.inputs))
+    return answer._replace(options={**given.said(without=_HOW_PRINTED), **answer.options}, inputs=tuple(g.told() for g in given.inputs))
 
 
 def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -44,6 +44,10 @@ class Given:
 
     def has(self, name: str) -> bool:
         return name in self.provided
+
+    def said(self, without: Container[str]) -> dict[str, Any]:
+        """The options as they were given, under the names they were given by."""
+        return {self.said_as.get(name, name): self[name] for name in sorted(self.provided) if name not in without}
 
 
 class Command(NamedTuple):

@@ -32,7 +32,7 @@ def answer(given: Given) -> Answer:
         from dpcalc.run_file import merged
 
         given = merged(COMMAND, given)
-    said = {name: given[name] for name in sorted(given.provided - {"format", "digits", "run"})}  # a run file's too
+    said = given.said(without={"format", "digits", "run"})  # a run file's too
     _refuse(given)
     question = asked(COMMAND, given)
     values = {k: v for k, v in given.values.items() if k in given.provided}

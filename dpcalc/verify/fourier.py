@@ -193,9 +193,10 @@ def _reach(terms: Terms, weights: Sequence[Array], side: int, slope: float) -> f
 
     total = _OUTSIDE
     for (one, times), w in zip(terms, weights, strict=True):
-        x = side * slope * (one.first + np.arange(len(w)))
+        some = np.flatnonzero(w)
+        x = side * slope * (one.first + some) + np.log(w[some])  # the largest may be of weights that times e^−745 are none
         top = float(x.max())
-        total += times * (top + log(float((w * np.exp(x - top)).sum())))
+        total += times * (top + log(float(np.exp(x - top).sum())))
     return total / slope
 
 

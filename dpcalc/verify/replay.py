@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.answering import RECORDED
+from dpcalc.answering import ASKED_BY, RECORDED
 from dpcalc.errors import DpcalcError
 from dpcalc.orders import Params
 from dpcalc.question import Question
@@ -68,6 +68,8 @@ def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Call
     found = []
     for k, data in enumerate(record["bounds"]):
         route = next((r for r in routes if _fits(r, data, question)), None)
+        if not str(data.get("command", "")).startswith(ASKED_BY.get()) and "command" in data:
+            continue  # the same bound by another reading of the run
         if route is None or not is_number(data.get(question.asks)) or not _of_question(data, question):
             continue
         result = {name: number(x) for name, x in data.items() if name not in _WORDS and is_number(x)}
