@@ -250,7 +250,10 @@ class _Search:
             afar += len(ends) < 2
             impatience = max(1.0, 2.0 ** (k - afar - _PATIENT))
             if -self.allowed * impatience <= gap <= 0 or self._settled(ends, self.width * impatience):
-                break
+                if len(ends) == 2 or not self._is_level(x, gap):
+                    break
+                x = moved(self.unknown, x, -inf)
+                continue
             if self._has_worked_enough(ends, self.work - begun):
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
@@ -287,6 +290,12 @@ class _Search:
         if abs(by) < (LONGEST if self.slope < _GENTLE and not self.bent else _NEAR) or _NOWHERE < by < inf:
             return by
         return copysign(_NEAR, by) if abs(by) < _NEAR_BY and not self.bent else 0.0
+
+    def _is_level(self, x: float, gap: float) -> bool:
+        """Whether the unknown does not matter any more, as a diameter beyond which nothing is gained: the end of the range meets the budget,
+        too."""
+        y = moved(self.unknown, x, -ASIDE)
+        return not self.by_epochs and moved(self.unknown, x, -inf) != x and self.gap(y) == gap
 
     def _settled(self, ends: dict[bool, tuple[float, float]], width: float) -> bool:
         if len(ends) < 2:

@@ -27,7 +27,7 @@ _LOOSE = 1e-4  # of δ, that errors of transforms may make of what is taken apar
 _MANY = 50_000  # points of one step's grid: a finer one takes seconds
 _FINER = (1 / 16, 1 / 256)  # of the precision, where the bracket turns out too wide
 _SAME = 0.05  # of a tilt, relative
-_ALONE, _FEW = 0.05, 2.0  # of ε: as near to what one loss alone makes, or as many times it, another tilt gains little
+_ALONE = 0.05  # of ε: as near to what one loss alone makes, another tilt gains little
 _KEPT = 1.3  # times an ε that is only aimed at: as large losses are not cut off
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
 _BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
@@ -153,7 +153,7 @@ def _by_best_tilt(parts: Parts, question: Asked, bracket: bool) -> tuple[Bracket
     if answer.upper < inf and answer.upper - closest <= allowed * answer.upper:
         return answer, aimed
     if not bracket and 0 < answer.upper < inf:
-        return _aimed(parts, aimed, answer, bracket) if answer.upper < _FEW * single else (answer, aimed)
+        return _aimed(parts, aimed, answer, bracket)
     other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question
     return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
