@@ -107,7 +107,7 @@ def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tu
     for question, ways in parts:
         here = {r.bound.name for r in ways}
         meant = tuple(name for name in names if name in here or name not in bounds)
-        if names and not here & set(meant):
+        if not here & set(meant) if names else all(r.on_request for r in ways):
             continue
         try:
             return rows(question, ways, meant)

@@ -26,6 +26,7 @@ _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
 _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
 _OVER = 1.1  # of where a secant leads, to get beyond
+_AIMED = 1e-8  # of a gap, that makes a difference
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -244,7 +245,9 @@ def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, st
     """The boundary of gap <= 0, or where the gap is −`met` at least; from a start, where one is given, and towards a point that is nearer
     to it."""
     low, high = unknown.search
-    gap = cache(gap)
+    few = unknown.kind == "count" and (start or 0.0) * met <= 1  # the next one is farther away than that
+    inside = met / 2 if met > _AIMED and not few else 0.0  # where a root is looked for: between it and that, values are good enough
+    gap = cache(lambda x, of=gap: of(x) + inside)
     if unknown.kind == "count" and tolerance < _FINELY:
         return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start), met, near)
     whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap

@@ -292,8 +292,8 @@ class _Search:
         return copysign(_NEAR, by) if abs(by) < _NEAR_BY and not self.bent else 0.0
 
     def _is_level(self, x: float, gap: float) -> bool:
-        """Whether the unknown does not matter any more, as a diameter beyond which nothing is gained: the end of the range meets the budget,
-        too."""
+        """Whether the unknown does not matter any more, as a diameter beyond which nothing is gained: the end of the range meets the
+        budget, too."""
         y = moved(self.unknown, x, -ASIDE)
         return not self.by_epochs and moved(self.unknown, x, -inf) != x and self.gap(y) == gap
 

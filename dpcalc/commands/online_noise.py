@@ -152,7 +152,8 @@ _LIMIT = "an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sord
 
 
 def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float, head: Row) -> tuple[float, float]:
-    """The index with the largest δ and its log δ: the last one under a schedule, else by the smaller bound for each."""
+    """The index with the largest δ and its log δ: the last one under a schedule, else by the bound of the headline; of a hybrid, by the
+    smaller of the two it is made of."""
     from math import inf
 
     from dpcalc.last_iterate import told_log
@@ -165,7 +166,7 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float,
         return values["n"], params["law"].log_delta(epsilon, move_ratio(params["levels"].at(values["n"]), values["lipschitz"]))
     from dpcalc.bounds.online.listed import worst
 
-    index, log_delta = worst(epsilon, **{k: v for k, v in params.items() if k != "index"})
+    index, log_delta = worst(epsilon, by=head.route.bound.name, **{k: v for k, v in params.items() if k != "index"})
     is_told = index == values["index"] and head.result.get("epsilon") == epsilon
     return index, told_log(head.result) if is_told else log_delta
 

@@ -28,25 +28,21 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     gap is monotone between `meets` (gap <= 0) and `fails` (gap > 0), in either direction. Chandrupatla's method
     (bisection and inverse quadratic interpolation); soundness does not depend on monotonicity, only tightness does.
     """
-    a, b, inside = fails, meets, met / 2  # the last: where it is aimed at
-    fa, fb = gap(a), gap(b)
+    a, b = fails, meets
+    fa, fb = _finite(gap(a)), _finite(gap(b))
     if fa <= 0:
         return a
     if fb > 0:
-        raise Unreachable(b, _finite(fb))
-    if -met <= fb:
-        return b
-    fa, fb = _finite(fa + inside), _finite(fb + inside)
+        raise Unreachable(b, fb)
     c, fc = a, fa
     t = _first(fa / (fa - fb)) if max(fa, -fb) < _STRAIGHT else 0.5
     for _ in range(400):
         x = a + t * (b - a)
         if x in (a, b):
             break
-        fx = gap(x)
+        fx = _finite(gap(x))
         if -met <= fx <= 0:
             return x
-        fx = _finite(fx + inside)
         if (fx > 0) == (fa > 0):
             c, fc = a, fa
         else:

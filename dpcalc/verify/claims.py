@@ -19,7 +19,7 @@ from dpcalc.rows import Answer, Row
 from dpcalc.verify import parts
 from dpcalc.verify.context import Formula, once
 from dpcalc.verify.formulas import RDP, delta_at, own_of, pure, rdp_total
-from dpcalc.verify.unchecked import Unchecked
+from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
 class Claim(NamedTuple):
@@ -77,7 +77,7 @@ def _rdp_value(row: Row, question: Question) -> tuple[Claim, ...]:
 
 def _same(row: Row, name: str, asked: float | None) -> None:
     if row.result.get(name) != asked:
-        raise Unchecked(f"its {name} is {row.result.get(name)}, the question's {asked}")
+        raise OtherQuestion(f"its {name} is {row.result.get(name)}, the question's {asked}")
 
 
 def _conversion(row: Row) -> tuple[float, Formula, Claim]:

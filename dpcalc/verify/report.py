@@ -15,7 +15,7 @@ from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.claims import Claim, of
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import number, replay
-from dpcalc.verify.unchecked import Unchecked
+from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 _FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
@@ -90,6 +90,8 @@ def _left_open(name: str, about: str, findings: Callable[[], tuple[Finding, ...]
     """What was found; or that it could not be, and why."""
     try:
         return findings()
+    except OtherQuestion as reason:
+        return (Finding(REFUTED, name, f"{about}, because {reason}"),)
     except (Unchecked, DpcalcError) as reason:
         return (Finding(OPEN, name, f"{about}, because of this: {reason}"),)
     except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:

@@ -100,13 +100,15 @@ def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[f
 
 
 def worst(epsilon: float, law: Law, levels: Listed, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, n: int, **_: Any) -> tuple[int, float]:
-    """(i, log δ_i) with the largest δ_i, the smaller of online-contraction and (Gaussian noise) online-iteration for each i."""
-    sigma, logs = _sigmas(levels), _LOGS[law.name]
-    reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
-    sums = np.cumsum(_losses(epsilon, law, sigma, reach)[::-1])[::-1] * (1 - _EACH * n)
-    found = logs(epsilon, _ratios(2 * lipschitz, sigma)) - np.append(sums[1:], 0.0)
-    if law.name == "gaussian":
+          strong_convexity: float, n: int, by: str = "", **_: Any) -> tuple[int, float]:
+    """(i, log δ_i) with the largest δ_i, the smaller of online-contraction and (Gaussian noise) online-iteration for each i; or `by` one of
+    these."""
+    sigma, logs, found = _sigmas(levels), _LOGS[law.name], np.zeros(n)
+    if by != "online-iteration":
+        reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
+        sums = np.cumsum(_losses(epsilon, law, sigma, reach)[::-1])[::-1] * (1 - _EACH * n)
+        found = logs(epsilon, _ratios(2 * lipschitz, sigma)) - np.append(sums[1:], 0.0)
+    if by != "online-contraction" and law.name == "gaussian":
         ratio = scaled_many(2 * lipschitz, -_noise_after(sigma, max(log_factor(learning_rate, strong_convexity), -300.0)))
         found = np.minimum(found, logs(epsilon, ratio))
     index = n - int(np.argmax(found[::-1]))

@@ -28,6 +28,7 @@ NOTHING = 6.5  # standard deviations
 _SMALL = 0.1  # κ, where 1 − θ does not tell θ
 _ALL, _FEW = 32, 64  # nodes that all block lengths are tried for; where there are no more than that
 _PARTS, _FIRST = 20, 4  # of a step; nodes that all of them are tried for
+_OFF = 0.03  # of θ, or of 1 − θ, that a rough look may be off by
 _APART = 1.5  # nodes at which blocks are tried where none is of use
 _NODE = 100.0  # units of work
 TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
@@ -159,7 +160,8 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
         return found[place]
 
     if j <= (_FEW if len(nodes) <= _FEW else _ALL) and nodes[j] == nodes[j - 1] + 1:
-        return min(range(least, j), key=height)
+        best = min(range(least, j), key=height)
+        return _of_alike(path, j, levels, logs, {k: height(k) for k in range(least, j)}, best) if len(nodes) <= _FEW else best
     tried = {min(max(k, least), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
     if least >= -_PARTS and (j <= _FIRST or j % 8 == 0):  # few parts of short steps, of which one suits
         tried |= {*range(least, 0)}
@@ -171,6 +173,21 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
         while least <= best + way < j and height(best + way) < height(best):
             best += way
     return best
+
+
+def _of_alike(path: Path, j: int, levels: list[float], logs: list[float], heights: dict[int, float], best: int) -> int:
+    """The best of the places that are within what a rough look may be off by of the one that seems best."""
+
+    def off(place: int) -> float:
+        p, _, times = _blocks(path.nodes, j, place)
+        return _OFF * min(logs[p] - heights[place], times)
+
+    def exactly(place: int) -> float:
+        p, block, times = _blocks(path.nodes, j, place)
+        return logs[p] + times * log_gaussian(levels[p], path.kappa(p, j, block))
+
+    most = heights[best] + off(best)
+    return min((k for k, x in heights.items() if x - off(k) <= most), key=exactly)
 
 
 def _rough(level: float, kappa: float) -> float:
