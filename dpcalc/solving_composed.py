@@ -38,8 +38,8 @@ _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
 _STUCK = 2  # steps after which a bracket is to be half as wide
 # Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays; where ε itself is looked for, as many
 # evaluations are to be expected, and no more work than this is begun.
-_ENOUGH_WORK, _EACH = ((1.9e6, 0.01), (2.4e6, inf)), 2e4
-_AGAIN, _MOST_WORK = 4, 2.4e6
+_ENOUGH_WORK, _EACH = ((1.9e6, 0.01), (2.95e6, inf)), 2e4
+_AGAIN, _MOST_WORK = 4, 2.6e6
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,

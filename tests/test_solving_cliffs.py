@@ -89,12 +89,14 @@ def test_what_can_be_reached_is_looked_for_where_it_is_told():
 
     def reached():
         looked.append(1)
-        return "the best reachable is 2"
+        return 2.0, "the best reachable is 2"
 
     error = NoSolution("no-solution", "no n meets the budget", "--solve", reached)
     assert not looked and str(error) == "--solve: no n meets the budget"
-    assert str(error.told()) == "--solve: no n meets the budget: the best reachable is 2" and len(looked) == 1
-    assert error.told().told().message.count("best") == 1
+    farther = NoSolution("no-solution", "no n meets it", "--solve", lambda: (3.0, "the best reachable is 3"))
+    told = NoSolution.told([farther, error])
+    assert str(told) == "--solve: no n meets the budget: the best reachable is 2" and len(looked) == 1
+    assert NoSolution.told([told]).message.count("best") == 1
 
 
 def test_a_flat_gap_leads_to_the_end():

@@ -65,7 +65,7 @@ LINES = [  # numbers, walks and points at most
     (f"{PLATEAU} --solve learning-rate", 130_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
     (DEEP, 140_000, 5, 800_000),  # 196,293 and 4 and 2,251,776; 67,301 without the samples of ε at that δ, too
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
-    (f"{FINE} --solve n", 220_000, 2, 1_000_000),  # 155,030 by sums in fewer blocks, and 1 and 6,030,336: one grid for all losses
+    (f"{FINE} --solve n", 220_000, 2, 1_700_000),  # 155,030 by sums in fewer blocks, and 1 and 6,030,336: one grid for all losses
     (ALL, 70_000, 7, 220_000),  # 63,515 and 6 and 3,635,712
     (f"{ONE} --solve sigma", 100_000, 13, 300_000),  # 158,273 and 21 and 505,856: no slopes from afar
     (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
@@ -122,7 +122,7 @@ def test_a_budget_that_is_met_as_closely_as_it_is_told():
 def test_budgets_without_a_sense():
     """Between the cliffs of few rare losses log δ is flat: a slope of 3e-9 there is rounding, and leads to the end of the range."""
     found = answer(f"{PLATEAUS} --solve sigma")[0]["result"]
-    assert found["sigma"] == pytest.approx(4.56, rel=0.02) and 6240 * 0.94 < found["epsilon"] <= 6240
+    assert found["sigma"] == pytest.approx(4.5, rel=0.01) and 6240 * 0.94 < found["epsilon"] <= 6240
     found = answer(f"{NO_SENSE} --solve sigma")[0]["result"]
     assert found["sigma"] == pytest.approx(2.11e-6, rel=0.01) and 2100 < found["epsilon"] <= 2200  # jumps to 2211
 
@@ -142,7 +142,7 @@ def test_nothing_is_composed_far_above_a_budget(monkeypatch):
     looks, at = [], epochs._delta
     monkeypatch.setattr(epochs, "_delta", lambda *args: looks.append(args) or at(*args))
     code, _, err = asked(f"{NONE} --solve n".split())
-    assert code == 3 and float(re.search(r"epsilon = (\d+)", err)[1]) == pytest.approx(254_764, rel=1e-3)
+    assert code == 3 and float(re.search(r"epsilon = (\d+)", err)[1]) == pytest.approx(245_225, rel=1e-3)
     assert not looks  # three before
 
 
