@@ -106,8 +106,9 @@ def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tu
     bounds, why = {r.bound.name for _, ways in parts for r in ways}, list[DpcalcError]()
     for question, ways in parts:
         here = {r.bound.name for r in ways}
-        meant = tuple(name for name in names if name in here or name not in bounds)
-        if not here & set(meant) if names else all(r.on_request for r in ways):
+        meant = tuple(name for name in names if name in here or name not in bounds)  # conversions, too
+        others = bounds & set(names) and not here & set(names)
+        if others or (not names and all(r.on_request for r in ways)):
             continue
         try:
             return rows(question, ways, meant)

@@ -132,7 +132,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     extra: dict[str, float] = {"sigma" if values["noise"] == "gaussian" else "scale": level}
     if epsilon is None:
         return extra, ()
-    worst, log_delta = _worst(values, params, epsilon, found[0])
+    worst, log_delta = _worst(values, params, epsilon, found)
     what = f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}"
     numbers, note = beside_worst(worst, log_delta, epsilon, what)
     extra |= numbers
@@ -151,9 +151,9 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
 _LIMIT = "an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit itself)"
 
 
-def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float, head: Row) -> tuple[float, float]:
-    """The index with the largest δ and its log δ: the last one under a schedule, else by the bound of the headline; of a hybrid, by the
-    smaller of the two it is made of."""
+def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float, found: tuple[Row, ...]) -> tuple[float, float]:
+    """The index with the largest δ and its log δ: the last one under a schedule, else by the smaller bound for each; by the one that alone
+    was asked for."""
     from math import inf
 
     from dpcalc.last_iterate import told_log
@@ -166,7 +166,10 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float,
         return values["n"], params["law"].log_delta(epsilon, move_ratio(params["levels"].at(values["n"]), values["lipschitz"]))
     from dpcalc.bounds.online.listed import worst
 
-    index, log_delta = worst(epsilon, by=head.route.bound.name, **{k: v for k, v in params.items() if k != "index"})
+    head, names = found[0], {row.route.bound.name for row in found}
+    by = names.pop() if len(names) == 1 else ""
+
+    index, log_delta = worst(epsilon, by=by, **{k: v for k, v in params.items() if k != "index"})
     is_told = index == values["index"] and head.result.get("epsilon") == epsilon
     return index, told_log(head.result) if is_told else log_delta
 

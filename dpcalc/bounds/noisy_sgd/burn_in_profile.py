@@ -136,8 +136,8 @@ def _finite(epsilon: float) -> float:
 
 
 def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
-    """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one; and of some near that, where the window
-    seldom sees the record."""
+    """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one; where the window seldom sees the
+    record, of some near that, too."""
     from dpcalc.profiles import compose
 
     whole = {"r": params["iterations"], "sigma1": 0.0}
