@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -15,6 +16,8 @@ from dpcalc.rows import Answer, Row
 _GUARD = 15  # digits that are computed and not shown: a sum may be ten short (mpsum), a root three
 _DEEPEST = -1e40  # of log δ
 _OUTSIDE = "what it takes is outside the range of that arithmetic"
+_APART, _CLOSELY = 1e-4, 1e-7  # of ε: two for a slope; a step after which there is no other one
+_STEPS = 6
 _CLOSE = ("1e-9", "1e-6")  # of ε: so far below it δ is not 0 any more
 
 
@@ -93,9 +96,14 @@ def _log_delta(row: Row, answer: Answer) -> float:
 
 def _own(row: Row, params: Params) -> dict[str, Any]:
     """The arguments of `exact`: the parameters, and the theorem's free choices as the row made them."""
+    return {**_of_value(row, params), **_way(row)}
+
+
+def _of_value(row: Row, params: Params) -> dict[str, Any]:
+    """Those of `value`."""
     bound = row.route.bound
     free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp")} if bound.search else {}
-    return {**own_params(bound, params), **free, **_way(row)}
+    return {**own_params(bound, params), **free}
 
 
 def _way(row: Row) -> dict[str, Any]:
@@ -155,13 +163,35 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
         """The same where δ falls to 0, as that of Laplace noise does: a straight line there."""
         return 1 - bound.exact(mp, epsilon, **own) / target
 
-    found = root_near(mp, gap, near, mp.dps - _GUARD)
+    start, fall = _nearer(partial(bound.value, **_of_value(row, params)), row.result["epsilon"], _log_delta(row, answer))
+    found = root_near(mp, gap, mp.mpf(start), mp.dps - _GUARD, slope=fall)
     if found is not None:
         return found
     for close in _CLOSE if share(near) == 1 else ():
         if (found := root_near(mp, share, near * (1 - mp.mpf(close)), mp.dps - _GUARD, below=True)) is not None:
             return found
     return mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)  # a budget that any value of an unknown meets
+
+
+def _nearer(log_at: Callable[[float], float], epsilon: float, log_delta: float) -> tuple[float, float]:
+    """An ε nearer to where log δ is that, by Newton's method, and about how much log δ falls there where ε grows by 1; in doubles. The same
+    ε, and 0, where that leads nowhere."""
+    near = epsilon
+    for _ in range(_STEPS):
+        try:
+            less, here, more = (float(log_at(near * x)) for x in (1 - _APART, 1.0, 1 + _APART))
+        except (OutOfScope, OverflowError):
+            break
+        if not -inf < more < less < 0:
+            break
+        fall = (less - more) / (2 * _APART * near)
+        by = (here - log_delta) / fall
+        if abs(by) <= _CLOSELY * near:
+            return near + by, fall
+        if not abs(by) < near / 2:
+            break
+        near += by
+    return epsilon, 0.0
 
 
 def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 import random
+from math import inf
 
 import mpmath
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from dpcalc.bounds.mechanisms.gaussian_exact import theta as printed
 from dpcalc.bounds.pnsgd import laws, positions
 from dpcalc.cli import main
+from dpcalc.digits import _nearer
 from dpcalc.numerics import mproot, mpsum, mptheta
+from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.kept import kept, kept_numbers
 from dpcalc.numerics.mpquick import context
 
@@ -158,10 +161,26 @@ def test_a_root_takes_three_or_four_evaluations(digits, most):
     assert len(asked) <= most and abs(gap(found)) < mp.mpf(10) ** (2 - digits)
 
 
+@pytest.mark.parametrize("digits", [15, 30, 60])
+def test_or_three_with_a_slope(digits):
+    """From a double as near as doubles tell, where Newton's method led."""
+    mp = context()
+    mp.dps, asked = digits + 15, []
+
+    def gap(x):
+        asked.append(x)
+        return mp.log(mp.theta(x, mp.mpf(1) / 3)) + 20
+
+    start, fall = _nearer(lambda x: log_theta(x, 1 / 3), 2.0, -20.0)
+    found = mproot.root_near(mp, gap, mp.mpf(start), digits, slope=-fall)
+    assert len(asked) <= 3 and abs(gap(found)) < mp.mpf(10) ** (2 - digits)
+    assert _nearer(lambda x: -20.0, 2.0, -20.0) == (2.0, 0.0) == _nearer(lambda x: -inf, 2.0, -20.0)  # no slope leads anywhere
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line, most", [
-    ("--c1 246.8 --c2 6.64 --diameter 6.181 --lipschitz .6799 --smoothness .09412 --learning-rate .01523 --n 4655000000 --delta 7.821e-13 --digits 40", 4),
-    ("--sigma 5 --diameter 2 --lipschitz 1 --smoothness .5 --learning-rate .01 --n 1e12 --delta 1e-13 --digits 60", 5),
+    ("--c1 246.8 --c2 6.64 --diameter 6.181 --lipschitz .6799 --smoothness .09412 --learning-rate .01523 --n 4655000000 --delta 7.821e-13 --digits 40", 3),
+    ("--sigma 5 --diameter 2 --lipschitz 1 --smoothness .5 --learning-rate .01 --n 1e12 --delta 1e-13 --digits 60", 3),
 ])
 def test_the_epsilon_of_a_row_takes_few_sums(line, most, monkeypatch, capsys):
     asked = {}

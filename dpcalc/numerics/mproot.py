@@ -46,9 +46,10 @@ def _kept(new: Any, old: Any) -> Any:
     return max(share, _LEAST_KEPT) if share > 0 else 0.5
 
 
-def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int, below: bool = False) -> Any | None:
+def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int, below: bool = False, slope: float = 0.0) -> Any | None:
     """x with f(x) = 0 near a start other than 0, to so many digits, by inverse interpolation; None where that does not lead there, f is
-    flat or infinite. With `below`, f is nearly a line, and 1 from next to the root on: from a start below it all x stay there.
+    flat or infinite. With `below`, f is nearly a line, and 1 from next to the root on: from a start below it all x stay there. `slope` is
+    about that of f, if known: the second point is where it leads.
 
     Through n points, x as a polynomial of f misses the root by about K^(n−1) times the product of their errors. K is known from how far
     the polynomial without the oldest point is from it; of a line it is small.
@@ -63,7 +64,7 @@ def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int, below: 
             return x
         points = [*points, (x, y)][-_DEGREE - 1 :]
         if len(points) == 1:
-            x = start * (1 - mp.mpf(10) ** -_FIRST)
+            x = _second(mp, start, y, slope)
             continue
         x, less = _at_zero(points)
         if x is None or not 1 < _FAR * x / start < _FAR**2:
@@ -73,6 +74,12 @@ def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int, below: 
             return x
         x -= miss if below else 0
     return None
+
+
+def _second(mp: Any, start: Any, y: Any, slope: float) -> Any:
+    apart = start * mp.mpf(10) ** -_FIRST
+    by = y / slope if slope else apart
+    return start - (by if apart**2 < abs(by * start) < start**2 / _FAR else apart)
 
 
 def _at_zero(points: list[tuple[Any, Any]]) -> tuple[Any | None, Any | None]:

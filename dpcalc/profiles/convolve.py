@@ -26,7 +26,8 @@ _AT_ONCE = 1 << 14  # terms, which fit a cache
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 300.0  # steps that leave their point, expected: fewer are rare, and e^−300 is a double
 _STAY = 2.0  # times as many as leave
-_TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, 0.003)  # over the standard deviation, for Chernoff's bound
+# Over the standard deviation, for Chernoff's bound: ever smaller ones, as long as they help, for losses that are rare and large.
+_TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, *(0.003 / 2**k for k in range(20)))
 
 
 def window(grids: Sequence[tuple[Grid, int]], depth: float) -> tuple[float, float]:
