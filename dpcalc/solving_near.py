@@ -79,7 +79,8 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
             return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
         if enough and gap.as_close(x):
             return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
-        if not gap.closely and (enough or high - low < _WITHIN or (cliff and abs(value) < _ROUGH)):
+        there = far and abs(value) < _ENOUGH[True]  # by ε: only δ tells more
+        if not gap.closely and (enough or there or high - low < _WITHIN or (cliff and abs(value) < _ROUGH)):
             longest = _WITHIN if high - low < _WITHIN else _LONGEST
             gap.closely, low, high, seen = True, -inf, inf, set()
             last.clear()
