@@ -37,6 +37,8 @@ def parts(route: Route, params: Params) -> Parts:
 
 def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
     """ε at δ. Raises OutOfScope where no finite ε holds, TooLarge where memory does not suffice."""
+    if _is_variation(params, question.delta or 0.0):
+        return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     if question.delta == 0:
         raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ", "--delta")
     if _log_variation(route, params) <= question.log_delta:
@@ -69,6 +71,12 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
     row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
     tv, lower = row.result["delta"], row.result["delta_lower"]
     return Row(route, {"tv": tv, "tv_lower": lower}, row.witness, notes=_bracket("TV", lower, tv))
+
+
+def _is_variation(params: Params, delta: float) -> bool:
+    """Whether all that is known is one total variation, which is that δ at ε = 0, or less."""
+    described = params.get("described") or ()
+    return len(described) == 1 == int(params.get("steps", 1)) and described[0]["kind"] == "tv" and described[0]["tv"] <= delta
 
 
 def _log_variation(route: Route, params: Params) -> float:

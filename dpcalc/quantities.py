@@ -24,6 +24,7 @@ class Quantity(NamedTuple):
     choices: tuple[str, ...] = ()
     safer: int = 0  # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
+    origin: float = 0.0  # where nothing is lost, if not at 0 or far away: searches look for what is beyond it
     before: int = 0  # what a count that is looked for from 1 on starts after
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
     both: bool = False  # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
@@ -68,7 +69,8 @@ NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise over sensitivity: short f
 SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1, unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
                        "ℓ1 for Laplace", "s", gt=0, safer=-1)
-PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1, search=(0.5, 0.9999999999999999))
+PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1, search=(0.5, 0.9999999999999999),
+                       origin=0.5)
 STEPS = Quantity("steps", "number of compositions (iterations)", "T", **_WHOLE, safer=-1)
 EPOCHS = Quantity("epochs", "passes over the data", "E", gt=0, le=LARGEST_COUNT, safer=-1)
 N = Quantity("n", "number of records", "n", **_WHOLE, safer=+1)

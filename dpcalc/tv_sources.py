@@ -79,13 +79,15 @@ def _mechanism(name: str) -> Source:
     def derive(values: Values) -> dict[str, Any]:
         params = with_steps(mechanism, values)
         ratio = mechanism.pure(params) if mechanism.pure else gaussian_exact.ratio(params["sigma"], params["sensitivity"], 1)
-        return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"]}
+        return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"],
+                "precision": values.get("precision")}
 
     def record(values: Values, tv: float) -> dict[str, Any]:
         return {"kind": "mechanisms", "mechanisms": [{**mechanism.record(values), "sampling": None, "count": _steps(values)}]}
 
+    composed = ("precision",) if any(route.bound.pair for route in _OFTEN[name]) else ()
     return Source(
-        _needs(f"by the {name} mechanism", *mechanism.options, may=(*mechanism.optional, "mechanism", "steps", "precision")),
+        _needs(f"by the {name} mechanism", *mechanism.options, may=(*mechanism.optional, "mechanism", "steps", *composed)),
         lambda given, often: (_OFTEN if often else _ONCE)[name], derive, record,
         lambda given: "as --sensitivity defines it", "every output", lambda given: (mechanism.noise,), _PROFILES[name])
 

@@ -100,6 +100,8 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     ratio = 2 * (size // _FIRST_POINTS) + 1  # odd: no fine grid point is halfway between two coarse ones
     block = ceil(steps * c.tilt * (1 + c.tilt) * (step * ratio) ** 2 / (3 * budget))
     while block > 1 and max(points([(g, min(block, n))], DEPTH + log(steps)) for g, n in upper) > MOST_POINTS:
+        if tight and bracket:  # shorter blocks would round the upper value more often: the lower one does with a coarser grid
+            return rounded_to_budget(parts, c, budget, bracket, False, resolved, coarser, most, over)
         block, over = max(1, block // 4), over / 4
     if over < 1:
         raise TooLarge(*TOO_LARGE)

@@ -177,7 +177,7 @@ def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
     if question.asks == "epsilon":
         _same(row, "delta", question.delta)
         epsilon, delta = row.result["epsilon"], question.delta or 0.0
-        exact = once(lambda mp: at(mp, epsilon, log(delta)))
+        exact = once(lambda mp: at(mp, epsilon, log(delta) if delta else -inf))
         return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ"),)
     if question.asks == "tv":
         tv = row.result["tv"]

@@ -20,6 +20,11 @@ def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
     """(context, ε, log δ as claimed) → δ of a composed row, from above."""
     if row.route.bound.one is not None:
         return epochs.composed(row, answer.question)
+    if "variation" in row.witness and row.params.get("described"):  # one total variation, which is δ at every ε
+        (described,) = row.params["described"]
+        if described["kind"] != "tv" or int(row.params.get("steps", 1)) != 1:
+            raise Unchecked("more than one total variation has no closed form")
+        return lambda mp, epsilon, log_delta: mp.mpf(described["tv"])
     if "variation" in row.witness:
         one, steps = delta_at(row), int(row.params.get("steps", 1))
         return lambda mp, epsilon, log_delta: 1 - (1 - one(mp, 0.0)) ** steps

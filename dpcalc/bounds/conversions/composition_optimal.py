@@ -74,7 +74,8 @@ def exact(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: 
             break
         h += mp.binomial(steps, l) * term
     h /= (1 + mp.exp(e)) ** steps
-    return 1 - (1 - mp.mpf(step_delta)) ** steps * (1 - h)
+    none = steps * mp.log1p(-mp.mpf(step_delta))  # log (1−δ)^T; 1 − (1−δ)^T(1 − h) without what cancels
+    return -mp.expm1(none) + mp.exp(none) * h
 
 
 BOUND = Bound(

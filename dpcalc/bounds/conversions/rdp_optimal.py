@@ -10,6 +10,7 @@ is convex (each term is a perspective of a convex power along a line), so its mi
 value used is where the two tangents at the ends of the enclosure meet, which lies below the minimum.
 """
 
+from collections.abc import Callable
 from functools import cache
 from math import exp, expm1, inf, log, log1p
 from typing import Any
@@ -28,6 +29,7 @@ _NEXT_TO_1, _ROUNDED = 1e-12, 1e-9  # of α − 1; relative, of the divergence t
 _SMALL = 0.1  # below it log H is computed as log1p(H − 1)
 _BELOW, _FARTHER = 0.5, 4.0  # of log δ: where it is looked for first; times that, next
 _FAR = 700.0  # of α·log(p/q)
+_MOST_ODDS = 1e30  # logarithm
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
@@ -207,23 +209,37 @@ def _stationary(alpha: float, epsilon: float, delta: float, u: float) -> float:
 def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
     """(α−1)(ε − ε(α)) + log min_p […] of the printed condition, >= 0 where (ε, δ) follows; the minimum at the root of H′."""
     a, d, e = mp.mpf(alpha), mp.mpf(delta), mp.mpf(epsilon)
+    if d >= 1:
+        return mp.inf
     if a * d >= 1:
         return (a - 1) * (e - mp.log1p(-d) - mp.mpf(rdp))
-    grown = mp.exp(e)
+    beyond = mp.expm1(e) + d
 
-    def h(p: Any) -> Any:
-        return p**a * (p - d) ** (1 - a) + (1 - p) ** a * (grown - p + d) ** (1 - a)
+    def parts(odds: Any) -> tuple[Any, Any]:
+        """p and 1 − p, both to all digits."""
+        grown = mp.exp(-odds)
+        return 1 / (1 + grown), grown / (1 + grown)
 
-    def slope(p: Any) -> Any:
-        y = grown - p + d
-        return (p / (p - d)) ** a * (1 - d * a / p) - ((1 - p) / y) ** a * (a * (y / (1 - p)) - (a - 1))
+    def slope(odds: Any) -> Any:
+        """H′ at p."""
+        p, q = parts(odds)
+        share = q / (beyond + q)
+        return (p / (p - d)) ** a * (1 - d * a / p) - share ** (a - 1) * (a - (a - 1) * share)
 
-    low, high = a * d, mp.mpf(1)
+    p, q = parts(_root_of_slope(mp, slope, mp.log(a * d / (1 - a * d))))
+    return mp.log(p**a * (p - d) ** (1 - a) + q**a * (beyond + q) ** (1 - a)) + (a - 1) * (e - mp.mpf(rdp))
+
+
+def _root_of_slope(mp: Any, slope: Callable[[Any], Any], low: Any) -> Any:
+    """log(p/(1 − p)) above `low`, where the slope is 0, to half the digits: the error of H is about its square. Next to order 1 it may be
+    millions."""
+    high, by = low + 1, mp.one
+    while slope(high) < 0 and by < _MOST_ODDS:
+        low, high, by = high, high + 2 * by, 2 * by
     for _ in range(_HALVINGS):  # until the slope is nearly straight, then a secant
-        mid = mp.sqrt(low * high) if high > 2 * low else (low + high) / 2
+        mid = (low + high) / 2
         low, high = (mid, high) if slope(mid) < 0 else (low, mid)
-    least = root(mp, slope, low, high, mp.dps // 2 + 10)  # the error of h is about its square
-    return mp.log(h(least)) + (a - 1) * (e - mp.mpf(rdp))
+    return root(mp, slope, low, high, mp.dps // 2 + 10)
 
 
 def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:

@@ -34,21 +34,14 @@ def pair(sampling_rate: float, profile: Profile) -> "Pair":
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:
-    gamma, q = mp.exp(mp.mpf(epsilon)), mp.mpf(sampling_rate)
-    removed = _mixture(mp, gamma, q, profile)
-    if 1 / gamma <= 1 - q:  # E_{1/γ}(mix‖N) = 1 − 1/γ: nothing is added
-        return max(removed, mp.mpf(0))
-    return max(removed, 1 - gamma + gamma * _mixture(mp, 1 / gamma, q, profile), mp.mpf(0))
-
-
-def _mixture(mp: Any, gamma: Any, q: Any, profile: Profile) -> Any:
-    """E_γ(mix‖N) as printed: q·δ(log(1 + (γ−1)/q)) where γ > 1 − q, else 1 − γ."""
-    if gamma <= 1 - q:
-        return 1 - gamma
-    inner = mp.log(1 + (gamma - 1) / q)
-    if inner >= 0:
-        return q * profile.exact(mp, inner)
-    return q * (1 - mp.exp(inner) * (1 - profile.exact(mp, -inner)))
+    """The larger of q·δ(log(1 + (γ−1)/q)), a record removed, and (1 − γ(1−q))·δ(y), y = −log(1 + (1/γ − 1)/q), one added: the printed
+    1 − γ + γ·E_{1/γ}(mix‖N) without what cancels."""
+    e, q = mp.mpf(epsilon), mp.mpf(sampling_rate)
+    removed = q * profile.exact(mp, mp.log1p(mp.expm1(e) / q))
+    left, kept = 1 - mp.exp(e) * (1 - q), 1 + mp.expm1(-e) / q
+    if left <= 0 or kept <= 0:  # E_{1/γ}(mix‖N) = 1 − 1/γ: nothing is added
+        return removed
+    return max(removed, left * profile.exact(mp, -mp.log(kept)))
 
 
 BOUND = Bound(
