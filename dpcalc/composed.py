@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import exp, inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dpcalc.errors import OutOfScope
 from dpcalc.evaluate import delta_result
@@ -75,7 +76,7 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
 
 def _is_variation(params: Params, delta: float) -> bool:
     """Whether all that is known is one total variation, which is that δ at ε = 0, or less."""
-    described = params.get("described") or ()
+    described: Sequence[Mapping[str, Any]] = params.get("described") or ()
     return len(described) == 1 == int(params.get("steps", 1)) and described[0]["kind"] == "tv" and described[0]["tv"] <= delta
 
 

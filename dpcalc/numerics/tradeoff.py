@@ -7,8 +7,8 @@ from dpcalc.numerics.minimise import minimise
 from dpcalc.numerics.rounding import up
 
 _LEAST = -40.0  # further left the bound is within e^−40 of 1
-_NEARLY, _HALF = 1 - 1e-9, 0.5  # δ(0), from which on nothing is to be seen near 0; δ at an ε to start from then
-_HALVINGS = 12
+_NEARLY = 1 - 1e-9  # δ(0), from which on nothing is to be seen near 0
+_SECTIONS, _SECTION = 12, 0.382
 
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
@@ -28,7 +28,7 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
         return seen[u]
 
     high = max(0.0, -log(fpr))
-    points = (*points, _half(delta, high)) if delta(0.0) > _NEARLY else points
+    points = (*points, _beyond_plateau(at, high)) if delta(0.0) > _NEARLY else points
     begin = min((min(max(start, _LEAST), high), 0.0, *(u for e in points for u in (e, -e) if _LEAST <= u <= high)), key=at)
     spread = min(max(delta(0.0), 1e-12), 1.0)  # about that of the loss
     minimise(at, begin, _LEAST, high, spread, tolerance * spread)
@@ -36,13 +36,13 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
     return min(1.0, seen[best]), best
 
 
-def _half(delta: Callable[[float], float], high: float) -> float:
-    """About the least ε whose δ is no more than half."""
+def _beyond_plateau(at: Callable[[float], float], high: float) -> float:
+    """About where a bound is least that is 1 from 0 up to a large ε, falls, and rises again up to `high`: where two are alike, further on."""
     low = 0.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if delta(middle) > _HALF else (low, middle)
-    return high
+    for _ in range(_SECTIONS):
+        near, far = low + _SECTION * (high - low), high - _SECTION * (high - low)
+        low, high = (near, high) if at(near) >= at(far) else (low, far)
+    return (low + high) / 2
 
 
 def at_level(delta: float, u: float, fpr: float) -> float:

@@ -10,7 +10,6 @@ step from a common point and a Gaussian hiding a_k, and after R steps Gaussians 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
@@ -34,9 +33,6 @@ PRECISION = 1e-3  # of ε, and of log δ
 _ROUGH = 0.03  # while R and the split are compared
 _LARGEST_MEAN, _DEEPEST = 3000.0, 5000.0  # of a loss; −log δ
 _CLOSE = 1.3  # plain composition is tried where the RDP bound says it is that near
-# Ways to go: logarithms of R, and of the odds of σ1² in σ²; a first step and the last one, looks, and what is a gain.
-_WAYS = ((-1, 1.4), (0, 1.4), (-1, 0), (0, -1.4), (1, -1.4), (1, 0))
-_STEP, _LEAST_STEP, _LOOKS, _GAIN = 0.7, 0.08, 12, 1e-3
 _ORDERS = (0.4, 1.0, 2.2)  # of α − 1, about the best order of the RDP bound: each has its own best R and split
 
 
@@ -167,30 +163,12 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
             return inf
 
     first = min(trials, key=lambda trial: at(trial["r"], trial["sigma1"]))
-    return _nearby(at, first, params["iterations"], params["sigma"], 1.0 if epsilon is not None else 0.0) if rare else first
+    if not rare or not first["sigma1"]:
+        return first
+    from dpcalc.bounds.noisy_sgd.windows import nearby
 
-
-def _nearby(at: Callable[[int, float], float], first: dict[str, Any], most: int, sigma: float, unit: float) -> dict[str, Any]:
-    """Where the window seldom sees the record, RDP makes more of that than the profile does: shorter windows, with more of the noise for
-    the start, may be better. A few steps downhill."""
-    best, loss, step, ways, seen = first, at(first["r"], first["sigma1"]), _STEP, list(_WAYS), 1
-    while first["sigma1"] and step > _LEAST_STEP and loss < inf:
-        for k, (longer, more) in enumerate(ways):
-            share = (best["sigma1"] / sigma) ** 2
-            odds = share / (1 - share) * exp(more * step)
-            r, sigma1 = max(1, min(most, round(best["r"] * exp(longer * step)))), sigma * sqrt(odds / (1 + odds))
-            if (r, sigma1) == (best["r"], best["sigma1"]):
-                continue
-            seen += 1
-            if seen > _LOOKS:
-                return best
-            if (found := at(r, sigma1)) < loss - _GAIN * (unit or loss):
-                best, loss = {"r": r, "sigma1": sigma1}, found
-                ways.insert(0, ways.pop(k))
-                break
-        else:
-            step /= 2
-    return best
+    r, sigma1 = nearby(at, (first["r"], first["sigma1"]), params["iterations"], params["sigma"], 1.0 if epsilon is not None else 0.0)
+    return {"r": r, "sigma1": sigma1}
 
 
 def _different(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,138 @@
+"""What an audit with oracles of its own found."""
+
+import mpmath
+import pytest
+from calling import call
+from test_found_from_outside import answer, number
+
+from dpcalc.verify.report import verify
+
+mp = mpmath.mp.clone()
+mp.dps = 60
+
+# --- digits ----------------------------------------------------------------------------------------------------------
+
+RESPONSE = "rdp --mechanism randomized-response --probability .7 --steps 1000"
+PURE = "convert --from dp --epsilon .5 --delta 0 --steps 1000"
+
+
+@pytest.mark.parametrize("line, digits", [
+    (f"{RESPONSE} --delta 1e-200", 15),  # 669.2 was told: 1 − (1 − h) lost what δ is
+    (f"{RESPONSE} --delta 1e-200", 60),
+    (f"{RESPONSE} --epsilon 840", 30),  # 0
+    (f"{PURE} --target-delta 1e-200", 30),
+    (f"{PURE} --target-epsilon 497", 30),
+    ("rdp --sigma .4284 --steps 1000 --epsilon 6.8", 30),  # ZeroDivisionError: least next to p = 1
+    ("rdp --sigma .01 --epsilon 1", 30),
+    ("rdp --sigma 79.7273 --steps 1000000 --epsilon 2.63e-06", 30),
+    ("rdp --mechanism laplace --scale .1 --steps 100 --epsilon 1", 30),
+    ("convert --from zcdp --rho 5 --epsilon 1", 30),
+    ("convert --from zcdp --rho 5 --to tv", 20),  # ComplexResult: a root was looked for beyond δ = 1
+    ("convert --from rdp --alpha 1.5 --rdp 1.2 --to tv", 30),
+    ("tv --rho 1.2", 30),
+    # By what is left of 1 − γ + γ·E, where a record added loses nothing, δ was 1e-47 in place of 0.
+    ("subsample --mechanism randomized-response --probability .5000000431 --sampling-rate .0226 --epsilon 1.45e-6", 30),
+])
+def test_digits_are_next_to_the_doubles(line, digits):
+    told = 0
+    for row in answer(f"{line} --digits {digits}")["bounds"]:
+        for name, text in (row.get("digits") or {}).items():
+            told += 1
+            value, exact = row[name], mp.mpf(text)
+            assert exact <= value * (1 + mp.mpf(2) ** -53) and value <= exact * (1 + mp.mpf(1) / 10**6) + mp.mpf(10) ** -300, row["name"]
+    assert told
+
+
+def test_digits_of_the_optimal_composition():
+    """The sum as printed, with as many digits as cancel."""
+    high = mpmath.mp.clone()
+    high.dps = 400
+    p, e = high.mpf(0.7), high.mpf(840)
+    step = high.log(p / (1 - p))
+    terms = (high.binomial(1000, k) * max(high.exp((1000 - k) * step) - high.exp(e + k * step), 0) for k in range(1001))
+    delta = high.fsum(terms) / (1 + high.exp(step)) ** 1000
+    row = answer(f"{RESPONSE} --epsilon 840 --digits 50")["bounds"][0]
+    assert row["name"] == "randomized-response-exact"
+    assert abs(high.mpf(row["digits"]["delta"]) / delta - 1) < high.mpf(10) ** -48
+
+
+# --- compositions ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line, exact", [  # by an Edgeworth expansion of the exact loss of a step; two by transforms at two steps
+    ("--scale 3.615076236449749 --sampling-rate .001073829209602425 --steps 30219252 --epsilon 6.11837786494422", 2.8649e-4),  # 6.3e-4
+    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 18471834 --epsilon 4.117104018492889", 1.1499e-3),  # 1.7e-3
+    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 10000000 --delta 1e-5", 3.99766),  # 4.14
+    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 1000000000 --delta 1e-5", 81.3368),  # 85.2
+])
+def test_blocks_are_as_long_as_what_rounding_them_adds_needs(line, exact):
+    """Grids for the lower value left room for a few steps in a block only, and millions of them were rounded."""
+    assert exact * (1 - 5e-4) <= number(f"subsample --mechanism laplace {line}") <= exact * (1 + 2e-3)
+
+
+@pytest.mark.parametrize("line, best", [
+    ("--n 31 --batch-size 1 --steps 3843 --learning-rate .3 --diameter .26575090259411627 --sigma 2.396266682375347 "
+     "--delta .00040314824523518923", 0.812337),  # .825909
+    ("--n 134 --batch-size 2 --steps 882 --strong-convexity .007164483661160443 --learning-rate 1 --diameter .31023890465883586 "
+     "--sigma 1.0257520292184272 --delta .0010910345122521609", 0.455869),  # .460454
+    ("--n 115 --batch-size 3 --steps 1605 --learning-rate 1.9 --diameter 1.3446601205271067 --sigma .8887209063542602 "
+     "--delta 3.100199284523743e-5", 1.23029),  # 1.24222
+])
+def test_windows_next_to_the_best_ones(line, best):
+    line = f"burn-in --lipschitz 1 --smoothness 1 {line} --bound burn-in-profile"
+    record = answer(line)
+    assert record["result"]["epsilon"] <= best * 1.002 and verify(record).holds
+
+
+# --- what an attacker can do -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mu, fpr", [(20, "1e-300"), (30, "1e-300"), (27, "1e-200"), (17, "1e-50")])
+def test_true_positive_rates_where_the_total_variation_is_1(mu, fpr):
+    """1 was told."""
+    start = -mp.sqrt(-2 * mp.log(mp.mpf(fpr))) + 1
+    exact = mp.ncdf(mp.findroot(lambda z: mp.log(mp.ncdf(z)) - mp.log(mp.mpf(fpr)), start) + mu)
+    told = answer(f"tv --mu {mu} --fpr {fpr}")["result"]["tpr"]
+    assert exact <= told * (1 + 1e-12) and told <= exact * (1 + mp.mpf("1e-6"))
+
+
+def test_noise_for_a_true_positive_rate_far_down():
+    """σ = .061652 was told, for each of them."""
+    z = mp.findroot(lambda z: mp.log(mp.ncdf(z)) + 100 * mp.log(10), -20)
+    for tpr in (1e-3, 1e-5):
+        start = -mp.sqrt(-2 * mp.log(tpr)) + 1
+        mu = mp.findroot(lambda x, tpr=tpr: mp.log(mp.ncdf(x)) - mp.log(mp.mpf(tpr)), start) - z
+        assert number(f"tv --fpr 1e-100 --tpr {tpr} --solve sigma") == pytest.approx(float(1 / mu), rel=1e-5)
+
+
+# --- solutions and options -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("line, budget", [
+    ("--sampling-rate .17790776209032153 --adjacency replace-one --steps 100000 --delta 5.917926866197442e-11", 0.033531242610983863),
+    ("--sampling-rate .27666492811757715 --adjacency replace-one --steps 10 --delta 9.679742400780448e-9", 0.037006627243455374),
+])
+def test_probabilities_are_looked_for_by_what_they_exceed_a_half(line, budget):
+    """p = .5 was told, and .503235."""
+    line = f"subsample --mechanism randomized-response {line}"
+    more = number(f"{line} --epsilon {budget!r} --solve probability") - 0.5
+    assert number(f"{line} --probability {0.5 + more!r}") <= budget
+    assert number(f"{line} --probability {0.5 + 1.003 * more!r}") > budget
+
+
+@pytest.mark.parametrize("line", ["--tv .3 --delta .3", "--tv 0 --delta 0", "--tv .3 --delta .5"])
+def test_a_total_variation_is_a_delta_at_every_epsilon(line):
+    record = answer(f"convert --from tv {line}")
+    assert record["result"]["epsilon"] == 0 and verify(record).holds
+    name = "tv" if record["parameters"]["tv"] else None
+    assert name is None or not verify({**record, "parameters": {**record["parameters"], "tv": 0.51}}).holds
+    code, _, err = call(["convert", "--from", "tv", "--tv", "0.30000000000000004", "--delta", "0.3"])
+    assert code == 3 and "no ε holds" in err
+
+
+def test_the_precision_is_used_or_refused():
+    line = "tv --mechanism laplace --scale 5.365088077617794 --steps 7"
+    wide, narrow = (answer(f"{line} --precision {x}")["result"]["tv"] for x in (0.01, 1e-5))
+    assert narrow < wide
+    code, _, err = call("tv --sigma 2 --precision 1e-5".split())
+    assert code == 2 and "--precision" in err
