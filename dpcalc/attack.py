@@ -10,7 +10,7 @@ from dpcalc.errors import OutOfScope
 from dpcalc.evaluate import evaluate, is_composed
 from dpcalc.numbers import human, plain
 from dpcalc.numerics.rounding import difference_down, up
-from dpcalc.numerics.tradeoff import at_level, best_guess, true_positive
+from dpcalc.numerics.tradeoff import among, at_level, best_guess, true_positive
 from dpcalc.orders import Params
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row, Table
@@ -18,6 +18,7 @@ from dpcalc.rows import Route, Row, Table
 Delta = Callable[[float], float]
 _TURNS, _GAIN = 6, 1e-5  # of ε and the order in turn; less is no gain
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square
+_AMONG = 0.3  # of the precision of a composed δ: an ε of another rate is good enough
 _SCAN = tuple(0.01 * 1.3**k for k in range(43))  # ε, up to 610: by RDP δ may be 1 up to a large ε, and fall in several steps
 
 
@@ -73,7 +74,7 @@ def rate(delta: Profile, fpr: float, start: float = 0.0) -> tuple[float, float]:
     """(TPR at this FPR, the ε that proves it). Where a conversion is costly the ε is sought by a cheaper one, and then at the order that
     is best there."""
     if delta.cheaper is None:
-        return _search(delta, delta.route, delta.params, fpr, start)
+        return _among(delta, fpr) or _search(delta, delta.route, delta.params, fpr, start)
     u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
     best = at_level(delta(abs(u)), u, fpr), u
     for _ in range(_TURNS):
@@ -85,6 +86,15 @@ def rate(delta: Profile, fpr: float, start: float = 0.0) -> tuple[float, float]:
         if best[0] > last[0] * (1 - _GAIN):
             break
     return min(1.0, best[0]), best[1]
+
+
+def _among(delta: Profile, fpr: float) -> tuple[float, float] | None:
+    """By an ε that was composed for another rate, where that is good enough."""
+    if not composed(delta.route, delta.params):
+        return None
+    from dpcalc.profiles.asked import PRECISION
+
+    return among(delta.known.items(), fpr, _AMONG * float(delta.params.get("precision") or PRECISION))
 
 
 def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = ()) -> tuple[float, float]:

@@ -1,10 +1,15 @@
 """What an audit with oracles of its own found."""
 
+from math import exp
+
 import mpmath
 import pytest
 from calling import call
 from test_found_from_outside import answer, number
 
+from dpcalc import attack
+from dpcalc.numerics.hockey_stick import log_theta
+from dpcalc.numerics.tradeoff import among, at_level
 from dpcalc.verify.report import verify
 
 mp = mpmath.mp.clone()
@@ -105,6 +110,32 @@ def test_noise_for_a_true_positive_rate_far_down():
         assert number(f"tv --fpr 1e-100 --tpr {tpr} --solve sigma") == pytest.approx(float(1 / mu), rel=1e-5)
 
 
+def test_rates_by_what_other_rates_were_composed_for(monkeypatch):
+    """Each of 1000 rates took about ten compositions: over 100 s."""
+    asked = []
+    once = attack._composed
+    monkeypatch.setattr(attack, "_composed", lambda *args: asked.append(args[2]) or once(*args))
+    line = "tv --sigma 1 --sampling-rate .01 --steps 1000"
+    curve = answer(f"{line} --roc 300")["roc"]
+    assert len(set(asked)) < 800  # 3,000
+    for k in (20, 150, 280):
+        alone = answer(f"{line} --fpr {curve[k]['fpr']!r}")["result"]["tpr"]
+        assert curve[k]["tpr"] == pytest.approx(alone, rel=3e-4)
+
+
+def test_what_lines_through_neighbours_say():
+    """μ = 1: δ(ε) is convex in e^ε; by points .01 apart no ε gives much less, by points 1 apart one may, and at an end nothing is known."""
+    def known(step):
+        return [(k * step, exp(log_theta(k * step, 1.0))) for k in range(int(8 / step))]
+
+    exact = mp.ncdf(mp.findroot(lambda z: mp.ncdf(z) - 0.01, -2.3) + 1)
+    rate, u = among(known(0.01), 0.01, 1e-4)
+    assert exact <= rate <= exact * 1.0001 and rate == at_level(exp(log_theta(u, 1.0)), u, 0.01)
+    assert among(known(1.0), 0.01, 1e-4) is None
+    assert among(known(0.01)[:100], 0.01, 1e-4) is None
+    assert among([], 0.01, 1e-4) is None
+
+
 # --- solutions and options -------------------------------------------------------------------------------------------
 
 
@@ -134,5 +165,5 @@ def test_the_precision_is_used_or_refused():
     line = "tv --mechanism laplace --scale 5.365088077617794 --steps 7"
     wide, narrow = (answer(f"{line} --precision {x}")["result"]["tv"] for x in (0.01, 1e-5))
     assert narrow < wide
-    code, _, err = call("tv --sigma 2 --precision 1e-5".split())
+    code, _, err = call(["tv", "--sigma", "2", "--precision", "1e-5"])
     assert code == 2 and "--precision" in err

@@ -6,6 +6,7 @@ from math import exp, log
 from dpcalc.numerics.minimise import minimise
 from dpcalc.numerics.rounding import up
 
+_Point = tuple[float, float, float]  # e^ε, the bound, and ε
 _LEAST = -40.0  # further left the bound is within e^−40 of 1
 _NEARLY = 1 - 1e-9  # δ(0), from which on nothing is to be seen near 0
 _SECTIONS, _SECTION = 12, 0.382
@@ -37,12 +38,34 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
 
 
 def _beyond_plateau(at: Callable[[float], float], high: float) -> float:
-    """About where a bound is least that is 1 from 0 up to a large ε, falls, and rises again up to `high`: where two are alike, further on."""
+    """About where a bound is least that is 1 from 0 up to a large ε, falls, and rises again up to `high`; where two are alike, beyond."""
     low = 0.0
     for _ in range(_SECTIONS):
         near, far = low + _SECTION * (high - low), high - _SECTION * (high - low)
         low, high = (near, high) if at(near) >= at(far) else (low, far)
     return (low + high) / 2
+
+
+def among(known: Iterable[tuple[float, float]], fpr: float, near: float) -> tuple[float, float] | None:
+    """The same by the best one of some known ε and their δ; None where another ε may give less by more than so much of it. (The bound is
+    convex in e^ε: between two of them it is above the lines through their neighbours.)"""
+    points = sorted({(exp(u), at_level(delta, u, fpr), u) for e, delta in known for u in (e, -e) if u >= _LEAST})
+    k = min(range(len(points)), key=lambda i: points[i][1], default=0)
+    if not 2 <= k < len(points) - 2:
+        return None
+    least = min(_meet(*points[k - 2:k], *points[k:k + 2]), _meet(*points[k - 1:k + 1], *points[k + 1:k + 3]))
+    _, best, u = points[k]
+    return (min(1.0, best), u) if best - least <= near * best else None
+
+
+def _meet(a: _Point, b: _Point, c: _Point, d: _Point) -> float:
+    """The height at which the line through the first two points, on the left, meets that through the last two; of lines that do not meet
+    between b and c, the least of them there."""
+    left, right = (b[1] - a[1]) / (b[0] - a[0]), (d[1] - c[1]) / (d[0] - c[0])
+    if left >= right:
+        return min(b[1], c[1])
+    x = (c[1] - b[1] + left * b[0] - right * c[0]) / (left - right)
+    return min(b[1], c[1]) if not b[0] <= x <= c[0] else b[1] + left * (x - b[0])
 
 
 def at_level(delta: float, u: float, fpr: float) -> float:
