@@ -112,6 +112,9 @@ def _converted(row: Row, quantity: str, claimed: float, alpha: float, rdp: Formu
     if quantity != "epsilon" and (claimed >= (0 if quantity == "log_delta" else 1)):
         return Claim(quantity, claimed, lambda mp: mp.mpf(0), lambda mp: mp.mpf(claimed), quantity)
 
+    if quantity != "epsilon" and claimed <= (-inf if quantity == "log_delta" else 0):  # of δ = 0 a curve says something only where it is 0
+        return Claim(quantity, claimed, lambda mp: -rdp(mp), rdp, "ε(α)")
+
     def least(mp: Any) -> Any:
         """The ε that the closed forms give at this δ."""
         exact = rdp_improved.exact if name == rdp_optimal.BOUND.name else row.route.conversion.exact  # type: ignore[union-attr]
@@ -150,7 +153,7 @@ def _profile_delta(row: Row, question: Question) -> tuple[Claim, ...]:
 def _deltas(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:
     log_delta, exact = result["log_delta"], once(exact)
     if log_delta == -inf:
-        return (_above("delta", result["delta"], exact),)
+        return _above("delta", result["delta"], exact), Claim("log_delta", log_delta, lambda mp: -exact(mp), exact, "δ")
     plain = _probability("delta", result["delta"], exact)
     if log_delta >= 0:
         return plain, Claim("log_delta", log_delta, lambda mp: mp.mpf(0), lambda mp: mp.mpf(1), "δ")

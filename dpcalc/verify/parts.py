@@ -62,9 +62,7 @@ def _repeated(row: Row) -> Parts:
 
 
 def _sampled(row: Row, answer: Answer, scheme: str) -> Parts:
-    """What the answer describes; of another row than its first, with the parameter that this row solved for."""
-    if answer.question.unknown is None or row is answer.rows[0]:
-        return _guarantee(answer.guarantee)
+    """What this row composes: in a comparison that is not what the answer hands on."""
     part = row.params["part"]
     return ((Use(_BASES[part["name"]](part), scheme, float(row.params["sampling_rate"])), int(row.params["steps"])),)
 

@@ -70,6 +70,8 @@ def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Call
         route = next((r for r in routes if _fits(r, data, question)), None)
         if not str(data.get("command", "")).startswith(ASKED_BY.get()) and "command" in data:
             continue  # the same bound by another reading of the run
+        if question.asks == "delta" and "command" in data and "--epsilon" not in str(data["command"]).split():
+            continue  # a comparison asks for the total variation, too: δ at ε = 0
         if route is None or not is_number(data.get(question.asks)) or not _of_question(data, question):
             continue
         result = {name: number(x) for name, x in data.items() if name not in _WORDS and is_number(x)}

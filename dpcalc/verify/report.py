@@ -20,6 +20,7 @@ from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 _FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
 _ADDED = frozenset({"digits", "statements"})  # to a row, by --digits and --explain
+_ASIDE = frozenset({"what_if", "no_gain", "not_applicable"})  # of a comparison, which a sweep has no room for
 _TOLD = 1e-6  # relative
 _SAME = 1e-9  # relative: of companions, which are computed anew in doubles
 
@@ -163,7 +164,7 @@ def _whole(answer: Answer, record: Record) -> tuple[Finding, ...]:
 def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
     if isinstance(ours, dict) and isinstance(theirs, dict):
         free = _ADDED if path else _FREE
-        found = [f"nothing of {path}{key}" for key in ours.keys() - theirs.keys() - free]
+        found = [f"nothing of {path}{key}" for key in ours.keys() - theirs.keys() - free - (frozenset() if path else _ASIDE)]
         found += [f"{path}{key}, which does not belong there" for key in theirs.keys() - ours.keys() - free]
         both = [key for key in ours if key in theirs and key not in free]
         return found + [d for key in both for d in _differences(ours[key], theirs[key], f"{path}{key}.")]
