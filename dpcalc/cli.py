@@ -231,6 +231,11 @@ def _escaped(error: UnicodeError) -> tuple[str, int]:
     return "".join(f"\\u{text[k]:02x}{text[k + 1]:02x}" for k in range(0, len(text), 2)), error.end
 
 
+def _for_json(encoding: str) -> str | None:
+    """JSON is UTF-8; in another encoding letters are escaped, so that it is."""
+    return None if codecs.lookup(encoding).name == "utf-8" else "ascii"
+
+
 _ESCAPED = "dpcalc-escaped"
 codecs.register_error(_ESCAPED, _escaped)
 
@@ -243,7 +248,7 @@ def main(args: list[str]) -> int:
         return _fail(DpcalcError("output", "cannot write the answer: standard output is closed"), args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors=_ESCAPED)
+            stream.reconfigure(encoding=_for_json(stream.encoding) if _wants_json(args) or "--batch" in args else None, errors=_ESCAPED)
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
         if isinstance(result, int):  # of --help

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.spec import Command, Given
@@ -162,7 +163,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     if len(failed) == len(found):
         raise failed[0]
     for warning in dict.fromkeys(w for p in found if p.answer for w in warnings_of(p.answer)):
-        print(f"warning: {warning}", file=sys.stderr)
+        warn(warning)
     code = 1 if failed else 0
     if target:
         from dpcalc.plot import of_sweep
@@ -170,11 +171,11 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
         plot = of_sweep(command, raw, found)
         if target.in_terminal:
             for line in unanswered(found):
-                print(f"warning: {line}", file=sys.stderr)
+                warn(line)
             return Printed(target.shown(plot), code)
     if switches["quiet"] or raw.get("format") in UNTOLD:
         for line in unanswered(found):
-            print(f"warning: {line}", file=sys.stderr)
+            warn(line)
     quiet = "\n".join(x for p in found for x in (map(repr, p.answer.values) if p.answer else ("",))) if switches["quiet"] else None
     text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
     if target:
@@ -190,6 +191,12 @@ def warnings_of(answer: Answer) -> tuple[str, ...]:
     return first + tuple(answer.warnings)
 
 
+def warn(text: str) -> None:
+    """A line on stderr; where that cannot be written, the answer still counts."""
+    with suppress(OSError):
+        print(f"warning: {text}", file=sys.stderr, flush=True)
+
+
 def _warn(answer: Answer) -> None:
     for warning in warnings_of(answer):
-        print(f"warning: {warning}", file=sys.stderr)
+        warn(warning)
