@@ -72,6 +72,9 @@ def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
     unknown = question.unknown
     if unknown is None:
         return ()
+    if unknown.uneven:
+        return (f"the loss may rise and fall with {unknown.option}: this is the largest one found that meets the budget, and smaller ones "
+                "may not",)
     low, high = unknown.search
     end = low if unknown.safer > 0 else high
     count = unknown.kind == "count"
@@ -149,8 +152,10 @@ def _solved(route: Route, given: Params, derive: Callable[[Params], Params], que
 
         guess = _solution(known, unknown, route.guide[0]) if route.guide else None
         return solve_composed(route, given, derive, question, guess, _by_basic_composition(route, given, derive, question, known))
-    from dpcalc.solving import solve
+    from dpcalc.solving import narrowed, solve
 
+    if unknown.uneven:
+        return solve(route, given, derive, narrowed(route, given, derive, question))
     return solve(route, given, derive, question, _solution(known, unknown, route.bound) if route.conversion else None)
 
 

@@ -7,7 +7,7 @@ from math import exp, inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
-from dpcalc.errors import DpcalcError, OutOfScope, flag
+from dpcalc.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.numbers import human, human_log, human_probability, plain
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.question import Question
@@ -104,15 +104,17 @@ def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tu
     """The rows by the first bounds that answer: those that lose less with more of the unknown, and those that lose more, are two searches.
     Raises what the first one does where none answers."""
     bounds, why = {r.bound.name for _, ways in parts for r in ways}, list[DpcalcError]()
+    every = bounds | {r.conversion.name for _, ways in parts for r in ways if r.conversion}
     for question, ways in parts:
         here = {r.bound.name for r in ways}
-        meant = tuple(name for name in names if name in here or name not in bounds)  # conversions, too
+        able = here | {r.conversion.name for r in ways if r.conversion}
+        meant = tuple(name for name in names if name in able or name not in every)
         others = bounds & set(names) and not here & set(names)
-        if others or (not names and all(r.on_request for r in ways)):
+        if others or (not meant if names else all(r.on_request for r in ways)):
             continue
         try:
             return rows(question, ways, meant)
-        except DpcalcError as reason:
+        except (OutOfScope, NoSolution) as reason:
             why.append(reason)
     raise why[0]
 

@@ -28,6 +28,7 @@ class Quantity(NamedTuple):
     before: int = 0  # what a count that is looked for from 1 on starts after
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
     both: bool = False  # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
+    uneven: bool = False  # the loss may rise and fall with it: that a value meets a budget says nothing about other ones
     reads: bool = False  # its text names a file, or with - standard input
 
     @property

@@ -27,6 +27,7 @@ _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to
 _FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
 _OVER = 1.1  # of where a secant leads, to get beyond
 _AIMED = 1e-8  # of a gap, that makes a difference
+_EVEN = 24  # values, each half the one before, where a loss may rise and fall
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -89,6 +90,22 @@ def _about(route: Route, given: Params, derive: Callable[[Params], Params], ques
     bound = route.bound
     value = partial(_quick, bound.coarse or bound.value)
     return _Search(route._replace(bound=bound._replace(value=value)), given, derive, question)
+
+
+def narrowed(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Question:
+    """Where the loss may rise and fall with the unknown: to the range from the largest of some values that meets the budget, to the one
+    after it."""
+    unknown, gap = question.unknown, _about(route, given, derive, question).gap
+    assert unknown is not None
+    low, after = unknown.search
+    for k in range(_EVEN):
+        x = unknown.search[1] / 2**k
+        if x <= low:
+            break
+        if gap(x) <= 0:
+            return question._replace(unknown=unknown._replace(search=(x, after)))
+        after = x
+    return question._replace(unknown=unknown._replace(search=(low, after)))
 
 
 def _quick(value: Callable[..., float], epsilon: float, **own: Any) -> float:

@@ -93,7 +93,8 @@ def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tu
         return ((question._replace(unknown=ranged), ways),)
     down = {r: given["c1"] is not None or unknown.name in r.bound.riskier for r in ways}
     free = unknown.search if all(unknown.name in r.bound.riskier for r in ways) else ranged.search
-    both = ((unknown._replace(search=ranged.search), False), (unknown._replace(safer=-1, search=free), True))
+    uneven = given["c1"] is not None and given["strong_convexity"] > 0  # noise falls with η, and what is left of a shift, too
+    both = ((unknown._replace(search=ranged.search), False), (unknown._replace(safer=-1, search=free, uneven=uneven), True))
     return tuple((question._replace(unknown=u), some) for u, way in both if (some := tuple(r for r in ways if down[r] == way)))
 
 
