@@ -163,12 +163,13 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
             return inf
 
     first = min(trials, key=lambda trial: at(trial["r"], trial["sigma1"]))
-    if not rare or not first["sigma1"]:
+    if not rare:
         return first
     from dpcalc.bounds.noisy_sgd.windows import nearby
 
-    r, sigma1 = nearby(at, (first["r"], first["sigma1"]), params["iterations"], params["sigma"], 1.0 if epsilon is not None else 0.0)
-    return {"r": r, "sigma1": sigma1}
+    start = min((trial for trial in trials if trial["sigma1"]), key=lambda trial: at(trial["r"], trial["sigma1"]))
+    r, sigma1 = nearby(at, (start["r"], start["sigma1"]), params["iterations"], params["sigma"], 1.0 if epsilon is not None else 0.0)
+    return {"r": r, "sigma1": sigma1} if at(r, sigma1) <= at(first["r"], first["sigma1"]) else first
 
 
 def _different(found: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,135 @@
+"""What a review of learning rates, windows, records and encodings found."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from calling import call
+from test_found_from_outside import answer, number, refusal
+
+from dpcalc.verify.report import verify
+
+# --- records of comparisons ------------------------------------------------------------------------------------------
+
+POISSON = ("compare --n 60000 --batches poisson --batch-size 256 --steps 40 --clipping-norm 1 --noise-multiplier 1 --delta 1e-5")
+DRAWN = ("compare --n 31032 --batches without-replacement --batch-size 1 --steps 94 --lipschitz 1.17 --sigma .648 --loss convex "
+         "--release last-iterate --smoothness 1 --learning-rate .1 --diameter 1 --epsilon .815")
+
+
+def lowered(record, name, share):
+    bounds = [{**row, **{key: row[key] * share for key in ("epsilon", "epsilon_lower") if key in row}} if row["name"] == name else row
+              for row in record["bounds"]]
+    return {**record, "bounds": bounds}
+
+
+@pytest.mark.parametrize("share", [0.99, 0.5])
+def test_a_row_composes_its_own_steps_not_those_that_are_handed_on(share):
+    """Half of ε was "verified": for the headline's neighbours."""
+    record = answer(POISSON)
+    assert verify(record).holds and any(row["name"] == "wor-profile" for row in record["bounds"][1:])
+    found = verify(lowered(record, "wor-profile", share))
+    assert not found.holds
+    assert any(f.verdict == "not verified" and "wor-profile" in f.text for f in found.others)
+
+
+def test_true_rows_of_a_comparison():
+    """One was refuted by the mechanism of another one."""
+    found = verify(answer(DRAWN))
+    assert found.holds and not any(f.verdict == "not verified" for f in found.others)
+
+
+def test_a_comparison_whose_epsilon_is_0():
+    """δ at ε = 0 was taken from the row that answers ε = 0 at δ: a total variation of 1e-5."""
+    assert verify(answer("compare --n 600 --batches full --steps 1 --noise-multiplier 1e6 --lipschitz 1 --delta 1e-5")).holds
+
+
+def test_comparisons_in_a_sweep():
+    """They have no room for what would lower them."""
+    for record in answer("compare --n 600 --batches full --steps 10 --lipschitz 1 --noise-multiplier 20 --delta 1e-5,1e-6"):
+        assert verify(record).holds and not verify(lowered(record, "gaussian-exact", 0.99)).holds
+
+
+@pytest.mark.parametrize("delta", [None, 0.0])
+def test_a_delta_of_0_is_a_claim(delta):
+    record = answer("rdp --sigma 1 --epsilon 3")
+    rows = [{**row, "log_delta": "-inf", **({} if delta is None else {"delta": delta})} for row in record["bounds"]]
+    result = {**record["result"], "log_delta": "-inf", **({} if delta is None else {"delta": delta})}
+    found = verify({**record, "bounds": rows, "result": result})
+    assert not found.holds
+    assert all(any(f.verdict == "not verified" and f.bound.startswith(name) for f in (*found.head, *found.others))
+               for name in ("gaussian-exact", "gaussian-rdp (rdp-optimal)", "gaussian-rdp (rdp-improved)"))
+    assert verify(answer("rdp --mechanism laplace --scale 1 --epsilon 3")).holds
+
+
+# --- learning rates --------------------------------------------------------------------------------------------------
+
+CONVEX = "--lipschitz 1 --diameter 8 --n 100 --smoothness 1 --strong-convexity 1 --c1 30 --c2 2 --delta 1e-5 --solve learning-rate"
+
+
+@pytest.mark.parametrize("line, at_least", [  # under a schedule the loss of strongly convex losses rises, and falls again
+    (f"shuffle-pnsgd {CONVEX} --index 50 --epsilon 5e-4", 0.9),  # .005
+    (f"shuffle-pnsgd {CONVEX} --index 1 --epsilon 3e-4 --bound fixed-order-iteration", 0.9),
+    ("online-noise --lipschitz 3.66 --diameter 4.5 --smoothness .209 --strong-convexity .0627 --n 22 --index 2 --decay 1.82 --c1 6.63 "
+     "--c2 75.3 --delta 5.24e-7 --epsilon .0426 --solve learning-rate", 5),  # .029
+])
+def test_where_the_loss_rises_and_falls_with_the_learning_rate(line, at_least):
+    """It was said that every smaller one meets the budget, too."""
+    record = answer(line)
+    eta, epsilon = record["result"]["learning_rate"], float(line.split("--epsilon ")[1].split()[0])
+    assert eta >= at_least and verify(record).holds
+    assert any("may rise and fall" in note for note in record["notes"]) and not any(note.startswith("every") for note in record["notes"])
+    asked = line.replace(" --solve learning-rate", "").replace(f" --epsilon {line.split('--epsilon ')[1].split()[0]}", "")
+    assert number(f"{asked} --learning-rate {eta!r}") <= epsilon
+    assert any(number(f"{asked} --learning-rate {eta * share!r}") > epsilon for share in (0.02, 0.05, 0.2))
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 0.8])
+def test_a_conversion_named_beside_bounds_of_both_directions(epsilon):
+    """The bound that has no conversion was left out, or the conversion was no bound."""
+    line = (f"shuffle-pnsgd --lipschitz 1 --n 1000 --smoothness .5 --diameter 1 --sigma 3 --delta 1e-4 --epsilon {epsilon} "
+            "--solve learning-rate --bound shuffled-hybrid")
+    other = f"{line} --bound smooth-nonconvex --bound rdp-optimal"
+    if epsilon == 0.8:
+        assert answer(other)["result"] == answer(line)["result"]
+    else:
+        assert refusal(other, 3) == refusal(line, 3)
+    assert "'nope' is not a bound" in refusal(f"{line} --bound nope", 2)
+
+
+# --- windows ---------------------------------------------------------------------------------------------------------
+
+
+def test_windows_that_seldom_see_the_record_beside_the_whole_run():
+    """δ at ε was 1.285e-4 by the whole run, where ε at δ = 2.25e-5 was that ε."""
+    line = "burn-in --lipschitz 1 --smoothness 1 --n 823 --steps 13 --batch-size 1 --learning-rate .941 --diameter .0814 --sigma .835"
+    assert number(f"{line} --epsilon 1.4866517265283434") < 2.25e-5
+    assert number(f"{line} --delta 2.25e-5") < 1.4767
+
+
+# --- what is written -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii", "utf-16", "utf-8"])
+def test_json_can_be_read_whatever_the_encoding(encoding):
+    """é of Rényi was a single byte."""
+    run = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5", "--json"]
+    out = subprocess.run(run, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True).stdout
+    assert json.loads(out.decode("utf-8"))["bounds"] == answer("rdp --sigma 1 --delta 1e-5")["bounds"]
+
+
+def test_a_warning_that_cannot_be_written(monkeypatch):
+    """The answers were lost with it."""
+
+    class Full(io.StringIO):
+        def write(self, text):
+            raise OSError(28, "No space left on device")
+
+    code, out, _ = call(["rdp", "--sigma", "1e-300,1", "--delta", "1e-5", "--bound", "gaussian-exact", "-q"])
+    monkeypatch.setattr(sys, "stderr", Full())
+    from dpcalc.run import warn
+
+    warn("nothing")
+    assert code == 1 and out.split()[-1] == "4.377178095681332"
