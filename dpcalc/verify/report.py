@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isnan
+from time import process_time
 from typing import Any, NamedTuple
 
 from dpcalc.errors import DpcalcError, OutOfScope
@@ -21,6 +22,7 @@ VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 _FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
 _ADDED = frozenset({"digits", "statements"})  # to a row, by --digits and --explain
 _ASIDE = frozenset({"what_if", "no_gain", "not_applicable"})  # of a comparison, which a sweep has no room for
+_PATIENT = 60.0  # seconds of the processor, after which rows below the headline are left unchecked
 _TOLD = 1e-6  # relative
 _SAME = 1e-9  # relative: of companions, which are computed anew in doubles
 
@@ -59,7 +61,8 @@ def verify(record: Record) -> Verdict:
 
 
 def judged(answer: Answer, record: Record) -> Verdict:
-    rows = [_row(row, answer) for row in answer.rows]
+    start = process_time()
+    rows = [_row(row, answer) if k == 0 or process_time() - start < _PATIENT else _late(row, answer) for k, row in enumerate(answer.rows)]
     head = rows[0] if rows else ()
     others = tuple(f for row in rows[1:] for f in row)
     return Verdict(head + _budget(answer), others, _whole(answer, record) + _certified(head, record))
@@ -85,6 +88,11 @@ def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
         return found
     beside = f"the lower end of {about}"
     return found + _left_open(name, beside, lambda: tuple(_lower_end(name, claim, row) for claim in lower_ends.of(row, answer)))
+
+
+def _late(row: Row, answer: Answer) -> tuple[Finding, ...]:
+    said = f"{symbol(answer.question.asks)} of {row_label(row)}, because the rows before it took {_PATIENT:g} s"
+    return (Finding(OPEN, row_label(row), said),)
 
 
 def _left_open(name: str, about: str, findings: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
