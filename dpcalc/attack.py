@@ -7,11 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 from dpcalc.errors import OutOfScope
-from dpcalc.evaluate import evaluate, is_composed
+from dpcalc.evaluate import delta_result, evaluate, is_composed
 from dpcalc.numbers import human, plain
 from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import among, at_level, best_guess, true_positive
-from dpcalc.orders import Params
+from dpcalc.orders import Params, own_params
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row, Table
 
@@ -23,17 +23,19 @@ _SCAN = tuple(0.01 * 1.3**k for k in range(43))  # ε, up to 610: by RDP δ may 
 
 
 class Profile:
-    """ε >= 0 → δ of a route, rounded up; each ε computed once. A bound on TV alone gives the same δ at every ε. `orders` holds the order
-    that an RDP curve was read at for each ε; `cheaper` is the same by a rougher conversion, where there is one."""
+    """u → δ of a route at ε = |u|, rounded up, of one direction with a side (Sides); each ε computed once. A bound on TV alone gives the
+    same δ at every ε. `orders` holds the order that an RDP curve was read at for each ε; `cheaper` is the same by a rougher conversion,
+    where there is one."""
 
-    def __init__(self, route: Route, params: Params) -> None:
-        self.route, self.params = route, params
+    def __init__(self, route: Route, params: Params, side: int = 0) -> None:
+        self.route, self.params, self.side = route, params, side
         self.known: dict[float, float] = {}
         self.orders: dict[float, float] = {}
         rough = route.conversion and route.conversion.rough
         self.cheaper: Profile | None = Profile(route._replace(conversion=rough), params) if rough else None
 
-    def __call__(self, epsilon: float) -> float:
+    def __call__(self, u: float) -> float:
+        epsilon = abs(u)
         if epsilon not in self.known:
             try:
                 self.known[epsilon] = self._delta(epsilon)
@@ -45,16 +47,47 @@ class Profile:
         if self.route.bound.kind == "point":
             return evaluate(self.route, self.params, Question("tv")).result["tv"]
         if composed(self.route, self.params):
-            return _composed(self.route, self.params, epsilon)
+            return _composed(self.route, self.params, epsilon, self.side)
+        if self.side:
+            return _of_side(self.route, self.params, epsilon, self.side)
         start = next(reversed(self.orders.values()), None)  # the best order of the last ε is near this one's
         row = evaluate(self.route, self.params, Question("delta", epsilon=epsilon), start)
         if self.route.bound.kind == "rdp":
             self.orders[epsilon] = row.witness["alpha"]
         return row.result["delta"]
 
-    def at_order(self, epsilon: float, alpha: float) -> float:
+    def at_order(self, u: float, alpha: float) -> float:
         """δ at one order, at no search."""
-        return evaluate(self.route, self.params, Question("delta", epsilon=epsilon, orders=(alpha,))).result["delta"]
+        return evaluate(self.route, self.params, Question("delta", epsilon=abs(u), orders=(alpha,))).result["delta"]
+
+
+class Sides:
+    """The two directions of a route, +1 of P against Q and −1 of Q against P: tests for either have rates of their own, which the larger δ
+    of both at every ε would exceed. Or one profile, 0, where the directions are alike or not told apart."""
+
+    def __init__(self, route: Route, params: Params) -> None:
+        self.of = {side: Profile(route, params, side) for side in _sides(route, params)}
+
+    def facing(self, side: int) -> Delta:
+        """u → δ of this direction, below 0 of the other one."""
+        return lambda u: self.of[side if u >= 0 else -side](u)
+
+    def known(self, side: int) -> list[tuple[float, float]]:
+        """The u that were asked for, and δ there."""
+        return [*self.of[side].known.items(), *((-e, delta) for e, delta in self.of[-side].known.items() if e > 0)]
+
+
+def _sides(route: Route, params: Params) -> tuple[int, ...]:
+    if not composed(route, params):
+        return (+1, -1) if route.bound.sided else (0,)
+    from dpcalc.composed import parts
+
+    return (+1, -1) if any(pair.twin for pair, _ in parts(route, params)) else (0,)
+
+
+def _of_side(route: Route, params: Params, epsilon: float, side: int) -> float:
+    assert route.bound.sided is not None
+    return delta_result(route.bound.sided(epsilon, side, **own_params(route.bound, params)), epsilon)["delta"]
 
 
 def composed(route: Route, params: Params) -> bool:
@@ -62,19 +95,20 @@ def composed(route: Route, params: Params) -> bool:
     return route.bound.kind == "composition" or is_composed(route.bound, params)
 
 
-def _composed(route: Route, params: Params, epsilon: float) -> float:
+def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> float:
     from dpcalc.composed import to_delta
 
     if params.get("step_delta") == 0 and epsilon >= params["steps"] * params["step_epsilon"] * (1 + 1e-15):
         return 0.0  # pure differential privacy adds up
-    return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False).result["delta"]
+    return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False, side=side).result["delta"]
 
 
-def rate(delta: Profile, fpr: float, start: float = 0.0) -> tuple[float, float]:
-    """(TPR at this FPR, the ε that proves it). Where a conversion is costly the ε is sought by a cheaper one, and then at the order that
-    is best there."""
+def rate(sides: Sides, side: int, fpr: float, start: float = 0.0) -> tuple[float, float]:
+    """(TPR at this FPR, the ε that proves it) of tests for one direction. Where a conversion is costly the ε is sought by a cheaper one,
+    and then at the order that is best there."""
+    delta = sides.of[side]
     if delta.cheaper is None:
-        return _among(delta, fpr) or _search(delta, delta.route, delta.params, fpr, start)
+        return _among(sides, side, fpr) or _search(sides.facing(side), delta.route, delta.params, fpr, start)
     u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
     best = at_level(delta(abs(u)), u, fpr), u
     for _ in range(_TURNS):
@@ -88,13 +122,14 @@ def rate(delta: Profile, fpr: float, start: float = 0.0) -> tuple[float, float]:
     return min(1.0, best[0]), best[1]
 
 
-def _among(delta: Profile, fpr: float) -> tuple[float, float] | None:
+def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
     """By an ε that was composed for another rate, where that is good enough."""
+    delta = sides.of[side]
     if not composed(delta.route, delta.params):
         return None
     from dpcalc.profiles.asked import PRECISION
 
-    return among(delta.known.items(), fpr, _AMONG * float(delta.params.get("precision") or PRECISION))
+    return among(sides.known(side), fpr, _AMONG * float(delta.params.get("precision") or PRECISION))
 
 
 def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = ()) -> tuple[float, float]:
@@ -117,15 +152,14 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
     numbers = {"success": min(1.0, success), "error_sum": errors}
     notes = [f"a guess between two equally likely neighbouring data sets is right with probability at most {human(numbers['success'])} "
              f"((1 + TV)/2), and the two error rates of any test add up to at least {human(errors, upward=False)} (1 − TV)"]
-    profiles = [Profile(route, params) for route in sharpest(routes)] if rates or prior else []
     if prior is not None:
-        best = min(best_guess(delta, prior) for delta in profiles)
+        best = min(best_guess(Profile(route, params), prior) for route in sharpest(routes))
         numbers |= {"prior": prior, "posterior": best}
         notes.append(f"with prior probability {plain(prior)} for one of the two, the best guess after seeing the output is right with "
                      f"probability at most {human(best)}: its posterior probability, averaged over the outputs")
     if not rates:
         return Meaning(numbers, tuple(notes), None)
-    found = _curve(profiles, rates, tv)
+    found = _curve([Sides(route, params) for route in sharpest(routes)], rates, tv)
     numbers |= {"fpr": rates[0], "tpr": found[0]}
     header: tuple[str, ...] = ("fpr", "tpr")
     table = list(zip(rates, found, strict=True))
@@ -141,21 +175,25 @@ def sharpest(routes: Sequence[Route]) -> Sequence[Route]:
     return [r for r in routes if not profiled or r.bound.kind != "rdp"]
 
 
-def _curve(profiles: Sequence[Profile], rates: Sequence[float], tv: float) -> list[float]:
-    """The least true-positive rate of all, at each rate; each search starts where the last one ended."""
+def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[float]:
+    """The least true-positive rate of all, at each rate, of the direction that it is larger for; each search starts where the last one
+    ended."""
     found = [min(1.0, up(f + tv)) for f in rates]
-    for delta in profiles:
-        start = 0.0
+    for sides in routes:
+        start = dict.fromkeys(sides.of, 0.0)
         for i, f in enumerate(rates):
-            tpr, start = rate(delta, f, start)
-            found[i] = min(found[i], tpr)
+            rated = {side: rate(sides, side, f, start[side]) for side in sides.of}
+            start = {side: u for side, (_, u) in rated.items()}
+            found[i] = min(found[i], max(tpr for tpr, _ in rated.values()))
     return found
 
 
 def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
     """The true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
-    delta = Profile(route, params)
-    tpr, epsilon = rate(delta, fpr, start or 0.0)
-    order = {"alpha": delta.orders[abs(epsilon)]} if abs(epsilon) in delta.orders else {}
-    return Row(route, {"tpr": tpr, "fpr": fpr}, {"epsilon": epsilon, **order}, params=params)
+    sides = Sides(route, params)
+    rated = [rate(sides, side, fpr, start or 0.0) for side in sides.of]
+    epsilon, orders = rated[0][1], next(iter(sides.of.values())).orders
+    order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}
+    other = {"epsilon_reversed": rated[1][1]} if len(rated) > 1 else {}
+    return Row(route, {"tpr": max(tpr for tpr, _ in rated), "fpr": fpr}, {"epsilon": epsilon, **other, **order}, params=params)

@@ -43,6 +43,9 @@ class Bound(NamedTuple):
     pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
     inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
     pair: Callable[..., Any] | None = None  # profile: (*params) → the dominating pair of one use
+    # profile: (epsilon, side, *params) → log δ of one direction, +1 of P against Q, −1 of Q against P, where these differ; `exact` likewise
+    sided: Callable[..., float] | None = None
+    sided_exact: Callable[..., Any] | None = None
     rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α) of one use, exact or by its integral
     log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
     default: bool = False  # conversion: the one that ends a curve named alone

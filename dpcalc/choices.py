@@ -38,10 +38,10 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
 
 
 def _grid(row: Row, params: Params) -> Mapping[str, Any]:
-    """The grid of a true-positive rate that is read from a composition."""
+    """The grid of a true-positive rate that is read from a composition; none of one for each direction, which are two grids."""
     from dpcalc.attack import composed
 
-    if not composed(row.route, params):
+    if "epsilon_reversed" in row.witness or not composed(row.route, params):
         return {}
     from dpcalc.composed import to_delta
     from dpcalc.errors import OutOfScope

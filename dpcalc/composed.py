@@ -19,6 +19,7 @@ from dpcalc.profiles.law import TooLarge
 from dpcalc.rows import Row
 
 if TYPE_CHECKING:
+    from dpcalc.profiles.pair import Pair
     from dpcalc.profiles.tilt import Parts
     from dpcalc.question import Question
     from dpcalc.rows import Route
@@ -27,13 +28,16 @@ _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
 
 
-def parts(route: Route, params: Params) -> Parts:
-    """The pairs that a route composes, with their counts."""
+def parts(route: Route, params: Params, side: int = 0) -> Parts:
+    """The pairs that a route composes, with their counts; with a side, those of one direction: +1 of P against Q, −1 of Q against P."""
     bound, own = route.bound, own_params(route.bound, params)
     steps = int(params.get("steps", 1))
-    if bound.pair is not None:
-        return ((bound.pair(**own), steps),)
-    return tuple((pair, count * steps) for pair, count in bound.value(**own))
+    found: Parts = ((bound.pair(**own), 1),) if bound.pair is not None else bound.value(**own)
+    return tuple((_of_side(pair, side), count * steps) for pair, count in found)
+
+
+def _of_side(pair: Pair, side: int) -> Pair:
+    return ((pair.twin or pair) if side < 0 else pair)._replace(twin=None) if side else pair
 
 
 def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
@@ -52,11 +56,11 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     return Row(route, result, found.witness, notes=_bracket("ε", result["epsilon_lower"], found.upper))
 
 
-def to_delta(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
-    """δ at ε."""
+def to_delta(route: Route, params: Params, question: Question, bracket: bool = True, side: int = 0) -> Row:
+    """δ at ε; of one direction, with a side."""
     epsilon, most = question.epsilon or 0.0, _log_variation(route, params)
     try:
-        found = compose.log_delta_at(parts(route, params), epsilon, _precision(params), bracket)
+        found = compose.log_delta_at(parts(route, params, side), epsilon, _precision(params), bracket)
     except TooLarge:
         if most > _HARDLY:
             raise

@@ -73,7 +73,7 @@ def test_a_schedule_says_what_it_needs(missing):
 def test_the_best_that_is_reached_is_that_of_the_sharpest_bound():
     """It was 6.50701, by burn-in-rdp."""
     line = "burn-in --n 1000 --batch-size 10 --steps 1000 --lipschitz 1 --smoothness 1 --diameter .1 --sigma .1 --delta 1e-5"
-    assert "by burn-in-profile: the best reachable is epsilon = 5.2171" in refusal(f"{line} --epsilon 3 --solve learning-rate", 3)
+    assert "by burn-in-profile: the best reachable is epsilon = 5.20852" in refusal(f"{line} --epsilon 3 --solve learning-rate", 3)
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ def test_the_worst_index_is_by_the_bound_that_is_asked_for(bound, worst, delta):
     assert result["worst_index"] == worst and result["worst_delta"] == pytest.approx(delta, rel=1e-4)
 
 
-@pytest.mark.parametrize("asked, before, now", [("--epsilon 1.7", 0.003557, 0.00278), ("--delta .003", 2.034, 1.662)])
+@pytest.mark.parametrize("asked, before, now", [("--epsilon 1.7", 0.003557, 0.00278), ("--delta .003", 2.034, 1.623)])
 def test_short_windows_that_seldom_see_the_record(asked, before, now):
     """By the windows that are best for RDP δ was .003557, and rose and fell by 5 % as σ rose."""
     line = ("burn-in --n 634 --batch-size 2 --steps 742 --lipschitz 9.95 --smoothness 2.4 --diameter .092 --learning-rate .04323 "

@@ -14,8 +14,8 @@ _SECTIONS, _SECTION = 12, 0.382
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
                   points: Iterable[float] = ()) -> tuple[float, float]:
-    """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of a symmetric guarantee; and
-    the ε that proves it (negative: the bound of the reversed roles).
+    """The largest true-positive rate of a test with false-positive rate f, from δ; and the ε that proves it (negative: the bound of the
+    reversed roles). `delta(u)` is δ of the alternative against the hypothesis at ε = u >= 0; below 0 that of the other direction at −u.
 
     δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition 2.5,
     arXiv:1905.02383v3). Of a profile it is a convex function of e^ε, which has one minimum; of a bound on one it may have several: the
@@ -25,7 +25,7 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
 
     def at(u: float) -> float:
         if u not in seen:
-            seen[u] = at_level(delta(abs(u)), u, fpr)
+            seen[u] = at_level(delta(u), u, fpr)
         return seen[u]
 
     high = max(0.0, -log(fpr))
@@ -47,9 +47,9 @@ def _beyond_plateau(at: Callable[[float], float], high: float) -> float:
 
 
 def among(known: Iterable[tuple[float, float]], fpr: float, near: float) -> tuple[float, float] | None:
-    """The same by the best one of some known ε and their δ; None where another ε may give less by more than so much of it. (The bound is
-    convex in e^ε: between two of them it is above the lines through their neighbours.)"""
-    points = sorted({(exp(u), at_level(delta, u, fpr), u) for e, delta in known for u in (e, -e) if u >= _LEAST})
+    """The same by the best one of some known u and δ there; None where another one may give less by more than so much of it. (The bound is
+    convex in e^u: between two of them it is above the lines through their neighbours.)"""
+    points = sorted({(exp(u), at_level(delta, u, fpr), u) for u, delta in known if u >= _LEAST})
     k = min(range(len(points)), key=lambda i: points[i][1], default=0)
     if not 2 <= k < len(points) - 2:
         return None

@@ -62,7 +62,7 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
 def _reversed(claim: Claim) -> Claim:
     if (claim.quantity in ("delta", "tv") and claim.claimed >= 1) or (claim.quantity == "log_delta" and claim.claimed >= 0):
         raise Unchecked("a lower value of 1")
-    if claim.claimed <= 0 and claim.quantity != "log_delta":  # true of anything
+    if claim.claimed <= (-inf if claim.quantity == "log_delta" else 0):  # true of anything
         return claim._replace(slack=lambda mp: mp.mpf(0), least=True)
     return claim._replace(slack=lambda mp: -claim.slack(mp), least=True)
 
@@ -175,8 +175,7 @@ def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
         return found()(mp, epsilon, log_delta)
 
     if question.asks == "tpr":
-        u = abs(float(row.witness["epsilon"]))
-        return (_rate(row, question, lambda mp: at(mp, u, -inf)),)
+        return tuple(_rate(row, question, u, _composed_at(row, answer, abs(u), side)) for u, side in _tests(row))
     if question.asks == "epsilon":
         _same(row, "delta", question.delta)
         epsilon, delta = row.result["epsilon"], question.delta or 0.0
@@ -187,6 +186,11 @@ def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
         return (_probability("tv", tv, once(lambda mp: at(mp, 0.0, log(tv) if tv else -inf))),)
     _same(row, "epsilon", question.epsilon)
     return _deltas(row.result, once(lambda mp: at(mp, question.epsilon or 0.0, row.result["log_delta"])))
+
+
+def _composed_at(row: Row, answer: Answer, epsilon: float, side: int) -> Formula:
+    found = cache(lambda: parts.composed(row, answer, side))
+    return lambda mp: found()(mp, epsilon, -inf)
 
 
 def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -219,12 +223,21 @@ def _by_condition(bound: Bound, own: Mapping[str, Any], name: str, claimed: floa
 
 def _tpr(row: Row, question: Question) -> tuple[Claim, ...]:
     """δ(ε) + e^ε f, or 1 − e^{−|ε|}(1 − δ(|ε|) − f) where the witness ε is negative."""
-    return (_rate(row, question, _inner(row, abs(float(row.witness["epsilon"])))),)
+    return tuple(_rate(row, question, u, _inner(row, abs(u), side)) for u, side in _tests(row))
 
 
-def _rate(row: Row, question: Question, inner: Formula) -> Claim:
+def _tests(row: Row) -> tuple[tuple[float, int], ...]:
+    """The ε for tests of either direction, and the direction that its δ is of, below 0 the other one; 0 where they are not told apart."""
+    u = float(row.witness["epsilon"])
+    if "epsilon_reversed" not in row.witness:
+        return ((u, 0),)
+    v = float(row.witness["epsilon_reversed"])
+    return (u, +1 if u >= 0 else -1), (v, -1 if v >= 0 else +1)
+
+
+def _rate(row: Row, question: Question, u: float, inner: Formula) -> Claim:
     _same(row, "fpr", question.fpr)
-    u, fpr = float(row.witness["epsilon"]), question.fpr or 0.0
+    fpr = question.fpr or 0.0
 
     def exact(mp: Any) -> Any:
         grown, f = mp.exp(mp.mpf(u)), mp.mpf(fpr)
@@ -233,9 +246,14 @@ def _rate(row: Row, question: Question, inner: Formula) -> Claim:
     return _probability("tpr", row.result["tpr"], exact)
 
 
-def _inner(row: Row, epsilon: float) -> Formula:
-    """δ at the witness of a true-positive rate."""
+def _inner(row: Row, epsilon: float, side: int) -> Formula:
+    """δ at the witness of a true-positive rate, of one direction with a side."""
     bound = row.route.bound
+    if side:
+        sided, params = bound.sided_exact, own_of(row)
+        if sided is None:
+            raise Unchecked(f"{bound.name} does not tell directions apart")
+        return lambda mp: sided(mp, epsilon, side, **params)
     if bound.kind == "point":
         own = own_of(row)
         return lambda mp: bound.exact(mp, **own)["tv"]

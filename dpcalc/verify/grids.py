@@ -32,18 +32,18 @@ def found(pairs: Any, question: Question, epsilon: float | None = None, precisio
         raise Unchecked(reason.message) from None
 
 
-def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_delta: float) -> Any:
-    """The upper value of δ at ε, over both directions."""
-    added = bool(given.get("reversed"))
+def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_delta: float, side: int = 0) -> Any:
+    """The upper value of δ at ε, over both directions; of one with a side, +1 or −1."""
+    added = side < 0 if side else bool(given.get("reversed"))
     own = tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
-    other = tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
+    other = own if side else tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
     if "grids" not in given or _all_below(parts, epsilon):
         return max(_infinite(mp, own, epsilon), _infinite(mp, other, epsilon))
     plan = plans.plan(given)
     if given.get("chernoff"):
-        return _deep(mp, own, other, plan, epsilon)
+        return composition.chernoff(mp, own, plan, epsilon) if side else _deep(mp, own, other, plan, epsilon)
     total = composition.delta(mp, own, plan, epsilon, log_delta)
-    if epsilon == 0 or all(use.symmetric for use, _ in parts):  # δ(0) is the total variation, the same in both directions
+    if side or epsilon == 0 or all(use.symmetric for use, _ in parts):  # δ(0) is the total variation, the same in both directions
         return total
     claimed = mp.mpf(log_delta) if log_delta > -inf else mp.log(total)
     rough = composition.mirrored(mp, other, plan, mp.exp(claimed), _ROUGH)

@@ -16,8 +16,8 @@ from dpcalc.verify.laws import Base, Use
 from dpcalc.verify.unchecked import Unchecked
 
 
-def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
-    """(context, ε, log δ as claimed) → δ of a composed row, from above."""
+def composed(row: Row, answer: Answer, side: int = 0) -> Callable[[Any, float, float], Any]:
+    """(context, ε, log δ as claimed) → δ of a composed row, from above; of one direction with a side."""
     if row.route.bound.one is not None:
         return epochs.composed(row, answer.question)
     if "variation" in row.witness and row.params.get("described"):  # one total variation, which is δ at every ε
@@ -28,8 +28,20 @@ def composed(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
     if "variation" in row.witness:
         one, steps = delta_at(row), int(row.params.get("steps", 1))
         return lambda mp, epsilon, log_delta: 1 - (1 - one(mp, 0.0)) ** steps
+    if side:
+        return lambda mp, epsilon, log_delta: _one_side(mp, row, answer, epsilon, side)
     uses, grid = grounds(row, answer)
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
+
+
+def _one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> Any:
+    """On the grid that the fast path finds for this direction."""
+    from dpcalc.composed import parts
+    from dpcalc.profiles import asked
+
+    precision = float(row.params.get("precision") or asked.PRECISION)
+    grid = grids.found(parts(row.route, row.params, side), answer.question, epsilon, precision)
+    return grids.delta(mp, _OF[row.route.bound.name](row, answer), grid, epsilon, -inf, side)
 
 
 def grounds(row: Row, answer: Answer) -> tuple[Parts, Mapping[str, Any]]:

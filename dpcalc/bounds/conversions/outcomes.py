@@ -22,7 +22,12 @@ def pure(p: Vector, q: Vector) -> float:
 
 def value(epsilon: float, p: Vector, q: Vector) -> float:
     """log δ(ε) = log max over both directions of Σ (p_i − e^ε q_i)₊."""
-    delta = max(_hockey_stick(epsilon, p, q), _hockey_stick(epsilon, q, p))
+    return max(sided(epsilon, side, p, q) for side in (+1, -1))
+
+
+def sided(epsilon: float, side: int, p: Vector, q: Vector) -> float:
+    """The same of one direction."""
+    delta = _hockey_stick(epsilon, *((p, q) if side > 0 else (q, p)))
     return min(0.0, up(log(delta), 1e-15) + 1e-15) if delta > 0 else -inf
 
 
@@ -77,9 +82,12 @@ def rdp(alpha: float, p: Vector, q: Vector) -> float:
 
 
 def exact(mp: Any, epsilon: float, p: Vector, q: Vector) -> Any:
+    return max(sided_exact(mp, epsilon, side, p, q) for side in (+1, -1))
+
+
+def sided_exact(mp: Any, epsilon: float, side: int, p: Vector, q: Vector) -> Any:
     e = mp.exp(mp.mpf(epsilon))
-    sides = ((p, q), (q, p))
-    return max(mp.fsum(max(mp.mpf(a) - e * mp.mpf(b), 0) for a, b in zip(x, y, strict=True)) for x, y in sides)
+    return mp.fsum(max(mp.mpf(a) - e * mp.mpf(b), 0) for a, b in zip(*((p, q) if side > 0 else (q, p)), strict=True))
 
 
 def exact_rdp(mp: Any, alpha: float, p: Vector, q: Vector) -> Any:
@@ -102,6 +110,8 @@ PROFILE = Bound(
     params=("p", "q"),
     value=value,
     exact=exact,
+    sided=sided,
+    sided_exact=sided_exact,
     rtol=1e-13,
     pure=pure,
 )

@@ -14,8 +14,16 @@ if TYPE_CHECKING:
 
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
     """log of the larger of E_{e^ε}(mix‖N) and E_{e^ε}(N‖mix)."""
-    removed = log(sampling_rate) + profile.log_delta(sampled_epsilon(epsilon, sampling_rate))
-    return min(0.0, up(max(removed, _added(epsilon, sampling_rate, profile)), 4e-16))
+    return max(sided(epsilon, side, sampling_rate, profile) for side in (+1, -1))
+
+
+def sided(epsilon: float, side: int, sampling_rate: float, profile: Profile) -> float:
+    """log of E_{e^ε}(mix‖N), a record removed, or (−1) of E_{e^ε}(N‖mix), one added."""
+    return min(0.0, up((_removed if side > 0 else _added)(epsilon, sampling_rate, profile), 4e-16))
+
+
+def _removed(epsilon: float, rate: float, profile: Profile) -> float:
+    return log(rate) + profile.log_delta(sampled_epsilon(epsilon, rate))
 
 
 def _added(epsilon: float, rate: float, profile: Profile) -> float:
@@ -34,14 +42,20 @@ def pair(sampling_rate: float, profile: Profile) -> "Pair":
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:
-    """The larger of q·δ(log(1 + (γ−1)/q)), a record removed, and (1 − γ(1−q))·δ(y), y = −log(1 + (1/γ − 1)/q), one added: the printed
+    """The larger of both directions."""
+    return max(sided_exact(mp, epsilon, side, sampling_rate, profile) for side in (+1, -1))
+
+
+def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, profile: Profile) -> Any:
+    """q·δ(log(1 + (γ−1)/q)), a record removed, or (1 − γ(1−q))·δ(y), y = −log(1 + (1/γ − 1)/q), one added: the printed
     1 − γ + γ·E_{1/γ}(mix‖N) without what cancels."""
     e, q = mp.mpf(epsilon), mp.mpf(sampling_rate)
-    removed = q * profile.exact(mp, mp.log1p(mp.expm1(e) / q))
+    if side > 0:
+        return q * profile.exact(mp, mp.log1p(mp.expm1(e) / q))
     left, kept = 1 - mp.exp(e) * (1 - q), 1 + mp.expm1(-e) / q
-    if left <= 0 or kept <= 0:  # E_{1/γ}(mix‖N) = 1 − 1/γ: nothing is added
-        return removed
-    return max(removed, left * profile.exact(mp, -mp.log(kept)))
+    if left <= 0 or kept <= 0:  # E_{1/γ}(mix‖N) = 1 − 1/γ
+        return mp.mpf(0)
+    return left * profile.exact(mp, -mp.log(kept))
 
 
 BOUND = Bound(
@@ -55,6 +69,8 @@ BOUND = Bound(
     params=("sampling_rate", "profile"),
     value=value,
     exact=exact,
+    sided=sided,
+    sided_exact=sided_exact,
     rtol=5e-10,
     pair=pair,
 )
