@@ -23,9 +23,9 @@ _SCAN = tuple(0.01 * 1.3**k for k in range(43))  # ε, up to 610: by RDP δ may 
 
 
 class Profile:
-    """u → δ of a route at ε = |u|, rounded up, of one direction with a side (Sides); each ε computed once. A bound on TV alone gives the
-    same δ at every ε. `orders` holds the order that an RDP curve was read at for each ε; `cheaper` is the same by a rougher conversion,
-    where there is one."""
+    """ε >= 0 → δ of a route, rounded up, of one direction with a side (Sides); each ε computed once. A bound on TV alone gives the same δ
+    at every ε. `orders` holds the order that an RDP curve was read at for each ε; `cheaper` is the same by a rougher conversion, where
+    there is one."""
 
     def __init__(self, route: Route, params: Params, side: int = 0) -> None:
         self.route, self.params, self.side = route, params, side
@@ -34,8 +34,7 @@ class Profile:
         rough = route.conversion and route.conversion.rough
         self.cheaper: Profile | None = Profile(route._replace(conversion=rough), params) if rough else None
 
-    def __call__(self, u: float) -> float:
-        epsilon = abs(u)
+    def __call__(self, epsilon: float) -> float:
         if epsilon not in self.known:
             try:
                 self.known[epsilon] = self._delta(epsilon)
@@ -56,9 +55,9 @@ class Profile:
             self.orders[epsilon] = row.witness["alpha"]
         return row.result["delta"]
 
-    def at_order(self, u: float, alpha: float) -> float:
+    def at_order(self, epsilon: float, alpha: float) -> float:
         """δ at one order, at no search."""
-        return evaluate(self.route, self.params, Question("delta", epsilon=abs(u), orders=(alpha,))).result["delta"]
+        return evaluate(self.route, self.params, Question("delta", epsilon=epsilon, orders=(alpha,))).result["delta"]
 
 
 class Sides:
@@ -67,10 +66,6 @@ class Sides:
 
     def __init__(self, route: Route, params: Params) -> None:
         self.of = {side: Profile(route, params, side) for side in _sides(route, params)}
-
-    def facing(self, side: int) -> Delta:
-        """u → δ of this direction, below 0 of the other one."""
-        return lambda u: self.of[side if u >= 0 else -side](u)
 
     def known(self, side: int) -> list[tuple[float, float]]:
         """The u that were asked for, and δ there."""
@@ -108,7 +103,7 @@ def rate(sides: Sides, side: int, fpr: float, start: float = 0.0) -> tuple[float
     and then at the order that is best there."""
     delta = sides.of[side]
     if delta.cheaper is None:
-        return _among(sides, side, fpr) or _search(sides.facing(side), delta.route, delta.params, fpr, start)
+        return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, other=sides.of[-side])
     u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
     best = at_level(delta(abs(u)), u, fpr), u
     for _ in range(_TURNS):
@@ -132,10 +127,11 @@ def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
     return among(sides.known(side), fpr, _AMONG * float(delta.params.get("precision") or PRECISION))
 
 
-def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = ()) -> tuple[float, float]:
+def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = (),
+            other: Delta | None = None) -> tuple[float, float]:
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
     rough = composed(route, params) or route.bound.kind == "rdp"
-    return true_positive(delta, fpr, _ROUGH if rough else _FINE, start, (*corners, *points))
+    return true_positive(delta, fpr, _ROUGH if rough else _FINE, start, (*corners, *points), other)
 
 
 class Meaning(NamedTuple):

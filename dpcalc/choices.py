@@ -38,16 +38,25 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
 
 
 def _grid(row: Row, params: Params) -> Mapping[str, Any]:
-    """The grid of a true-positive rate that is read from a composition; none of one for each direction, which are two grids."""
+    """The grid of a true-positive rate that is read from a composition; where tests for the other direction have an ε of their own, theirs
+    beside it."""
     from dpcalc.attack import composed
 
-    if "epsilon_reversed" in row.witness or not composed(row.route, params):
+    if not composed(row.route, params):
         return {}
+    if "epsilon_reversed" not in row.witness:
+        return _grid_at(row, params, row.witness["epsilon"], 0)
+    first, second = (_grid_at(row, params, row.witness[name], side) for name, side in (("epsilon", +1), ("epsilon_reversed", -1)))
+    return {**first, "reversed_grid": second}
+
+
+def _grid_at(row: Row, params: Params, u: float, side: int) -> Mapping[str, Any]:
+    """At ε = |u|, below 0 of the other direction."""
     from dpcalc.composed import to_delta
     from dpcalc.errors import OutOfScope
     from dpcalc.question import Question as At
 
     try:
-        return to_delta(row.route, params, At("delta", epsilon=abs(row.witness["epsilon"])), bracket=False).witness
+        return to_delta(row.route, params, At("delta", epsilon=abs(u)), bracket=False, side=side if u >= 0 else -side).witness
     except OutOfScope:  # too fine a grid: the rate rests on a smaller ε
         return {}

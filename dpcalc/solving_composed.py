@@ -18,6 +18,7 @@ from dpcalc.rows import Route, Row
 from dpcalc.solving import moved, none_meets
 from dpcalc.solving_away import ASIDE, LONGEST, Away
 from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
+from dpcalc.solving_origin import from_origin
 
 _ROUNDS = 60
 _PATIENT = 5  # evaluations within a bracket, after which ever less will do: the samples of a profile do not move evenly
@@ -31,7 +32,6 @@ _LEAST = 2e-3  # of a bracket, to cut off
 _FARTHER, _SEEN = 2.0, 0.2  # of a tolerance, where the gap is flat, times its slope; what a composition tells
 _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at most
 _SURELY = 2.0  # times as far as a secant says, where it bends
-_NEXT = 2.0**-52  # relative, of an origin: the next double
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
@@ -48,7 +48,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     """The value of the unknown that meets the budget, and one that is about the precision away does not; fed back, it meets the budget.
     `near` is a guess, `basic` what meets it by basic composition."""
     if question.unknown is not None and question.unknown.origin:
-        return _from_origin(route, given, derive, question, near)
+        return from_origin(solve, route, given, derive, question, near)
     search = _Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question)
@@ -65,20 +65,6 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         x, row = further, other
     assert question.unknown is not None
     return row._replace(result={question.unknown.name: x, **row.result}, notes=row.notes + search.unseen())
-
-
-def _from_origin(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None) -> Row:
-    """The same by how far the unknown is from its origin, to which it may be so near that its own digits say little."""
-    unknown = question.unknown
-    assert unknown is not None
-    name, origin, (low, high) = unknown.name, unknown.origin, unknown.search
-    beyond = unknown._replace(origin=0.0, search=(max(low - origin, _NEXT * origin), high - origin))
-
-    def derived(params: Params) -> Params:
-        return derive({**params, name: origin + params[name]})
-
-    row = solve(route, given, derived, question._replace(unknown=beyond), None if near is None else near - origin)
-    return row._replace(result={**row.result, name: origin + row.result[name]})
 
 
 def _met(search: _Search, x: float) -> tuple[float, Row]:

@@ -13,9 +13,9 @@ _SECTIONS, _SECTION = 12, 0.382
 
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
-                  points: Iterable[float] = ()) -> tuple[float, float]:
-    """The largest true-positive rate of a test with false-positive rate f, from δ; and the ε that proves it (negative: the bound of the
-    reversed roles). `delta(u)` is δ of the alternative against the hypothesis at ε = u >= 0; below 0 that of the other direction at −u.
+                  points: Iterable[float] = (), other: Callable[[float], float] | None = None) -> tuple[float, float]:
+    """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of the alternative against the hypothesis;
+    and the ε that proves it (negative: the bound of the reversed roles). `other` is δ of the other direction, where that is not the same.
 
     δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition 2.5,
     arXiv:1905.02383v3). Of a profile it is a convex function of e^ε, which has one minimum; of a bound on one it may have several: the
@@ -25,7 +25,7 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
 
     def at(u: float) -> float:
         if u not in seen:
-            seen[u] = at_level(delta(u), u, fpr)
+            seen[u] = at_level(delta(u) if u >= 0 else (other or delta)(-u), u, fpr)
         return seen[u]
 
     high = max(0.0, -log(fpr))

@@ -35,12 +35,15 @@ def composed(row: Row, answer: Answer, side: int = 0) -> Callable[[Any, float, f
 
 
 def _one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> Any:
-    """On the grid that the fast path finds for this direction."""
+    """On the grid that the witness has for this ε, or the fast path finds for this direction."""
     from dpcalc.composed import parts
     from dpcalc.profiles import asked
 
-    precision = float(row.params.get("precision") or asked.PRECISION)
-    grid = grids.found(parts(row.route, row.params, side), answer.question, epsilon, precision)
+    witness: Mapping[str, Any] = row.witness
+    grid = witness if abs(float(witness["epsilon"])) == epsilon else witness.get("reversed_grid") or {}
+    if "grids" not in grid:
+        precision = float(row.params.get("precision") or asked.PRECISION)
+        grid = grids.found(parts(row.route, row.params, side), answer.question, epsilon, precision)
     return grids.delta(mp, _OF[row.route.bound.name](row, answer), grid, epsilon, -inf, side)
 
 
