@@ -52,6 +52,17 @@ def width() -> int:
     return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else NO_LIMIT
 
 
+def _holds_lines() -> bool:
+    """Whether the encoding of the output has the rule below a header."""
+    import sys
+
+    try:
+        "─".encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 _GAP, LEAST_WORDS = 3, 30  # columns between two columns; for a sentence, at least
 
 
@@ -89,12 +100,13 @@ def _blocks(table: Cells) -> str:
 
 
 def _drawn(table: Cells, left: Sequence[bool], words: Sequence[bool]) -> str:
-    from rich.box import SIMPLE_HEAD
+    from rich.box import SIMPLE_HEAD, Box
     from rich.console import Console
     from rich.table import Table
 
     header, body = table
-    drawn = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    box = SIMPLE_HEAD if _holds_lines() else Box(str(SIMPLE_HEAD).replace("─", "-"), ascii=True)
+    drawn = Table(box=box, pad_edge=False, show_edge=False)
     for name, to_left, wraps in zip(header, left, words, strict=True):
         drawn.add_column(name, justify="left" if to_left else "right", no_wrap=not wraps, overflow="fold")
     for line in body:

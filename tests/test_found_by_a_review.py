@@ -121,6 +121,13 @@ def test_json_can_be_read_whatever_the_encoding(encoding):
     assert json.loads(out.decode("utf-8"))["bounds"] == answer("rdp --sigma 1 --delta 1e-5")["bounds"]
 
 
+@pytest.mark.parametrize("encoding, rule", [("ascii", b"-----"), ("utf-8", "─────".encode())])
+def test_the_rule_of_a_table_is_one_that_the_encoding_has(encoding, rule):
+    run = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5"]
+    out = subprocess.run(run, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True).stdout
+    assert out.splitlines()[3].startswith(rule) and b"\\u2500" not in out
+
+
 def test_a_warning_that_cannot_be_written(monkeypatch):
     """The answers were lost with it."""
 
