@@ -78,7 +78,7 @@ def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
     low, high = unknown.search
     end = low if unknown.safer > 0 else high
     count = unknown.kind == "count"
-    if (count and end == 1) or abs(head.result[unknown.name] - end) > (0 if count else 1e-4 * abs(end)):
+    if (count and end == 1) or low == high or abs(head.result[unknown.name] - end) > (0 if count else 1e-4 * abs(end)):
         return ()
     return (f"every {unknown.option} from {human(low)} to {human(high, upward=False)}, the range looked through, meets the budget",)
 

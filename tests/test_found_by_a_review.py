@@ -110,6 +110,17 @@ def test_windows_that_seldom_see_the_record_beside_the_whole_run():
     assert number(f"{line} --delta 2.25e-5") < 1.4767
 
 
+def test_the_batch_of_all_records_is_looked_at_by_its_own_theorem():
+    """No batch size met the budget, and .00520568 was the best that is reached: by the theorem for random batches."""
+    line = ("burn-in --lipschitz 1 --smoothness 1 --learning-rate .794 --diameter .121 --sigma .236 --strong-convexity .1 --n 485 --steps 5 "
+            "--alpha 6.82")
+    record = answer(f"{line} --rdp .00515 --solve batch-size")
+    assert (record["result"]["batch_size"], record["bound"]) == (485, "iteration") and verify(record).holds
+    assert not any("afresh" in note or note.startswith("every") for note in record["notes"])
+    assert "0.00513563 (at --batch-size 485)" in refusal(f"{line} --rdp .005 --solve batch-size", 3)
+    assert "by burn-in-rdp" in refusal(f"{line} --rdp .005 --solve batch-size --bound burn-in-rdp", 3)
+
+
 # --- what is written -------------------------------------------------------------------------------------------------
 
 

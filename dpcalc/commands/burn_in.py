@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
 
+_FULL = "iteration"  # the theorem for full batches
 _SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness", "diameter")
 _RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate", "diameter")
 _NOISE = "σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is ησ"
@@ -22,6 +23,7 @@ _FRESH = "batches are drawn afresh at every step; batches cut from a shuffled ep
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
     from dpcalc.answering import rows
+    from dpcalc.errors import NoSolution
     from dpcalc.question import asked
     from dpcalc.rows import Answer
 
@@ -34,13 +36,31 @@ def answer(given: Given) -> Answer:
     check_unknown(question, used, "of burn-in")
     require(given, (*_RUN, "sigma") if given["schedule"] is None else _SCHEDULED, "by burn-in", unknown)
     _check(given.values)
-    found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
+    try:
+        found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
+    except NoSolution:
+        found = _by_full_batch(given, question)  # whose reason is the better one
+        if not found:
+            raise
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     head = found[0]
     always = {"strong_convexity", "order", "epsilon", "delta", "alpha", "rdp"}
     shown = {k: v for k, v in {**given.values, **_said(given)}.items() if k in (used & given.provided) | always}
     return Answer("burn-in", question, shown, found, _guarantee(question, head), "replace-one", "last iterate",
                   _notes(given, values, found), _companions(values, question, found), options=_said(given))
+
+
+def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
+    """The batch of all records, which has a theorem of its own, where no smaller one meets the budget."""
+    from dpcalc.answering import rows
+
+    unknown, n, named = question.unknown, given["n"], given["bound"] or ()
+    if unknown is None or unknown.name != "batch_size" or n is None:
+        return ()
+    full = tuple(r for r in _routes(Given({**given.values, "batch_size": n}, given.provided), question) if r.bound.name == _FULL)
+    if named and _FULL not in named:
+        return ()
+    return rows(full, given.values, _derive, question._replace(unknown=unknown._replace(search=(float(n), float(n)))), ())
 
 
 def _said(given: Given) -> dict[str, str]:
@@ -182,12 +202,12 @@ def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> t
     else:
         flat = f"all T = {steps} steps count: the run is shorter than its burn-in"
     assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
-    return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *_batches(given))
+    return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *_batches(given, values))
 
 
-def _batches(given: Given) -> tuple[str, ...]:
+def _batches(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     """What the methods shown assume of the order of batches."""
-    if given["schedule"] is not None or given["n"] == given["batch_size"]:
+    if given["schedule"] is not None or values["n"] == values["batch_size"]:
         return ()
     if given["order"] == "random":
         return (_FRESH,)
