@@ -10,6 +10,7 @@ from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope, flag
 from dpcalc.numbers import human, human_log, human_probability, plain
 from dpcalc.numerics.elementary import exp_or_zero
+from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.routes import converted
 from dpcalc.rows import Route, Row, guarantee_of
@@ -97,6 +98,18 @@ def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Rout
     family = {n: e.family for e in entries for n in (e.bound.name, f"{e.bound.name}-basic")}
     meant = (n for name in named for n in [b for b in both if name in (b, b.removesuffix("-basic"), family[b])] or [name])
     return tuple(dict.fromkeys(meant))
+
+
+def steps_in_range(unknown: Quantity, given: Given) -> Quantity:
+    """η up to 2/(β+ρ)."""
+    total, (low, high) = (given["smoothness"] or 0.0) + given["strong_convexity"], unknown.search
+    return unknown._replace(search=(low, min(high, 2 / total))) if total > 0 else unknown
+
+
+def downwards(unknown: Quantity, given: Given) -> Quantity:
+    """Less of η is safer, as where the noise of a schedule falls with it; with strong convexity what is left of a shift falls, too, and the
+    loss may rise and fall."""
+    return unknown._replace(safer=-1, uneven=given["c1"] is not None and given["strong_convexity"] > 0)
 
 
 def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tuple[str, ...],

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
 
-_FULL = "iteration"  # the theorem for full batches
 _SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness", "diameter")
 _RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate", "diameter")
 _NOISE = "σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is ησ"
@@ -53,14 +52,14 @@ def answer(given: Given) -> Answer:
 def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
     """The batch of all records, which has a theorem of its own, where no smaller one meets the budget."""
     from dpcalc.answering import rows
+    from dpcalc.bounds.noisy_sgd import iteration
+    from dpcalc.rows import Route
 
-    unknown, n, named = question.unknown, given["n"], given["bound"] or ()
-    if unknown is None or unknown.name != "batch_size" or n is None:
+    unknown, n, named = question.unknown, given["n"], given["bound"]
+    if unknown is None or unknown.name != "batch_size" or n is None or (named and iteration.BOUND.name not in named):
         return ()
-    full = tuple(r for r in _routes(Given({**given.values, "batch_size": n}, given.provided), question) if r.bound.name == _FULL)
-    if named and _FULL not in named:
-        return ()
-    return rows(full, given.values, _derive, question._replace(unknown=unknown._replace(search=(float(n), float(n)))), ())
+    only = unknown._replace(search=(float(n), float(n)))
+    return rows((Route(iteration.BOUND),), given.values, _derive, question._replace(unknown=only), ())
 
 
 def _said(given: Given) -> dict[str, str]:

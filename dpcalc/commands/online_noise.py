@@ -97,10 +97,9 @@ def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
 
 
 def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
-    """η up to 2/(β+ρ); under a schedule the noise falls with η, so that less of it is safer."""
-    total, (low, high) = given["smoothness"] + given["strong_convexity"], unknown.search
-    return unknown._replace(safer=-1 if given["c1"] is not None else +1, search=(low, min(high, 2 / total) if total else high),
-                            uneven=given["c1"] is not None and given["strong_convexity"] > 0)
+    from dpcalc.last_iterate import downwards, steps_in_range
+
+    return downwards(steps_in_range(unknown, given), given) if given["c1"] is not None else steps_in_range(unknown, given)
 
 
 _RANGES = {"n": _range_of_n, "learning_rate": _range_of_steps}

@@ -85,6 +85,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
 def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tuple[tuple[Question, tuple[Route, ...]], ...]:
     """Where to look for the unknown, by which bounds: a learning rate downwards by those that lose less with smaller steps, which come
     second; under a schedule, whose noise falls with it, by all."""
+    from dpcalc.last_iterate import downwards
+
     unknown = question.unknown
     if unknown is None or unknown.name not in _RANGES:
         return ((question, ways),)
@@ -93,8 +95,7 @@ def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tu
         return ((question._replace(unknown=ranged), ways),)
     down = {r: given["c1"] is not None or unknown.name in r.bound.riskier for r in ways}
     free = unknown.search if all(unknown.name in r.bound.riskier for r in ways) else ranged.search
-    uneven = given["c1"] is not None and given["strong_convexity"] > 0  # noise falls with η, and what is left of a shift, too
-    both = ((unknown._replace(search=ranged.search), False), (unknown._replace(safer=-1, search=free, uneven=uneven), True))
+    both = ((unknown._replace(search=ranged.search), False), (downwards(unknown._replace(search=free), given), True))
     return tuple((question._replace(unknown=u), some) for u, way in both if (some := tuple(r for r in ways if down[r] == way)))
 
 
@@ -108,10 +109,9 @@ def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
 
 
 def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
-    """η up to 2/(β+ρ)."""
-    total = (given["smoothness"] or 0.0) + given["strong_convexity"]
-    low, high = unknown.search
-    return unknown._replace(search=(low, min(high, 2 / total))) if total > 0 else unknown
+    from dpcalc.last_iterate import steps_in_range
+
+    return steps_in_range(unknown, given)
 
 
 _RANGES = {"epochs": _range_of_epochs, "n": _range_of_n, "learning_rate": _range_of_steps}

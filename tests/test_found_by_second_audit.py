@@ -1,6 +1,6 @@
 """What an audit with oracles of its own found."""
 
-from math import exp
+from math import exp, inf
 
 import mpmath
 import pytest
@@ -8,8 +8,12 @@ from calling import call
 from test_found_from_outside import answer, number
 
 from dpcalc import attack
+from dpcalc.bounds.conversions import rdp_optimal
+from dpcalc.bounds.sampling import poisson_profile
+from dpcalc.commands import subsample
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.tradeoff import among, at_level
+from dpcalc.orders import own_params
 from dpcalc.verify.report import verify
 
 mp = mpmath.mp.clone()
@@ -204,6 +208,45 @@ def test_the_rates_of_a_sampled_step_are_those_of_its_best_tests(sigma, rate, fp
 ])
 def test_the_rates_of_sampled_steps(line, exact):
     assert answer(f"tv {line} --fpr .3")["result"]["tpr"] == pytest.approx(exact, rel=2e-4)
+
+
+@pytest.mark.parametrize("sigma, rate, epsilon", [(1.0, 0.2, 0.05), (0.5, 0.01, 1.0), (2.0, 0.7, 0.3), (0.7, 1.0, 2.0), (1.0, 0.2, 0.5)])
+def test_either_direction_of_a_sampled_step_by_definition(sigma, rate, epsilon):
+    """∫(mix − e^ε N)₊ and ∫(N − e^ε mix)₊; and the second one as printed, 1 − γ + γ·E_{1/γ}(mix‖N), with the digits that cancel."""
+    q, apart, gamma = mp.mpf(rate), 1 / mp.mpf(sigma), mp.exp(mp.mpf(epsilon))
+
+    def density(x):
+        return mp.npdf(x), (1 - q) * mp.npdf(x) + q * mp.npdf(x - apart)
+
+    def quadrature(excess):
+        cut = bisected(lambda x: density(x)[1] / density(x)[0] - gamma), bisected(lambda x: density(x)[1] / density(x)[0] - 1 / gamma)
+        ends = sorted({mp.mpf(-14), *cut, mp.mpf(0), apart, apart + 14})
+        return mp.quad(lambda x: max(excess(*density(x)), 0), [x for x in ends if -14 <= x <= apart + 14])
+
+    own = own_params(poisson_profile.BOUND, subsample.derive({"scheme": "poisson", "sampling_rate": rate, "mechanism": "gaussian",
+                                                             "sigma": sigma, "sensitivity": 1.0, "steps": 1}))
+    by_definition = {+1: quadrature(lambda n, mix: mix - gamma * n), -1: quadrature(lambda n, mix: n - gamma * mix)}
+    above = quadrature(lambda n, mix: mix - n / gamma)
+    assert abs(1 - gamma + gamma * above - by_definition[-1]) < mp.mpf(10) ** -25
+    for side, delta in by_definition.items():
+        exact = poisson_profile.sided_exact(mp, epsilon, side, **own)
+        assert abs(exact - delta) < mp.mpf(10) ** -25
+        told = poisson_profile.sided(epsilon, side, **own)
+        assert told == -inf if exact == 0 else 0 <= told - mp.log(exact) < mp.mpf(10) ** -9
+
+
+@pytest.mark.parametrize("alpha, delta, epsilon", [(2, 1e-3, 1.0), (1.05, 0.9, 0.5), (1.5, 0.6, 0.1), (30, 1e-9, 2.0), (8, 0.1, 3.0)])
+def test_the_condition_of_the_optimal_conversion_is_the_printed_minimum(alpha, delta, epsilon):
+    a, d, grown = mp.mpf(alpha), mp.mpf(delta), mp.exp(mp.mpf(epsilon))
+    low, high = d, mp.mpf(1)  # the printed function of p is convex: by thirds
+    def printed(p):
+        return p**a * (p - d) ** (1 - a) + (1 - p) ** a * (grown - p + d) ** (1 - a)
+
+    for _ in range(230):
+        third = (high - low) / 3
+        low, high = (low + third, high) if printed(low + third) > printed(high - third) else (low, high - third)
+    found = rdp_optimal.condition(mp, alpha, mp.mpf(0.7), d, epsilon) - (a - 1) * (mp.mpf(epsilon) - mp.mpf(0.7))
+    assert abs(found - mp.log(printed((low + high) / 2))) < mp.mpf(10) ** -25
 
 
 def test_the_rates_of_outcomes():
