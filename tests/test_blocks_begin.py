@@ -21,7 +21,7 @@ def run(level, diameter, learning_rate, n, rho=0.0, lipschitz=1.0, **more):
 FOUND = [  # with what the lengths of blocks that arrays try may lose
     (shuffled_hybrid, run(0.0015272103859501843, 0.027255355649712376, 0.01671971652131758, 348688, lipschitz=0.9693532800682751),
      1988.2632008320745, -7.00234986656, 1e-3),
-    (shuffled_hybrid, run(2.5, 1.46, 0.0452, 83), 0.0, -2.7298043301, 1e-3),
+    (shuffled_hybrid, run(2.5, 1.46, 0.0452, 83), 0.0, -2.7418996840, 1e-3),
     (fixed_order_hybrid, run(0.0185, 0.552, 0.00592, 285334931, index=276584264), 0.2, -27.395599442, 0.03),
     (fixed_order_hybrid, run(23.23, 3.2268, 0.0585, 4, 0.06, 0.138, index=2), 1e-4, -5.98988937713525, 1e-3),
 ]

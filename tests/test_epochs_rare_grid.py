@@ -11,7 +11,7 @@ def test_rounding_of_transforms_does_not_show() -> None:
     """19077 points gave 0.3165 and 32770 gave 0.342."""
     found = answer("shuffle-pnsgd", lipschitz=0.207943, smoothness=0.366697, learning_rate=1.45565, diameter=4.35329, epochs=302,
                    sigma=0.0854576, n=5 * 10**14, delta=2.45935e-11)
-    assert 0.2766 < found.value < 0.295
+    assert 0.2757 < found.value < 0.29
 
 
 def test_delta_falls_beyond_the_largest_loss_of_an_epoch() -> None:

@@ -60,7 +60,7 @@ STUCK = ("shuffle-pnsgd --lipschitz 7.16 --smoothness 2.72e-5 --diameter .118 --
 LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 150_000, 12, 1_000_000),  # 94,759 by sums in fewer blocks and 8 and 3,974,160
-    (f"{FLAT} --solve sigma", 750_000, 40, 20_000),  # 3,137,863 and 546 and 16,334
+    (f"{FLAT} --solve sigma", 750_000, 50, 20_000),  # 3,137,863 and 546 and 16,334
     (f"{RATE} --solve learning-rate", 450_000, 8, 500_000),  # 1,358,836 and 5 and 1,310,464
     (f"{PLATEAU} --solve learning-rate", 130_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
     (DEEP, 140_000, 5, 800_000),  # 196,293 and 4 and 2,251,776; 67,301 without the samples of ε at that δ, too
@@ -108,8 +108,8 @@ def test_what_these_give():
     """Within the precision of what they were, or sharper."""
     wide, many, rows = (answer(line)[0]["result"] for line in (f"{WIDE} --solve sigma", f"{MANY} --solve epochs", ROWS))
     assert wide["sigma"] == pytest.approx(0.0025586, rel=1e-3) and 0.134 < wide["epsilon"] <= 0.135
-    assert many["epochs"] == pytest.approx(968_733, rel=1e-3) and 2.897 < many["epsilon"] <= 2.9
-    assert rows["epsilon"] == pytest.approx(1.985904, rel=1e-4)
+    assert many["epochs"] == pytest.approx(970_260, rel=1e-3) and 2.897 < many["epsilon"] <= 2.9
+    assert rows["epsilon"] == pytest.approx(1.896019, rel=1e-4)
     assert -565 < answer(DEEP)[0]["result"]["log_delta"] < -563  # it was -560.02
 
 

@@ -48,11 +48,11 @@ STEEP = [  # δ falls far more steeply at these ε than the tilt says, as many t
 
 
 def test_delta_at_a_tiny_epsilon_is_not_that_of_a_coarse_grid():
-    """2.75e-4 at first, where much finer grids say 9.00e-5; and more than by iteration, of which the hybrid is made."""
+    """2.75e-4 at first, where much finer grids say 9.00e-5 (by first terms of blocks; by chords 8.54e-5); and more than by iteration, of which the hybrid is made."""
     rows = json.loads(call([*f"{RARE} --epsilon .0165 --json".split()]).stdout)["bounds"]
     found = {row["name"]: row["delta"] for row in rows}
-    assert 8.9e-5 < found["shuffled-hybrid"] < 9.1e-5
-    assert found["shuffled-hybrid"] <= found["shuffled-iteration"] < 9.3e-5
+    assert 8.4e-5 < found["shuffled-hybrid"] < 8.6e-5
+    assert found["shuffled-hybrid"] <= found["shuffled-iteration"] < 8.8e-5
     assert result(f"{RARE} --delta {found['shuffled-hybrid']!r}")["epsilon"] == pytest.approx(0.0165, rel=0.015)
 
 

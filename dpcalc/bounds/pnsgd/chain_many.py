@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.averages import mean
+from dpcalc.bounds.pnsgd.averages import blocks_of, bowed, mean
 from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, TIMES, Link
 from dpcalc.bounds.pnsgd.links import DIRECT, coded
 from dpcalc.bounds.pnsgd.positions import Ratio
@@ -45,14 +45,29 @@ _NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
 
 def last_many(epsilon: Array, along: Along, ways: dict[float, Any] | None = None) -> Array:
     """log d at the last node, never below it, for every ε."""
-    last: Array = _followed(epsilon, along, np.array([*[0.0] * (len(along.nodes) - 1), 1.0]), ways)[-1]
+    codes = None if ways is None else np.zeros((len(along.nodes), len(epsilon)), int)
+    last: Array = follow_many(epsilon, along, np.array([*[0.0] * (len(along.nodes) - 1), 1.0]), codes)[0][-1]
+    if ways is not None and codes is not None:
+        ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
     return last
 
 
 def average_many(epsilon: Array, along: Along, n: int, ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_{m<n} d_m for every ε, in blocks from above."""
-    lengths = np.diff([*along.nodes, n]).astype(float)
-    return mean(_followed(epsilon, along, lengths, ways), lengths)
+    blocks = blocks_of(tuple(along.nodes), n)
+    lengths = blocks.lengths.astype(float)
+    codes = None if ways is None else np.zeros((len(along.nodes), len(epsilon)), int)
+    logs, direct = follow_many(epsilon, along, lengths, codes)
+    r, falls = along.mu.many(blocks.at), np.ones(logs.shape, bool)
+    falls[1:] = direct[1:] < logs[:-1]
+    found = mean(logs, lengths, bowed(epsilon, along.mu, r, blocks, logs, falls & (logs == direct)))
+    falls[1:] = direct[1:] < direct[:-1]
+    other = mean(direct, lengths, bowed(epsilon, along.mu, r, blocks, direct, falls))  # blocks may gain less than chords do
+    if ways is not None and codes is not None:
+        codes[:, other < found] = np.where(falls, DIRECT, 0)[:, other < found]
+        ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
+    least: Array = np.minimum(found, other)
+    return least
 
 
 def one_by_one(epsilon: Array, at: Callable[[float], tuple[float, list[Link]]], ways: dict[float, Any] | None) -> Array:
@@ -69,24 +84,15 @@ def as_mu(epsilon: float, along: Along) -> list[float]:
     return found
 
 
-def _followed(epsilon: Array, along: Along, lengths: Array, ways: dict[float, Any] | None) -> Array:
-    """With `ways`, how: for every ε its links as whole numbers (links.py)."""
-    if ways is None:
-        return follow_many(epsilon, along, lengths)
-    codes = np.zeros((len(along.nodes), len(epsilon)), int)
-    logs = follow_many(epsilon, along, lengths, codes)
-    ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
-    return logs
-
-
-def follow_many(epsilon: Array, along: Along, lengths: Array, codes: Array | None = None) -> Array:
-    """log d at every node (rows) for every ε (columns, rising): as μ-GDP, and by blocks from where these are of use. What counts is the sum
-    of d by `lengths`: where nothing of it is left, the last number holds on. `codes`, zeros, take in the links (links.py)."""
+def follow_many(epsilon: Array, along: Along, lengths: Array, codes: Array | None = None) -> tuple[Array, Array]:
+    """log d at every node (rows) for every ε (columns, rising): as μ-GDP, and by blocks from where these are of use; and as μ-GDP alone.
+    What counts is the sum of d by `lengths`: where nothing of it is left, the last number holds on. `codes`, zeros, take in the links, as
+    whole numbers (links.py)."""
     tried = _candidates(tuple(along.nodes))
     kappas = along.kappas(tried.block)
     with np.errstate(all="ignore"):
         logs = _direct(epsilon, along, lengths)
-        direct = None if codes is None else logs.copy()
+        direct = logs.copy()
         starts = _starts(epsilon, logs, along.nodes, tried, kappas, lengths)
         some = (starts < len(logs)).nonzero()[0]
         if len(some):
@@ -94,9 +100,9 @@ def follow_many(epsilon: Array, along: Along, lengths: Array, codes: Array | Non
             logs[:, some] = _by_blocks(epsilon[some], logs[:, some], starts[some], tried, kappas, lengths, links)
             if codes is not None:
                 codes[:, some] = links
-        if codes is not None and direct is not None:
+        if codes is not None:
             codes[1:][(codes[1:] == 0) & (direct[1:] < logs[:-1])] = DIRECT
-    return logs
+    return logs, direct
 
 
 def _direct(epsilon: Array, along: Along, lengths: Array) -> Array:

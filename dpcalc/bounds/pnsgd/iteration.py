@@ -29,6 +29,11 @@ FELDMAN = "Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.0665
 def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Shares:
     """m → μ_m, with c = 1 − ηρ."""
     check_step_size(learning_rate, smoothness, strong_convexity)
+    return shares(level, lipschitz, learning_rate, strong_convexity)
+
+
+def shares(level: float, lipschitz: float, learning_rate: float, strong_convexity: float) -> Shares:
+    """The same at any learning rate, as formulas take it."""
     return Shares(move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity))
 
 

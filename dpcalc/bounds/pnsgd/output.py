@@ -40,6 +40,14 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
     return Powers(first, log_factor(learning_rate, smoothness, strong_convexity))
 
 
+def ratios_about(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Powers:
+    """The same, as formulas take it: steady where c >= 1, too."""
+    top, bottom = steepest(learning_rate, strong_convexity, smoothness)
+    if top < bottom:
+        return ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
+    return Powers(up(2 * learning_rate * lipschitz / level, 1e-15), 0.0)
+
+
 @kept_numbers
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,
                  strong_convexity: float) -> Callable[[int], Any]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_about, ratios_exact
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta
 
 
@@ -24,15 +24,15 @@ def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None
     return average(epsilon, ratios(**p), n, fine if fine <= COARSE else FINE, ways)
 
 
-def exact(mp: Any, epsilon: float, n: int, way: int = FINE, **p: float) -> Any:
-    return average_exact(mp, epsilon, ratios_exact(mp, **p), n, way)
+def exact(mp: Any, epsilon: float, n: int, way: int | None = None, **p: float) -> Any:
+    return average_exact(mp, epsilon, ratios_exact(mp, **p), ratios_about(**p), n, way)
 
 
 BOUND = Bound(
     name="output-perturbation-shuffled-exact",
     kind="profile",
-    statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in blocks, at most 1.6 % above "
-    "it (exact to n = 64)",
+    statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in blocks, by chords of θ, "
+    "at most 1.6 % above it (exact to n = 64)",
     source=f"{SOURCE}; joint convexity",
     assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
     params=(*OUTPUT, "n"),

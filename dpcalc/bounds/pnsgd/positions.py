@@ -6,9 +6,9 @@ shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/�
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from math import exp, expm1, fsum, inf, log
 from typing import Any, NamedTuple
 
@@ -19,6 +19,11 @@ from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, bracket_n
 from dpcalc.numerics.rounding import up
 
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
+_ALONE = 4  # times that, the positions that are looked at one by one; at most FINE
+_GENTLY, _SMALL = 16, 15.0  # how fine blocks of θ are where it changes gently; an ε up to which it may
+_STEEPLY = 0.25  # of log c^n: more than it falls gently
+LOWEST = -745.0  # of a logarithm in units of the largest term; rounded up to it
+SURELY, UNSURE = 1 - 1e-11, 1e-6  # part of a value that the true one is not below; far more than ratios are rounded by, relative
 _COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
 _APART = 1.01  # two ε for a slope
 _LOOKS = 8  # blocks: whether those that are left still count is asked so often
@@ -63,6 +68,14 @@ class Shares(NamedTuple):
 
         return scaled_many(self.first, log_shares(self.log_c, m))
 
+    def bend(self, m: int) -> float:
+        """ℓ″/ℓ′² of ℓ = log ratio."""
+        return 2 * exp(min(2 * (m + 1) * self.log_c, 700.0)) if self.log_c else 2.0
+
+    def gentle(self, n: int) -> bool:
+        """Whether it falls up to n about as a power of m does."""
+        return -n * self.log_c <= _STEEPLY
+
 
 class Powers(NamedTuple):
     """m → first·c^m in the same way."""
@@ -80,6 +93,12 @@ class Powers(NamedTuple):
 
         return scaled_many(self.first, where(m > 0, 2 * maximum(m, 1) * self.log_c, 0.0))
 
+    def bend(self, m: int) -> float:
+        return 0.0
+
+    def gentle(self, n: int) -> bool:
+        return -n * self.log_c <= _STEEPLY
+
 
 Ratio = Shares | Powers
 
@@ -95,37 +114,51 @@ def share_exact(mp: Any, c: Any, m: int) -> Any:
     return power * (1 - each) / (1 - power * each)
 
 
-@lru_cache(maxsize=8)
-def starts(n: int, fine: int = FINE) -> list[int]:
-    """First position of every block of 0..n−1; blocks are at most 1/fine of their start."""
+@lru_cache(maxsize=16)
+def starts(n: int, fine: int = FINE, alone: int = 0) -> list[int]:
+    """First position of every block of 0..n−1; blocks are at most 1/fine of their start, and single positions before `alone`."""
     found, m = [], 0
     while m < n:
         found.append(m)
-        m += 1 + m // fine
+        m += 1 + (m // fine if m >= alone else 0)
     return found
 
 
-def log_average(log_at: Callable[[int], float], n: int, fine: int = FINE) -> float:
-    """log of (1/n)Σ_{m<n} e^{f(m)} for a decreasing f, from above: at most 1/64 of it too large, exact for n <= 64.
+@lru_cache(maxsize=16)
+def heads(n: int, fine: int) -> list[int]:
+    """The same, the first ones alone, and n − 1: where θ is looked at for an average of it."""
+    found = starts(n, fine, min(FINE, _ALONE * fine))
+    return found if found[-1] == n - 1 else [*found, n - 1]
 
-    Σ over a block is at most its length times its first term; the lengths grow by 1/64, so that the excess is at most
-    Σ_j f_j (s_j − s_{j−1}) <= (1/64) Σ_j f_{j} s_{j−1}. What is left is closed by one block once it is below 1e-13 of the sum.
+
+def suited(epsilon: float, ratio: Ratio, n: int) -> int:
+    """How fine blocks are to be: θ falls gently in log m where ε is not large, and the ratio does; chords leave a square of it then."""
+    return _GENTLY if epsilon <= _SMALL and ratio.gentle(n) else FINE
+
+
+def average_theta(epsilon: float, ratio: Ratio, n: int, fine: int | None = None) -> float:
+    """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m, to a limit perhaps: equal ones are looked up. From above, exact for n <= 64.
+
+    Blocks are taken by chords where θ is convex or concave (bows), else by their first terms. By first terms alone, as they grow by 1/fine,
+    the excess would be Σ_j f_j (s_j − s_{j−1}) <= (1/fine) Σ_j f_j s_{j−1}. What is left is closed by one block once it is below 1e-13 of
+    the sum.
     """
-    heads = starts(n, fine)
-    first = log_at(0)
+    at, theta = heads(n, fine or suited(epsilon, ratio, n)), cache(lambda r: log_gaussian(epsilon, r))
+    first = theta(ratio(0))
     if first == -inf:
         return -inf
-    terms, total = [1.0], 1.0
-    for j in range(1, len(heads)):
-        term = log_at(heads[j]) - first
-        left = n - heads[j]
-        if (rest := left * exp(term) if term > -745 else 0.0) < 1e-13 * total:
-            terms.append(rest if rest > 0 else left * 5e-324)
+    heights, total = [1.0], 1.0
+    for m, end in pairwise(at):
+        heights.append(exp(max(theta(ratio(end)) - first, LOWEST)))
+        if (n - end) * heights[-1] < 1e-13 * total:
             break
-        length = (heads[j + 1] if j + 1 < len(heads) else n) - heads[j]
-        terms.append(length * exp(term))
-        total += terms[-1]
-    return min(first, up(first + log(fsum(terms)) - log(n), 4e-16) + (rounding(n) if len(terms) > 1 else 0.0))
+        total += (end - m) * heights[-1]
+    return log_mean(first, block_sums(heights, at, n, bows(epsilon, ratio, at)), n)
+
+
+def log_mean(first: float, sums: list[float], n: int) -> float:
+    """log of (1/n)Σ, from above, of sums in units of e^first, which is the largest term."""
+    return min(first, up(first + log(fsum(sums)) - log(n), 4e-16) + (rounding(n) if n > 1 else 0.0))
 
 
 def rounding(n: int) -> float:
@@ -133,29 +166,76 @@ def rounding(n: int) -> float:
     return 1e-15 * (1 + log(n))
 
 
-def average_exact(mp: Any, epsilon: float, ratio: Callable[[int], Any], n: int, fine: int = FINE) -> Any:
-    """(1/n)Σ_m θ(ε, r_m) in the same blocks at high precision; without what shows in no digit, but in ball arithmetic."""
-    heads, balls = [*starts(n, fine), n], hasattr(mp, "between")
-    total, last, term, nothing = mp.mpf(0), None, mp.mpf(0), mp.mpf(10) ** -(2 * mp.dps)
-    for k, (a, b) in enumerate(pairwise(heads)):
-        r = ratio(a)
-        if balls or r != last:
-            term, last = theta(mp, epsilon, r), r
-        total += (b - a) * term
-        if not balls and k % _LOOKS == 0 and (n - b) * term <= nothing * total:
+def block_sums(values: Sequence[Any], at: Sequence[int], n: int, bows: Iterable[int], straight: Sequence[bool] | None = None,
+               surely: float = SURELY) -> list[Any]:
+    """Not less than Σ f over each block of 0..n−1 of a falling f, from bounds on its values at the first positions, which f is at least
+    `surely` times; the last one holds on to n. A convex f lies below its chords, a concave one below that of the block before, prolonged:
+    `bows` say which it is, where the values are `straight` those of such an f."""
+    found = []
+    for j, (here, bow) in enumerate(zip(values, chain(islice(bows, len(values) - 1), (0,)), strict=True)):
+        length = (at[j + 1] if j + 1 < len(values) else n) - at[j]
+        if straight and bow and not (straight[j] and straight[j + bow]):
+            bow = 0
+        if bow > 0:
+            found.append((here * (length + 1) + values[j + 1] * (length - 1)) / 2)
+        elif bow < 0:
+            drop = values[j - 1] * surely - here
+            drop = max(drop, 0.0) if surely < 1 else drop
+            found.append(here * length - drop * (length * (length - 1)) / (2 * (at[j] - at[j - 1])))
+        else:
+            found.append(here * length)
+    return found
+
+
+def bows(epsilon: float, ratio: Ratio, at: Sequence[int]) -> Iterator[int]:
+    """For every block between nodes: 1 where m → θ(ε, r_m) is surely convex over it, −1 where it is concave over it and the one before, 0
+    where neither is sure, or it is a single position.
+
+    With a = ε/r − r/2, b = a + r and ℓ = log r_m, as ∂θ/∂r = φ(a), θ″ = φ(a)·r·(ℓ′²(1 + ab) + ℓ″), ℓ″ >= 0. ab = ε²/r² − r²/4 rises in m:
+    once it is above −1, θ is convex from there on. ∎
+    """
+    sure, start = False, None
+    for j, (a, b) in enumerate(pairwise(at)):
+        if sure or b == a + 1:
+            yield int(b > a + 1)
+            start = None
+            continue
+        turn, error, bend = start or _bent(epsilon, ratio, a)
+        if sure := turn >= error:
+            yield 1
+            continue
+        start = later, unsure, last = _bent(epsilon, ratio, b)  # ℓ″/ℓ′² rises or falls all the way
+        if turn + min(bend, last) >= error:
+            yield 1
+        else:
+            yield -1 if j and later + max(ratio.bend(at[j - 1]), last) * (1 + UNSURE) <= -unsure else 0
+
+
+def _bent(epsilon: float, ratio: Ratio, m: int) -> tuple[float, float, float]:
+    """1 + ab, more than what rounding does to it, and ℓ″/ℓ′²."""
+    r = ratio(m)
+    x, y = epsilon / r if r else inf, r / 2
+    return 1 + x * x - y * y, UNSURE * (1 + x * x + y * y), ratio.bend(m)
+
+
+def average_exact(mp: Any, epsilon: float, exactly: Callable[[int], Any], ratio: Ratio, n: int, fine: int | None = None) -> Any:
+    """(1/n)Σ_m θ(ε, r_m) in the same blocks at high precision; without what shows in no digit, but in ball arithmetic. The same bows are
+    taken, by `ratio` in doubles: these are sure."""
+    near = float(epsilon)
+    at, balls, nothing = heads(n, fine or suited(near, ratio, n)), hasattr(mp, "between"), mp.mpf(10) ** -(2 * mp.dps)
+    r = exactly(0)
+    values = [theta(mp, epsilon, r)]
+    for k, m in enumerate(at[1:], 1):
+        last, r = r, exactly(m)
+        values.append(theta(mp, epsilon, r) if balls or r != last else values[-1])
+        if not balls and k % _LOOKS == 0 and (n - m) * values[-1] <= nothing * values[0]:
             break
-    return total / n
-
-
-def average_theta(epsilon: float, ratio: Ratio, n: int, fine: int = FINE) -> float:
-    """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m, to a limit perhaps: equal ones are looked up."""
-    at = cache(lambda r: log_gaussian(epsilon, r))
-    return log_average(lambda m: at(ratio(m)), n, fine)
+    return mp.fsum(block_sums(values, at, n, bows(near, ratio, at), surely=1)) / n
 
 
 def invert_average(log_delta: float, ratio: Ratio, n: int) -> float:
     """The ε at which `average_theta` is log δ, safe."""
-    return invert(lambda e, fine: average_theta(e, ratio, n, fine), log_delta)
+    return invert(lambda e, fine: average_theta(e, ratio, n, fine if fine < FINE else None), log_delta)
 
 
 def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:

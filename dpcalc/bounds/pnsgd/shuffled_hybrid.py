@@ -1,22 +1,24 @@
 """Shuffled projected noisy SGD, by iteration and contraction together: the sharpest bound here.
 
 δ(ε) <= (1/n)Σ_m d_m by joint convexity over the position of the record, d_m as in fixed-order-hybrid. d_m falls in m (data
-processing), so the sum is bounded in blocks by their first terms, at most 1/64 too large. Where Theorem 2 of Sordello
-et al. 2021 is smaller than that (the two can only differ by the blocks), it is the value.
+processing), so the sum is bounded in blocks by their first terms, at most 1/64 too large, or by chords where d_m is
+θ(ε, μ_m) and convex or concave. Where Theorem 2 of Sordello et al. 2021 is smaller than that (the two can only differ
+by the blocks), it is the value.
 """
 
-from math import exp, fsum, log
+from collections.abc import Callable
+from itertools import chain, repeat
+from math import exp, inf, log
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import shuffled_contraction
-from dpcalc.bounds.pnsgd.chain import Link, Way, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, along, path, walk_exact
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd.chain import Link, Path, Way, follow
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, along, path, shares, walk_exact
+from dpcalc.bounds.pnsgd.laws import GAUSSIAN, log_gaussian
 from dpcalc.bounds.pnsgd.links import coded
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert, rounding
+from dpcalc.bounds.pnsgd.positions import COARSE, FINE, LOWEST, SURELY, block_sums, bows, invert, log_mean
 from dpcalc.bounds.pnsgd.step import SETTING
-from dpcalc.numerics.rounding import up
 from dpcalc.numerics.work import remembered
 
 
@@ -31,23 +33,64 @@ def _blocks(epsilon: float, n: int, fine: int, arrays: bool = False, **p: Any) -
         """Whether what is left is a negligible part of the sum; adds up the blocks on its way."""
         if j == 0:
             top[0] = log_d
-        height = exp(max(log_d - top[0], -745.0))
+        height = exp(max(log_d - top[0], LOWEST))
         if j and (n - nodes[j]) * height < negligible * total[0]:
             return True
         total[0] += height * (nodes[j + 1] - nodes[j])
         return False
 
-    if arrays:
-        from dpcalc.bounds.pnsgd.chain_many import as_mu
+    direct = dict[int, float]()
+    at_mu = _at_mu(epsilon, walk, n, fine, p) if arrays else lambda j: log_gaussian(epsilon, walk.mu(j))
 
-        logs, links = follow(epsilon, walk, enough, as_mu(epsilon, along(n, fine, 0, **p)).__getitem__)
-    else:
-        logs, links = follow(epsilon, walk, enough)
-    if logs[0] == float("-inf"):
-        return logs[0], links, nodes
-    ends = [*nodes[1 : len(logs)], n]
-    terms = [(b - a) * exp(max(d - logs[0], -745.0)) for a, b, d in zip(nodes, ends, logs, strict=False)]
-    return min(logs[0], up(logs[0] + log(fsum(terms)) - log(n), 4e-16) + rounding(n)), links, nodes
+    def as_mu(j: int) -> float:
+        direct[j] = found = at_mu(j)
+        return found
+
+    logs, links = follow(epsilon, walk, enough, as_mu)
+    first = logs[0]
+    if first == -inf:
+        return first, links, nodes
+    mean = _log_mean(epsilon, logs, links, nodes, n, p)
+    alone = _alone(direct, as_mu, nodes, n, mean - first + log(n), negligible)
+    if alone and (other := _log_mean(epsilon, alone, straight := [Link(-1, 0, 0)] * len(alone), nodes, n, p)) < mean:
+        return other, straight, nodes
+    return mean, links, nodes
+
+
+def _alone(direct: dict[int, float], as_mu: Callable[[int], float], nodes: list[int], n: int, most: float,
+           negligible: float) -> list[float]:
+    """log d as μ-GDP alone, to where nothing counts, if the sum may be below e^most then, in units of the first: blocks may gain less than
+    chords do. Else none."""
+    found, last, total = [direct[0]], 1.0, 0.0
+    for j in range(1, len(nodes)):
+        found.append(direct[j] if j in direct else as_mu(j))
+        height = exp(max(found[-1] - found[0], LOWEST))
+        total += (nodes[j] - nodes[j - 1]) * (last + height) / 2 if nodes[j] > nodes[j - 1] + 1 else last
+        if total > exp(most):
+            return []
+        if (n - nodes[j]) * height < negligible * total:
+            break
+        last = height
+    return found
+
+
+def _at_mu(epsilon: float, walk: Path, n: int, fine: int, p: dict[str, Any]) -> Callable[[int], float]:
+    """What μ-GDP says at a node, by arrays."""
+    from dpcalc.bounds.pnsgd.chain_many import as_mu
+
+    return as_mu(epsilon, along(n, fine, 0, **p)).__getitem__
+
+
+def _log_mean(epsilon: float, logs: list[float], links: list[Link], nodes: list[int], n: int, p: dict[str, Any]) -> float:
+    return log_mean(logs[0], _sums(epsilon, [exp(max(d - logs[0], LOWEST)) for d in logs], links, nodes, n, p, SURELY), n)
+
+
+def _sums(epsilon: float, d: list[Any], links: list[Link], nodes: list[int], n: int, p: dict[str, Any], surely: float) -> list[Any]:
+    """Σ d_m over the blocks between nodes, from above; by chords where d is θ(ε, μ_m)."""
+    straight = [link.before < 0 for link in links]
+    last = next((j for j in reversed(range(len(d))) if straight[j]), 0)
+    mu = shares(**{name: p[name] for name in CONSTANT if name != "smoothness"})
+    return block_sums(d, nodes, n, chain(bows(epsilon, mu, nodes[: last + 2]), repeat(0)), straight, surely)
 
 
 def value(epsilon: float, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
@@ -101,15 +144,14 @@ def exact(mp: Any, epsilon: float, n: int, way: Way | None = None, **p: Any) -> 
     if not nodes:
         return shuffled_contraction.exact(mp, epsilon, n, law=GAUSSIAN, **p)
     d = walk_exact(mp, epsilon, links, nodes, **{k: v for k, v in p.items() if k != "smoothness"})
-    ends = [*nodes[1 : len(d)], n]
-    return mp.fsum((b - a) * x for a, b, x in zip(nodes, ends, d, strict=False)) / n
+    return mp.fsum(_sums(float(epsilon), d, links, nodes, n, p, 1)) / n
 
 
 BOUND = Bound(
     name="shuffled-hybrid",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ_{m<n} d_m, d_m as in fixed-order-hybrid; the sum is taken from above in blocks of at most 1/64 of the "
-    "positions before them, at most 1.6 % above it; at most the value of shuffled-contraction",
+    "positions before them, at most 1.6 % above it, by chords of θ where d_m is θ(ε, μ_m); at most the value of shuffled-contraction",
     source="dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
     assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", "Gaussian noise"),
     params=(*CONSTANT, "diameter", "n"),

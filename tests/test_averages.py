@@ -1,0 +1,133 @@
+"""Averages of θ over positions: blocks by chords, from above, close to the sum over every position."""
+
+import random
+from itertools import pairwise
+from math import exp, log
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd import averages, iteration, positions, shuffled_hybrid, shuffled_iteration, smooth_nonconvex_shuffled_exact
+from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd.positions import FINE, Powers, Shares
+from dpcalc.numerics.mpquick import context
+
+
+def cases(count, seed, longest=2e4):
+    rng = random.Random(seed)
+    for _ in range(count):
+        n = int(exp(rng.uniform(log(65), log(longest))))
+        log_c = rng.choice((0.0, rng.choice((-1, 1)) * exp(rng.uniform(-3, 8)) / n))
+        ratio = (Powers if log_c < 0 and rng.random() < 0.5 else Shares)(exp(rng.uniform(-4, 7)), log_c)
+        yield rng.choice((0.0, exp(rng.uniform(-6, 3)), exp(rng.uniform(-6, 8)))), ratio, n
+
+
+def test_bows_are_those_of_theta():
+    """Second differences of θ at 60 digits, over the whole block and where it begins and ends."""
+    seen, mp = {-1: 0, 0: 0, 1: 0}, context()
+    mp.dps = 60
+    for epsilon, ratio, n in cases(40, 1):
+        exactly = Exactly(mp, ratio)
+        at = positions.heads(n, 16)
+        for j, bow in enumerate(positions.bows(epsilon, ratio, at)):
+            seen[bow] += at[j + 1] > at[j] + 1
+            a, b = at[j] if bow > 0 else at[j - 1], at[j + 1]
+            if not bow or j % 5 or log_gaussian(epsilon, ratio(b)) < -1e4:
+                continue
+            for low, high in ((a, b), (a, a + 2), (b - 2, b)):
+                ends = theta(mp, epsilon, exactly(low)), theta(mp, epsilon, exactly(high))
+                middle = theta(mp, epsilon, exactly(mp.mpf(low + high) / 2))
+                assert bow * (sum(ends) / 2 - middle) >= -mp.mpf(10) ** -50 * ends[0], (epsilon, ratio, n, j)
+    assert seen[1] > 1000 and seen[-1] > 100 and seen[0] < 300
+
+
+class Exactly:
+    """The printed ratio, at any real m."""
+
+    def __init__(self, mp, ratio):
+        self.mp, self.first, self.power = mp, mp.mpf(ratio.first), isinstance(ratio, Powers)
+        self.log_c = mp.mpf(ratio.log_c)
+
+    def __call__(self, m):
+        mp, log_c = self.mp, self.log_c
+        if self.power:
+            return self.first * mp.exp(m * log_c)
+        if log_c == 0:
+            return self.first / mp.sqrt(m + 1)
+        return self.first * mp.sqrt(mp.exp(2 * m * log_c) * mp.expm1(2 * log_c) / mp.expm1(2 * (m + 1) * log_c))
+
+
+def true(epsilon, ratio, n):
+    """log of the average over every position."""
+    logs = np.array([log_gaussian(epsilon, ratio(m)) for m in range(n)])
+    return logs[0] + log(np.exp(np.maximum(logs - logs[0], -740)).sum() / n)
+
+
+HARD = [(1955.88, Shares(668.458, 0.0), 4425), (15.0, Shares(157.1, 0.0), 3225), (12.69, Shares(273.96, -0.011), 9000),
+        (14.9, Shares(118.87, -0.25 / 1525), 1525), (61.167, Powers(58.72, -4.6e-4), 4600), (0.0, Shares(30.0, 1e-3), 5000)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_averages_are_close_from_above(seed):
+    gentle = 0
+    for epsilon, ratio, n in [*(HARD if not seed else ()), *cases(60, seed, 3000)]:
+        if (exact := true(epsilon, ratio, n)) < -600:
+            continue
+        found = positions.average_theta(epsilon, ratio, n)
+        gently = positions.suited(epsilon, ratio, n) < FINE
+        gentle += gently
+        assert -1e-12 <= found - exact < (0.005 if gently else 0.016), (epsilon, ratio, n)
+        for fine in (FINE, 16, 4):
+            found = positions.average_theta(epsilon, ratio, n, fine)
+            many = averages._average_theta(np.array([0.0, epsilon]), ratio, n, fine)
+            assert -1e-12 <= found - exact < 1 / fine and -1e-11 <= many[1] - found < 1e-8
+    assert gentle > 10
+
+
+@pytest.mark.parametrize("first, c", [(160.0, 0.0), (30.0, 1e-3), (3.0, 0.0)])
+def test_the_formula_in_the_same_blocks(first, c):
+    """Where θ is concave, too."""
+    mp, p = mpmath.mp.clone(), {"level": 2 / first, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": c}
+    mp.dps = 40
+    bound, p = (smooth_nonconvex_shuffled_exact, p) if c else (shuffled_iteration, {**p, "strong_convexity": 0.0})
+    for epsilon in (0.01, 2.1):
+        exact = mp.log(bound.exact(mp, epsilon, **p, n=6000))
+        assert 0 <= bound.value(epsilon, **p, n=6000) - exact < 2e-11
+
+
+def test_a_hybrid_whose_blocks_gain_less_than_chords_do():
+    """It was 1.5e-8 above iteration."""
+    p = {"level": 1.4729598254898848, "lipschitz": 0.6254299894705422, "learning_rate": 0.23747860312822433, "smoothness": 0.025586089398095504,
+         "strong_convexity": 0.002170367367354322, "n": 52140}
+    epsilon, diameter = 0.008825843947154821, 24.556625521390615
+    hybrid, alone = shuffled_hybrid.value(epsilon, diameter=diameter, **p), shuffled_iteration.value(epsilon, **p)
+    assert alone - 1e-9 < hybrid <= alone + 1e-12
+    ways = {}
+    many = shuffled_hybrid.blocks(np.array([epsilon]), 10, diameter=diameter, ways=ways, **p)
+    assert hybrid < many[0] < hybrid + 0.02
+
+
+@pytest.mark.parametrize("fine", [4, 10, 22, 45])
+def test_a_hybrid_in_the_blocks_of_arrays(fine):
+    """Their links prove the number that is told with them."""
+    from dpcalc.bounds.pnsgd.links import decoded
+
+    mp, p = mpmath.mp.clone(), {"level": 0.5, "lipschitz": 1.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0, "n": 30000}
+    mp.dps = 30
+    for diameter, epsilons in ((2.0, [0.1, 1.0, 4.0]), (50.0, [0.1, 1.0, 4.0])):
+        ways = {}
+        found = shuffled_hybrid.blocks(np.array(epsilons), fine, diameter=diameter, ways=ways, **p)
+        nodes = iteration.nodes(p["n"], fine)
+        for epsilon, log_d in zip(epsilons, found, strict=True):
+            exact = mp.log(shuffled_hybrid.exact(mp, epsilon, diameter=diameter, way=(nodes, decoded(nodes, ways[epsilon].tolist())), **p))
+            assert -1e-12 <= log_d - exact < 3e-9 * abs(log_d)
+
+
+def test_blocks_hold_all_positions_once():
+    for n in (1, 2, 64, 65, 66, 1000, 10**12):
+        for fine in (4, 16, 64):
+            at = positions.heads(n, fine)
+            assert at[0] == 0 and at[-1] == n - 1 and all(0 < b - a <= 1 + a // fine for a, b in pairwise(at))
+            assert at[: min(n, 4 * fine, 64)] == list(range(min(n, 4 * fine, 64)))
