@@ -5,11 +5,13 @@ import json
 import os
 import subprocess
 import sys
+from math import log1p
 
 import pytest
 from calling import call
 from test_found_from_outside import answer, number, refusal
 
+from dpcalc.bounds.conversions import outcomes
 from dpcalc.verify import report
 from dpcalc.verify.report import verify
 
@@ -162,3 +164,11 @@ def test_a_warning_that_cannot_be_written(monkeypatch):
 
     warn("nothing")
     assert code == 1 and out.split()[-1] == "4.377178095681332"
+
+
+def test_outcomes_that_are_alike_lose_nothing():
+    """ε was 1e-16; next to it, it is known to its last digits."""
+    assert answer("convert --from outcomes --p .5,.5 --q .5,.5 --delta 0")["result"]["epsilon"] == 0
+    p, q = (0.5, 0.5), (0.5 + 2**-40, 0.5 - 2**-40)
+    loss = -log1p(-(2**-39))
+    assert loss <= outcomes.pure(p, q) <= loss * (1 + 3e-15)

@@ -17,7 +17,7 @@ def pure(p: Vector, q: Vector) -> float:
     pairs = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
     if any(a == 0 or b == 0 for a, b in pairs):
         raise OutOfScope("no-solution", "an outcome is possible on one data set only: there is no pure ε", "--delta")
-    return max(up(abs(log(a) - log(b)), 1e-15) + 1e-16 for a, b in pairs)
+    return max(up(abs(_log_ratio(a, b)), 1e-15) for a, b in pairs)
 
 
 def value(epsilon: float, p: Vector, q: Vector) -> float:

@@ -49,30 +49,36 @@ def _average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
     blocks = blocks_of(tuple(heads(n, fine)), n)
     r = ratio.many(blocks.at)
     logs = log_theta(epsilon, r[:, None])
-    return mean(logs, blocks.lengths, less=bowed(epsilon, ratio, r, blocks, logs))
+    return mean(logs, blocks, bows_many(epsilon, ratio, r, blocks))
 
 
-def bowed(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks, logs: Array, straight: Array | None = None) -> Array:
-    """How much less Σ θ(ε, r_m) is surely than by first terms, in units of the first, by positions.bows; `straight` as in block_sums."""
+class Bows(NamedTuple):
+    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere) and concave (None: nowhere)."""
+
+    convex: Array | None
+    concave: Array | None
+
+    def of(self, columns: Array) -> Bows:
+        return Bows(*(None if x is None else x[:, columns] for x in self))
+
+
+def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
     k = blocks.longer
-    if not len(k):
-        return np.zeros(len(epsilon))
-    f = np.exp(np.maximum(logs - np.maximum(logs[0], _LEAST), LOWEST))
-    bend = np.array([ratio.bend(m) for m in blocks.at.tolist()])[:, None]
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        x, y = (epsilon / np.maximum(r, 1e-300)[:, None]) ** 2, (r[:, None] / 2) ** 2
-        turn, error = 1 + x - y, UNSURE * (1 + x + y)
-        before, length, gap = np.maximum(k - 1, 0), blocks.lengths[k, None], blocks.lengths[np.maximum(k - 1, 0), None]
-        convex = turn[k] + np.minimum(bend[k], bend[k + 1]) >= error[k]
-        concave = turn[k + 1] + np.maximum(bend[before], bend[k + 1]) * (1 + UNSURE) <= -error[k + 1]
-    concave &= ~convex & (k > 0)[:, None]
-    if straight is not None:
-        convex &= straight[k] & straight[k + 1]
-        concave &= straight[k] & straight[before]
-    by_chord = (f[k] - f[k + 1]) * ((length - 1) / 2)
-    prolonged = np.maximum(f[before] * SURELY - f[k], 0.0) * (length * ((length - 1) / (2 * gap)))
-    less: Array = np.where(convex, by_chord, np.where(concave, prolonged, 0.0)).sum(axis=0)
-    return less
+        if not len(k) or bool(np.greater_equal(*_turns(epsilon, r[k[:1]])).all()):
+            return Bows(None, None)
+        rows = np.append(k, k[-1] + 1)  # those of several positions follow each other
+        turn, error = _turns(epsilon, r[rows])
+        bend, before = ratio.bends(blocks.at[rows])[:, None], ratio.bends(blocks.at[np.maximum(k - 1, 0)])[:, None]
+        convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
+        concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
+    return Bows(convex, concave if concave.any() else None)
+
+
+def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
+    """1 + ab for every r (rows), and more than what rounding does to it."""
+    x, y = (epsilon / np.maximum(r, LEAST_RATIO)[:, None]) ** 2, (r[:, None] / 2) ** 2
+    return 1 + x - y, UNSURE * (1 + x + y)
 
 
 def log_shares(log_c: float, m: Array) -> Array:
@@ -93,11 +99,31 @@ def scaled_many(first: float, log_square: Array) -> Array:
     return np.where(log_square == -inf, 0.0, np.maximum(LEAST_RATIO, found))
 
 
-def mean(logs: Array, lengths: Array, less: Any = 0.0) -> Array:
-    """log of the mean of e^logs down the rows, each as often as its length says, from above; the first row is the largest. `less`, in its
-    units, is what their sum surely is less."""
+def mean(logs: Array, blocks: Blocks, bows: Bows, straight: Array | None = None) -> Array:
+    """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the largest. By chords
+    where the logs are `straight` those of θ (None: everywhere), as positions.block_sums."""
     top = np.maximum(logs[0], _LEAST)
-    total = lengths @ np.exp(np.maximum(logs - top, LOWEST)) - less
-    found = top + np.log(total) - log(lengths.sum()) + 1e-15 * len(lengths) * (1 + np.abs(top))
+    f = np.exp(np.maximum(logs - top, LOWEST))
+    total = blocks.lengths @ f - _bowed(f, blocks, bows, straight)
+    found = top + np.log(total) - log(blocks.lengths.sum()) + 1e-15 * len(blocks.lengths) * (1 + np.abs(top))
     bound: Array = np.minimum(logs[0], found)
     return bound
+
+
+def _bowed(f: Array, blocks: Blocks, bows: Bows, straight: Array | None) -> Any:
+    """How much less than by first terms the sum surely is."""
+    k = blocks.longer
+    if not len(k):
+        return 0.0
+    half = (blocks.lengths[k] - 1) / 2
+    convex = bows.convex
+    if straight is not None:
+        both = straight[k] & straight[k + 1]
+        convex = both if convex is None else convex & both
+    falls = f[k] - f[k + 1]
+    less: Array = half @ (falls if convex is None else np.where(convex, falls, 0.0))
+    if bows.concave is not None:
+        before = np.maximum(k - 1, 0)
+        concave = bows.concave if straight is None else bows.concave & straight[k] & straight[before]
+        less += (half * blocks.lengths[k] / blocks.lengths[before]) @ np.where(concave, np.maximum(f[before] * SURELY - f[k], 0.0), 0.0)
+    return less

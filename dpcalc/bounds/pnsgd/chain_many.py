@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.averages import blocks_of, bowed, mean
+from dpcalc.bounds.pnsgd.averages import blocks_of, bows_many, mean
 from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, TIMES, Link
 from dpcalc.bounds.pnsgd.links import DIRECT, coded
 from dpcalc.bounds.pnsgd.positions import Ratio
@@ -55,19 +55,23 @@ def last_many(epsilon: Array, along: Along, ways: dict[float, Any] | None = None
 def average_many(epsilon: Array, along: Along, n: int, ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_{m<n} d_m for every ε, in blocks from above."""
     blocks = blocks_of(tuple(along.nodes), n)
-    lengths = blocks.lengths.astype(float)
     codes = None if ways is None else np.zeros((len(along.nodes), len(epsilon)), int)
-    logs, direct = follow_many(epsilon, along, lengths, codes)
-    r, falls = along.mu.many(blocks.at), np.ones(logs.shape, bool)
+    logs, direct = follow_many(epsilon, along, blocks.lengths.astype(float), codes)
+    bows, falls = bows_many(epsilon, along.mu, along.mu.many(blocks.at), blocks), np.ones(logs.shape, bool)
     falls[1:] = direct[1:] < logs[:-1]
-    found = mean(logs, lengths, bowed(epsilon, along.mu, r, blocks, logs, falls & (logs == direct)))
-    falls[1:] = direct[1:] < direct[:-1]
-    other = mean(direct, lengths, bowed(epsilon, along.mu, r, blocks, direct, falls))  # blocks may gain less than chords do
+    found = mean(logs, blocks, bows, falls & (logs == direct))
+    mixed = (logs != direct).any(axis=0).nonzero()[0]
+    if len(mixed):  # blocks may gain less than chords do
+        alone, falls = direct[:, mixed], falls[:, mixed]
+        falls[1:] = alone[1:] < alone[:-1]
+        other = mean(alone, blocks, bows.of(mixed), falls)
+        better = other < found[mixed]
+        found[mixed[better]] = other[better]
+        if codes is not None:
+            codes[1:, mixed[better]] = np.where(falls[1:, better], DIRECT, 0)
     if ways is not None and codes is not None:
-        codes[:, other < found] = np.where(falls, DIRECT, 0)[:, other < found]
         ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
-    least: Array = np.minimum(found, other)
-    return least
+    return found
 
 
 def one_by_one(epsilon: Array, at: Callable[[float], tuple[float, list[Link]]], ways: dict[float, Any] | None) -> Array:

@@ -72,6 +72,11 @@ class Shares(NamedTuple):
         """ℓ″/ℓ′² of ℓ = log ratio."""
         return 2 * exp(min(2 * (m + 1) * self.log_c, 700.0)) if self.log_c else 2.0
 
+    def bends(self, m: Any) -> Any:
+        from numpy import exp, minimum
+
+        return 2 * exp(minimum(2 * (m + 1) * self.log_c, 700.0)) if self.log_c else 2.0 + 0 * m
+
     def gentle(self, n: int) -> bool:
         """Whether it falls up to n about as a power of m does."""
         return -n * self.log_c <= _STEEPLY
@@ -95,6 +100,9 @@ class Powers(NamedTuple):
 
     def bend(self, m: int) -> float:
         return 0.0
+
+    def bends(self, m: Any) -> Any:
+        return 0.0 * m
 
     def gentle(self, n: int) -> bool:
         return -n * self.log_c <= _STEEPLY
