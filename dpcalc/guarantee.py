@@ -66,15 +66,18 @@ Part = Annotated[Gaussian | Laplace | RandomizedResponse, Field(discriminator="n
 
 class _Kind(_Model):
     """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is not proven; which data
-    sets are neighbours, where that is known."""
+    sets are neighbours, where that is known; at which index of a run the record is that it is about, where it is about that one alone (of a
+    composition: at which of the runs)."""
 
     adjacency: Literal["add-remove", "replace-one"] | None = None
+    index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
     bound: str | None = None
 
     def told(self) -> dict[str, Any]:
         """As JSON, for the record of an answer; one that was read is proven, and need not say so."""
-        return self.model_dump(mode="json", exclude={"status", "bound", *(() if self.adjacency else ("adjacency",))})
+        unknown = {name for name in ("adjacency", "index") if getattr(self, name) is None}
+        return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
 
 
 class Mechanisms(_Kind):

@@ -20,6 +20,8 @@ Params = Mapping[str, Any]
 _LARGEST = 700.0  # log of a number that is told in full
 BOTH, GAUSSIAN = ("gaussian", "laplace"), ("gaussian",)
 
+_CONVERSIONS = {"rdp-improved", "rdp-mironov", "rdp-optimal"}
+
 
 class Entry(NamedTuple):
     """A bound: the name it also answers to, the options it needs beyond noise and n, the noises it covers, and whether it
@@ -40,11 +42,12 @@ class Entry(NamedTuple):
 def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[str], unknown: str | None) -> tuple[Entry, ...]:
     """The entries that --bound names, or else the usual ones whose options are there. Raises DpcalcError for what is missing."""
     fit = [e for e in entries if noise in e.noises]
-    named = [n.removesuffix("-basic") for n in named]
+    said, named = named, [n.removesuffix("-basic") for n in named]
     if named:
-        known = sorted({n for e in fit for n in e.names if n} | {"rdp-improved", "rdp-mironov", "rdp-optimal"})
-        for name in named:
-            if name not in known:
+        curved = any(e.bound.kind == "rdp" for e in fit)
+        known = sorted({n for e in fit for n in e.names if n} | (_CONVERSIONS if curved else set()))
+        for name in said:
+            if name.removesuffix("-basic") not in known:
                 from dpcalc.params import near
 
                 raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise); it can be "
@@ -104,6 +107,14 @@ def steps_in_range(unknown: Quantity, given: Given) -> Quantity:
     """η up to 2/(β+ρ)."""
     total, (low, high) = (given["smoothness"] or 0.0) + given["strong_convexity"], unknown.search
     return unknown._replace(search=(low, min(high, 2 / total))) if total > 0 else unknown
+
+
+def scales_in_range(unknown: Quantity, given: Given, log_j: float) -> Quantity:
+    """C1 up to where Laplace noise log(j/C1 + C2) has its pole, if it has one."""
+    from dpcalc.bounds.pnsgd.schedules import most_scale
+
+    low, high = unknown.search
+    return unknown._replace(search=(low, min(high, most_scale(given["noise"], log_j, given["c2"]))))
 
 
 def downwards(unknown: Quantity, given: Given) -> Quantity:
@@ -182,12 +193,12 @@ def noise_note(noise: str) -> str:
     return f"{_LEVEL[noise]} of the noise on every gradient; on the iterate it is η times that"
 
 
-def guarantee(question: Question, found: Sequence[Row]) -> dict[str, Any]:
-    """What a next command can read."""
-    head = found[0].result
+def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:
+    """What a next command can read; of the record at an index, if that is asked about."""
+    head, of = found[0].result, {} if index is None else {"index": [index]}
     if question.asks == "rdp":
-        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]]}
-    return guarantee_of(head.get("epsilon", question.epsilon), head.get("delta", question.delta))
+        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]], **of}
+    return {**guarantee_of(head.get("epsilon", question.epsilon), head.get("delta", question.delta)), **of}
 
 
 def epsilon_beside(question: Question, head: Row) -> float | None:

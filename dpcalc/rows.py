@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -116,3 +116,12 @@ class Answer(NamedTuple):
 
 
 # Who has the rows already: a record that is verified (dpcalc.verify.replay).
+
+
+def of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
+    """The answer from guarantees for the record at an index of its run says so, and hands that on."""
+    found = sorted({i for read in inputs for i in read.index or ()})
+    if not found:
+        return answer
+    note = f"a guarantee that is read is for the record at index {', '.join(map(str, found))} of its run alone: so is what follows"
+    return answer._replace(guarantee=answer.guarantee and {**answer.guarantee, "index": found}, notes=(*answer.notes, note))

@@ -28,9 +28,10 @@ _SWITCHES = ("json", "quiet", "explain", "certify")
 def _answered(command: Command, given: Given) -> Answer:
     from dpcalc.errors import NoSolution
     from dpcalc.numerics.invert import Unreachable
+    from dpcalc.rows import of_indices
 
     try:
-        return command.answer(given)
+        return of_indices(command.answer(given), given.inputs)
     except (OverflowError, ZeroDivisionError, Unreachable):
         raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
     except NoSolution as error:

@@ -193,8 +193,10 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.order: float | None = None  # the last rough order, where the next search starts
         self.reason: DpcalcError | None = None  # why a value was out of scope
-        # The ε that is asked back may be above the exact one by its own rounding.
+        # ε as it is asked back, and δ at the budget's ε as it is told, may be above the exact ones by rounding; not δ of a whole number.
         self.margin = route.bound.margin if question.asks == "epsilon" and question.delta else 0.0
+        whole = not question.delta or (question.unknown is not None and question.unknown.kind == "count")
+        self.told = 0.0 if whole else 8e-16 * (1 - max(question.log_delta, -1e3))
 
     @property
     def met(self) -> float:
@@ -238,7 +240,7 @@ class _Search:
         """By the δ of a profile at ε."""
         bound, params = self.route.bound, self.params(x)
         own = own_params(bound, params) | chosen(bound, params, epsilon=epsilon)
-        return log_share(float(bound.value(epsilon, **own)), self.question.log_delta)
+        return log_share(float(bound.value(epsilon, **own)), self.question.log_delta - self.told)
 
 
 def _at_fixed_orders(search: _Search, x: float) -> float:

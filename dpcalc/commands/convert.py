@@ -7,7 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
-from dpcalc.errors import DpcalcError
+from dpcalc.errors import DpcalcError, flag
 from dpcalc.spec import GUARANTEE, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
 
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ def answer(given: Given) -> Answer:
         raise DpcalcError("missing", "say what you have: --from rdp, gdp, zcdp, dp, tv or outcomes, or give JSON "
                           "(FILE or -): a result, a mechanism or a profile", "--from")
     source = _SOURCES[name]
-    question = source.question(given)
+    try:
+        question = source.question(given)
+    except DpcalcError as reason:
+        raise _as_typed(given, reason) from None
     unknown = question.unknown.name if question.unknown else None
     used = {*source.needs, *source.may, "from", "to"}
     refuse_unneeded(given, used | {"alpha", "rdp", "epsilon", "delta"}, f"with --from {name}")
@@ -68,17 +71,27 @@ def _refuse_leftovers(given: Given, name: str, source: _Source, question: Questi
     """Options that neither describe the guarantee nor ask the question."""
     asked = _BUDGET[question.asks] | {"solve"} if question.unknown else _ASKED_BY[question.asks]
     if name == "dp":
-        asked = {_TARGETS.get(n, n) for n in asked} - {"orders"} | {"slack"}
+        targets = {_TARGETS.get(n, n) for n in asked}
+        asked = (targets | asked if given.inputs else targets) - {"orders"} | {"slack"}
         if question.asks != "epsilon" or question.unknown:
             asked -= {"slack"}
-        if given.inputs:
-            asked |= set(_TARGETS) & given.provided
     describe = {*source.needs, *source.may} - {"slack", "orders", *_TARGETS.values()}
+    if name == "dp" and given.inputs:
+        describe -= set(_TARGETS)  # they ask
     if question.unknown and question.unknown.name not in describe:
         raise DpcalcError("unknown-value", f"{question.unknown.option} is no parameter with --from {name}", "--solve")
     always = {"from", "to", "bound", "format", "digits", "input"}
     for option in sorted(given.provided - describe - asked - always):
         raise DpcalcError("unneeded", f"not used by this question (--from {name}, asks {question.asks})", f"--{option.replace('_', '-')}")
+
+
+def _as_typed(given: Given, reason: DpcalcError) -> DpcalcError:
+    """With a point from JSON --epsilon and --delta say what --target-epsilon and --target-delta do elsewhere."""
+    for n in _TARGETS if given.inputs else ():
+        if n in given.provided:
+            option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
+            reason.option = f"--{n}" if reason.option == option else reason.option
+    return reason
 
 
 def _one_order(given: Given) -> Given:
@@ -182,7 +195,8 @@ def _dp_question(given: Given) -> Question:
         return Question("tv")
     if given["slack"] is not None:
         if given["target_delta"] is not None or given["target_epsilon"] is not None:
-            raise DpcalcError("contradictory", "--slack already says the total δ = Tδ + δ′", "--slack")
+            said = "target_delta" if given["target_delta"] is not None else "target_epsilon"
+            raise DpcalcError("contradictory", "--slack already says the total δ = Tδ + δ′, and asks for ε", flag(said))
         require(given, ("epsilon", "delta"), "with --from dp")
         total = sum_up((ratio_up((given["steps"], delta)), given["slack"]))
         if total >= 1:

@@ -24,8 +24,8 @@ def with_inputs(given: Given) -> Given:
     values["adjacency"] = next(iter(kinds), "as in the given guarantee")
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
-        return Given({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
-                      **_as_targets(given)}, given.provided - {"epsilon", "delta"}, given.inputs)
+        return Given({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta, **_as_targets(given)}, given.provided,
+                     given.inputs)
     if (mu := gaussian_mu(given.inputs)) is not None:
         return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
     return Given({**values, "from": "parts", **_composed(given)}, given.provided, given.inputs)
@@ -48,6 +48,9 @@ def _composed(given: Given) -> dict[str, Any]:
 
 def _as_targets(given: Given) -> dict[str, Any]:
     """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total."""
+    for n in ("epsilon", "delta"):
+        if given.has(n) and given.has(f"target_{n}"):
+            raise DpcalcError("contradictory", f"--{n} already asks about the total, as the point is read from the input", f"--target-{n}")
     return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
 
 

@@ -41,7 +41,7 @@ def answer(given: Given) -> Answer:
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
-    return Answer("online-noise", question, shown, found, guarantee(question, found), "replace-one", "last iterate",
+    return Answer("online-noise", question, shown, found, guarantee(question, found, given["index"]), "replace-one", "last iterate",
                   (noise_note(given["noise"]), *notes), extra, warnings(values["n"], question, found))
 
 
@@ -79,7 +79,7 @@ def _entries(endless: bool) -> tuple[Entry, ...]:
         Entry(b.online_contraction.BOUND, (), BOTH, contracts=True),
         Entry(b.online_hybrid.BOUND, (), contracts=True),
         Entry(b.online_iteration.BOUND, (), contracts=True),
-        Entry(b.online_limit.BOUND, (), BOTH, usual=False, contracts=True),
+        Entry(b.online_limit.BOUND, ("c1",), BOTH, usual=False, contracts=True),
     )
 
 
@@ -102,7 +102,15 @@ def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
     return downwards(steps_in_range(unknown, given), given) if given["c1"] is not None else steps_in_range(unknown, given)
 
 
-_RANGES = {"n": _range_of_n, "learning_rate": _range_of_steps}
+def _range_of_c1(unknown: Quantity, given: Given) -> Quantity:
+    from math import log
+
+    from dpcalc.last_iterate import scales_in_range
+
+    return scales_in_range(unknown, given, given["decay"] * log(given["index"]))
+
+
+_RANGES = {"n": _range_of_n, "learning_rate": _range_of_steps, "c1": _range_of_c1}
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:

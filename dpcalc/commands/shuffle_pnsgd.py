@@ -46,7 +46,8 @@ def answer(given: Given) -> Answer:
         found += partial_passes.companions(given, question, found, _derive)
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes = _extras(values, question, found)
-    return Answer("shuffle-pnsgd", question, shown, found, guarantee(question, found), "replace-one", _released(found, values),
+    read_next = guarantee(question, found, given["index"])
+    return Answer("shuffle-pnsgd", question, shown, found, read_next, "replace-one", _released(found, values),
                   (_noise(given, found), *notes), extra, warnings(values["n"], question, found))
 
 
@@ -114,7 +115,15 @@ def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
     return steps_in_range(unknown, given)
 
 
-_RANGES = {"epochs": _range_of_epochs, "n": _range_of_n, "learning_rate": _range_of_steps}
+def _range_of_c1(unknown: Quantity, given: Given) -> Quantity:
+    from math import log
+
+    from dpcalc.last_iterate import scales_in_range
+
+    return scales_in_range(unknown, given, log(given["n"]))
+
+
+_RANGES = {"epochs": _range_of_epochs, "n": _range_of_n, "learning_rate": _range_of_steps, "c1": _range_of_c1}
 
 
 # --- the bounds ------------------------------------------------------------------------------------------------------

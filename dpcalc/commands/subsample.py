@@ -91,8 +91,9 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
     if given["scheme"] == "weighted":
         raise DpcalcError("refused", "amplification is a theorem for Poisson sampling and for sampling without replacement", "--scheme")
-    for name in sorted(given.provided & {"alpha", "rdp", "solve"}):
-        raise DpcalcError("unneeded", "not used to amplify an (ε, δ) point", flag(name))
+    for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
+        raise DpcalcError("unneeded", "not used to amplify an (ε, δ) point, from which one other follows: (log(1 + q(e^ε − 1)), qδ)",
+                          flag(name))
     if given.has("sampling_rate") and given.provided & {"n", "batch_size"}:
         raise DpcalcError("contradictory", "--n and --batch-size already say the sampling rate", "--sampling-rate")
     rate = _rate(given.values)

@@ -24,7 +24,8 @@ _ADDED = frozenset({"digits", "statements"})  # to a row, by --digits and --expl
 _ASIDE = frozenset({"what_if", "no_gain", "not_applicable"})  # of a comparison, which a sweep has no room for
 _PATIENT = 60.0  # seconds of the processor, after which rows below the headline are left unchecked
 _TOLD = 1e-6  # relative
-_SAME = 1e-9  # relative: of companions, which are computed anew in doubles
+_SAME, _COPIED = 1e-9, 4e-15  # relative: of companions, which are computed anew in doubles; of claims, which follow from each other
+_CLAIMS = ("epsilon", "delta", "log_delta", "tv")
 
 
 class Finding(NamedTuple):
@@ -180,15 +181,15 @@ def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
         if len(ours) != len(theirs):
             return [f"{path[:-1]} has {len(theirs)} entries, where {len(ours)} follow from its options"]
         return [d for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) for d in _differences(a, b, f"{path[:-1]}[{k}].")]
-    if _agree(ours, theirs):
+    if _agree(ours, theirs, _COPIED if path[:-1].rpartition(".")[2] in _CLAIMS else _SAME):
         return []
     return [f"{path[:-1]} = {_text(theirs)}, where {_text(ours)} follows from its options and bounds"]
 
 
-def _agree(a: Any, b: Any) -> bool:
+def _agree(a: Any, b: Any, off: float) -> bool:
     if is_number(a) and is_number(b):
         x, y = number(a), number(b)
-        return x == y or abs(x - y) <= _SAME * max(abs(x), abs(y))
+        return x == y or abs(x - y) <= off * max(abs(x), abs(y))
     return type(a) is type(b) and bool(a == b)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.sums import MOST, SoFar
-from dpcalc.bounds.pnsgd.schedules import log_x
+from dpcalc.bounds.pnsgd.schedules import log_x, unsure
 from dpcalc.numerics.hockey_stick import NODES
 from dpcalc.numerics.hockey_stick_many import log_theta
 
@@ -36,7 +36,8 @@ def lambert_w_log(log_x: Array) -> Array:
 
 def losses(epsilon: float, levels: Schedule, t: Array) -> Array:
     """−log θ(ε, κ), not above it: by the schedule κ = MD/(ησ_t) is 2√W(t^{2a}/(2πC1²) + C2); near it where W >= 1."""
-    log_scaled = log_x("gaussian", levels.decay * np.log(t), levels.c1)
+    log_j = levels.decay * np.log(t)
+    log_scaled = log_x("gaussian", log_j, levels.c1) + unsure("gaussian", log_j, levels.c1)
     ratio = 2 * np.sqrt(lambert_w_log(np.logaddexp(log_scaled, log(levels.c2) if levels.c2 > 0 else -np.inf)))
     found: Array = -log_theta(np.asarray(epsilon), ratio * (1 + _ERROR))
     return found

@@ -52,7 +52,7 @@ _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
 
 _ERROR = ("δ up to 2 % above it (5 % where δ < 1e-5) and 6 % with the largest blocks, more at ε < .001; log δ up to 2 % of itself "
-          "where δ < 1e-20")
+          "where δ < 1e-20, up to 5 % below 1e-100, far more below 1e-299")
 
 
 class Closeness(NamedTuple):
