@@ -98,12 +98,19 @@ def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> fl
     return to_delta(route, params, Question("delta", epsilon=epsilon), bracket=False, side=side).result["delta"]
 
 
-def rate(sides: Sides, side: int, fpr: float, start: float = 0.0) -> tuple[float, float]:
-    """(TPR at this FPR, the ε that proves it) of tests for one direction. Where a conversion is costly the ε is sought by a cheaper one,
-    and then at the order that is best there."""
+def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[float, float]]:
+    """(TPR at this FPR, the ε that proves it) of tests for each direction; of the one that decides less only as closely as matters."""
+    found = dict[int, tuple[float, float]]()
+    for side in sides.of:
+        found[side] = rate(sides, side, fpr, start.get(side, 0.0), max((tpr for tpr, _ in found.values()), default=0.0))
+    return found
+
+
+def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
+    """The same of one direction. Where a conversion is costly ε is sought by a cheaper one, and then at the order that is best there."""
     delta = sides.of[side]
     if delta.cheaper is None:
-        return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, other=sides.of[-side])
+        return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, (), sides.of[-side], enough)
     u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
     best = at_level(delta(abs(u)), u, fpr), u
     for _ in range(_TURNS):
@@ -128,10 +135,10 @@ def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
 
 
 def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = (),
-            other: Delta | None = None) -> tuple[float, float]:
+            other: Delta | None = None, enough: float = 0.0) -> tuple[float, float]:
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
     rough = composed(route, params) or route.bound.kind == "rdp"
-    return true_positive(delta, fpr, _ROUGH if rough else _FINE, start, (*corners, *points), other)
+    return true_positive(delta, fpr, _ROUGH if rough else _FINE, start, (*corners, *points), other, enough)
 
 
 class Meaning(NamedTuple):
@@ -178,9 +185,9 @@ def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[f
     for sides in routes:
         start = dict.fromkeys(sides.of, 0.0)
         for i, f in enumerate(rates):
-            rated = {side: rate(sides, side, f, start[side]) for side in sides.of}
-            start = {side: u for side, (_, u) in rated.items()}
-            found[i] = min(found[i], max(tpr for tpr, _ in rated.values()))
+            both = rated(sides, f, start)
+            start = {side: u for side, (_, u) in both.items()}
+            found[i] = min(found[i], max(tpr for tpr, _ in both.values()))
     return found
 
 
@@ -188,8 +195,8 @@ def to_tpr(route: Route, params: Params, question: Question, start: float | None
     """The true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
     sides = Sides(route, params)
-    rated = [rate(sides, side, fpr, start or 0.0) for side in sides.of]
-    epsilon, orders = rated[0][1], next(iter(sides.of.values())).orders
+    both = list(rated(sides, fpr, dict.fromkeys(sides.of, start or 0.0)).values())
+    epsilon, orders = both[0][1], next(iter(sides.of.values())).orders
     order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}
-    other = {"epsilon_reversed": rated[1][1]} if len(rated) > 1 else {}
-    return Row(route, {"tpr": max(tpr for tpr, _ in rated), "fpr": fpr}, {"epsilon": epsilon, **other, **order}, params=params)
+    other = {"epsilon_reversed": both[1][1]} if len(both) > 1 else {}
+    return Row(route, {"tpr": max(tpr for tpr, _ in both), "fpr": fpr}, {"epsilon": epsilon, **other, **order}, params=params)

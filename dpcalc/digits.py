@@ -163,7 +163,9 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
         """The same where δ falls to 0, as that of Laplace noise does: a straight line there."""
         return 1 - bound.exact(mp, epsilon, **own) / target
 
-    start, fall = _nearer(partial(bound.value, **_of_value(row, params)), row.result["epsilon"], _log_delta(row, answer))
+    start, fall = row.result["epsilon"], 0.0
+    if bound.trace is None:  # others are composed, and their rows tell the grid
+        start, fall = _nearer(partial(bound.value, **_of_value(row, params)), start, _log_delta(row, answer))
     found = root_near(mp, gap, mp.mpf(start), mp.dps - _GUARD, slope=fall)
     if found is not None:
         return found

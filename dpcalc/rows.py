@@ -99,7 +99,7 @@ class Answer(NamedTuple):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        return self.notes + tuple(note for row in self.rows for note in row.notes)
+        return tuple(dict.fromkeys((*self.notes, *(note for row in self.rows for note in row.notes))))
 
     @property
     def asked(self) -> str:

@@ -25,9 +25,8 @@ ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
 _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
-_OVER = 1.1  # of where a secant leads, to get beyond
-_AIMED = 1e-8  # of a gap, that makes a difference
-_EVEN = 24  # values, each half the one before, where a loss may rise and fall
+_OVER, _AIMED = 1.1, 1e-8  # of where a secant leads, to get beyond; of a gap, that makes a difference
+_EVEN, _FAR = 24, 3.0  # values, each half the one before, where a loss may rise and fall; of log δ: as far the faster form tells it
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -94,15 +93,16 @@ def _about(route: Route, given: Params, derive: Callable[[Params], Params], ques
 
 def narrowed(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Question:
     """Where the loss may rise and fall with the unknown: to the range from the largest of some values that meets the budget, to the one
-    after it."""
-    unknown, gap = question.unknown, _about(route, given, derive, question).gap
+    after it; by the faster form where that is far from the budget."""
+    unknown, about, gap = question.unknown, _about(route, given, derive, question).gap, _Search(route, given, derive, question).gap
+    far = _FAR / max(1.0, -question.log_delta) if question.delta else 0.0
     assert unknown is not None
     low, after = unknown.search
     for k in range(_EVEN):
         x = unknown.search[1] / 2**k
         if x <= low:
             break
-        if gap(x) <= 0:
+        if about(x) <= far and gap(x) <= 0:
             return question._replace(unknown=unknown._replace(search=(x, after)))
         after = x
     return question._replace(unknown=unknown._replace(search=(low, after)))
@@ -195,8 +195,8 @@ class _Search:
         self.reason: DpcalcError | None = None  # why a value was out of scope
         # ε as it is asked back, and δ at the budget's ε as it is told, may be above the exact ones by rounding; not δ of a whole number.
         self.margin = route.bound.margin if question.asks == "epsilon" and question.delta else 0.0
-        whole = not question.delta or (question.unknown is not None and question.unknown.kind == "count")
-        self.told = 0.0 if whole else 8e-16 * (1 - max(question.log_delta, -1e3))
+        told = question.delta and question.unknown is not None and question.unknown.kind != "count"
+        self.told = 8e-16 * (1 - max(question.log_delta, -1e3)) if told else 0.0
 
     @property
     def met(self) -> float:

@@ -147,7 +147,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     notes = [note]
     if values.get("c1") is not None:
         limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
-        extra["delta_limit"] = limit_delta(limit)
+        extra |= {"delta_limit": limit_delta(limit)} | ({"log_delta_limit": limit} if limit > -inf else {})
         if values["n"] < inf:
             now = online_contraction.value(epsilon, **{k: params[k] for k in online_contraction.BOUND.params})
             numbers, note = beside_limit(limit, now, "online-contraction", _LIMIT)

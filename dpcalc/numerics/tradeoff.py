@@ -8,37 +8,47 @@ from dpcalc.numerics.rounding import up
 
 _Point = tuple[float, float, float]  # e^ε, the bound, and ε
 _LEAST = -40.0  # further left the bound is within e^−40 of 1
-_NEARLY = 1 - 1e-9  # δ(0), from which on nothing is to be seen near 0
+_NEARLY = 1 - 1e-9  # of δ(0): a little further δ is still as large, and nothing is to be seen near 0
 _SECTIONS, _SECTION = 12, 0.382
 
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
-                  points: Iterable[float] = (), other: Callable[[float], float] | None = None) -> tuple[float, float]:
+                  points: Iterable[float] = (), other: Callable[[float], float] | None = None, enough: float = 0.0) -> tuple[float, float]:
     """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of the alternative against the hypothesis;
     and the ε that proves it (negative: the bound of the reversed roles). `other` is δ of the other direction, where that is not the same.
 
     δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition 2.5,
     arXiv:1905.02383v3). Of a profile it is a convex function of e^ε, which has one minimum; of a bound on one it may have several: the
-    search starts at the least of what `start` and the `points`, ε >= 0, say.
+    search starts at the least of what `start` and the `points`, ε >= 0, say, or beyond a plateau of δ. It ends at a rate that is `enough`.
     """
     seen: dict[float, float] = {}
 
     def at(u: float) -> float:
         if u not in seen:
             seen[u] = at_level(delta(u) if u >= 0 else (other or delta)(-u), u, fpr)
+            if seen[u] <= enough:
+                raise _Enough
         return seen[u]
 
     high = max(0.0, -log(fpr))
-    points = (*points, _beyond_plateau(at, high)) if delta(0.0) > _NEARLY else points
-    begin = min((min(max(start, _LEAST), high), 0.0, *(u for e in points for u in (e, -e) if _LEAST <= u <= high)), key=at)
     spread = min(max(delta(0.0), 1e-12), 1.0)  # about that of the loss
-    minimise(at, begin, _LEAST, high, spread, tolerance * spread)
+    try:
+        level = spread < high and delta(spread) >= delta(0.0) * _NEARLY
+        points = (*points, _beyond_plateau(at, high)) if level else points
+        begin = min((min(max(start, _LEAST), high), 0.0, *(u for e in points for u in (e, -e) if _LEAST <= u <= high)), key=at)
+        minimise(at, begin, _LEAST, high, spread, tolerance * spread)
+    except _Enough:
+        pass  # any ε is a proof
     best = min(seen, key=lambda u: seen[u])
     return min(1.0, seen[best]), best
 
 
+class _Enough(Exception):
+    """A rate that is small enough was found."""
+
+
 def _beyond_plateau(at: Callable[[float], float], high: float) -> float:
-    """About where a bound is least that is 1 from 0 up to a large ε, falls, and rises again up to `high`; where two are alike, beyond."""
+    """About where a bound is least that is level from 0 to a large ε, falls, and rises again up to `high`; where two are alike, beyond."""
     low = 0.0
     for _ in range(_SECTIONS):
         near, far = low + _SECTION * (high - low), high - _SECTION * (high - low)

@@ -37,6 +37,8 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     added = side < 0 if side else bool(given.get("reversed"))
     own = tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
     other = own if side else tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
+    if epsilon == 0 and "grids" not in given and _all_below(own, 0.0):
+        return _infinite(mp, own, 0.0)  # the total variation, the same in both directions
     if "grids" not in given or _all_below(parts, epsilon):
         return max(_infinite(mp, own, epsilon), _infinite(mp, other, epsilon))
     plan = plans.plan(given)
@@ -80,8 +82,8 @@ def _all_below(parts: Parts, epsilon: float) -> bool:
 
 def _largest(use: Use) -> float:
     """Not less than any finite loss."""
-    most, rate = use.base.most, use.rate if use.scheme else 1.0
-    if most == inf or rate == 1:
-        return most * (1 + _ROUNDING)
+    most, rate = (use.whole or use.base).most, use.rate if use.scheme else 1.0
+    if abs(most) == inf or rate == 1:
+        return most + abs(most) * _ROUNDING
     added = use.added and use.scheme == "poisson"
     return (-log1p(rate * expm1(-most)) if added else log1p(rate * expm1(most))) * (1 + _ROUNDING)

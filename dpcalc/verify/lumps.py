@@ -62,12 +62,12 @@ def outcomes(p: Sequence[float], q: Sequence[float]) -> Base:
 
 
 def _finite(p: Sequence[float], q: Sequence[float]) -> Base:
-    from math import log
+    from math import inf, log
 
     held = [(log(a) - log(b), a, b) for a, b in zip(p, q, strict=True) if a > 0 and b > 0]
     lost = [a for a, b in zip(p, q, strict=True) if b == 0]
     return lumps(lambda mp: [(loss, mp.mpf(a), mp.mpf(b)) for loss, a, b in held],
-                 lambda mp: mp.fsum(mp.mpf(a) for a in lost), max((abs(loss) for loss, _, _ in held), default=0.0) + 1e-12)
+                 lambda mp: mp.fsum(mp.mpf(a) for a in lost), max((loss + 1e-12 for loss, _, _ in held), default=-inf))
 
 
 def points(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Base:
