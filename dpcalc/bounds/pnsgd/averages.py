@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LEAST = -1e300
+_ROUNDING = 2e-14  # of log_theta, over 1 + ε²/r² + r²/4
 
 
 class Blocks(NamedTuple):
@@ -53,10 +54,12 @@ def _average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
 
 
 class Bows(NamedTuple):
-    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere) and concave (None: nowhere)."""
+    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere) and concave (None: nowhere); and the
+    part of the number at the head before that θ is not below."""
 
     convex: Array | None
     concave: Array | None
+    surely: Array | None
 
     def of(self, columns: Array) -> Bows:
         return Bows(*(None if x is None else x[:, columns] for x in self))
@@ -66,13 +69,16 @@ def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
     k = blocks.longer
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not len(k) or bool(np.greater_equal(*_turns(epsilon, r[k[:1]])).all()):
-            return Bows(None, None)
+            return Bows(None, None, None)
         rows = np.append(k, k[-1] + 1)  # those of several positions follow each other
         turn, error = _turns(epsilon, r[rows])
-        bend, before = ratio.bends(blocks.at[rows])[:, None], ratio.bends(blocks.at[np.maximum(k - 1, 0)])[:, None]
+        heads_before = np.maximum(k - 1, 0)
+        bend, before = ratio.bends(blocks.at[rows])[:, None], ratio.bends(blocks.at[heads_before])[:, None]
         convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
         concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
-    return Bows(convex, concave if concave.any() else None)
+    if not concave.any():
+        return Bows(convex, None, None)
+    return Bows(convex, concave, SURELY - _ROUNDING / UNSURE * _turns(epsilon, r[heads_before])[1])
 
 
 def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
@@ -122,8 +128,9 @@ def _bowed(f: Array, blocks: Blocks, bows: Bows, straight: Array | None) -> Any:
         convex = both if convex is None else convex & both
     falls = f[k] - f[k + 1]
     less: Array = half @ (falls if convex is None else np.where(convex, falls, 0.0))
-    if bows.concave is not None:
+    if bows.concave is not None and bows.surely is not None:
         before = np.maximum(k - 1, 0)
         concave = bows.concave if straight is None else bows.concave & straight[k] & straight[before]
-        less += (half * blocks.lengths[k] / blocks.lengths[before]) @ np.where(concave, np.maximum(f[before] * SURELY - f[k], 0.0), 0.0)
+        drop = np.maximum(f[before] * bows.surely - f[k], 0.0)
+        less += (half * blocks.lengths[k] / blocks.lengths[before]) @ np.where(concave, drop, 0.0)
     return less
