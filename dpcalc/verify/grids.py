@@ -39,7 +39,7 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     other = own if side else tuple((use._replace(added=not added and not use.symmetric), count) for use, count in parts)
     if epsilon == 0 and "grids" not in given and _all_below(own, 0.0):
         return _infinite(mp, own, 0.0)  # the total variation, the same in both directions
-    if "grids" not in given or _all_below(parts, epsilon):
+    if "grids" not in given or (_all_below(own, epsilon) and _all_below(other, epsilon)):
         return max(_infinite(mp, own, epsilon), _infinite(mp, other, epsilon))
     plan = plans.plan(given)
     if given.get("chernoff"):
