@@ -76,9 +76,10 @@ def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
         bend, before = ratio.bends(blocks.at[rows])[:, None], ratio.bends(blocks.at[heads_before])[:, None]
         convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
         concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
-    if not concave.any():
-        return Bows(convex, None, None)
-    return Bows(convex, concave, SURELY - _ROUNDING / UNSURE * _turns(epsilon, r[heads_before])[1])
+        if not concave.any():
+            return Bows(convex, None, None)
+        surely = SURELY - _ROUNDING / UNSURE * _turns(epsilon, r[heads_before])[1]
+    return Bows(convex, concave, np.where(concave, surely, 0.0))
 
 
 def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
