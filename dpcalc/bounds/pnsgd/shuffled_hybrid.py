@@ -51,6 +51,8 @@ def _blocks(epsilon: float, n: int, fine: int, arrays: bool = False, **p: Any) -
     if first == -inf:
         return first, links, nodes
     mean = _log_mean(epsilon, logs, links, nodes, n, p)
+    if all(link.before < 0 for link in links):
+        return mean, links, nodes
     alone = _alone(direct, as_mu, nodes, n, mean - first + log(n), negligible)
     if alone and (other := _log_mean(epsilon, alone, straight := [Link(-1, 0, 0)] * len(alone), nodes, n, p)) < mean:
         return other, straight, nodes
