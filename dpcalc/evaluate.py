@@ -82,7 +82,12 @@ def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | 
 def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
     # A positive δ below the least double is reported as that double, never as 0; log δ tells it in full.
     delta = 0.0 if log_delta == -inf else max(exp_or_zero(log_delta), 5e-324)
-    return {"delta": min(1.0, up(delta, 4e-16 * (1 + min(abs(log_delta), 1e3)))), "log_delta": log_delta, "epsilon": epsilon}
+    return {"delta": min(1.0, up(delta, told_above(log_delta))), "log_delta": log_delta, "epsilon": epsilon}
+
+
+def told_above(log_delta: float) -> float:
+    """How far above e^{log δ} a δ is told, relative."""
+    return 4e-16 * (1 + min(abs(log_delta), 1e3))
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:

@@ -8,7 +8,7 @@ from math import copysign, exp, inf, log, log1p, sqrt
 from typing import Any
 
 from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
-from dpcalc.evaluate import evaluate
+from dpcalc.evaluate import evaluate, told_above
 from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary, log_share
 from dpcalc.numerics.work import remembered
@@ -196,7 +196,7 @@ class _Search:
         # ε as it is asked back, and δ at the budget's ε as it is told, may be above the exact ones by rounding; not δ of a whole number.
         self.margin = route.bound.margin if question.asks == "epsilon" and question.delta else 0.0
         told = question.delta and question.unknown is not None and question.unknown.kind != "count"
-        self.told = 8e-16 * (1 - max(question.log_delta, -1e3)) if told else 0.0
+        self.told = 2 * told_above(question.log_delta) if told else 0.0
 
     @property
     def met(self) -> float:

@@ -189,3 +189,24 @@ def test_a_composition_that_is_its_infinite_losses(vectors):
     assert verify(record).holds
     record = json.loads(json.dumps(record).replace(repr(record["result"]["tv"]), "0.7499999"))
     assert not verify(record).holds
+
+
+@pytest.mark.parametrize(("command", "key"), [("convert --from gdp --mu 1 --delta 1e-5", "mu"), ("rdp --sigma 2 --alpha 3", "noise_multiplier"),
+                                              ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --n 9 --sigma 1 --alpha 2", "rdp")])
+def test_a_guarantee_of_any_kind_follows_from_the_record(command, key):
+    record = answer(command)
+    assert verify(record).holds
+    found = record["guarantee"]
+    found = found["mechanisms"][0] if "mechanisms" in found else found
+    value = found[key][0] if isinstance(found[key], list) else found[key]
+    changed = value * (1 + 1e-12 if key == "noise_multiplier" else 1 - 1e-12)
+    found[key] = [changed] if isinstance(found[key], list) else changed
+    assert not verify(record).holds
+
+
+@pytest.mark.filterwarnings("ignore:.*publishing one record")
+def test_a_learning_rate_that_is_rounded_up():
+    """2/.3 as a double is above 2/.3."""
+    line = "shuffle-pnsgd --lipschitz 1 --smoothness .3 --diameter 1 --n 100 --sigma 1 --epsilon 1 --learning-rate"
+    assert 0 < answer(f"{line} {2 / 0.3!r}")["result"]["delta"] < 1
+    assert "2/(β+ρ)" in refusal(f"{line} {2 / 0.3 * (1 + 1e-15)!r}", 2)

@@ -25,7 +25,7 @@ _ASIDE = frozenset({"what_if", "no_gain", "not_applicable"})  # of a comparison,
 _PATIENT = 60.0  # seconds of the processor, after which rows below the headline are left unchecked
 _TOLD = 1e-6  # relative
 _SAME, _COPIED = 1e-9, 4e-15  # relative: of companions, which are computed anew in doubles; of claims, which follow from each other
-_CLAIMS = ("epsilon", "delta", "log_delta", "tv")
+_CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "tpr")
 
 
 class Finding(NamedTuple):
@@ -181,7 +181,8 @@ def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
         if len(ours) != len(theirs):
             return [f"{path[:-1]} has {len(theirs)} entries, where {len(ours)} follow from its options"]
         return [d for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) for d in _differences(a, b, f"{path[:-1]}[{k}].")]
-    if _agree(ours, theirs, _COPIED if path[:-1].rpartition(".")[2] in _CLAIMS else _SAME):
+    copied = path.startswith("guarantee") or path[:-1].rpartition(".")[2] in _CLAIMS
+    if _agree(ours, theirs, _COPIED if copied else _SAME):
         return []
     return [f"{path[:-1]} = {_text(theirs)}, where {_text(ours)} follows from its options and bounds"]
 

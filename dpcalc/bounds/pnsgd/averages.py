@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.positions import FINE, LEAST_RATIO, LOWEST, NEARLY_NONE, SURELY, UNSURE, Ratio, heads, suited
+from dpcalc.bounds.pnsgd.positions import FINE, LEAST_RATIO, LOWEST, NEARLY_NONE, SURELY, UNSURE, Ratio, heads, suited, turn_at
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:
@@ -54,12 +54,11 @@ def _average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
 
 
 class Bows(NamedTuple):
-    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere) and concave (None: nowhere); and the
-    part of the number at the head before that θ is not below."""
+    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere); and where it is concave the part of
+    the number at the head before that θ is not below, elsewhere 0 (None: nowhere)."""
 
     convex: Array | None
     concave: Array | None
-    surely: Array | None
 
     def of(self, columns: Array) -> Bows:
         return Bows(*(None if x is None else x[:, columns] for x in self))
@@ -69,23 +68,22 @@ def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
     k = blocks.longer
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not len(k) or bool(np.greater_equal(*_turns(epsilon, r[k[:1]])).all()):
-            return Bows(None, None, None)
+            return Bows(None, None)
         rows = np.append(k, k[-1] + 1)  # those of several positions follow each other
         turn, error = _turns(epsilon, r[rows])
         heads_before = np.maximum(k - 1, 0)
-        bend, before = ratio.bends(blocks.at[rows])[:, None], ratio.bends(blocks.at[heads_before])[:, None]
+        bend, before = (np.array([ratio.bend(m) for m in blocks.at[at].tolist()])[:, None] for at in (rows, heads_before))
         convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
         concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
         if not concave.any():
-            return Bows(convex, None, None)
+            return Bows(convex, None)
         surely = SURELY - _ROUNDING / UNSURE * _turns(epsilon, r[heads_before])[1]
-    return Bows(convex, concave, np.where(concave, surely, 0.0))
+    return Bows(convex, np.where(concave, surely, 0.0))
 
 
 def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
-    """1 + ab for every r (rows), and more than what rounding does to it."""
-    x, y = (epsilon / np.maximum(r, LEAST_RATIO)[:, None]) ** 2, (r[:, None] / 2) ** 2
-    return 1 + x - y, UNSURE * (1 + x + y)
+    """positions.turn_at for every r (rows)."""
+    return turn_at(epsilon / np.maximum(r, LEAST_RATIO)[:, None], r[:, None] / 2)
 
 
 def log_shares(log_c: float, m: Array) -> Array:
@@ -129,9 +127,9 @@ def _bowed(f: Array, blocks: Blocks, bows: Bows, straight: Array | None) -> Any:
         convex = both if convex is None else convex & both
     falls = f[k] - f[k + 1]
     less: Array = half @ (falls if convex is None else np.where(convex, falls, 0.0))
-    if bows.concave is not None and bows.surely is not None:
+    if bows.concave is not None:
         before = np.maximum(k - 1, 0)
-        concave = bows.concave if straight is None else bows.concave & straight[k] & straight[before]
-        drop = np.maximum(f[before] * bows.surely - f[k], 0.0)
-        less += (half * blocks.lengths[k] / blocks.lengths[before]) @ np.where(concave, drop, 0.0)
+        drop = np.maximum(f[before] * bows.concave - f[k], 0.0)
+        drop = drop if straight is None else np.where(straight[k] & straight[before], drop, 0.0)
+        less += (half * blocks.lengths[k] / blocks.lengths[before]) @ drop
     return less

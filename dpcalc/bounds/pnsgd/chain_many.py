@@ -45,17 +45,27 @@ _NEGLIGIBLE, _NOTHING_LEFT = 1e-5, 1e-9  # of a sum
 
 def last_many(epsilon: Array, along: Along, ways: dict[float, Any] | None = None) -> Array:
     """log d at the last node, never below it, for every ε."""
-    codes = None if ways is None else np.zeros((len(along.nodes), len(epsilon)), int)
+    codes = _codes(epsilon, along, ways)
     last: Array = follow_many(epsilon, along, np.array([*[0.0] * (len(along.nodes) - 1), 1.0]), codes)[0][-1]
+    _tell(ways, epsilon, codes)
+    return last
+
+
+def _codes(epsilon: Array, along: Along, ways: dict[float, Any] | None) -> Array | None:
+    """What takes in the links, where these are to be told."""
+    return None if ways is None else np.zeros((len(along.nodes), len(epsilon)), int)
+
+
+def _tell(ways: dict[float, Any] | None, epsilon: Array, codes: Array | None) -> None:
+    """For every ε its links as whole numbers (links.py)."""
     if ways is not None and codes is not None:
         ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
-    return last
 
 
 def average_many(epsilon: Array, along: Along, n: int, ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_{m<n} d_m for every ε, in blocks from above."""
     blocks = blocks_of(tuple(along.nodes), n)
-    codes = None if ways is None else np.zeros((len(along.nodes), len(epsilon)), int)
+    codes = _codes(epsilon, along, ways)
     logs, direct = follow_many(epsilon, along, blocks.lengths.astype(float), codes)
     bows, falls = bows_many(epsilon, along.mu, along.mu.many(blocks.at), blocks), np.ones(logs.shape, bool)
     falls[1:] = direct[1:] < logs[:-1]
@@ -69,8 +79,7 @@ def average_many(epsilon: Array, along: Along, n: int, ways: dict[float, Any] | 
         found[mixed[better]] = other[better]
         if codes is not None:
             codes[1:, mixed[better]] = np.where(falls[1:, better], DIRECT, 0)
-    if ways is not None and codes is not None:
-        ways |= zip(epsilon.tolist(), codes[1:].T, strict=True)
+    _tell(ways, epsilon, codes)
     return found
 
 

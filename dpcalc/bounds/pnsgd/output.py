@@ -36,16 +36,18 @@ def log_factor(learning_rate: float, smoothness: float, strong_convexity: float)
 
 def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Powers:
     """m → 2ηL c^m/σ."""
-    first = up(2 * learning_rate * lipschitz / level, 1e-15)
-    return Powers(first, log_factor(learning_rate, smoothness, strong_convexity))
+    return Powers(_first(level, lipschitz, learning_rate), log_factor(learning_rate, smoothness, strong_convexity))
+
+
+def _first(level: float, lipschitz: float, learning_rate: float) -> float:
+    return up(2 * learning_rate * lipschitz / level, 1e-15)
 
 
 def ratios_about(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Powers:
     """The same, as formulas take it: steady where c >= 1, too."""
     top, bottom = steepest(learning_rate, strong_convexity, smoothness)
-    if top < bottom:
-        return ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
-    return Powers(up(2 * learning_rate * lipschitz / level, 1e-15), 0.0)
+    log_c = log_factor(learning_rate, smoothness, strong_convexity) if top < bottom else 0.0
+    return Powers(_first(level, lipschitz, learning_rate), log_c)
 
 
 @kept_numbers

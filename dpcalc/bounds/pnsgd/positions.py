@@ -69,17 +69,8 @@ class Shares(NamedTuple):
         return scaled_many(self.first, log_shares(self.log_c, m))
 
     def bend(self, m: int) -> float:
-        """ℓ″/ℓ′² of ℓ = log ratio."""
+        """ℓ″/ℓ′² of ℓ = log ratio: 2c^{2(m+1)}."""
         return 2 * exp(min(2 * (m + 1) * self.log_c, 700.0)) if self.log_c else 2.0
-
-    def bends(self, m: Any) -> Any:
-        from numpy import exp, minimum
-
-        return 2 * exp(minimum(2 * (m + 1) * self.log_c, 700.0)) if self.log_c else 2.0 + 0 * m
-
-    def gentle(self, n: int) -> bool:
-        """Whether it falls up to n about as a power of m does."""
-        return -n * self.log_c <= _STEEPLY
 
 
 class Powers(NamedTuple):
@@ -99,13 +90,8 @@ class Powers(NamedTuple):
         return scaled_many(self.first, where(m > 0, 2 * maximum(m, 1) * self.log_c, 0.0))
 
     def bend(self, m: int) -> float:
+        """The same: ℓ is a line."""
         return 0.0
-
-    def bends(self, m: Any) -> Any:
-        return 0.0 * m
-
-    def gentle(self, n: int) -> bool:
-        return -n * self.log_c <= _STEEPLY
 
 
 Ratio = Shares | Powers
@@ -140,8 +126,9 @@ def heads(n: int, fine: int) -> list[int]:
 
 
 def suited(epsilon: float, ratio: Ratio, n: int) -> int:
-    """How fine blocks are to be: θ falls gently in log m where ε is not large, and the ratio does; chords leave a square of it then."""
-    return _GENTLY if epsilon <= _SMALL and ratio.gentle(n) else FINE
+    """How fine blocks are to be: θ falls gently in log m where ε is not large, and the ratio about as a power of m; chords leave a square
+    of it then."""
+    return _GENTLY if epsilon <= _SMALL and -n * ratio.log_c <= _STEEPLY else FINE
 
 
 def average_theta(epsilon: float, ratio: Ratio, n: int, fine: int | None = None) -> float:
@@ -222,8 +209,12 @@ def bows(epsilon: float, ratio: Ratio, at: Sequence[int]) -> Iterator[int]:
 def _bent(epsilon: float, ratio: Ratio, m: int) -> tuple[float, float, float]:
     """1 + ab, more than what rounding does to it, and ℓ″/ℓ′²."""
     r = ratio(m)
-    x, y = epsilon / r if r else inf, r / 2
-    return 1 + x * x - y * y, UNSURE * (1 + x * x + y * y), ratio.bend(m)
+    return *turn_at(epsilon / r if r else inf, r / 2), ratio.bend(m)
+
+
+def turn_at(x: Any, y: Any) -> tuple[Any, Any]:
+    """1 + ab at x = ε/r and y = r/2, and more than what rounding does to it; of arrays, too."""
+    return 1 + x * x - y * y, UNSURE * (1 + x * x + y * y)
 
 
 def average_exact(mp: Any, epsilon: float, exactly: Callable[[int], Any], ratio: Ratio, n: int, fine: int | None = None) -> Any:
