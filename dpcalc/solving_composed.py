@@ -17,6 +17,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved, none_meets
 from dpcalc.solving_away import ASIDE, LONGEST, Away
+from dpcalc.solving_met import SURELY, met, slope_where_loose
 from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
 from dpcalc.solving_origin import from_origin
 
@@ -31,16 +32,12 @@ _NEAR_BY = 1.5  # as far a parabola is, and a secant of ε
 _LEAST = 2e-3  # of a bracket, to cut off
 _FARTHER, _SEEN = 2.0, 0.2  # of a tolerance, where the gap is flat, times its slope; what a composition tells
 _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at most
-_SURELY = 2.0  # times as far as a secant says, where it bends
+_NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
-_STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
-_LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
 _STUCK = 2  # steps after which a bracket is to be half as wide
-# Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays; where ε itself is looked for, as many
-# evaluations are to be expected, and no more work than this is begun.
+# Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays.
 _ENOUGH_WORK, _EACH = ((1.9e6, 0.01), (2.95e6, inf)), 2e4
-_AGAIN, _MOST_WORK = 4, 2.6e6
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
@@ -49,63 +46,22 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     `near` is a guess, `basic` what meets it by basic composition."""
     if question.unknown is not None and question.unknown.origin:
         return from_origin(solve, route, given, derive, question, near)
-    search = _Search(route, given, derive, question)
+    search = Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question)
         near = moved(search.unknown, near, min(search.allowed / 2 / search.slope, ASIDE)) if search.slope else near
     if near is None:
         near = _guided(route, given, derive, question)
-    x, row = _met(search, search.boundary(near if basic is None else search.riskier(near, basic)))
+    x, row = met(search, search.boundary(near if basic is None else search.riskier(near, basic)))
     if basic is not None and search.riskier(x, basic) != x and (other := search.meeting(basic)):
         x, row = basic, other
-    if slope := _slope_where_loose(search, x, row):
+    if slope := slope_where_loose(search, x, row):
         search.by_delta, search.slope, search.steps_left, search.width = None, slope, _STEPS, search.tolerance
-        x, row = _met(search, search.boundary(x))
+        x, row = met(search, search.boundary(x))
     if (further := search.next_count(x)) and (other := search.meeting(further)):
         x, row = further, other
     assert question.unknown is not None
     return row._replace(result={question.unknown.name: x, **row.result}, notes=row.notes + search.unseen())
-
-
-def _met(search: _Search, x: float) -> tuple[float, Row]:
-    """x, or next to it, where ε itself meets the budget: with a lower value, or from δ, it may be computed on another grid."""
-    row = search.forward(x, True)
-    before, by = inf, 0.0
-    for k in range(10):
-        gap = search.log_ratio(row)
-        if gap <= 0:
-            return _met_nearer(search, x, row, by, before) if -_NOTHING < gap < -_LOOSE and before < inf else (x, row)
-        secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
-        before, by = gap, max(2**k * (gap + search.tolerance) / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
-        x = moved(search.unknown, x, by)
-        row = search.forward(x, True)
-    raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
-
-
-def _met_nearer(search: _Search, x: float, row: Row, by: float, before: float) -> tuple[float, Row]:
-    """x, or where a secant meets the budget, between it and the last x, which was `before` above it: a tiny ε may change much."""
-    share = _SURELY * (before + search.tolerance / 2) / (before - search.log_ratio(row))
-    y = moved(search.unknown, x, -(1 - share) * by) if share < 1 else x
-    other = search.meeting(y) if y != x else None
-    return (y, other) if other else (x, row)
-
-
-def _slope_where_loose(search: _Search, x: float, row: Row) -> float:
-    """How log ε rises with less privacy, where δ led to an ε far below the budget, which a value a little less private meets, too: at a
-    tiny ε, δ is known less well. 0 elsewhere, where ε has no sense, and where it is next to nothing: there it falls at once from far above
-    the budget."""
-    if not search.by_delta or search.target > NO_PRIVACY or search.is_small_count(x):
-        return 0.0
-    if search.work + _AGAIN * search.last_work > _MOST_WORK:
-        return 0.0
-    if not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
-        return 0.0
-    y = moved(search.unknown, x, -_BACK)
-    try:
-        other = search.log_ratio(search.forward(y, False)) if y != x else inf
-    except (OutOfScope, OverflowError):
-        return 0.0
-    return max((other - gap) / abs(log(y / x)), _LITTLE) if other <= 0 else 0.0
 
 
 def _guided(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> float:
@@ -131,7 +87,7 @@ def _to_tpr(route: Route, params: Params, question: Question, bracket: bool) -> 
 _COMPOSED = {**ANSWERS, "tpr": _to_tpr}
 
 
-class _Search:
+class Search:
     """log(ε/budget), or of TV or the true-positive rate, as a function of the unknown, which it brackets in log x by secants. Where the
     bound tells log δ at the budget's ε, by that: it changes smoothly also where ε itself jumps, as with rare losses."""
 
@@ -150,6 +106,7 @@ class _Search:
         self.too_large: dict[float, TooLarge] = {}
         self.fails: float | None = None  # the nearest value that does not meet the budget, as far as is known
         self.missed = inf  # its gap
+        self.over: float | None = None  # the last value whose ε was above the budget, though its δ was not
         self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
 
     @property
@@ -244,6 +201,9 @@ class _Search:
         afar = 0  # how often the budget was on one side
         for k in range(_ROUNDS):
             begun = self.work
+            if seen and self._is_told(x, *seen[-1]):
+                ends[True] = (x, 0.0)
+                break
             gap = self.gap(x)
             met = gap <= 0
             ends[met] = (x, gap)
@@ -285,6 +245,13 @@ class _Search:
         self.fails, self.missed = ends.get(False, (None, inf))
         return ends[True][0]
 
+    def _is_told(self, x: float, last: float, gap: float) -> bool:
+        """Whether ε itself says that a value next to one that met it well, by δ, just meets the budget: it is to be told in the end."""
+        if not self.by_delta or not -_LITTLE_LESS < gap <= 0 or abs(log(x / last)) > _NEXT_TO or self.is_small_count(x):
+            return False
+        row = self.meeting(x)
+        return row is not None and -_TOLD * min(self.allowed, self.tolerance) <= self.log_ratio(row)
+
     def _newton(self, gap: float) -> float:
         """How far to move towards less loss, by the slope of a rough search: to just below the budget; to the end of the range where there
         is next to no slope and the budget is not met. 0 where that is unknown."""
@@ -312,7 +279,7 @@ class _Search:
         if not self.by_epochs or True not in ends:
             return False
         width = abs(log(ends[True][0] / ends[False][0])) if len(ends) == 2 else inf
-        width = min(width, -_SURELY * ends[True][1] / self.slope) if self.slope else width
+        width = min(width, -SURELY * ends[True][1] / self.slope) if self.slope else width
         return any(self.work + last > units and width <= wide for units, wide in _ENOUGH_WORK)
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
@@ -331,7 +298,7 @@ class _Search:
         (x, f), (y, g) = seen[-2:]
         if self.unknown.kind == "count" or f * g <= 0 or abs(g) >= abs(f) or abs(f) > self.straight:
             return None
-        z = y * exp(_SURELY * log(y / x) * g / (f - g))
+        z = y * exp(SURELY * log(y / x) * g / (f - g))
         low, high = sorted((ends[True][0], ends[False][0]))
         return z if low < z < high else None
 

@@ -83,8 +83,8 @@ CLIFFS = "shuffle-pnsgd --lipschitz .538 --smoothness 0 --diameter .456 --learni
 @pytest.mark.parametrize("line, name, at_once, alone", [(TINY, "n", 4, 8), (CLIFFS, "sigma", 3, 11)])
 def test_a_search_begins_where_basic_composition_meets_the_budget(line, name, at_once, alone, monkeypatch):
     """Two epochs: there is hardly less to be found, and was not; `alone` is how often the profile was composed."""
-    counts, at = [], solving_composed._Search.gap
-    monkeypatch.setattr(solving_composed._Search, "gap", lambda self, x: counts.append(x) or at(self, x))
+    counts, at = [], solving_composed.Search.gap
+    monkeypatch.setattr(solving_composed.Search, "gap", lambda self, x: counts.append(x) or at(self, x))
     found, record = rows(line)
     (composed, basic) = (row for _, row in sorted(found.items()))
     assert composed[name] <= basic[name] and len(counts) <= at_once < alone
@@ -141,4 +141,4 @@ def test_deep_laplace_losses(line, name, most, basic):
 def test_a_candidate_that_cannot_be_told_is_none(fault):
     """What was found before is not lost by it."""
     search = Mock(**{"forward.side_effect": fault})
-    assert solving_composed._Search.meeting(search, 1.0) is None
+    assert solving_composed.Search.meeting(search, 1.0) is None

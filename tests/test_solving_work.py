@@ -77,7 +77,7 @@ LINES = [  # numbers, walks and points at most
     (AIMED, 130_000, 11, 250_000),  # 116,279 and 9 and 6,441,216: losses cut off that are below the epsilon
     (f"{NO_SENSE} --solve sigma", 420_000, 6, 170_000),  # 1,308,509 and 4 and 808,064: closer than epsilon = 2200 has a sense
     (f"{STUCK} --solve sigma", 1_900_000, 28, 90_000),  # 2,298,298 and 30 and 93,724: brackets that hardly shrink
-    (f"{SIZES} --solve n", 400_000, 2, 1_600_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
+    (f"{SIZES} --solve n", 400_000, 2, 1_750_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
 ]
 
 

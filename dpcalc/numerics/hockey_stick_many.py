@@ -27,12 +27,12 @@ _FAR, _TERMS = 3.0, 60
 _FLOOR = -1e300
 _SMALL = 1e-3  # a ratio
 _CALL = 400.0  # units of work, of a call and what is around it
-_CELLS = 8192  # at a time: what is between stays in a cache
+_CELLS = 4096  # at a time: what is between stays in a cache
 
 
 @lru_cache(maxsize=1)
-def _table() -> Array:
-    """The four coefficients of R(x)/t, per interval of t (rows), and at its end."""
+def _table() -> tuple[Array, ...]:
+    """The four coefficients of R(x)/t, per interval of t, and at its end."""
     t = np.linspace(0.0, 1.0, _KNOTS + 1)
     x = _SHIFT / np.maximum(t, 1e-300) - _SHIFT - 1
     ratio, falls = _mills_at(x[1:])
@@ -41,7 +41,7 @@ def _table() -> Array:
     slope = np.concatenate([[5 / 16], _SHIFT * falls / t[1:] ** 3 - ratio / t[1:] ** 2]) / _KNOTS
     rise = np.diff(value)
     cubic = value[:-1], slope[:-1], 3 * rise - 2 * slope[:-1] - slope[1:], slope[:-1] + slope[1:] - 2 * rise
-    return np.stack([np.append(c, end) for c, end in zip(cubic, (value[-1], 0.0, 0.0, 0.0), strict=True)], axis=1)
+    return tuple(np.append(c, end) for c, end in zip(cubic, (value[-1], 0.0, 0.0, 0.0), strict=True))
 
 
 def _mills_at(x: Array) -> tuple[Array, Array]:
@@ -61,12 +61,11 @@ def mills_many(x: Array) -> Array:
     u = t * _KNOTS
     at = u.astype(np.intp)
     u -= at
-    cubic = _table().take(at, axis=0)
-    found: Array = cubic[..., 3] * u
-    for k in (2, 1):
-        found += cubic[..., k]
+    *cubic, highest = _table()  # one by one: of all at once, four times as large, caches hold less
+    found: Array = highest.take(at)
+    for c in reversed(cubic):
         found *= u
-    found += cubic[..., 0]
+        found += c.take(at)
     found *= t
     return found
 

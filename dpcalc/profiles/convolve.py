@@ -22,7 +22,7 @@ _DIRECTLY, _MOST_TERMS = 1e8, 10**5  # steps, in all blocks, by which errors of 
 _LOUD, _MORE = 1e10, 10.0  # steps, by which they decide: in proportion to them more terms, and as many times at most
 _FEWEST = 100  # steps at once, of which all coefficients that are kept are near 1
 _POINT = 0.3  # units of work
-_AT_ONCE = 1 << 14  # terms, which fit a cache
+_AT_ONCE, _ROWS = 1 << 13, 1 << 14  # numbers, and terms, which fit a cache
 _ULPS = 25  # of a term, and of a sum by pairs
 _RARE = 300.0  # steps that leave their point, expected: fewer are rare, and e^−300 is a double
 _STAY = 2.0  # times as many as leave
@@ -151,12 +151,53 @@ def _multiplied(factors: Array, count: int) -> Array:
     return factors
 
 
+def grown(s: Array, count: int) -> Array:
+    """(1 + s)^T − 1, by squarings: D(2 + D) is that of 2T.
+
+    With M >= 1, |1 + s|^T it is off by at most 2 ulps of T|s|M for every binary digit of T, and 3 for every 1: a squaring adds √5/2 + 1/2
+    ulps to what D is off by, in units of that, as 2(1 + D) is its derivative; a factor 1 + s and a sum √5/2 + 1 (Brent et al. 2007).
+    """
+    found = s.copy()
+    for k in range(0, len(s), _AT_ONCE):
+        gap, one = found[k : k + _AT_ONCE], s[k : k + _AT_ONCE]
+        factor, sums = 1 + one, np.empty_like(one)
+        for bit in bin(count)[3:]:
+            np.add(gap, 2.0, out=sums)
+            gap *= sums
+            if bit == "1":
+                gap *= factor
+                gap += one
+    return found
+
+
+def less_power(c: Array, f: Array, count: int) -> Array:
+    """(c + f)^T − c^T, by squarings: D(D + 2C) is that of 2T.
+
+    Where |c| + |f| <= 1 it is off by at most 1.2 T + 5 log₂T ulps of T|f|: as in `grown`, and C = c^T is off by 1.2 T ulps.
+    """
+    found = f.copy()
+    for k in range(0, len(f), _AT_ONCE):
+        gap, one, near = found[k : k + _AT_ONCE], f[k : k + _AT_ONCE], c[k : k + _AT_ONCE]
+        power, both, sums = near.copy(), near + one, np.empty_like(one)
+        for bit in bin(count)[3:]:
+            np.add(power, power, out=sums)
+            sums += gap
+            gap *= sums
+            np.square(power, out=power)
+            if bit == "1":
+                gap *= both
+                np.multiply(power, one, out=sums)
+                gap += sums
+                power *= near
+    return found
+
+
 def _by_terms(grid: Grid, centre: int, size: int, at: Array, count: int) -> tuple[Array, Array]:
     """Some Fourier coefficients to a power, and by how much the logarithm of that may be off: term by term, as the error of a transform
     would come as often as the power says. They are near 1, and errors are in proportion to how far from it."""
     held = np.flatnonzero(grid.weight)
     weight, places = grid.weight[held], grid.first + held - centre
-    rows = max(1, _AT_ONCE // len(held))
+    rows = max(1, _ROWS // len(held))
     some = [_terms(weight, places, size, at[k : k + rows]) for k in range(0, len(at), rows)]
     less, sine, size_of_sine = (np.concatenate(x) for x in zip(*some, strict=True))
     beyond = fsum([*weight.tolist(), -1.0])
@@ -204,21 +245,17 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
     are in proportion to the weight of r, which may be all that is asked about."""
     a, rest = float(grid.weight[lump]), grid.weight.copy()
     rest[lump] = 0.0
-    share = np.fft.rfft(wrapped(grid._replace(weight=rest), grid.first + lump, size)) / a
-    square = share.real * (2 + share.real) + share.imag**2
-    log_size, angle = count / 2 * np.log1p(square), count * np.arctan2(share.imag, 1 + share.real)
-    moved = np.expm1(log_size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2 + 1j * np.exp(log_size) * np.sin(angle)
+    moved = grown(np.fft.rfft(wrapped(grid._replace(weight=rest), grid.first + lump, size)) / a, count)
     start = count * (grid.first + lump)
     first = round((middle - count * grid.offset) / grid.step) - size // 2
     weight = np.maximum(np.roll(np.fft.irfft(moved, size), start - first), 0.0)
     whole = a**count
     weight *= whole
     weight[(start - first) % size] += whole  # it may lie beyond the window, like other weight that counts as lost
-    # As r̂ is at most half of a, all steps are in proportion to it: r̂ is off by the error of a transform, the power by T/a times as much,
-    # as |a + r̂| <= 1, and by a few ulps of T r̂/a times the larger one of |a + r̂|^T and a^T; the inverse transform's error is in
-    # proportion to what is transformed.
-    off = transform_error(size)
-    power_off = count / a * norm_of_any(rest) * max(1.0, exp(float(log_size.max()))) * (2 * off + 25 * EPSILON)
+    # r̂ is off by the error of a transform, the power by T/a times as much, as |a + r̂| <= 1, and by what `grown` is off by; the inverse
+    # transform's error is in proportion to what is transformed.
+    off, most = transform_error(size), max(1.0, float(np.abs(1 + moved).max()))
+    power_off = count / a * norm_of_any(rest) * most * (2 * off + EPSILON * (2 * count.bit_length() + 3 * count.bit_count()))
     noise = whole * (power_off + off * sqrt(2 / size) * norm_of_any(moved)) + count * grid.noise
     defect = 2 * exp(-depth) + count * grid.defect
     return Grid(grid.step, count * grid.offset, first, weight, count * grid.log_total, defect, noise)

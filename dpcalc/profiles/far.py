@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpcalc.numerics import work
-from dpcalc.profiles.convolve import DEPTH, EPSILON, MOST_POINTS, fast_length, norm_of_any, transform_error, window, wrapped
+from dpcalc.profiles.convolve import DEPTH, EPSILON, MOST_POINTS, fast_length, less_power, norm_of_any, transform_error, window, wrapped
 from dpcalc.profiles.law import Grid, Law, TooLarge, grid_edges, law, round_up
 from dpcalc.profiles.rounding import block_up
 from dpcalc.profiles.tilt import log_peak
@@ -27,7 +27,6 @@ _TRIES, _HALVINGS = 2, 10
 _THETAS, _SOME = 24, 2000  # tried for Chernoff's bound, first on so many points
 _NOTHING = 1e-9  # of the sum: what c^T may have above ε
 _NEGLIGIBLE = 45.0  # log
-_LARGE = 2.0  # times f, at a frequency that counts, is c at least
 _DEEPEST = -550.0  # log of the weight that doubles are good enough for
 _EACH = 2e-15  # relative, of a step's weights
 _LIGHT = 1e-3  # the least tilt, of the one that there is
@@ -178,25 +177,19 @@ def _chernoff(weight: Array, losses: Array, count: int, epsilon: float) -> float
 
 
 def _power(one: Grid, near: Array, count: int, size: int, first: int) -> Grid:
-    """(c + f)^T − c^T = c^T((1 + f/c)^T − 1), with c shifted so that its heaviest point is 0. The defect is left to be told."""
+    """(c + f)^T − c^T, with c shifted so that its heaviest point is 0. The defect is left to be told."""
     work.count(_POINT * size)
     at = int((one.weight * near).argmax())
     c, f = (wrapped(one._replace(weight=np.where(held, one.weight, 0.0)), one.first + at, size) for held in (near, ~near))
     by_c, by_f = np.fft.rfft(c), np.fft.rfft(f)
-    size_c, size_f = np.abs(by_c), np.abs(by_f)
-    most = size_c + size_f
-    kept = (size_c > _LARGE * size_f) & ((count - 1) * np.log(np.maximum(most, 1e-300)) > -_NEGLIGIBLE)
+    most = np.abs(by_c) + np.abs(by_f)
+    kept = most > exp(-_NEGLIGIBLE / (count - 1))
     left_out = float(most[~kept].max()) ** (count - 1) if not kept.all() else 0.0
-    share = by_f[kept] / by_c[kept]
-    log_size = count / 2 * np.log1p(share.real * (2 + share.real) + share.imag**2)
-    angle = count * np.arctan2(share.imag, 1 + share.real)
-    grown = np.expm1(log_size) * np.cos(angle) - 2 * np.sin(angle / 2) ** 2 + 1j * np.exp(log_size) * np.sin(angle)
     product = np.zeros(len(by_c), complex)
-    product[kept] = grown * np.exp(count * np.log(size_c[kept])) * np.exp(1j * count * np.angle(by_c[kept]))
+    product[kept] = less_power(by_c[kept], by_f[kept], count)
     start = count * (one.first + at)
     weight = np.maximum(np.roll(np.fft.irfft(product, size), start - first), 0.0)
-    # |Δ((c + f)^T − c^T)| <= T|Δf| + T²|f||Δc|, where all is at most 1; a power is off by ulps of its log, which is at most 45 and T·r, and
-    # of its angle; each time in proportion to T|f|.
+    # |Δ((c + f)^T − c^T)| <= T|Δf| + T²|f||Δc|, where all is at most 1, and what `less_power` is off by; each time in proportion to T|f|.
     off, spread = transform_error(size), count * norm_of_any(f)
-    noise = spread * (off * (count + 1) + EPSILON * (12 * count + 200) + left_out) + off * sqrt(2 / size) * norm_of_any(product)
+    noise = spread * (off * (count + 1) + EPSILON * (2 * count + 200) + left_out) + off * sqrt(2 / size) * norm_of_any(product)
     return Grid(one.step, count * one.offset, first, weight, count * one.log_total, 0.0, noise)

@@ -45,7 +45,7 @@ _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked
 MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
-_NEAR = 1e-5  # of ε, that --solve leaves of basic composition
+_NEAR, _COSTLY = 1e-5, 5e-4  # of ε, that --solve leaves of basic composition (and what its ε is found to), and of a costly bound
 _FAR_ABOVE = 0.1  # of the budget's 1 − δ: nothing is to be seen where as little is left
 _LARGE = 30_000  # points of one epoch's grid: another one would take long
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
@@ -267,8 +267,9 @@ def basic(bound: Bound) -> Bound:
     def coarse(epsilon: float, steps: int, **p: Any) -> float:
         return basic_value(bound._replace(value=bound.coarse or bound.value, blocks=None), epsilon, steps, p)
 
+    margin = max(bound.margin, _COSTLY if bound.coarse else _NEAR)
     return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
-                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound), margin=max(bound.margin, _NEAR),
+                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound), margin=margin,
                           statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 
@@ -300,7 +301,7 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     gap = cache(lambda epsilon: log_share(at(bound, epsilon, p), each))
     fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART) / -each
     try:
-        return up(steps * invert_near(gap, near, fall), 4e-16)
+        return up(steps * invert_near(gap, near, fall, _NEAR), 4e-16)
     except Unreachable:
         raise _no_epsilon(bound) from None
 

@@ -269,9 +269,9 @@ def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Cal
     return inverse
 
 
-def invert_near(gap: Callable[[float], float], start: float, fall: float) -> float:
-    """An ε with gap(ε) <= 0, the least one to 1e-10, or about 1e-11 by its gap: from one near it, and about how much the gap falls as log ε
-    grows. Raises Unreachable."""
+def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: float = 1e-10) -> float:
+    """An ε with gap(ε) <= 0, the least one to `rtol`, or about a tenth of it by its gap: from one near it, and about how much the gap falls
+    as log ε grows. Raises Unreachable."""
     near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
     meets, fails = bracket_near(gap, start, near, +1, _LEAST, 1e300)
-    return boundary_log(gap, meets, fails, 1e-10, 1e-11 * min(1.0, max(fall, 0.0)))
+    return boundary_log(gap, meets, fails, rtol, rtol / 10 * min(1.0, max(fall, 0.0)))
