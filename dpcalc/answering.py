@@ -19,7 +19,7 @@ from dpcalc.rows import Route, Row
 
 Known = dict[Bound, Row | None]  # the first row by a bound; None where there is none
 ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the command of a row of a comparison begins
-RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)
+RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)  # rows of a verified record
 
 
 def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,

@@ -73,5 +73,6 @@ class Bound(NamedTuple):
     released: str = "last iterate"  # what the theorem is about, in words
     riskier: tuple[str, ...] = ()  # parameters whose smaller values are the safer ones here, other than usual
     mu: Callable[..., float] | None = None  # profile: (*params, and what `search` found) → μ, where it is that of Gaussian DP
+    mu_exact: Callable[..., Any] | None = None  # (mp, *params) → the same at high precision
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
     search: Callable[..., dict[str, Any]] | None = None

@@ -37,9 +37,9 @@ class NoSolution(DpcalcError):
 
     @staticmethod
     def told(reasons: list[NoSolution]) -> NoSolution:
-        """The one that comes nearest to the budget, with what it reaches."""
+        """The one that comes nearest to the budget, with what it reaches; of several as near as they are told, the first one."""
         found = [(reason, *(reason.reached() if reason.reached else (inf, ""))) for reason in reasons]
-        nearest, _, text = min(found, key=lambda one: one[1])
+        nearest, _, text = min(found, key=lambda one: float(f"{one[1]:.6g}"))
         return NoSolution(nearest.code, f"{nearest.message}: {text}", nearest.option) if text else nearest
 
 

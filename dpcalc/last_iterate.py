@@ -82,12 +82,16 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
         if e.bound.kind == "rdp":
             found += [Route(e.bound)] if asks == "rdp" else converted(e.bound) if named else []
         elif asks != "rdp" and epochs and e.bound.status == "proven":
+            from dpcalc.bounds.pnsgd import gaussian_epochs
             from dpcalc.bounds.pnsgd.epochs import basic, composed
 
-            later = solving and bool(found)
-            found += [Route(composed(e.bound), on_request=later), Route(basic(e.bound), on_request=later)]
+            later, own = solving and bool(found), gaussian_epochs.composed if e.bound.mu else composed
+            found += [Route(own(e.bound), on_request=later), Route(basic(e.bound), on_request=later)]
         elif asks != "rdp" and not epochs:
             found.append(Route(e.bound))
+    if not found and asks != "rdp":
+        names = " and ".join(dict.fromkeys(e.bound.name for e in entries))
+        raise DpcalcError("refused", f"{names} is no guarantee, and only guarantees are composed over epochs", "--bound")
     if not found:
         raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
                           "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta", "--alpha")
@@ -194,8 +198,12 @@ def noise_note(noise: str) -> str:
 
 
 def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:
-    """What a next command can read; of the record at an index, if that is asked about."""
-    head, of = found[0].result, {} if index is None else {"index": [index]}
+    """What a next command can read, all of it where that is μ-GDP; of the record at an index, if that is asked about."""
+    from dpcalc.orders import own_params
+
+    head, of, bound = found[0].result, {} if index is None else {"index": [index]}, found[0].route.bound
+    if bound.mu is not None and 0 < (mu := bound.mu(**own_params(bound, found[0].params))) < inf:
+        return {"kind": "gdp", "mu": mu, **of}
     if question.asks == "rdp":
         return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]], **of}
     return {**guarantee_of(head.get("epsilon", question.epsilon), head.get("delta", question.delta)), **of}
@@ -232,11 +240,13 @@ def told_log(result: Mapping[str, float]) -> float:
     return result["log_delta"] if "log_delta" in result else log(result["delta"]) if result["delta"] > 0 else -inf
 
 
-def beside_worst(index: float, log_delta: float, epsilon: float, what: str) -> tuple[dict[str, float], str]:
-    """The worst index and its δ, as companions and in words."""
+def beside_worst(index: float, log_delta: float, epsilon: float, what: str, head: Row) -> tuple[dict[str, float], str]:
+    """The worst index and its δ, as companions and in words: not below that of the record asked about, told more roughly at times."""
     from dpcalc.evaluate import delta_result
 
-    result = delta_result(min(0.0, log_delta), epsilon)
+    result, own = delta_result(min(0.0, log_delta), epsilon), head.result
+    if 0 < epsilon == own.get("epsilon") and (told := told_log(own)) > log_delta:
+        result = {"delta": own["delta"], "log_delta": told}
     delta = human_probability(result["delta"], result["log_delta"])
     numbers = {"worst_index": index, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
     return numbers, f"{what}: δ = {delta} at ε = {plain(epsilon)}"

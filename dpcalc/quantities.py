@@ -42,13 +42,14 @@ class Quantity(NamedTuple):
         return said if self.kind != "series" else said[1:] if said.startswith("@") else None
 
     def range(self) -> str:
-        """'> 0, <= 1'."""
+        """'> 0 and <= 1'."""
         limits = ((">", self.gt), (">=", self.ge), ("<", self.lt), ("<=", self.le))
-        return ", ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
+        return " and ".join(f"{sign} {limit:g}" for sign, limit in limits if limit is not None)
 
     def limits(self) -> str:
         """'>0, <=1': the range for help, without the limit that all whole numbers have."""
-        return self.range().replace(f", <= {LARGEST_COUNT:g}", "").replace("= ", "=").replace("> ", ">").replace("< ", "<")
+        words = self.range().replace(f" and <= {LARGEST_COUNT:g}", "").replace(" and ", ", ")
+        return words.replace("= ", "=").replace("> ", ">").replace("< ", "<")
 
     def admits(self, x: float) -> bool:
         return ((self.gt is None or x > self.gt) and (self.ge is None or x >= self.ge)

@@ -115,9 +115,6 @@ class Answer(NamedTuple):
         return tuple(row[-1] for row in self.table.rows) if self.table else (self.value,)
 
 
-# Who has the rows already: a record that is verified (dpcalc.verify.replay).
-
-
 def of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
     """The answer from guarantees for the record at an index of its run says so, and hands that on."""
     found = sorted({i for read in inputs for i in read.index or ()})

@@ -7,15 +7,15 @@ from functools import cache, partial
 from math import copysign, exp, inf, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.evaluate import evaluate, told_above
-from dpcalc.numbers import human
 from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary, log_share
 from dpcalc.numerics.work import remembered
 from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
+from dpcalc.solving_unmet import none_meets
 
 _APART, _BELIEVED = 1e-2, 0.3  # relative: two values for a slope; how far it is believed
 _MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
@@ -27,6 +27,7 @@ _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to
 _FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
 _OVER, _AIMED = 1.1, 1e-8  # of where a secant leads, to get beyond; of a gap, that makes a difference
 _EVEN, _FAR = 24, 3.0  # values, each half the one before, where a loss may rise and fall; of log δ: as far the faster form tells it
+_ROUNDED, _LARGE = 1e-13, 1e12  # of log δ, by which a value may be above another one; a whole number, next to which another is as near
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
 
 
@@ -93,19 +94,22 @@ def _about(route: Route, given: Params, derive: Callable[[Params], Params], ques
 
 def narrowed(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> Question:
     """Where the loss may rise and fall with the unknown: to the range from the largest of some values that meets the budget, to the one
-    after it; by the faster form where that is far from the budget."""
+    after it; by the faster form where that is far from the budget, but for the one after it."""
     unknown, about, gap = question.unknown, _about(route, given, derive, question).gap, _Search(route, given, derive, question).gap
     far = _FAR / max(1.0, -question.log_delta) if question.delta else 0.0
     assert unknown is not None
-    low, after = unknown.search
+    low, high = unknown.search
+    seen = [high]
     for k in range(_EVEN):
-        x = unknown.search[1] / 2**k
+        x = high / 2**k
         if x <= low:
             break
         if about(x) <= far and gap(x) <= 0:
-            return question._replace(unknown=unknown._replace(search=(x, after)))
-        after = x
-    return question._replace(unknown=unknown._replace(search=(low, after)))
+            while len(seen) > 1 and gap(seen[-1]) <= 0:  # one that only the faster form ruled out
+                x = seen.pop()
+            return question._replace(unknown=unknown._replace(search=(x, seen[-1])))
+        seen.append(x)
+    return question._replace(unknown=unknown._replace(search=(low, seen[-1])))
 
 
 def _quick(value: Callable[..., float], epsilon: float, **own: Any) -> float:
@@ -193,10 +197,9 @@ class _Search:
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.order: float | None = None  # the last rough order, where the next search starts
         self.reason: DpcalcError | None = None  # why a value was out of scope
-        # ε as it is asked back, and δ at the budget's ε as it is told, may be above the exact ones by rounding; not δ of a whole number.
+        # ε as it is asked back, and δ at the budget's ε as it is told, may be above the exact ones by rounding; not of small counts.
         self.margin = route.bound.margin if question.asks == "epsilon" and question.delta else 0.0
-        told = question.delta and question.unknown is not None and question.unknown.kind != "count"
-        self.told = 2 * told_above(question.log_delta) if told else 0.0
+        self.told = 2 * told_above(question.log_delta) + (_ROUNDED if self.margin else 0.0) if question.delta else 0.0
 
     @property
     def met(self) -> float:
@@ -240,7 +243,8 @@ class _Search:
         """By the δ of a profile at ε."""
         bound, params = self.route.bound, self.params(x)
         own = own_params(bound, params) | chosen(bound, params, epsilon=epsilon)
-        return log_share(float(bound.value(epsilon, **own)), self.question.log_delta - self.told)
+        small = self.question.unknown is not None and self.question.unknown.kind == "count" and x < _LARGE
+        return log_share(float(bound.value(epsilon, **own)), self.question.log_delta - (0.0 if small else self.told))
 
 
 def _at_fixed_orders(search: _Search, x: float) -> float:
@@ -330,21 +334,3 @@ def _log_ratio(x: float, target: float) -> float:
     if x <= target:
         return log(x / target) if x > 0 and x / target > 0 else -1e3
     return log(x / target) if target > 0 and x / target < inf else inf
-
-
-def none_meets(route: Route, question: Question, forward: Callable[[float], Row], best: float) -> NoSolution:
-    """That no value meets the budget, where `best` is the best one."""
-    assert question.unknown is not None
-    message = f"no {question.unknown.option[2:]} meets the budget by {route.label}"
-    return NoSolution("no-solution", message, "--solve", partial(_reached, question, forward, best))
-
-
-def _reached(question: Question, forward: Callable[[float], Row], at: float) -> tuple[float, str]:
-    """What the best value of the unknown gives, also for people."""
-    assert question.unknown is not None
-    there = f"{question.unknown.option} {at + question.unknown.before:g}"
-    try:
-        best = forward(at).result[question.asks]
-    except (DpcalcError, OverflowError):
-        return inf, f"even {there} gives no finite {question.asks}"
-    return best, f"the best reachable is {question.asks} = {human(best)} (at {there})"

@@ -15,11 +15,12 @@ from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER
 from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
-from dpcalc.solving import moved, none_meets
+from dpcalc.solving import moved
 from dpcalc.solving_away import ASIDE, LONGEST, Away
 from dpcalc.solving_met import SURELY, met, slope_where_loose
 from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
 from dpcalc.solving_origin import from_origin
+from dpcalc.solving_unmet import none_meets
 
 _ROUNDS = 60
 _PATIENT = 5  # evaluations within a bracket, after which ever less will do: the samples of a profile do not move evenly

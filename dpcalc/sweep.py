@@ -67,9 +67,9 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
         raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MOST} is needed", flag(quantity.name))
     if len(parts) == 4 and not (start > 0 and stop > 0):
         raise DpcalcError("out-of-range", "a logarithmic range needs positive ends", flag(quantity.name))
-    values = [_between(start, stop, k / (int(count) - 1), len(parts) == 4) for k in range(int(count))]
+    values: list[float] = [_between(start, stop, k / (int(count) - 1), len(parts) == 4) for k in range(int(count))]
     if quantity.kind in ("count", "horizon"):
-        values = list(dict.fromkeys(float(round(x)) for x in values))
+        values = list(dict.fromkeys(round(x) for x in values))
     return tuple(values)
 
 

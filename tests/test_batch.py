@@ -76,7 +76,7 @@ BAD = [  # a line, what is wrong, and the option to blame
     ('{"noise-multiplier": 1, "noise_multiplier": 1}', "there twice", "--noise-multiplier"), ('{"sigma": 1, "sigma": 2}', "there twice", None),
     ('{"id": [], "sigma": 1}', "a text, a number or a boolean", "id"), ('{"input": {"kind": "gdp", "mu": 1}}', "reads no guarantee", "--input"),
     ('{"sigma": "' + "1" * 100_000 + '"}', "longer than 200", "--sigma"), ('{"mechanism": "' + "g" * 100_000 + '"}', "is not one of", "--mechanism"),
-    ('{"sigma": 1, "' + "k" * 100_000 + '": 1}', "no such key", None), ('{"sigma": 1, "delta": 1}', "1 is not >= 0, < 1", "--delta"),
+    ('{"sigma": 1, "' + "k" * 100_000 + '": 1}', "no such key", None), ('{"sigma": 1, "delta": 1}', "1 is not >= 0 and < 1", "--delta"),
     (b"\xff\xfe", "not UTF-8", None), (b"\x00", "not one JSON object", None), (b'{"sigma": "\x00"}', "not one JSON object", None),
     (b"x" * (LONGEST + 1), "more than 1000000 bytes", None), (b" " * 3 * LONGEST + b"{}", "more than 1000000 bytes", None),
 ]
@@ -118,7 +118,7 @@ def test_quiet_prints_the_headline_and_keeps_the_places():
     done = batch(*LAPLACE, "-q", stdin=['{"scale": 2}', '{"scale": 0}', '{"scale": 4}'], code=1)
     one, none, two = done.stdout.decode().splitlines()
     assert (float(one), none) == (answer("rdp", mechanism="laplace", scale=2, delta=1e-5).value, "") and float(two) < float(one)
-    assert done.stderr.decode() == "dpcalc rdp: line 2: --scale: 0 is not > 0 (scale of the Laplace noise v)\n"
+    assert done.stderr.decode() == "dpcalc rdp: line 2: --scale: 0 is not > 0 (v: scale of the Laplace noise)\n"
 
 
 @pytest.mark.parametrize("args,says", [

@@ -81,4 +81,4 @@ def test_the_worst_delta_is_at_the_epsilon_beside_it_though_its_position_is_the_
     at = [] if "--epsilon" in words else ["--epsilon", repr(found["epsilon"])]
     fixed = ["--n", str(found["n"])] if "n" in found else ["--epochs", "3"] if "--epochs" in rest else []
     there = json.loads(cli(*words, *at, *fixed, "--json").stdout)["result"]
-    assert found["worst_delta"] == pytest.approx(there["worst_delta"], rel=1e-9) and found["worst_delta"] < 1e-2
+    assert found["worst_delta"] == pytest.approx(there["worst_delta"], rel=5e-4) and found["worst_delta"] < 1e-2

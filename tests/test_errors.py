@@ -63,7 +63,7 @@ def test_errors_as_json(cli):
     done = cli("rdp", "--sigma", "1", "--delta", "2", "--json")
     error = json.loads(done.stderr)["error"]
     assert (done.stdout, done.returncode) == ("", 2)
-    assert error["code"] == "out-of-range" and error["option"] == "--delta" and "2 is not >= 0, < 1" in error["message"]
+    assert error["code"] == "out-of-range" and error["option"] == "--delta" and "2 is not >= 0 and < 1" in error["message"]
     assert json.loads(cli("rdp", "--sgma", "1", "--json").stderr)["error"]["code"] == "unknown-option"
 
 

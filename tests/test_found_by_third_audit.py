@@ -101,7 +101,7 @@ def test_noise_of_schedules_is_never_more_than_printed():
 def test_a_solution_fed_back_at_epsilon_0(line, name, delta):
     """δ was 3e-15 of itself above its budget."""
     found = answer(f"{line} --epsilon 0 --delta {delta} --solve {name}")["result"]["learning_rate"]
-    assert delta * (1 - 1e-9) < answer(f"{line} --{name} {found!r} --epsilon 0")["result"]["delta"] <= delta
+    assert delta * (1 - 3e-8) < answer(f"{line} --{name} {found!r} --epsilon 0")["result"]["delta"] <= delta
 
 
 def test_limits_below_doubles_and_notes_of_several_bounds():

@@ -177,19 +177,19 @@ def _dp_question(given: Given) -> Question:
     from dpcalc.numerics.rounding import ratio_up, sum_up
     from dpcalc.question import Question, asked
 
-    to, delta = given["to"], given["delta"]
+    to, delta, said = given["to"], given["delta"], "--input" if given.inputs else "--delta"
     if to == "rdp" or given["alpha"] is not None:
         if delta:
-            raise DpcalcError("refused", f"{delta:g} > 0: an (ε, δ) guarantee has no Rényi divergence; Mironov 2017, Prop. 3, has no "
+            raise DpcalcError("refused", f"δ = {delta:g} > 0: an (ε, δ) guarantee has no Rényi divergence; Mironov 2017, Prop. 3, has no "
                               "converse (Sordello et al. 2021, §5, prints one that is negative: −10.5 at ε = 1, δ = 1e-5, α = 2)",
-                              "--delta")
+                              said)
         if given["alpha"] is None:
             raise DpcalcError("missing", "needed for --to rdp", "--alpha")
         return Question("rdp", alpha=given["alpha"])
     if to == "gdp":
         if delta:
-            raise DpcalcError("refused", f"{delta:g} > 0: one (ε, δ) point does not bound the other points, so no μ follows from it; "
-                              "pure ε (--delta 0) does", "--delta")
+            raise DpcalcError("refused", f"δ = {delta:g} > 0: one (ε, δ) point does not bound the other points, so no μ follows from it; "
+                              "pure ε (δ = 0) does", said)
         return Question("mu")
     if to == "tv":
         return Question("tv")

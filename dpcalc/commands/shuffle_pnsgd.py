@@ -37,7 +37,8 @@ def answer(given: Given) -> Answer:
     entries = chosen(every, given.values, given["noise"], named, unknown)
     _one_release(entries)
     check_step_size(given.values, entries, unknown, every)
-    ways = routes(entries, question.asks, bool(named), not partial and (unknown == "epochs" or given["epochs"] > 1), unknown is not None)
+    epochs = unknown == "epochs" or given["epochs"] > 1 or any(name.endswith("-basic") for name in named)
+    ways = routes(entries, question.asks, bool(named), epochs and not partial, unknown is not None)
     found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
                           lambda asked, some, names: rows(some, given.values, _derive, asked, names))
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
@@ -74,7 +75,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     unknown = question.unknown.name if question.unknown else None
     where = "for partial passes" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
-    refuse_unneeded(given, used, where if not given.provided & {"tau", "constant"} - used else f"but by --bound {partial_passes.ways()}")
+    passes = given.provided & {"tau", "constant"} - used
+    refuse_unneeded(given, used, f"here, only by --bound {partial_passes.ways()}" if passes else where)
     check_unknown(question, used, where)
     require(given, tuple(sorted(levels | {"n", "lipschitz"} | (set(_CONVEX) if scheduled else set()))), where, unknown)
     if scheduled and unknown == "n":
@@ -211,7 +213,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         from dpcalc.last_iterate import beside_worst, worst_position
 
         worst, log_delta = worst_position(epsilon, params, found[0])
-        numbers, note = beside_worst(worst, log_delta, epsilon, _worst_place(values, worst))
+        numbers, note = beside_worst(worst, log_delta, epsilon, _worst_place(values, worst), found[0])
         extra |= numbers
         notes.append(note)
     return extra, tuple(notes)
@@ -236,8 +238,12 @@ def _worst_rdp(values: Mapping[str, Any], params: Mapping[str, Any], question: Q
 
 
 def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
+    from dpcalc.bounds.pnsgd.output import RELEASED
+
     released = found[0].route.bound.released
-    return released if values.get("tau") is not None or values["epochs"] == 1 else f"{released} of every epoch"
+    if values.get("tau") is not None or values["epochs"] == 1:
+        return released
+    return f"{released} in every epoch, from which the next one starts" if released == RELEASED else f"{released} of every epoch"
 
 
 def _check_order(given: Given, named: tuple[str, ...], every: tuple[Entry, ...]) -> None:

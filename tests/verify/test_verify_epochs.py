@@ -12,6 +12,7 @@ from dpcalc.verify import epochs, grids, report
 from dpcalc.verify.report import verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
+CLOSED = {"fixed-order-iteration", "smooth-nonconvex-exact"}  # √E·μ-GDP at a position, without samples
 LINES = [
     f"{RUN} --diameter 2 --sigma 2 --n 40 --epochs 5 --delta 1e-6",
     f"{RUN} --diameter .1 --sigma 2 --n 300 --epochs 7 --epsilon .5 --bound shuffled-hybrid",
@@ -38,7 +39,8 @@ def _nothing(*_, **__):
 @pytest.mark.parametrize("line", LINES)
 def test_nothing_is_looked_for(line, monkeypatch):
     record = ask(line)
-    told = [row["witness"] for row in record["bounds"] if not row["name"].endswith("-basic") and "curve" not in row]
+    composed = [row for row in record["bounds"] if not row["name"].endswith("-basic") and "curve" not in row and row["name"] not in CLOSED]
+    told = [row["witness"] for row in composed]
     assert told and all("each" in w or ("epoch" in w and "grids" in w) for w in told)
     assert all("links" in row["witness"] or "by" in row["witness"] for row in record["bounds"] if row["name"].endswith("hybrid-basic"))
     assert len(json.dumps(record, indent=2)) < 60_000

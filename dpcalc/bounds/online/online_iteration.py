@@ -11,10 +11,15 @@ from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd.step import factor_exact
 
 
-def value(epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
-          index: int, fine: int = FINE) -> float:
+def mu(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float, index: int,
+       fine: int = FINE) -> float:
+    """μ_i, rounded up."""
+    return record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index, fine)
+
+
+def value(epsilon: float, levels: Levels, **p: Any) -> float:
     """log θ(ε, μ_i)."""
-    return log_gaussian(epsilon, record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index, fine))
+    return log_gaussian(epsilon, mu(levels, **p))
 
 
 def coarse(epsilon: float, **p: Any) -> float:
@@ -22,9 +27,8 @@ def coarse(epsilon: float, **p: Any) -> float:
     return value(epsilon, fine=COARSE, **p)
 
 
-def inverse(log_delta: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
-            index: int) -> float:
-    return gaussian_inverse(log_delta, record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index))
+def inverse(log_delta: float, **p: Any) -> float:
+    return gaussian_inverse(log_delta, mu(**p))
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
@@ -47,5 +51,6 @@ BOUND = Bound(
     exact=exact,
     rtol=5e-9,
     inverse=inverse,
+    mu=mu,
     margin=3e-10,
 )

@@ -10,21 +10,27 @@ from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.hockey_stick import epsilon_for
 
 
-def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-          n: int, index: int) -> float:
-    """log θ(ε, μ_m), m = n − i."""
-    return log_gaussian(epsilon, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)(n - index))
+def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int, index: int) -> float:
+    """μ_m, m = n − i, rounded up."""
+    return ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)(n - index)
 
 
-def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-            n: int, index: int) -> float:
-    ratio = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)(n - index)
-    return epsilon_for(log_delta * (1 + (5e-13 if log_delta > -0.5 else 6e-15)), ratio)
+def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
+             index: int) -> Any:
+    return ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)(n - index)
 
 
-def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-          n: int, index: int) -> Any:
-    return theta(mp, epsilon, ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)(n - index))
+def value(epsilon: float, **p: Any) -> float:
+    """log θ(ε, μ_m)."""
+    return log_gaussian(epsilon, mu(**p))
+
+
+def inverse(log_delta: float, **p: Any) -> float:
+    return epsilon_for(log_delta * (1 + (5e-13 if log_delta > -0.5 else 6e-15)), mu(**p))
+
+
+def exact(mp: Any, epsilon: float, **p: Any) -> Any:
+    return theta(mp, epsilon, mu_exact(mp, **p))
 
 
 BOUND = Bound(
@@ -38,4 +44,6 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-11,
     inverse=inverse,
+    mu=mu,
+    mu_exact=mu_exact,
 )

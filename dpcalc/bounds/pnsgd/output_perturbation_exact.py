@@ -8,13 +8,22 @@ from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
 
 
-def value(epsilon: float, n: int, index: int, **p: float) -> float:
+def mu(n: int, index: int, **p: float) -> float:
+    """2ηL c^{n−i}/σ, rounded up."""
+    return ratios(**p)(n - index)
+
+
+def mu_exact(mp: Any, n: int, index: int, **p: float) -> Any:
+    return ratios_exact(mp, **p)(n - index)
+
+
+def value(epsilon: float, **p: Any) -> float:
     """log θ(ε, 2ηL c^{n−i}/σ)."""
-    return log_gaussian(epsilon, ratios(**p)(n - index))
+    return log_gaussian(epsilon, mu(**p))
 
 
-def exact(mp: Any, epsilon: float, n: int, index: int, **p: float) -> Any:
-    return theta(mp, epsilon, ratios_exact(mp, **p)(n - index))
+def exact(mp: Any, epsilon: float, **p: Any) -> Any:
+    return theta(mp, epsilon, mu_exact(mp, **p))
 
 
 BOUND = Bound(
@@ -29,4 +38,6 @@ BOUND = Bound(
     released=RELEASED,
     riskier=("learning_rate",),
     rtol=2e-11,
+    mu=mu,
+    mu_exact=mu_exact,
 )

@@ -274,4 +274,5 @@ def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: 
     as log ε grows. Raises Unreachable."""
     near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
     meets, fails = bracket_near(gap, start, near, +1, _LEAST, 1e300)
-    return boundary_log(gap, meets, fails, rtol, rtol / 10 * min(1.0, max(fall, 0.0)))
+    fell = (gap(fails) - gap(meets)) / log(meets / fails) if fails < meets else fall  # far from the start, it falls otherwise
+    return boundary_log(gap, meets, fails, rtol, rtol / 10 * min(1.0, max(min(fall, fell), 0.0)))

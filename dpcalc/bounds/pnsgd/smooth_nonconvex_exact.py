@@ -8,13 +8,22 @@ from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
 
 
-def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> float:
+def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> float:
+    """μ of the position, rounded up."""
+    return ratios(level, lipschitz, learning_rate, smoothness)(n - index)
+
+
+def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> Any:
+    return ratios_exact(mp, level, lipschitz, learning_rate, smoothness)(n - index)
+
+
+def value(epsilon: float, **p: Any) -> float:
     """log θ(ε, μ)."""
-    return log_gaussian(epsilon, ratios(level, lipschitz, learning_rate, smoothness)(n - index))
+    return log_gaussian(epsilon, mu(**p))
 
 
-def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> Any:
-    return theta(mp, epsilon, ratios_exact(mp, level, lipschitz, learning_rate, smoothness)(n - index))
+def exact(mp: Any, epsilon: float, **p: Any) -> Any:
+    return theta(mp, epsilon, mu_exact(mp, **p))
 
 
 BOUND = Bound(
@@ -28,4 +37,6 @@ BOUND = Bound(
     exact=exact,
     riskier=("learning_rate",),
     rtol=2e-11,
+    mu=mu,
+    mu_exact=mu_exact,
 )

@@ -1,0 +1,30 @@
+"""That no value of an unknown meets a budget, and what the best one reaches. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf
+
+from dpcalc.errors import DpcalcError, NoSolution
+from dpcalc.numbers import human
+from dpcalc.question import Question
+from dpcalc.rows import Route, Row
+
+
+def none_meets(route: Route, question: Question, forward: Callable[[float], Row], best: float) -> NoSolution:
+    """That no value meets the budget, where `best` is the best one."""
+    assert question.unknown is not None
+    message = f"no {question.unknown.option[2:]} meets the budget by {route.label}"
+    return NoSolution("no-solution", message, "--solve", partial(_reached, question, forward, best))
+
+
+def _reached(question: Question, forward: Callable[[float], Row], at: float) -> tuple[float, str]:
+    """What the best value of the unknown gives, also for people."""
+    assert question.unknown is not None
+    there = f"{question.unknown.option} {at + question.unknown.before:g}"
+    try:
+        best = forward(at).result[question.asks]
+    except (DpcalcError, OverflowError):
+        return inf, f"even {there} gives no finite {question.asks}"
+    return best, f"the best reachable is {question.asks} = {human(best)} (at {there})"

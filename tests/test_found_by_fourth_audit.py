@@ -1,0 +1,135 @@
+"""What an audit of `shuffle-pnsgd` and `online-noise`, and a review of how solutions are looked for, found."""
+
+import json
+from math import sqrt
+
+import mpmath
+import pytest
+from calling import call
+from test_found_from_outside import answer, refusal
+
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.verify.report import verify
+
+RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
+
+
+@pytest.mark.parametrize(("bound", "ratio"), [
+    ("fixed-order-iteration", 2 / 2.3615), ("smooth-nonconvex-exact", 2 / 2.3615), ("output-perturbation-exact", 2 * 0.005 / 2.3615)])
+def test_a_gaussian_guarantee_over_epochs_is_closed(bound, ratio):
+    """A composition at samples was 18.9 % above it."""
+    line = f"shuffle-pnsgd --lipschitz 1 --learning-rate .005 --smoothness 1 --strong-convexity .5 --n 1 --index 1 --sigma 2.3615 --bound {bound}"
+    line = line.replace("--strong-convexity .5 ", "") if bound.startswith("smooth") else line
+    record = answer(f"{line} --epochs 1344 --epsilon 724.44")
+    with mpmath.workdps(60):
+        true = theta(mpmath.mp, mpmath.mpf(724.44), mpmath.mpf(ratio) * mpmath.sqrt(1344))
+    assert record["bound"] == bound and 0 <= record["result"]["log_delta"] / float(mpmath.log(true)) - 1 + 1e-10 < 2e-10
+    assert record["guarantee"] == {"kind": "gdp", "mu": pytest.approx(ratio * sqrt(1344), rel=1e-14), "index": [1]}
+    assert record["guarantee"]["mu"] >= ratio * sqrt(1344) * (1 - 1e-15) and verify(record).holds
+    if float(true) > 0:
+        assert answer(f"{line} --epochs 1344 --delta {float(true)!r}")["result"]["epsilon"] == pytest.approx(724.44, rel=1e-9)
+
+
+def test_solved_epochs_of_a_gaussian_guarantee_and_its_digits():
+    line = f"shuffle-pnsgd {RUN} --n 1000 --sigma 4 --index 1000 --bound fixed-order-iteration"
+    epochs = answer(f"{line} --epsilon 3.71 --delta 1e-5 --solve epochs")["result"]["epochs"]
+    assert epochs == 3 and answer(f"{line} --epochs 3 --delta 1e-5")["result"]["epsilon"] == pytest.approx(3.708634930512, rel=1e-10)
+    assert answer(f"{line} --epochs 4 --delta 1e-5")["result"]["epsilon"] > 3.71
+    digits = answer(f"{line} --epochs 3 --delta 1e-5 --digits 30")["bounds"][0]["digits"]["epsilon"]
+    assert digits.startswith("3.70863493") and abs(float(digits) - 3.708634930512) < 1e-10
+
+
+def test_a_gaussian_guarantee_goes_through_pipes_whole(tmp_path):
+    """As one point, two runs had an infinite loss of probability 2e-5; a total variation was .462."""
+    one = call(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 999 --delta 1e-5 --bound fixed-order-iteration --json".split()).stdout
+    (path := tmp_path / "one.json").write_text(one, encoding="utf-8")
+    record = answer(f"convert {path} {path} --delta 1e-5")
+    epochs = answer(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 999 --epochs 2 --delta 1e-5 --bound fixed-order-iteration")
+    assert record["result"]["epsilon"] == pytest.approx(epochs["result"]["epsilon"], rel=1e-9) and "index" in json.dumps(record["guarantee"])
+    stream = call(f"online-noise {RUN} --sigmas 2,3,4 --index 1 --epsilon 1 --bound online-iteration --json".split()).stdout
+    mu = 2 / sqrt(4 + 9 + 16)
+    assert json.loads(stream)["guarantee"] == {"kind": "gdp", "mu": pytest.approx(mu, rel=1e-12), "index": [1]}
+    tv = json.loads(call(["tv", "-", "--json"], stream).stdout)["result"]["tv"]
+    assert tv == pytest.approx(float(mpmath.erf(mu / sqrt(8))), rel=1e-9)
+
+
+@pytest.mark.parametrize("line", [
+    "--noise laplace --scale 1.952 --diameter 1 --learning-rate 0.003494 --n 30 --index 6 --delta 2.131e-07",
+    "--n 1000 --sigma .4 --strong-convexity .3 --learning-rate 1 --bound randomly-stopped --diameter 1 --index 3 --delta 1e-5"])
+def test_the_worst_record_is_told_no_less_than_the_one_asked_about(line):
+    """Told at an ε that was found more closely, it had half of its δ."""
+    result = answer(f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --epochs 2 {line}")["result"]
+    assert result["worst_delta"] >= result["delta"] == float(line.rsplit(maxsplit=1)[1])
+
+
+@pytest.mark.parametrize("rest", ["--epsilon 1 --epochs 2", "--epsilon 1 --delta 1e-3 --solve epochs"])
+def test_a_limit_is_not_composed(rest):
+    """--alpha was blamed."""
+    said = refusal(f"shuffle-pnsgd {RUN} --c1 100 --c2 2 --n 1000 --bound shuffled-limit {rest}", 2)
+    assert "--bound: shuffled-limit is no guarantee" in said
+
+
+def test_one_epoch_of_basic_composition():
+    """It was refused, and "no epochs" was told by its name, though one epoch is not composed."""
+    line = f"shuffle-pnsgd {RUN} --sigma 4 --n 1000"
+    assert "no epochs meets the budget by shuffled-hybrid:" in refusal(f"{line} --epsilon .1 --delta 1e-5 --solve epochs", 3)
+    one, basic = (answer(f"{line} --epochs 1 --epsilon 1 --bound {name}")["result"]["delta"] for name in ("shuffled-hybrid", "shuffled-hybrid-basic"))
+    assert one <= basic <= one * 1.01
+
+
+def test_whole_numbers_of_a_range_are_whole():
+    """CSV had 1000.0."""
+    csv = call(f"shuffle-pnsgd {RUN} --n 1e3:1e5:3:log --sigma 4 --epsilon 1 --bound shuffled-contraction --format csv".split()).stdout
+    assert [row.split(",")[0] for row in csv.splitlines()] == ["n", "1000", "10000", "100000"]
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("online-noise --c1 1 --c2 1 --decay 1 --n 10 --index 2", "1 is not > 1 and <= 1000 (a: exponent of the decay"),
+    ("online-noise --sigmas 1,-3 --index 2", "-3 is not > 0 (σ_1,…: standard deviation"),
+    ("shuffle-pnsgd --sigma 4 --n 1000 --tau .5", "--tau: not used here, only by --bound without-replacement-conjecture")])
+def test_ranges_are_told_after_their_symbols(line, said):
+    assert said in refusal(f"{line} {RUN} --epsilon 1", 2)
+
+
+def test_a_learning_rate_just_above_what_the_faster_form_rules_out():
+    """.67834 was "the largest one found"."""
+    line = ("online-noise --lipschitz .6638190035841054 --diameter 4.100584625810045 --smoothness .022950978411218896 --n 50 --index 22 "
+            "--strong-convexity 8.325504292053044e-5 --c1 85.86417698042918 --c2 6.097503049455204 --decay 1.0238359007323843")
+    found = answer(f"{line} --epsilon .0010503983969679476 --delta 7.679671285210991e-7 --solve learning-rate")["result"]["learning_rate"]
+    assert found == pytest.approx(0.96328, rel=1e-4)
+
+
+@pytest.mark.parametrize("line", [
+    "--lipschitz 1 --smoothness .024828660066721273 --n 10000 --diameter .2637097427058237 --sigma .0447095102389736 "
+    "--epsilon 1.111269340264359e-6 --delta .004889470298465407 --solve learning-rate",
+    "--lipschitz 1 --smoothness .2152399806782542 --n 100000 --diameter .012565464997649104 --learning-rate .002207974058474927 "
+    "--epsilon 1.4420526801077974e-13 --delta .00039201530826711605 --solve sigma"])
+def test_a_solution_at_a_tiny_epsilon_fed_back(line):
+    """Where δ hardly changes with ε, its rounding does: ε was up to 2 % above the budget."""
+    line, _, unknown = f"shuffle-pnsgd {line}".partition(" --solve ")
+    epsilon = float(line.split("--epsilon ")[1].split()[0])
+    found = answer(f"{line} --solve {unknown}")["result"][unknown.replace("-", "_")]
+    question = line.replace(f"--epsilon {line.split('--epsilon ')[1].split()[0]} ", "")
+    assert answer(f"{question} --{unknown} {found!r}")["result"]["epsilon"] <= epsilon
+
+
+def test_a_large_n_fed_back():
+    """δ was 5e-15 of itself above the budget: one record more makes as little."""
+    line = ("shuffle-pnsgd --lipschitz 18.826481157033193 --smoothness 0 --learning-rate .0002288673529539767 --diameter .19988697033944475 "
+            "--sigma .608844457036075 --epsilon 0")
+    n = answer(f"{line} --delta 1.5849745060510558e-10 --solve n")["result"]["n"]
+    assert answer(f"{line} --n {n}")["result"]["delta"] <= 1.5849745060510558e-10
+
+
+@pytest.mark.parametrize(("epsilon", "sigma", "lipschitz", "rate", "smoothness", "steps", "most"), [
+    (754.4, 0.420336959949, 0.965779, 0.0122468, 0.0806743, 60, 1.15), (190.05, 1.17344156, 1.172, 0.00176374, 0.0, 49, 1.12)])
+def test_two_records_over_epochs_at_a_large_epsilon(epsilon, sigma, lipschitz, rate, smoothness, steps, most):
+    """The average over both positions composes to a binomial average of Gaussian guarantees."""
+    line = f"shuffle-pnsgd --lipschitz {lipschitz} --learning-rate {rate} --smoothness {smoothness} --n 2 --sigma {sigma} --epochs {steps}"
+    told = answer(f"{line} --bound smooth-nonconvex-shuffled-exact --epsilon {epsilon}")["result"]["delta"]
+    with mpmath.workdps(80):
+        first, c = 2 * mpmath.mpf(lipschitz) / mpmath.mpf(sigma), 1 + mpmath.mpf(rate) * mpmath.mpf(smoothness)
+        second = (1 - c**-2) / (1 - c**-4) if c > 1 else mpmath.mpf(1) / 2  # of μ²
+        mus = (first * mpmath.sqrt(k + (steps - k) * second) for k in range(steps + 1))
+        true = mpmath.fsum(mpmath.binomial(steps, k) * theta(mpmath.mp, mpmath.mpf(epsilon), mu) for k, mu in enumerate(mus)) / 2**steps
+        assert true <= told <= most * true
