@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from math import sqrt
+from math import hypot, sqrt
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
@@ -254,15 +254,15 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
 
 def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     """μ of the composition where everything is an unsampled Gaussian or Gaussian-DP, rounded up; else None."""
-    total = 0.0
+    each = list[float]()
     for g in guarantees:
         if isinstance(g, Gdp):
-            total += g.mu * g.mu
+            each.append(g.mu)
         elif isinstance(g, Mechanisms) and all(isinstance(m, Gaussian) and m.sampling is None for m in g.mechanisms):
-            total += sum(m.count / m.noise_multiplier / m.noise_multiplier for m in g.mechanisms if isinstance(m, Gaussian))
+            each += (sqrt(m.count) / m.noise_multiplier for m in g.mechanisms if isinstance(m, Gaussian))
         else:
             return None
-    return up(sqrt(total), 1e-15 * (2 + len(guarantees)))
+    return up(hypot(*each), 1e-15 * (2 + len(each)))  # squares may be too small for doubles
 
 
 def neighbours(guarantee: Guarantee) -> set[str]:

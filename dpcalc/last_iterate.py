@@ -18,6 +18,7 @@ from dpcalc.spec import Given, missing
 
 Params = Mapping[str, Any]
 _LARGEST = 700.0  # log of a number that is told in full
+_AS_SHARP = 1e-9  # relative, of an answer
 BOTH, GAUSSIAN = ("gaussian", "laplace"), ("gaussian",)
 
 _CONVERSIONS = {"rdp-improved", "rdp-mironov", "rdp-optimal"}
@@ -86,7 +87,7 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
             from dpcalc.bounds.pnsgd.epochs import basic, composed
 
             later, own = solving and bool(found), gaussian_epochs.composed if e.bound.mu else composed
-            found += [Route(own(e.bound), on_request=later), Route(basic(e.bound), on_request=later)]
+            found += [Route(own(e.bound), on_request=later and own is composed), Route(basic(e.bound), on_request=later)]
         elif asks != "rdp" and not epochs:
             found.append(Route(e.bound))
     if not found and asks != "rdp":
@@ -198,12 +199,17 @@ def noise_note(noise: str) -> str:
 
 
 def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:
-    """What a next command can read, all of it where that is μ-GDP; of the record at an index, if that is asked about."""
+    """What a next command can read, all of it where a bound that says μ-GDP is as sharp; of the record at an index, if asked for."""
     from dpcalc.orders import own_params
 
-    head, of, bound = found[0].result, {} if index is None else {"index": [index]}, found[0].route.bound
-    if bound.mu is not None and 0 < (mu := bound.mu(**own_params(bound, found[0].params))) < inf:
-        return {"kind": "gdp", "mu": mu, **of}
+    head, of = found[0].result, {} if index is None else {"index": [index]}
+    asked = question.unknown.name if question.unknown else "log_delta" if question.asks == "delta" else question.asks
+    for row in found:
+        bound = row.route.bound
+        if bound.mu is None or abs(row.result[asked] - head[asked]) > _AS_SHARP * abs(head[asked]):
+            continue
+        if 0 < (mu := bound.mu(**own_params(bound, found[0].params))) < inf:
+            return {"kind": "gdp", "mu": mu, **of}
     if question.asks == "rdp":
         return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]], **of}
     return {**guarantee_of(head.get("epsilon", question.epsilon), head.get("delta", question.delta)), **of}

@@ -107,7 +107,8 @@ class Search:
         self.too_large: dict[float, TooLarge] = {}
         self.fails: float | None = None  # the nearest value that does not meet the budget, as far as is known
         self.missed = inf  # its gap
-        self.over: float | None = None  # the last value whose ε was above the budget, though its δ was not
+        self.over: float | None = None  # the last value that a search led to and whose ε was above the budget
+        self.untold = False  # whether ε was looked at in vain
         self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
 
     @property
@@ -248,10 +249,11 @@ class Search:
 
     def _is_told(self, x: float, last: float, gap: float) -> bool:
         """Whether ε itself says that a value next to one that met it well, by δ, just meets the budget: it is to be told in the end."""
-        if not self.by_delta or not -_LITTLE_LESS < gap <= 0 or abs(log(x / last)) > _NEXT_TO or self.is_small_count(x):
+        if self.untold or not self.by_delta or not -_LITTLE_LESS < gap <= 0 or abs(log(x / last)) > _NEXT_TO or self.is_small_count(x):
             return False
         row = self.meeting(x)
-        return row is not None and -_TOLD * min(self.allowed, self.tolerance) <= self.log_ratio(row)
+        self.untold = row is None or self.log_ratio(row) < -_TOLD * min(self.allowed, self.tolerance)
+        return not self.untold
 
     def _newton(self, gap: float) -> float:
         """How far to move towards less loss, by the slope of a rough search: to just below the budget; to the end of the range where there

@@ -9,6 +9,7 @@ from calling import call
 from test_found_from_outside import answer, refusal
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.guarantee import Gdp, gaussian_mu
 from dpcalc.verify.report import verify
 
 RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
@@ -51,6 +52,48 @@ def test_a_gaussian_guarantee_goes_through_pipes_whole(tmp_path):
     assert json.loads(stream)["guarantee"] == {"kind": "gdp", "mu": pytest.approx(mu, rel=1e-12), "index": [1]}
     tv = json.loads(call(["tv", "-", "--json"], stream).stdout)["result"]["tv"]
     assert tv == pytest.approx(float(mpmath.erf(mu / sqrt(8))), rel=1e-9)
+
+
+def test_what_is_as_sharp_as_a_gaussian_guarantee_hands_that_on():
+    """One bound was 3e-14 below the other: a point went on, and a total variation of .59."""
+    for line, mu in ((f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 999 --delta 1e-5", 0.5 / sqrt(2)),
+                     (f"online-noise {RUN} --sigmas 2,3,4 --index 1 --epsilon 1", 2 / sqrt(29))):
+        assert answer(line)["guarantee"] == {"kind": "gdp", "mu": pytest.approx(mu, rel=1e-12), "index": [int(line.split("--index ")[1].split()[0])]}
+    assert answer(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 7 --delta 1e-5")["guarantee"]["kind"] == "dp"
+
+
+def test_a_gaussian_guarantee_is_sampled_as_a_mechanism():
+    one = call(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 1000 --delta 1e-5 --bound fixed-order-iteration --json".split()).stdout
+    options = "--scheme without-replacement --sampling-rate .01 --steps 10 --delta 1e-7 --json"
+    sampled = json.loads(call(["subsample", "-", *options.split()], one).stdout)["result"]["epsilon"]
+    assert sampled == pytest.approx(answer(f"subsample --sigma 2 {options}")["result"]["epsilon"], rel=1e-12)
+    done = call(["subsample", "-", *options.replace("without-replacement", "poisson").split()], one)
+    assert done.returncode == 2 and "replace-one" in done.stderr
+
+
+def test_a_tiny_mu_is_not_lost():
+    """Its square is no double: a total variation of 1.4e-224 was 0, and "verified"."""
+    line = "shuffle-pnsgd --lipschitz 1 --learning-rate .1 --smoothness 1 --strong-convexity .5 --n 10000 --index 1 --sigma 1 --epsilon 0"
+    one = call([*line.split(), "--bound", "output-perturbation-exact", "--json"]).stdout
+    mu = json.loads(one)["guarantee"]["mu"]
+    found = json.loads(call(["tv", "-", "--json"], one).stdout)
+    with mpmath.workdps(30):
+        assert found["result"]["tv"] == pytest.approx(float(mpmath.erf(mpmath.mpf(mu) / mpmath.sqrt(8))), rel=1e-12) and mu < 4e-224
+    assert 2e-161 <= gaussian_mu((Gdp(kind="gdp", mu=1e-161),) * 4) <= 2e-161 * (1 + 1e-14)
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+@pytest.mark.parametrize("bound", ["fixed-order-iteration", "smooth-nonconvex-exact", "output-perturbation-exact"])
+def test_basic_composition_of_a_gaussian_guarantee(bound, epochs):
+    line = f"shuffle-pnsgd {RUN} {'' if 'smooth' in bound else '--strong-convexity .1 '}--sigma 4 --n 1000 --index 999 --delta 1e-5"
+    closed, basic = (answer(f"{line} --epochs {epochs} --bound {name}") for name in (bound, f"{bound}-basic"))
+    assert basic["guarantee"]["kind"] == "dp" and closed["result"]["epsilon"] <= basic["result"]["epsilon"] * (1 + 1e-12)
+
+
+def test_closed_forms_are_solved_for_beside_the_sharpest_composition():
+    """n = 2, by the composition of the hybrid alone."""
+    line = "shuffle-pnsgd --lipschitz 1 --smoothness 0 --learning-rate .2702 --diameter 29.94 --index 1 --sigma .3284 --epochs 22"
+    assert answer(f"{line} --epsilon 544.9984658865244 --delta 6.869e-7 --solve n")["result"]["n"] == 1
 
 
 @pytest.mark.parametrize("line", [

@@ -34,7 +34,7 @@ def test_the_longest_answers(line):
 
 
 def _riskier(x, unknown):
-    return x + 1 if unknown == "epochs" else x * 0.999
+    return {"epochs": x + 1, "n": x - 1}.get(unknown, x * 0.999)
 
 
 def test_an_answer_does_not_depend_on_what_was_asked_before():

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
 _NOISE = {"sigma", "scale", "probability"}
+_MOST_NOISE = 1.7e308  # a multiplier
 
 
 def answer(given: Given) -> Answer:
@@ -43,7 +44,8 @@ def _with_input(given: Given) -> Given:
 
     if not given.inputs:
         return given
-    from dpcalc.guarantee import Dp, Gaussian, Mechanisms, Rdp, curves
+    from dpcalc.guarantee import Dp, Gaussian, Gdp, Mechanisms, Rdp, curves
+    from dpcalc.numerics.rounding import ratio_down
 
     for name in sorted(given.provided & {*_NOISE, "mechanism", "sensitivity"}):
         raise DpcalcError("contradictory", "the mechanism is read from the input already", flag(name))
@@ -64,9 +66,12 @@ def _with_input(given: Given) -> Given:
         if isinstance(part, Gaussian):
             said = {"sigma": part.noise_multiplier}
         return Given({**given.values, "mechanism": part.name, **said}, given.provided, given.inputs)
+    if isinstance(base, Gdp) and base.mu > 0:  # dominated by a Gaussian mechanism
+        sigma = min(ratio_down(1.0, base.mu), _MOST_NOISE)
+        return Given({**given.values, "mechanism": "gaussian", "sigma": sigma}, given.provided, given.inputs)
     if isinstance(base, Rdp):
         return Given({**given.values, "curve": curves(base)[0][0]}, given.provided, given.inputs)
-    raise DpcalcError("refused", f"a {base.kind} guarantee cannot be sampled here; a mechanism, an RDP curve or an "
+    raise DpcalcError("refused", f"a {base.kind} guarantee cannot be sampled here; a mechanism, μ-GDP, an RDP curve or an "
                       "(ε, δ) point can", "--input")
 
 

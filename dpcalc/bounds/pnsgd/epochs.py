@@ -269,7 +269,7 @@ def basic(bound: Bound) -> Bound:
 
     margin = max(bound.margin, _COSTLY if bound.coarse else _NEAR)
     return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
-                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound), margin=margin,
+                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound), margin=margin, mu=None, mu_exact=None,
                           statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 
