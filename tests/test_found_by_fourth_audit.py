@@ -82,6 +82,16 @@ def test_a_tiny_mu_is_not_lost():
     assert 2e-161 <= gaussian_mu((Gdp(kind="gdp", mu=1e-161),) * 4) <= 2e-161 * (1 + 1e-14)
 
 
+def test_the_mu_that_is_handed_on_is_proven():
+    """By the bound's formula: another rounding of it is one, a smaller one or another number is none."""
+    record = answer(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 990 --epochs 3 --delta 1e-5")
+    mu, verdict = record["guarantee"]["mu"], verify(record)
+    assert verdict.holds and [f.text for f in verdict.others if f.claim and f.claim.quantity == "mu"] != []
+    for by, holds in ((1e-12, True), (-1e-12, False), (1e-6, False), (-1e-6, False)):
+        record["guarantee"]["mu"] = mu * (1 + by)
+        assert verify(record).holds == holds
+
+
 @pytest.mark.parametrize("epochs", [1, 3])
 @pytest.mark.parametrize("bound", ["fixed-order-iteration", "smooth-nonconvex-exact", "output-perturbation-exact"])
 def test_basic_composition_of_a_gaussian_guarantee(bound, epochs):

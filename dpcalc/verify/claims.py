@@ -33,7 +33,7 @@ class Claim(NamedTuple):
     least: bool = False  # claimed is a lower value: it must not be above
 
 
-def _above(quantity: str, claimed: float, exact: Formula) -> Claim:
+def above(quantity: str, claimed: float, exact: Formula) -> Claim:
     exact = once(exact)
     return Claim(quantity, claimed, lambda mp: mp.mpf(claimed) - exact(mp), exact, quantity)
 
@@ -72,7 +72,7 @@ def _reversed(claim: Claim) -> Claim:
 
 def _rdp_value(row: Row, question: Question) -> tuple[Claim, ...]:
     _same(row, "alpha", question.alpha)
-    return (_above("rdp", row.result["rdp"], rdp_total(row, question.alpha or 0.0)),)
+    return (above("rdp", row.result["rdp"], rdp_total(row, question.alpha or 0.0)),)
 
 
 def _same(row: Row, name: str, asked: float | None) -> None:
@@ -84,7 +84,7 @@ def _conversion(row: Row) -> tuple[float, Formula, Claim]:
     """α, the exact RDP there, and the claim about it."""
     alpha = float(row.witness["alpha"])
     exact = rdp_total(row, alpha)
-    return alpha, exact, _above("rdp", float(row.witness["rdp"]), exact)
+    return alpha, exact, above("rdp", float(row.witness["rdp"]), exact)
 
 
 def _rdp_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -135,7 +135,7 @@ def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     _same(row, "delta", question.delta)
     epsilon, delta = row.result["epsilon"], question.delta or 0.0
     if question.delta == 0:
-        return (_above("epsilon", epsilon, pure(row)),)
+        return (above("epsilon", epsilon, pure(row)),)
     at = delta_at(row)
     exact = once(lambda mp: at(mp, epsilon))
     return (Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ"),)
@@ -153,7 +153,7 @@ def _profile_delta(row: Row, question: Question) -> tuple[Claim, ...]:
 def _deltas(result: Mapping[str, float], exact: Formula) -> tuple[Claim, ...]:
     log_delta, exact = result["log_delta"], once(exact)
     if log_delta == -inf:
-        return _above("delta", result["delta"], exact), Claim("log_delta", log_delta, lambda mp: -exact(mp), exact, "δ")
+        return above("delta", result["delta"], exact), Claim("log_delta", log_delta, lambda mp: -exact(mp), exact, "δ")
     plain = _probability("delta", result["delta"], exact)
     if log_delta >= 0:
         return plain, Claim("log_delta", log_delta, lambda mp: mp.mpf(0), lambda mp: mp.mpf(1), "δ")
@@ -199,7 +199,7 @@ def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
     if name not in RDP:
         raise Unchecked(f"the Rényi divergence of {name} has no published formula")
     own, params = own_of(row), row.params
-    return (_above("rdp", row.result["rdp"], lambda mp: steps * RDP[name](mp, alpha, own, params)),)
+    return (above("rdp", row.result["rdp"], lambda mp: steps * RDP[name](mp, alpha, own, params)),)
 
 
 def _point(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -211,7 +211,7 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
         return lambda mp: bound.exact(mp, **own)[name]
 
     names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu")]
-    return tuple((_above if name in ("epsilon", "mu") else _probability)(name, row.result[name], exact(name)) for name in names)
+    return tuple((above if name in ("epsilon", "mu") else _probability)(name, row.result[name], exact(name)) for name in names)
 
 
 def _by_condition(bound: Bound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:

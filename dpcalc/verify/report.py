@@ -11,7 +11,7 @@ from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.render import record as rendered
 from dpcalc.render import row_label, symbol
 from dpcalc.rows import Answer, Row
-from dpcalc.verify import lower_ends
+from dpcalc.verify import handed_on, lower_ends
 from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.claims import Claim, of
 from dpcalc.verify.records import Record, is_number
@@ -65,8 +65,19 @@ def judged(answer: Answer, record: Record) -> Verdict:
     start = process_time()
     rows = [_row(row, answer) if k == 0 or process_time() - start < _PATIENT else _late(row, answer) for k, row in enumerate(answer.rows)]
     head = rows[0] if rows else ()
-    others = tuple(f for row in rows[1:] for f in row)
-    return Verdict(head + _budget(answer), others, _whole(answer, record) + _certified(head, record))
+    others, on = tuple(f for row in rows[1:] for f in row), _handed_on(answer, record)
+    whole = _whole(answer, record, bool(on) and on[0].verdict == VERIFIED)
+    return Verdict(head + _budget(answer), others + on, whole + _certified(head, record))
+
+
+def _handed_on(answer: Answer, record: Record) -> tuple[Finding, ...]:
+    """The μ of the guarantee, where a bound tells it."""
+    found = handed_on.claim(answer, record)
+    if found is None:
+        return ()
+    row, claim = found
+    name = row_label(row)
+    return _left_open(name, f"the μ handed on by {name}", lambda: (_finding(name, claim, decide(claim), row, answer),))
 
 
 def _certified(head: tuple[Finding, ...], record: Record) -> tuple[Finding, ...]:
@@ -161,11 +172,14 @@ def _budget(answer: Answer) -> tuple[Finding, ...]:
 # --- the record as a whole -------------------------------------------------------------------------------------------
 
 
-def _whole(answer: Answer, record: Record) -> tuple[Finding, ...]:
-    """Everything else in the record follows from its options and its rows; numbers beside them are computed anew."""
+def _whole(answer: Answer, record: Record, proven: bool) -> tuple[Finding, ...]:
+    """Everything else in the record follows from its options and its rows; numbers beside them are computed anew. A μ that is `proven` may
+    have another rounding."""
     import json
 
     again = json.loads(json.dumps(rendered(answer)))
+    if proven and again["guarantee"].get("kind") == "gdp" and _agree(again["guarantee"]["mu"], record["guarantee"]["mu"], _SAME):
+        again["guarantee"]["mu"] = record["guarantee"]["mu"]
     differences = _differences(again, record, "")
     return tuple(Finding(REFUTED, "", f"the record says {said}") for said in differences[:5])
 
