@@ -9,6 +9,7 @@ from calling import call
 from test_found_from_outside import answer, refusal
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd import epochs, fixed_order_iteration, gaussian_epochs, output_perturbation_exact, smooth_nonconvex_exact
 from dpcalc.guarantee import Gdp, gaussian_mu
 from dpcalc.verify.report import verify
 
@@ -31,10 +32,29 @@ def test_a_gaussian_guarantee_over_epochs_is_closed(bound, ratio):
         assert answer(f"{line} --epochs 1344 --delta {float(true)!r}")["result"]["epsilon"] == pytest.approx(724.44, rel=1e-9)
 
 
+@pytest.mark.parametrize(("epsilon", "passes"), [(0.3, 2), (1.0, 7), (3.0, 40)])
+@pytest.mark.parametrize("bound", [fixed_order_iteration.BOUND, smooth_nonconvex_exact.BOUND, output_perturbation_exact.BOUND])
+def test_the_closed_form_is_what_the_profile_composes_to(bound, epsilon, passes):
+    """The profile of one epoch, composed numerically from above, knows nothing of μ."""
+    every = {"level": 8.0, "lipschitz": 2.0, "learning_rate": 0.3, "smoothness": 1.0, "strong_convexity": 0.2, "n": 9, "index": 8}
+    p = {name: x for name, x in every.items() if name in bound.params}
+    closed, by_profile = (over(bound).value(epsilon, steps=passes, **p) for over in (gaussian_epochs.composed, epochs.composed))
+    assert closed <= by_profile <= closed + 0.02
+
+
+def test_one_shuffled_record_over_epochs_at_a_large_epsilon():
+    """It is one position, whose average is composed at samples."""
+    line = "shuffle-pnsgd --lipschitz 1 --learning-rate .005 --smoothness 1 --n 1 --sigma 2.3615 --epochs 1344 --epsilon 724.44"
+    told = answer(f"{line} --bound shuffled-iteration")["result"]["delta"]
+    with mpmath.workdps(60):
+        true = float(theta(mpmath.mp, mpmath.mpf(724.44), 2 / mpmath.mpf(2.3615) * mpmath.sqrt(1344)))
+    assert true <= told <= 1.2 * true
+
+
 def test_solved_epochs_of_a_gaussian_guarantee_and_its_digits():
     line = f"shuffle-pnsgd {RUN} --n 1000 --sigma 4 --index 1000 --bound fixed-order-iteration"
-    epochs = answer(f"{line} --epsilon 3.71 --delta 1e-5 --solve epochs")["result"]["epochs"]
-    assert epochs == 3 and answer(f"{line} --epochs 3 --delta 1e-5")["result"]["epsilon"] == pytest.approx(3.708634930512, rel=1e-10)
+    passes = answer(f"{line} --epsilon 3.71 --delta 1e-5 --solve epochs")["result"]["epochs"]
+    assert passes == 3 and answer(f"{line} --epochs 3 --delta 1e-5")["result"]["epsilon"] == pytest.approx(3.708634930512, rel=1e-10)
     assert answer(f"{line} --epochs 4 --delta 1e-5")["result"]["epsilon"] > 3.71
     digits = answer(f"{line} --epochs 3 --delta 1e-5 --digits 30")["bounds"][0]["digits"]["epsilon"]
     assert digits.startswith("3.70863493") and abs(float(digits) - 3.708634930512) < 1e-10
@@ -45,8 +65,8 @@ def test_a_gaussian_guarantee_goes_through_pipes_whole(tmp_path):
     one = call(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 999 --delta 1e-5 --bound fixed-order-iteration --json".split()).stdout
     (path := tmp_path / "one.json").write_text(one, encoding="utf-8")
     record = answer(f"convert {path} {path} --delta 1e-5")
-    epochs = answer(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 999 --epochs 2 --delta 1e-5 --bound fixed-order-iteration")
-    assert record["result"]["epsilon"] == pytest.approx(epochs["result"]["epsilon"], rel=1e-9) and "index" in json.dumps(record["guarantee"])
+    twice = answer(f"shuffle-pnsgd {RUN} --sigma 4 --n 1000 --index 999 --epochs 2 --delta 1e-5 --bound fixed-order-iteration")
+    assert record["result"]["epsilon"] == pytest.approx(twice["result"]["epsilon"], rel=1e-9) and "index" in json.dumps(record["guarantee"])
     stream = call(f"online-noise {RUN} --sigmas 2,3,4 --index 1 --epsilon 1 --bound online-iteration --json".split()).stdout
     mu = 2 / sqrt(4 + 9 + 16)
     assert json.loads(stream)["guarantee"] == {"kind": "gdp", "mu": pytest.approx(mu, rel=1e-12), "index": [1]}
@@ -92,11 +112,11 @@ def test_the_mu_that_is_handed_on_is_proven():
         assert verify(record).holds == holds
 
 
-@pytest.mark.parametrize("epochs", [1, 3])
+@pytest.mark.parametrize("passes", [1, 3])
 @pytest.mark.parametrize("bound", ["fixed-order-iteration", "smooth-nonconvex-exact", "output-perturbation-exact"])
-def test_basic_composition_of_a_gaussian_guarantee(bound, epochs):
+def test_basic_composition_of_a_gaussian_guarantee(bound, passes):
     line = f"shuffle-pnsgd {RUN} {'' if 'smooth' in bound else '--strong-convexity .1 '}--sigma 4 --n 1000 --index 999 --delta 1e-5"
-    closed, basic = (answer(f"{line} --epochs {epochs} --bound {name}") for name in (bound, f"{bound}-basic"))
+    closed, basic = (answer(f"{line} --epochs {passes} --bound {name}") for name in (bound, f"{bound}-basic"))
     assert basic["guarantee"]["kind"] == "dp" and closed["result"]["epsilon"] <= basic["result"]["epsilon"] * (1 + 1e-12)
 
 

@@ -5,9 +5,8 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd.step import SETTING
-from dpcalc.numerics.hockey_stick import epsilon_for
 
 
 def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int, index: int) -> float:
@@ -26,7 +25,7 @@ def value(epsilon: float, **p: Any) -> float:
 
 
 def inverse(log_delta: float, **p: Any) -> float:
-    return epsilon_for(log_delta * (1 + (5e-13 if log_delta > -0.5 else 6e-15)), mu(**p))
+    return gaussian_inverse(log_delta, mu(**p))
 
 
 def exact(mp: Any, epsilon: float, **p: Any) -> Any:
