@@ -280,7 +280,7 @@ def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, st
         meets, fails = bracket(whole, start, unknown.safer, low, high, 1.0001)
     else:
         meets, fails = bracket(whole, 1.0 if low < 1.0 < high else (low * high) ** 0.5, unknown.safer, low, high, 2.0)
-    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance, met)
+    x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance, met - inside, 0.999 * inside)
     return int(x) if unknown.kind == "count" else x
 
 

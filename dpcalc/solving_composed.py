@@ -17,7 +17,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved
 from dpcalc.solving_away import ASIDE, LONGEST, Away
-from dpcalc.solving_met import SURELY, met, slope_where_loose
+from dpcalc.solving_met import LOOSE, MOST_WORK, SURELY, met, slope_where_loose
 from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
 from dpcalc.solving_origin import from_origin
 from dpcalc.solving_unmet import none_meets
@@ -36,9 +36,9 @@ _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at mos
 _NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
+_SHY = 0.85  # of a last step
 _STUCK = 2  # steps after which a bracket is to be half as wide
-# Units of work that a bracket as wide (in log x) is worth; of an evaluation, beside arrays.
-_ENOUGH_WORK, _EACH = ((1.9e6, 0.01), (2.95e6, inf)), 2e4
+_ENOUGH_WORK, _EACH = 1.3e6, 2e4  # units of work, after which a last step is tried; of an evaluation, beside arrays
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
@@ -109,7 +109,7 @@ class Search:
         self.missed = inf  # its gap
         self.over: float | None = None  # the last value that a search led to and whose ε was above the budget
         self.untold = False  # whether ε was looked at in vain
-        self._before, self.last_work = work.done(), 0.0  # the second: of the last evaluation by ε itself
+        self._before, self.last_work = work.done(), 0.0  # the second: of an evaluation by ε itself, at most
 
     @property
     def work(self) -> float:
@@ -162,7 +162,7 @@ class Search:
             row = evaluate(self.route, params, self.question)
         else:
             row = _COMPOSED[self.question.asks](self.route, params, self.question, bracket)._replace(params=params)
-        self.last_work = work.done() - before
+        self.last_work = max(self.last_work, work.done() - before)  # one that is remembered takes none
         return row
 
     def log_ratio(self, row: Row) -> float:
@@ -220,6 +220,7 @@ class Search:
                 x = moved(self.unknown, x, -inf)
                 continue
             if self._has_worked_enough(ends, self.work - begun):
+                ends[True] = (self._leap(ends), 0.0)
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
                 last_slope, self.slope = self.slope, abs((gap - before[1]) / log(x / before[0])) or self.slope
@@ -279,11 +280,29 @@ class Search:
     def _has_worked_enough(self, ends: dict[bool, tuple[float, float]], last: float) -> bool:
         """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far: by another look, which
         takes as long as the last one."""
-        if not self.by_epochs or True not in ends:
-            return False
-        width = abs(log(ends[True][0] / ends[False][0])) if len(ends) == 2 else inf
-        width = min(width, -SURELY * ends[True][1] / self.slope) if self.slope else width
-        return any(self.work + last > units and width <= wide for units, wide in _ENOUGH_WORK)
+        return bool(self.by_epochs) and True in ends and self.work + last > _ENOUGH_WORK
+
+    def _leap(self, ends: dict[bool, tuple[float, float]]) -> float:
+        """Last steps from what meets the budget, most of the way to where the slope, or the bracket, leads, as long as ε itself is well
+        below it there; half as far, or none, where it is above."""
+        x, gap = ends[True]
+        ways = [-gap / self.slope] if self.slope else []
+        if False in ends:
+            y, over = ends[False]
+            ways.append(abs(log(y / x)) * (-gap / (over - gap) if over < inf else 0.5))
+        by, last, missed = _SHY * min(ways, default=0.0), -inf, False
+        while not self.is_small_count(x) and self.width < by < LONGEST and (y := moved(self.unknown, x, -by)) != x:
+            row = self.meeting(y)
+            if row is None:
+                if missed or last > -inf:
+                    break
+                by, missed = by / 2, True
+                continue
+            x, before, last = y, last, self.log_ratio(row)
+            if last > -LOOSE or self.work + self.last_work > MOST_WORK:
+                break
+            by *= min(_SHY * -last / (last - before), _FARTHER) if last > before > -inf else 1.0
+        return x
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
         """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""

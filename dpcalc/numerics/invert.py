@@ -22,8 +22,8 @@ class Unreachable(ValueError):
         self.at, self.gap = at, gap
 
 
-def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13, met: float = 0.0) -> float:
-    """A point x with gap(x) <= 0 that has a point with gap > 0 within rtol·|x|, or whose gap is −`met` at least.
+def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13, met: float = 0.0, over: float = 0.0) -> float:
+    """A point x with gap(x) <= 0 that has a point with gap > 0 within rtol·|x|, or whose gap is from −`met` to `over`.
 
     gap is monotone between `meets` (gap <= 0) and `fails` (gap > 0), in either direction. Chandrupatla's method
     (bisection and inverse quadratic interpolation); soundness does not depend on monotonicity, only tightness does.
@@ -41,7 +41,7 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
         if x in (a, b):
             break
         fx = _finite(gap(x))
-        if -met <= fx <= 0:
+        if -met <= fx <= over:
             return x
         if (fx > 0) == (fa > 0):
             c, fc = a, fa
@@ -58,10 +58,11 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     return a if fa <= 0 else b
 
 
-def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13, met: float = 0.0) -> float:
+def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13, met: float = 0.0,
+                 over: float = 0.0) -> float:
     """`boundary` for positive unknowns that range over many orders of magnitude: coarse in log x, then in x."""
     if min(meets, fails) <= 0 or max(meets, fails) < 4 * min(meets, fails):
-        return boundary(gap, meets, fails, rtol, met)
+        return boundary(gap, meets, fails, rtol, met, over)
     good, bad = log(meets), log(fails)
     last_good, last_bad = meets, fails
     while abs(good - bad) > 1.0:
@@ -71,7 +72,7 @@ def boundary_log(gap: Callable[[float], float], meets: float, fails: float, rtol
             good, last_good = mid, x
         else:
             bad, last_bad = mid, x
-    return boundary(gap, last_good, last_bad, rtol, met)
+    return boundary(gap, last_good, last_bad, rtol, met, over)
 
 
 def bracket(gap: Callable[[float], float], start: float, toward: float, low: float, high: float,

@@ -45,7 +45,8 @@ _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked
 MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
-_NEAR, _COSTLY = 1e-5, 5e-4  # of ε, that --solve leaves of basic composition (and what its ε is found to), and of a costly bound
+# Of ε: what --solve leaves of basic composition, and of that of a costly bound; what its ε is found to then.
+_NEAR, _COSTLY, _FOUND = 1e-5, 5e-4, 1e-4
 _FAR_ABOVE = 0.1  # of the budget's 1 − δ: nothing is to be seen where as little is left
 _LARGE = 30_000  # points of one epoch's grid: another one would take long
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
@@ -292,18 +293,32 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     near = epsilon_along(samples, each) if samples else 0.0
     if not samples or not 0 < near < inf:
         return up(steps * _one_epoch(bound, each, p), 4e-16)
-    if samples[1][0] < each + _BASIC:
-        if (at_zero := at(bound, 0.0, p)) <= each:
-            return 0.0
-        near = epsilon_along(samples, each + samples[1][0] - at_zero)  # as far above it as at 0
-        if (further := at(bound, near, p)) < at_zero:
-            near *= (at_zero - each) / (at_zero - further)
-    gap = cache(lambda epsilon: log_share(at(bound, epsilon, p), each))
-    fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART) / -each
+    value = cache(lambda epsilon: at(bound, epsilon, p))
+    if samples[1][0] >= each + _BASIC:
+        fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART) / -each
+    elif value(0.0) <= each:
+        return 0.0
+    else:  # the samples are about as far above it as at 0
+        near, fall = _from_zero(value, min(near, epsilon_along(samples, each + samples[1][0] - value(0.0))), each)
     try:
-        return up(steps * invert_near(gap, near, fall, _NEAR), 4e-16)
+        return up(steps * invert_near(lambda epsilon: log_share(value(epsilon), each), near, fall, _FOUND), 4e-16)
     except Unreachable:
         raise _no_epsilon(bound) from None
+
+
+def _from_zero(value: Callable[[float], float], near: float, each: float) -> tuple[float, float]:
+    """A little more than the ε at which a costly value is about log δ, not far from 0 and near another one: by secants and a parabola in ε;
+    and how much its gap falls there as log ε grows."""
+    a, b = value(0.0), value(near)
+    if not b < a:
+        return near, 0.0
+    x = near * (a - each) / (a - b)
+    c = value(x)
+    if c in (a, b):
+        return near, 0.0
+    y = near * (each - a) * (each - c) / ((b - a) * (b - c)) + x * (each - a) * (each - b) / ((c - a) * (c - b))
+    y = y if 0 < y < 2 * max(near, x) else x
+    return y * (1 + _FOUND / 20), y * (c - b) / (x - near) / each
 
 
 def _no_epsilon(bound: Bound) -> OutOfScope:
