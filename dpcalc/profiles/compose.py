@@ -239,7 +239,7 @@ def _cut_again(parts: Parts, question: Asked, near: float, bracket: bool, depth:
     for _ in range(_CUTS):
         answer, gain = _attempt(parts, question, near - depth, bracket)
         log_delta = answer.upper if question.log_delta is None else question.log_delta
-        if gain <= log_delta - min(0.8 * depth, _LITTLE):
+        if gain <= log_delta - min(0.8 * depth, _LITTLE) or (question.aim is not None and answer.upper == inf):
             break
         near = log_delta - 0.5 * depth
     return answer
