@@ -278,19 +278,29 @@ class Search:
         return abs(log(a / b)) < width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
     def _has_worked_enough(self, ends: dict[bool, tuple[float, float]], last: float) -> bool:
-        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far: by another look, which
-        takes as long as the last one."""
-        return bool(self.by_epochs) and True in ends and self.work + last > _ENOUGH_WORK
+        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far and a last step from there:
+        by another look, which takes as long as the last one. Later where no step says how far it is."""
+        if not self.by_epochs or True not in ends:
+            return False
+        step = not self.is_small_count(ends[True][0]) and self._by_slope(ends) < LONGEST
+        return self.work + last > (_ENOUGH_WORK if step else MOST_WORK)
 
-    def _leap(self, ends: dict[bool, tuple[float, float]]) -> float:
-        """Last steps from what meets the budget, most of the way to where the slope, or the bracket, leads, as long as ε itself is well
-        below it there; half as far, or none, where it is above."""
+    def _by_slope(self, ends: dict[bool, tuple[float, float]]) -> float:
+        """How far, in log x, the slope or the bracket leads from what meets the budget."""
         x, gap = ends[True]
         ways = [-gap / self.slope] if self.slope else []
         if False in ends:
             y, over = ends[False]
-            ways.append(abs(log(y / x)) * (-gap / (over - gap) if over < inf else 0.5))
-        by, last, missed = _SHY * min(ways, default=0.0), -inf, False
+            ways.append(abs(log(y / x)) * (-gap / (over - gap) if over - gap < inf else 0.5))
+        return min(ways, default=inf)
+
+    def _leap(self, ends: dict[bool, tuple[float, float]]) -> float:
+        """Last steps from what meets the budget, most of the way to where the slope, or the bracket, leads, as long as ε itself is well
+        below it there; half as far, or none, where it is above. To the end of the range, where no step says how far it is."""
+        x, by = ends[True][0], _SHY * self._by_slope(ends)
+        if by >= LONGEST and False not in ends and (y := moved(self.unknown, x, -inf)) != x and self.meeting(y):
+            return y
+        last, missed = -inf, False
         while not self.is_small_count(x) and self.width < by < LONGEST and (y := moved(self.unknown, x, -by)) != x:
             row = self.meeting(y)
             if row is None:

@@ -17,7 +17,7 @@ LINES = [  # .2 to 1.3 % from what was found by twice the work; units
     ("--lipschitz 8.55 --smoothness 4.02 --diameter 3340 --learning-rate 7.70383e-5 --n 1e12 --epochs 100 --epsilon .000113 --delta .00063 "
      "--solve sigma", 0.303427, 2_700_000),
     ("--lipschitz 444 --smoothness 1 --diameter 2 --learning-rate .00178143 --n 1e12 --sigma 13.9 --epsilon .0375 --delta 6.31e-6 "
-     "--solve epochs", 1776, 1_350_000),
+     "--solve epochs", 1778, 1_900_000),
     ("--lipschitz 38.7 --smoothness .5 --diameter .0759 --learning-rate .00999 --n 1e12 --epochs 10000 --epsilon 6.35 --delta 1.03e-8 "
      "--solve sigma", 3.28368, 2_050_000),
     ("--lipschitz 5.87 --smoothness .5 --diameter .0262 --learning-rate 9.62245e-5 --n 6983266 --epochs 3 --epsilon 9.47 --delta 7.46e-165 "
@@ -41,3 +41,17 @@ def test_the_longest_searches(line, before, units):
     assert work.done() - begun <= min(MOST, units)
     assert result[line.split()[-1]] == pytest.approx(before, rel=5e-3)
     assert result["epsilon"] <= float(line.split("--epsilon ")[1].split()[0])
+
+
+def test_the_end_of_the_range_where_no_step_says_how_far_it_is():
+    """Every rate meets the budget, and the loss hardly changes with it: a search that ends is not left at a rate in between."""
+    found = answer("shuffle-pnsgd --lipschitz 2.19 --smoothness .0291 --diameter 67.8 --n 3.7e9 --epochs 85 --sigma .472 --epsilon .088 "
+                   "--delta 1.19e-5 --solve learning-rate")[0]["result"]
+    assert found["learning_rate"] == 1e-15
+
+
+def test_the_last_of_few_epochs():
+    """A bracket of three: the one between is looked at."""
+    found = answer("shuffle-pnsgd --lipschitz .481 --smoothness .0232 --diameter .108 --learning-rate 3.57 --n 8.1e9 --sigma .00257 "
+                   "--epsilon 95.5 --delta 1.74e-9 --solve epochs")[0]["result"]
+    assert found["epochs"] == 13 and found["epsilon"] == pytest.approx(84.9257, rel=1e-4)
