@@ -278,7 +278,7 @@ class Search:
         return abs(log(a / b)) < width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
     def _has_worked_enough(self, ends: dict[bool, tuple[float, float]], last: float) -> bool:
-        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far and a last step from there:
+        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far, and a last step from it:
         by another look, which takes as long as the last one. Later where no step says how far it is."""
         if not self.by_epochs or True not in ends:
             return False
