@@ -17,7 +17,7 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved
 from dpcalc.solving_away import ASIDE, LONGEST, Away
-from dpcalc.solving_met import LOOSE, MOST_WORK, SURELY, met, slope_where_loose
+from dpcalc.solving_met import MOST_WORK, SURELY, met, slope_where_loose
 from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
 from dpcalc.solving_origin import from_origin
 from dpcalc.solving_unmet import none_meets
@@ -36,7 +36,7 @@ _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at mos
 _NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
-_SHY = 0.85  # of a last step
+_SHY, _MISSES = 0.85, 3  # of a last step; that lead too far
 _STUCK = 2  # steps after which a bracket is to be half as wide
 _ENOUGH_WORK, _EACH = 1.3e6, 2e4  # units of work, after which a last step is tried; of an evaluation, beside arrays
 
@@ -279,11 +279,11 @@ class Search:
 
     def _has_worked_enough(self, ends: dict[bool, tuple[float, float]], last: float) -> bool:
         """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far, and a last step from it:
-        by another look, which takes as long as the last one. Later where no step says how far it is."""
+        by another look, which takes as long as the last one. Later where that is not near."""
         if not self.by_epochs or True not in ends:
             return False
-        step = not self.is_small_count(ends[True][0]) and self._by_slope(ends) < LONGEST
-        return self.work + last > (_ENOUGH_WORK if step else MOST_WORK)
+        near = not self.is_small_count(ends[True][0]) and self._by_slope(ends) < _NEAR
+        return self.work + last > (_ENOUGH_WORK if near else MOST_WORK)
 
     def _by_slope(self, ends: dict[bool, tuple[float, float]]) -> float:
         """How far, in log x, the slope or the bracket leads from what meets the budget."""
@@ -295,23 +295,21 @@ class Search:
         return min(ways, default=inf)
 
     def _leap(self, ends: dict[bool, tuple[float, float]]) -> float:
-        """Last steps from what meets the budget, most of the way to where the slope, or the bracket, leads, as long as ε itself is well
-        below it there; half as far, or none, where it is above. To the end of the range, where no step says how far it is."""
-        x, by = ends[True][0], _SHY * self._by_slope(ends)
-        if by >= LONGEST and False not in ends and (y := moved(self.unknown, x, -inf)) != x and self.meeting(y):
+        """Last steps from what meets the budget, most of the way to where the slope, or the bracket, leads, as long as ε itself is below it
+        there; half as far where it is above. To the end of the range, where no step says how far it is."""
+        x, by = ends[True][0], min(_SHY * self._by_slope(ends), LONGEST)
+        if by == LONGEST and False not in ends and (y := moved(self.unknown, x, -inf)) != x and self.meeting(y):
             return y
-        last, missed = -inf, False
-        while not self.is_small_count(x) and self.width < by < LONGEST and (y := moved(self.unknown, x, -by)) != x:
-            row = self.meeting(y)
-            if row is None:
-                if missed or last > -inf:
-                    break
-                by, missed = by / 2, True
-                continue
-            x, before, last = y, last, self.log_ratio(row)
-            if last > -LOOSE or self.work + self.last_work > MOST_WORK:
+        last, least, slope, missed = -inf, self.width, self.slope, 0
+        while not self.is_small_count(x) and by > least and (y := moved(self.unknown, x, -by)) != x and missed < _MISSES:
+            if row := self.meeting(y):
+                x, before, last, least = y, last, self.log_ratio(row), _LEAST
+                slope = (last - before) / by if before > -inf else slope
+                by = min(_SHY * -last / slope, _FARTHER * by) if slope > 0 else by / 2
+            else:
+                by, missed = by / 2, _MISSES if last > -inf else missed + 1
+            if last > -self.allowed or (missed != 1 and self.work + self.last_work > MOST_WORK):
                 break
-            by *= min(_SHY * -last / (last - before), _FARTHER) if last > before > -inf else 1.0
         return x
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:

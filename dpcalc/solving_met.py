@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SURELY = 2.0  # times as far as a secant says, where it bends
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
-LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
+_LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _CLOSE_BY = 4e-3  # of log x, from a value whose ε is above the budget: little is gained any more
 _NEAR_ABOVE = 1.0  # of log ε
 # Where ε itself is looked for, as many evaluations are to be expected, and no more work than this is begun.
@@ -29,7 +29,7 @@ def met(search: Search, x: float) -> tuple[float, Row]:
     for k in range(10):
         gap = search.log_ratio(row)
         if gap <= 0:
-            return _nearer(search, x, row, by, before) if gap < -LOOSE and before < inf else (x, row)
+            return _nearer(search, x, row, by, before) if gap < -_LOOSE and before < inf else (x, row)
         search.over = x
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
         before, by = gap, max(2**k * (gap + search.tolerance) / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
@@ -58,7 +58,7 @@ def slope_where_loose(search: Search, x: float, row: Row) -> float:
         return 0.0
     if search.work + _AGAIN * search.last_work > MOST_WORK:
         return 0.0
-    if not -_NOTHING < (gap := search.log_ratio(row)) < -LOOSE:
+    if not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
         return 0.0
     y = moved(search.unknown, x, -_BACK)
     try:
