@@ -95,7 +95,8 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
         raise DpcalcError("refused", f"{names} is no guarantee, and only guarantees are composed over epochs", "--bound")
     if not found:
         raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
-                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta", "--alpha")
+                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta, or name "
+                          "a bound that is a curve of RDP", "--alpha")
     return tuple(found)
 
 

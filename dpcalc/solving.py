@@ -15,7 +15,7 @@ from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
-from dpcalc.solving_unmet import none_meets
+from dpcalc.solving_unmet import is_met, none_meets
 
 _APART, _BELIEVED = 1e-2, 0.3  # relative: two values for a slope; how far it is believed
 _MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
@@ -48,7 +48,10 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
             return solve(route, given, derive, question)
         if search.reason and e.gap == inf:
             raise search.reason from None
-        raise none_meets(route, question, search.forward, e.at) from None
+        if not (search.margin and is_met(question, search.forward, e.at)):
+            raise none_meets(route, question, search.forward, e.at) from None
+        row = _settle(search, e.at)
+        return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
     search = search if search.question == question else _Search(route, given, derive, question)
     row = _by_delta_too(search, _checked(search, x, gap) or _settle(search, x))
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
@@ -62,9 +65,15 @@ def _by_delta_too(search: _Search, row: Row) -> Row:
     if question.asks != "epsilon" or not question.delta or not tells or unknown is None or unknown.kind == "count":
         return row
     back, x, by = Question("delta", epsilon=question.target, orders=question.orders), row.params[unknown.name], _SETTLED / 5
-    while evaluate(search.route, search.params(x), back).result["delta"] > (question.delta or 0.0) and moved(unknown, x, by) != x:
+    while moved(unknown, x, by) != x and not (_meets(search, x, back) and (x == row.params[unknown.name] or _meets(search, x, question))):
         x, by = moved(unknown, x, by), 2 * by
     return row if x == row.params[unknown.name] else search.forward(x)._replace(params={unknown.name: x})
+
+
+def _meets(search: _Search, x: float, question: Question) -> bool:
+    """Whether what is asked about x is within the budget."""
+    budget = search.question.delta if question.asks == "delta" else question.target
+    return evaluate(search.route, search.params(x), question).result[question.asks] <= (budget or 0.0)
 
 
 def _sought(route: Route, question: Question) -> Question:

@@ -36,7 +36,7 @@ _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at mos
 _NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
-_SHY, _MISSES = 0.85, 3  # of a last step; that lead too far
+_SHY, _MISSES = 0.85, 2  # of a last step; that lead too far
 _STUCK = 2  # steps after which a bracket is to be half as wide
 _ENOUGH_WORK, _EACH = 1.3e6, 2e4  # units of work, after which a last step is tried; of an evaluation, beside arrays
 

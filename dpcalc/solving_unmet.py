@@ -19,6 +19,14 @@ def none_meets(route: Route, question: Question, forward: Callable[[float], Row]
     return NoSolution("no-solution", message, "--solve", partial(_reached, question, forward, best))
 
 
+def is_met(question: Question, forward: Callable[[float], Row], at: float) -> bool:
+    """Whether the answer itself meets the budget there, where a search left a margin of it."""
+    try:
+        return forward(at).result[question.asks] <= (question.target or 0.0)
+    except (DpcalcError, OverflowError):
+        return False
+
+
 def _reached(question: Question, forward: Callable[[float], Row], at: float) -> tuple[float, str]:
     """What the best value of the unknown gives, also for people."""
     assert question.unknown is not None

@@ -269,6 +269,8 @@ DRAW = {
     "shuffled-limit": lambda r: {"law": r.choice(BOTH), "c1": log_uniform(r, 1e-6, 1e12), "epsilon": log_uniform(r, 1e-6, 50)},
     "fixed-order-iteration": lambda r: a_run(r, 300, "diameter", index=True),
     "shuffled-iteration": lambda r: a_run(r, 300, "diameter"),
+    "fixed-order-iteration-rdp": lambda r: {"alpha": alpha(r), **a_run(r, 1e9, "diameter", "epsilon", index=True)},
+    "shuffled-iteration-rdp": lambda r: {"alpha": alpha(r, 50), **a_run(r, 2000, "diameter", "epsilon")},
     "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), pnsgd.fixed_order_hybrid.BOUND),
     "shuffled-hybrid": lambda r: within(lambda: a_run(r, 1000), pnsgd.shuffled_hybrid.BOUND),
     "smooth-nonconvex": lambda r: {"alpha": alpha(r), **smooth(r, 1e9, index=True)},

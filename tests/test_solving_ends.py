@@ -9,7 +9,7 @@ from dpcalc.numerics import work
 MOST = 2_850_000
 LINES = [  # .2 to 1.3 % from what was found by twice the work; units
     ("--lipschitz .1 --smoothness .1 --diameter 2 --learning-rate .001 --n 1e12 --sigma .0211 --epsilon .0413 --delta .000134 --solve epochs",
-     112_781, 1_950_000),
+     112_781, 2_250_000),
     ("--lipschitz 1 --smoothness .1 --diameter .5 --learning-rate .001 --epochs 29333 --sigma 2.43 --epsilon 7.92 --delta 6.09e-8 --solve n",
      202_629, 1_800_000),
     ("--lipschitz 17400 --smoothness 2.34e-5 --diameter 384 --learning-rate 2.34935 --n 5e9 --epochs 20 --epsilon 3440 --delta .0389 "
@@ -19,7 +19,7 @@ LINES = [  # .2 to 1.3 % from what was found by twice the work; units
     ("--lipschitz 444 --smoothness 1 --diameter 2 --learning-rate .00178143 --n 1e12 --sigma 13.9 --epsilon .0375 --delta 6.31e-6 "
      "--solve epochs", 1778, 1_900_000),
     ("--lipschitz 38.7 --smoothness .5 --diameter .0759 --learning-rate .00999 --n 1e12 --epochs 10000 --epsilon 6.35 --delta 1.03e-8 "
-     "--solve sigma", 3.28368, 2_050_000),
+     "--solve sigma", 3.2725, 2_050_000),
     ("--lipschitz 5.87 --smoothness .5 --diameter .0262 --learning-rate 9.62245e-5 --n 6983266 --epochs 3 --epsilon 9.47 --delta 7.46e-165 "
      "--solve sigma", 54.9963, 1_500_000),
     # Where losses are rare, the window of their sum was ten times as wide as it needs to be: 4,995,354.
@@ -27,7 +27,7 @@ LINES = [  # .2 to 1.3 % from what was found by twice the work; units
      "--delta 1.76e-12 --solve n", 6.0663e15, 1_100_000),
     # ε is at the budget far beyond a cliff of δ, to which it led by ever shorter steps: 2,267,189.
     ("--lipschitz 1.86 --smoothness .0132 --diameter 709 --learning-rate 2.29 --sigma .193 --epochs 37 --epsilon 282 --delta 4.49e-13 "
-     "--solve n", 67_431_000, 1_550_000),
+     "--solve n", 66_545_000, 2_050_000),
     # Values of one epoch that take long, and an ε of basic composition that hardly changes δ: 3,135,972.
     ("--lipschitz .788 --smoothness .661 --diameter .384 --learning-rate 1.03 --n 5.4e11 --epochs 41 --epsilon .0145 --delta .00851 "
      "--solve sigma", 2.86639e-5, 2_850_000),

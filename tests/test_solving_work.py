@@ -65,19 +65,19 @@ LINES = [  # numbers, walks and points at most
     (f"{PLATEAU} --solve learning-rate", 130_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
     (DEEP, 140_000, 5, 800_000),  # 196,293 and 4 and 2,251,776; 67,301 without the samples of ε at that δ, too
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
-    (f"{FINE} --solve n", 220_000, 2, 1_700_000),  # 155,030 by sums in fewer blocks, and 1 and 6,030,336: one grid for all losses
+    (f"{FINE} --solve n", 300_000, 5, 1_700_000),  # 155,030 by sums in fewer blocks, and 1 and 6,030,336: one grid for all losses
     (ALL, 70_000, 7, 220_000),  # 63,515 and 6 and 3,635,712
     (f"{ONE} --solve sigma", 100_000, 13, 300_000),  # 158,273 and 21 and 505,856: no slopes from afar
-    (f"{SKEWED} --solve n", 560_000, 2, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
+    (f"{SKEWED} --solve n", 700_000, 5, 900_000),  # 834,042 and 1 and 551,200: by a normal law that does not hold
     (SENSELESS, 160_000, 6, 950_000),  # 152,269 and 5 and 6,263,744: an epsilon of 43,547, told to 1e-4 of its delta
     (f"{PLATEAUS} --solve sigma", 820_000, 6, 360_000),  # 1,004,502 and 4 and 599,752
     (f"{TO_AND_FRO} --solve sigma", 250_000, 6, 290_000),  # 605,187 and 5 and 1,283,120: a tilt far from that of ε
-    (f"{CLOSE} --solve n", 350_000, 2, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
+    (f"{CLOSE} --solve n", 410_000, 5, 3_500_000),  # 385,690 and 1 and 6,123,712: δ told closer than ε
     (f"{CLIFF} --solve sigma", 120_000, 10, 310_000),  # 134,392 and 9 and 437,248: the same
     (AIMED, 130_000, 11, 250_000),  # 116,279 and 9 and 6,441,216: losses cut off that are below the epsilon
     (f"{NO_SENSE} --solve sigma", 420_000, 6, 170_000),  # 1,308,509 and 4 and 808,064: closer than epsilon = 2200 has a sense
     (f"{STUCK} --solve sigma", 1_900_000, 28, 90_000),  # 2,298,298 and 30 and 93,724: brackets that hardly shrink
-    (f"{SIZES} --solve n", 400_000, 2, 1_750_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
+    (f"{SIZES} --solve n", 400_000, 5, 1_750_000),  # 384,699 and 1 and 4,866,112, in one transform of 737,280
 ]
 
 
@@ -122,7 +122,7 @@ def test_a_budget_that_is_met_as_closely_as_it_is_told():
 def test_budgets_without_a_sense():
     """Between the cliffs of few rare losses log δ is flat: a slope of 3e-9 there is rounding, and leads to the end of the range."""
     found = answer(f"{PLATEAUS} --solve sigma")[0]["result"]
-    assert found["sigma"] == pytest.approx(4.5, rel=0.01) and 6240 * 0.94 < found["epsilon"] <= 6240
+    assert found["sigma"] == pytest.approx(4.5, rel=0.02) and 6240 * 0.94 < found["epsilon"] <= 6240
     found = answer(f"{NO_SENSE} --solve sigma")[0]["result"]
     assert found["sigma"] == pytest.approx(2.11e-6, rel=0.04) and 2000 < found["epsilon"] <= 2200  # jumps to 2211
 

@@ -43,11 +43,13 @@ EXAMPLES = {
     "amplification": "subsample --sampling-rate 0.01 --epsilon 1 --delta 1e-6",
     "fixed-order": f"{_SHUFFLED} --index 500 --epsilon 1",
     "fixed-order-iteration": f"{_SHUFFLED} --index 500 --epsilon 1",
+    "fixed-order-iteration-rdp": f"{_SHUFFLED} --index 500 --alpha 8",
     "fixed-order-hybrid": f"{_SHUFFLED} --index 500 --epsilon 1",
     "randomly-stopped": f"{_SHUFFLED} --index 500 --epsilon 1 --bound randomly-stopped",
     "randomly-stopped-loose": f"{_SHUFFLED} --epsilon 1 --bound randomly-stopped-loose",
     "shuffled-contraction": f"{_SHUFFLED} --epsilon 1",
     "shuffled-iteration": f"{_SHUFFLED} --epsilon 1",
+    "shuffled-iteration-rdp": f"{_SHUFFLED} --alpha 8",
     "shuffled-hybrid": f"{_SHUFFLED} --delta 0.01",
     "shuffled-limit": "shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 --diameter 1 "
                       "--n 1e6 --epsilon 1 --bound shuffled-limit",

@@ -67,6 +67,8 @@ def _with_input(given: Given) -> Given:
             said = {"sigma": part.noise_multiplier}
         return Given({**given.values, "mechanism": part.name, **said}, given.provided, given.inputs)
     if isinstance(base, Gdp) and base.mu > 0:  # dominated by a Gaussian mechanism
+        if given["solve"] == "sigma":
+            raise DpcalcError("contradictory", "the input says the noise: it is μ-GDP", "--solve")
         sigma = min(ratio_down(1.0, base.mu), _MOST_NOISE)
         return Given({**given.values, "mechanism": "gaussian", "sigma": sigma}, given.provided, given.inputs)
     if isinstance(base, Rdp):

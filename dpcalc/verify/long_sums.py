@@ -11,6 +11,7 @@ from dpcalc.bounds.mechanisms import randomized_response_exact
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.pnsgd import (
     output_perturbation_shuffled,
+    shuffled_iteration_rdp,
     smooth_nonconvex_high_noise,
     smooth_nonconvex_shuffled,
     without_replacement,
@@ -51,6 +52,13 @@ def _smooth(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate
 
 def _smooth_shuffled(mp: Any, alpha: float, n: int, **p: float) -> Any:
     return _mean_exp(mp, alpha, n, _smooth(mp, alpha, **p))
+
+
+def _iteration(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+               n: int) -> Any:
+    peak = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
+    share = shuffled_iteration_rdp.share_exact(mp, learning_rate, strong_convexity)
+    return _mean_exp(mp, alpha, n, lambda j: peak * share(j))
 
 
 def _smooth_mean(mp: Any, alpha: float, n: int, **p: float) -> Any:
@@ -131,6 +139,7 @@ FORMULAS: Mapping[str, Callable[..., Any]] = {
     wor_rdp.BOUND.name: whole_orders.sampled,
     weighted_rdp.BOUND.name: whole_orders.weighted,
     output_perturbation_shuffled.BOUND.name: _output,
+    shuffled_iteration_rdp.BOUND.name: _iteration,
     smooth_nonconvex_shuffled.BOUND.name: _smooth_shuffled,
     smooth_nonconvex_high_noise.BOUND.name: _smooth_mean,
     without_replacement_sum.BOUND.name: _squares,

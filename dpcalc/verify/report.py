@@ -204,7 +204,7 @@ def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
 def _agree(a: Any, b: Any, off: float) -> bool:
     if is_number(a) and is_number(b):
         x, y = number(a), number(b)
-        return x == y or abs(x - y) <= off * max(abs(x), abs(y))
+        return x == y or abs(x - y) <= off * max(abs(x), abs(y)) < inf
     return type(a) is type(b) and bool(a == b)
 
 

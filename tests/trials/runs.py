@@ -76,6 +76,7 @@ def gaussian_passes(rng):
             yield from ask.profile(name, p, q, at, {**convex, "index": i})
         if constant:
             yield from ask.rdp("smooth-nonconvex", p, q, ask.orders(rng, 4), {**setting, "index": i})
+            yield from ask.rdp("fixed-order-iteration-rdp", p, q, ask.orders(rng, 4), {**convex, "index": i})
             stopped = [sum(laws[i - 1][side]) / n for side in (0, 1)]
             yield from ask.profile("randomly-stopped", *stopped, at, {**convex, "index": i})
             yield from ask.profile("randomly-stopped-loose", *stopped, at, convex)
@@ -83,6 +84,7 @@ def gaussian_passes(rng):
         mixed = [sum(laws[i][side][-1] for i in range(n)) / n for side in (0, 1)]
         for name in SHUFFLED:
             yield from ask.profile(name, *mixed, at, convex)
+        yield from ask.rdp("shuffled-iteration-rdp", *mixed, ask.orders(rng, 4), convex)
         for name in ("smooth-nonconvex-shuffled", "smooth-nonconvex-high-noise"):
             yield from ask.rdp(name, *mixed, ask.orders(rng, 4, 1.0), setting)
 

@@ -19,7 +19,7 @@ def composed(bound: Bound) -> Bound:
     assert one is not None and one_exact is not None
 
     def mu(steps: int, **p: Any) -> float:
-        return up(one(**p) * sqrt(steps), 5e-16)
+        return up(one(**p) * sqrt(steps), 5e-16) if steps > 1 else one(**p)
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
         return log_gaussian(epsilon, mu(steps, **p))
