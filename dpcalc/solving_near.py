@@ -19,7 +19,7 @@ from dpcalc.solving import ROUGHLY, moved, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS, _CLOSE_LOOKS = 12, 5  # in all, and by smaller blocks
-_SENSELESS = 300.0  # an ε, whose solution is not looked for more closely
+_LITTLE_SENSE = 300.0  # an ε, whose solution is not looked for more closely
 _ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: by large blocks, and by smaller ones
 _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smaller blocks change by as much
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
@@ -75,7 +75,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         steep = slope.get(False, 0.0)
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
-        if enough and (gap.closely or gap.target > _SENSELESS):
+        if enough and (gap.closely or gap.target > _LITTLE_SENSE):
             return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
         if enough and gap.as_close(x):
             return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)

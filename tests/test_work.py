@@ -1,5 +1,6 @@
 """Work is counted alike on every machine, and a search that takes much of it ends with what meets the budget so far."""
 
+from math import log
 
 import pytest
 from last_iterate_lines import answer, asked
@@ -19,8 +20,13 @@ LONGEST = [  # twice as much work without an end to their searches
 ]
 
 
-@pytest.mark.parametrize("line", LONGEST)
-def test_the_longest_answers(line):
+BY_TWICE_THE_WORK = (0.008269996, 313_170, 0.160599, 112_961, 0.0082077524, 0.00122899)
+
+
+@pytest.mark.parametrize("line, sharper", [*zip(LONGEST, BY_TWICE_THE_WORK, strict=True), (
+    f"{SHUFFLED} 89.5 --smoothness 0 --diameter .809 --learning-rate .0594 --n 290000000000 --epochs 400 --epsilon 281 --delta 4.62e-9 "
+    "--solve sigma", 0.3383697)])
+def test_the_longest_answers(line, sharper):
     """.09 microseconds a unit, about; the solution meets its budget, and the next question about it says so."""
     before = work.done()
     found = answer(line)[0]["result"]
@@ -29,6 +35,7 @@ def test_the_longest_answers(line):
     question = line.replace(f"--epsilon {budget} ", "").partition(" --solve")[0]
     at, near = (answer(f"{question} --{unknown} {x!r}")[0]["result"]["epsilon"] for x in (found[unknown], _riskier(found[unknown], unknown)))
     assert at <= float(budget)
+    assert abs(log(found[unknown] / sharper)) < (0.006 if float(budget) < 200 else 0.07)
     assert found["epsilon"] > 0.8 * float(budget) or (at == 0 and near > float(budget))  # at a cliff it is 0
 
 

@@ -54,11 +54,8 @@ def _smooth_shuffled(mp: Any, alpha: float, n: int, **p: float) -> Any:
     return _mean_exp(mp, alpha, n, _smooth(mp, alpha, **p))
 
 
-def _iteration(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-               n: int) -> Any:
-    peak = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
-    share = shuffled_iteration_rdp.share_exact(mp, learning_rate, strong_convexity)
-    return _mean_exp(mp, alpha, n, lambda j: peak * share(j))
+def _iteration(mp: Any, alpha: float, n: int, **p: float) -> Any:
+    return _mean_exp(mp, alpha, n, shuffled_iteration_rdp.rdp_exact(mp, alpha, **p))
 
 
 def _smooth_mean(mp: Any, alpha: float, n: int, **p: float) -> Any:

@@ -12,7 +12,7 @@ from math import exp, expm1, inf, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.positions import invert_near
+from dpcalc.bounds.pnsgd.positions import from_zero, invert_near
 from dpcalc.bounds.pnsgd.samples import (
     DEEPEST,
     Samples,
@@ -299,26 +299,11 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     elif value(0.0) <= each:
         return 0.0
     else:  # the samples are about as far above it as at 0
-        near, fall = _from_zero(value, min(near, epsilon_along(samples, each + samples[1][0] - value(0.0))), each)
+        near, fall = from_zero(value, min(near, epsilon_along(samples, each + samples[1][0] - value(0.0))), each, _FOUND / 20)
     try:
         return up(steps * invert_near(lambda epsilon: log_share(value(epsilon), each), near, fall, _FOUND), 4e-16)
     except Unreachable:
         raise _no_epsilon(bound) from None
-
-
-def _from_zero(value: Callable[[float], float], near: float, each: float) -> tuple[float, float]:
-    """A little more than the ε at which a costly value is about log δ, not far from 0 and near another one: by secants and a parabola in ε;
-    and how much its gap falls there as log ε grows."""
-    a, b = value(0.0), value(near)
-    if not b < a:
-        return near, 0.0
-    x = near * (a - each) / (a - b)
-    c = value(x)
-    if c in (a, b):
-        return near, 0.0
-    y = near * (each - a) * (each - c) / ((b - a) * (b - c)) + x * (each - a) * (each - b) / ((c - a) * (c - b))
-    y = y if 0 < y < 2 * max(near, x) else x
-    return y * (1 + _FOUND / 20), y * (c - b) / (x - near) / each
 
 
 def _no_epsilon(bound: Bound) -> OutOfScope:

@@ -5,55 +5,54 @@ from math import exp, expm1, inf
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios
+from dpcalc.bounds.pnsgd import shuffled_iteration as iteration
+from dpcalc.bounds.pnsgd.iteration import ratios
 from dpcalc.bounds.pnsgd.nonconvex import log_mean_exp
-from dpcalc.bounds.pnsgd.positions import LOWEST
-from dpcalc.bounds.pnsgd.step import SETTING, factor_exact
+from dpcalc.bounds.pnsgd.positions import LOWEST, log_share
+from dpcalc.bounds.pnsgd.step import factor_exact
 from dpcalc.numerics.mpsum import smooth_sum
 from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
           n: int) -> float:
-    """(1/(α−1)) log((1/n)Σ_m e^{(α−1)αμ_m²/2})."""
-    ratio = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
-    return log_mean_exp(alpha, up(alpha / 2 * ratio.first * ratio.first, 1e-15), *_share_and_slope(-2 * ratio.log_c), n)
+    """(1/(α−1)) log((1/n)Σ_m e^{(α−1)αμ_m²/2}); μ_m² is completely monotone in j = m + 1."""
+    first, log_c = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
+    return log_mean_exp(alpha, up(alpha / 2 * first * first, 1e-15), lambda j: exp(max(log_share(log_c, j - 1), LOWEST)),
+                        _log_slope(-2 * log_c), n)
 
 
-def _share_and_slope(s: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """j = m + 1 → c^{2m}/Σ_{k<=m} c^{2k}, completely monotone, and the derivative of its log; s = −2 log c."""
+def _log_slope(s: float) -> Callable[[float], float]:
+    """Of log μ_m² in j, s = −2 log c."""
     if s == 0:
-        return (lambda j: 1 / j), (lambda j: -1 / j)
-    if s == inf:
-        return (lambda j: float(j <= 1)), (lambda j: 0.0)
-    return (lambda j: exp(max(-s * (j - 1), LOWEST)) * (expm1(-s) / expm1(-s * j))), (lambda j: s / expm1(-s * j))
+        return lambda j: -1 / j
+    return lambda j: s / expm1(-s * j) if s < inf else 0.0
 
 
-def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-          n: int) -> Any:
-    a, share = mp.mpf(alpha), share_exact(mp, learning_rate, strong_convexity)
-    peak = 2 * a * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
-    return mp.log1p(smooth_sum(mp, lambda j: mp.expm1((a - 1) * peak * share(j)), 1, n) / n) / (a - 1)
+def exact(mp: Any, alpha: float, n: int, **p: float) -> Any:
+    a1, rdp = mp.mpf(alpha) - 1, rdp_exact(mp, alpha, **p)
+    return mp.log1p(smooth_sum(mp, lambda j: mp.expm1(a1 * rdp(j)), 1, n) / n) / a1
 
 
-def share_exact(mp: Any, learning_rate: float, strong_convexity: float) -> Callable[[Any], Any]:
-    """The same share at high precision."""
-    c = factor_exact(mp, learning_rate, strong_convexity)
+def rdp_exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+              strong_convexity: float) -> Callable[[Any], Any]:
+    """αμ_m²/2 by j = m + 1, which need not be whole."""
+    peak, c = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2, factor_exact(mp, learning_rate, strong_convexity)
     if c == 1:
-        return lambda j: 1 / mp.mpf(j)
+        return lambda j: peak / j
     if not c > 0:
-        return lambda j: mp.mpf(j <= 1)
+        return lambda j: peak if j <= 1 else 0 * peak
     s = -2 * mp.log(c)
-    return lambda j: mp.exp(-s * (j - 1)) * mp.expm1(-s) / mp.expm1(-s * j)
+    return lambda j: peak * mp.exp(-s * (j - 1)) * mp.expm1(-s) / mp.expm1(-s * j)
 
 
 BOUND = Bound(
-    name="shuffled-iteration-rdp",
+    name=f"{iteration.BOUND.name}-rdp",
     kind="rdp",
     statement="ε(α) = (1/(α−1)) log((1/n)Σ_{m<n} e^((α−1)αμ_m²/2)), μ_m as in shuffled-iteration",
-    source=f"{FELDMAN}; Berthier 2019, Lemma 3.1",
-    assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", "Gaussian noise"),
-    params=(*CONSTANT, "n"),
+    source=f"{iteration.BOUND.source.removesuffix('; joint convexity')}; Berthier 2019, Lemma 3.1",
+    assumptions=iteration.BOUND.assumptions,
+    params=iteration.BOUND.params,
     value=value,
     exact=exact,
     rtol=1e-9,
