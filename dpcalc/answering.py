@@ -12,7 +12,7 @@ from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics import work
 from dpcalc.numerics.invert import Unreachable
-from dpcalc.orders import Params
+from dpcalc.orders import Params, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
@@ -20,6 +20,8 @@ from dpcalc.rows import Route, Row
 Known = dict[Bound, Row | None]  # the first row by a bound; None where there is none
 ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the command of a row of a comparison begins
 RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)  # rows of a verified record
+
+_FAR_ABOVE = 2.0  # times the budget
 
 
 def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,
@@ -90,12 +92,22 @@ def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], questi
         return ()
     end = unknown.search[1] if unknown.safer > 0 else unknown.search[0]
     try:
-        there = evaluate(head.route, derive({**given, unknown.name: end}), question).result[question.asks]
+        params = derive({**given, unknown.name: end})
+        if _seems_far_above(head.route.bound, params, question):
+            return ()
+        there = evaluate(head.route, params, question).result[question.asks]
     except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
         return ()
     if there > target:
         return ()
     return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
+
+
+def _seems_far_above(bound: Bound, params: Params, question: Question) -> bool:
+    """Whether a rough look at epochs says so of the budget: a closer one takes long."""
+    if not bound.near_inverse or question.asks != "epsilon" or params.get("steps", 1) == 1:
+        return False
+    return bound.near_inverse(question.log_delta, **own_params(bound, params)) > _FAR_ABOVE * (question.target or 0.0)
 
 
 def _params(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Params:

@@ -24,7 +24,7 @@ ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
 # root of how much its gap is less there.
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
 _NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
-_FAST, _ASIDE, _FARTHEST = 4.0, 0.3, 0.5  # of an ε below the budget: times the last step, of its gap, and at most
+_FARTHEST = 0.5  # of an ε below the budget, at most
 _OVER, _AIMED = 1.1, 1e-8  # of where a secant leads, to get beyond; of a gap, that makes a difference
 _EVEN, _FAR = 24, 3.0  # values, each half the one before, where a loss may rise and fall; of log δ: as far the faster form tells it
 _ROUNDED, _LARGE = 1e-13, 1e12  # of log δ, by which a value may be above another one; a whole number, next to which another is as near
@@ -180,7 +180,7 @@ def _below(search: _Search, x: float, gap: float) -> float | None:
     meets = 0.0
     while (here := at(1 - fails)) <= 0:
         secant = _OVER * here * (fails - meets) / (at(1 - meets) - here) if here > at(1 - meets) else inf
-        meets, fails = fails, max(_FAST * fails, -_ASIDE * gap) if secant > _FARTHEST else fails + max(secant, least)
+        meets, fails = fails, fails + max(secant, least)
         if fails > _FARTHEST:
             return None
     return 0.0 if fails == least else 1 - boundary(at, 1 - meets, 1 - fails, least, search.met)

@@ -17,8 +17,9 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved
 from dpcalc.solving_away import ASIDE, LONGEST, Away
-from dpcalc.solving_met import MOST_WORK, SURELY, met, slope_where_loose
-from dpcalc.solving_near import as_gap, gap_by_delta, look, middle
+from dpcalc.solving_last import has_worked_enough, leap
+from dpcalc.solving_met import SURELY, met, slope_where_loose
+from dpcalc.solving_near import LITTLE_SENSE, as_gap, gap_by_delta, look, middle
 from dpcalc.solving_origin import from_origin
 from dpcalc.solving_unmet import none_meets
 
@@ -27,7 +28,7 @@ _PATIENT = 5  # evaluations within a bracket, after which ever less will do: the
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
 _NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
 _SHARE = 0.95  # of log δ: as near to it, too
-_BENT = 0.1  # of the slope before: as little is believed near only
+_BENT, _EVEN = 0.1, 0.7  # of the slope before: as little is believed near only; as much is believed farther
 _GENTLE, _NOWHERE = 0.05, 30.0  # a slope that is believed farther; a step that says that no solution is to be expected
 _NEAR_BY = 1.5  # as far a parabola is, and a secant of ε
 _LEAST = 2e-3  # of a bracket, to cut off
@@ -36,9 +37,9 @@ _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at mos
 _NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
-_SHY, _MISSES = 0.85, 2  # of a last step; that lead too far
 _STUCK = 2  # steps after which a bracket is to be half as wide
-_ENOUGH_WORK, _EACH = 1.3e6, 2e4  # units of work, after which a last step is tried; of an evaluation, beside arrays
+_EACH = 2e4  # units of work, of an evaluation, beside arrays
+_LITTLE_PATIENCE = 0.65  # times as much work, for an ε of some hundreds
 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, near: float | None,
@@ -99,10 +100,11 @@ class Search:
         self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
         self.by_epochs = route.bound.one is not None
         senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
+        self.patience = _LITTLE_PATIENCE if self.target > LITTLE_SENSE else 1.0
         self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 5  # of log x: it matters at cliffs
         self.slope = 0.0  # of the gap in log x towards more loss, where known
-        self.bent = False  # whether the slope before it was quite another one
+        self.bent = self.even = False  # whether the slope before it was quite another one; or about the same
         self.steps_left = _STEPS
         self.too_large: dict[float, TooLarge] = {}
         self.fails: float | None = None  # the nearest value that does not meet the budget, as far as is known
@@ -219,12 +221,13 @@ class Search:
                     break
                 x = moved(self.unknown, x, -inf)
                 continue
-            if self._has_worked_enough(ends, self.work - begun):
-                ends[True] = (self._leap(ends), 0.0)
+            if self.by_epochs and has_worked_enough(self, ends, self.work - begun):
+                ends[True] = (leap(self, ends), 0.0)
                 break
             if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
                 last_slope, self.slope = self.slope, abs((gap - before[1]) / log(x / before[0])) or self.slope
                 self.bent = self.slope < _BENT * last_slope
+                self.even = _EVEN < self.slope / last_slope < 1 / _EVEN
             if len(ends) == 2:
                 widths.append(abs(log(ends[True][0] / ends[False][0])))
                 stuck = len(widths) > _STUCK and widths[-1] > widths[-1 - _STUCK] / 2
@@ -261,7 +264,8 @@ class Search:
         is next to no slope and the budget is not met. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left > 0 else 0.0
         self.steps_left -= 1
-        if abs(by) < (LONGEST if self.slope < _GENTLE and not self.bent else _NEAR) or _NOWHERE < by < inf:
+        far = LONGEST if self.slope < _GENTLE and not self.bent else _NEAR_BY if self.even else _NEAR
+        if abs(by) < far or _NOWHERE < by < inf:
             return by
         return copysign(_NEAR, by) if abs(by) < _NEAR_BY and not self.bent else 0.0
 
@@ -276,41 +280,6 @@ class Search:
             return False
         a, b = ends[True][0], ends[False][0]
         return abs(log(a / b)) < width or (self.unknown.kind == "count" and abs(a - b) <= 1)
-
-    def _has_worked_enough(self, ends: dict[bool, tuple[float, float]], last: float) -> bool:
-        """Whether a search through epochs, which is to end in time, may leave it at what meets the budget so far, and a last step from it:
-        by another look, which takes as long as the last one. Later where that is not near."""
-        if not self.by_epochs or True not in ends:
-            return False
-        near = not self.is_small_count(ends[True][0]) and self._by_slope(ends) < _NEAR
-        return self.work + last > (_ENOUGH_WORK if near else MOST_WORK)
-
-    def _by_slope(self, ends: dict[bool, tuple[float, float]]) -> float:
-        """How far, in log x, the slope or the bracket leads from what meets the budget."""
-        x, gap = ends[True]
-        ways = [-gap / self.slope] if self.slope else []
-        if False in ends:
-            y, over = ends[False]
-            ways.append(abs(log(y / x)) * (-gap / (over - gap) if over - gap < inf else 0.5))
-        return min(ways, default=inf)
-
-    def _leap(self, ends: dict[bool, tuple[float, float]]) -> float:
-        """Last steps from what meets the budget, most of the way to where the slope, or the bracket, leads, as long as ε itself is below it
-        there; half as far where it is above. To the end of the range, where no step says how far it is."""
-        x, by = ends[True][0], min(_SHY * self._by_slope(ends), LONGEST)
-        if by == LONGEST and False not in ends and (y := moved(self.unknown, x, -inf)) != x and self.meeting(y):
-            return y
-        last, least, slope, missed = -inf, self.width, self.slope, 0
-        while not self.is_small_count(x) and by > least and (y := moved(self.unknown, x, -by)) != x and missed < _MISSES:
-            if row := self.meeting(y):
-                x, before, last, least = y, last, self.log_ratio(row), _LEAST
-                slope = (last - before) / by if before > -inf else slope
-                by = min(_SHY * -last / slope, _FARTHER * by) if slope > 0 else by / 2
-            else:
-                by, missed = by / 2, _MISSES if last > -inf else missed + 1
-            if last > -self.allowed or (missed != 1 and self.work + self.last_work > MOST_WORK):
-                break
-        return x
 
     def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
         """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""

@@ -19,7 +19,7 @@ _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log
 _CLOSE_BY = 4e-3  # of log x, from a value whose ε is above the budget: little is gained any more
 _NEAR_ABOVE = 1.0  # of log ε
 # Where ε itself is looked for, as many evaluations are to be expected, and no more work than this is begun.
-_AGAIN, MOST_WORK = 2, 2.1e6
+_AGAIN, MOST_WORK = 2, 1.6e6
 
 
 def met(search: Search, x: float) -> tuple[float, Row]:
@@ -56,7 +56,7 @@ def slope_where_loose(search: Search, x: float, row: Row) -> float:
         return 0.0
     if search.over is not None and abs(log(x / search.over)) < _CLOSE_BY:
         return 0.0
-    if search.work + _AGAIN * search.last_work > MOST_WORK:
+    if search.work + _AGAIN * search.last_work > MOST_WORK * search.patience:
         return 0.0
     if not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
         return 0.0

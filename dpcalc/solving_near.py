@@ -19,7 +19,7 @@ from dpcalc.solving import ROUGHLY, moved, roughly
 
 PER_EPSILON = 6.0  # about how much log δ falls where log ε changes by 1
 _LOOKS, _CLOSE_LOOKS = 12, 5  # in all, and by smaller blocks
-_LITTLE_SENSE = 300.0  # an ε, whose solution is not looked for more closely
+LITTLE_SENSE = 200.0  # an ε, whose solution is not looked for more closely
 _ENOUGH = {False: 0.1, True: 0.003}  # of a gap, or of log x where it is steep: by large blocks, and by smaller ones
 _CLOSE, _WITHIN = 0.005, 0.06  # of log x: a bracket that ends it; one that smaller blocks change by as much
 _ROUGH = 0.5  # of a gap at a cliff, which smaller blocks change by as much
@@ -31,7 +31,8 @@ _FAR, _TOLD, _SEEN = 0.7, 100.0, 1.0  # of a gap: farther away ε tells more; tw
 _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
 _STEEP_FAR, _STEEP_NEAR, _STEEPER = 10.0, 50.0, 2.2  # at a cliff both gaps, far and near; the second at least as many times log δ
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
-_EACH, _MOST_WORK = 1e4, 8e5  # units of work: of a look, beside arrays; after which there is no other one
+_EACH = 1e4  # units of work: of a look, beside arrays
+_MOST_WORK = {False: 8e5, True: 6.5e5}  # after which there is no other one, where ε has a sense or not
 _FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
 _SHARPER = {False: 0.6, True: 0.25}  # log of how much less noise a composition needs than basic composition, as a guess; at a cliff
@@ -75,7 +76,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         steep = slope.get(False, 0.0)
         gently = gap.closely and apart < _LONGEST and steep < _GENTLE
         enough = abs(value) < _LONGEST * steep and (gently or (apart < _SHORT and abs(value) < _ENOUGH[gap.closely] * max(1.0, steep)))
-        if enough and (gap.closely or gap.target > _LITTLE_SENSE):
+        if enough and (gap.closely or gap.target > LITTLE_SENSE):
             return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
         if enough and gap.as_close(x):
             return Near(moved(unknown, x, _inside(t, value / steep, low, high)), steep)
@@ -88,7 +89,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest, abs(by))
         longest *= 2 if abs(by) == longest else 1
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
-        if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS or work.done() - before > _MOST_WORK:
+        if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS or work.done() - before > _MOST_WORK[gap.target > LITTLE_SENSE]:
             break
         x = y
     return Near(x, slope.get(False, 0.0))

@@ -122,7 +122,7 @@ def test_a_budget_that_is_met_as_closely_as_it_is_told():
 def test_budgets_without_a_sense():
     """Between the cliffs of few rare losses log δ is flat: a slope of 3e-9 there is rounding, and leads to the end of the range."""
     found = answer(f"{PLATEAUS} --solve sigma")[0]["result"]
-    assert found["sigma"] == pytest.approx(4.5, rel=0.02) and 6240 * 0.94 < found["epsilon"] <= 6240
+    assert found["sigma"] == pytest.approx(4.5, rel=0.04) and 6240 * 0.93 < found["epsilon"] <= 6240
     found = answer(f"{NO_SENSE} --solve sigma")[0]["result"]
     assert found["sigma"] == pytest.approx(2.11e-6, rel=0.04) and 2000 < found["epsilon"] <= 2200  # jumps to 2211
 

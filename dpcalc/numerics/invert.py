@@ -30,10 +30,12 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
     """
     a, b = fails, meets
     fa, fb = _finite(gap(a)), _finite(gap(b))
-    if fa <= 0:
+    if fa <= over:
         return a
     if fb > 0:
         raise Unreachable(b, fb)
+    if met > 0 and -met <= fb:
+        return b
     c, fc = a, fa
     t = _first(fa / (fa - fb)) if max(fa, -fb) < _STRAIGHT else 0.5
     for _ in range(400):

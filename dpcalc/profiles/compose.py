@@ -171,9 +171,9 @@ def _aimed_again(parts: Parts, question: Asked, answer: Bracket, bracket: bool) 
 def _aimed(parts: Parts, question: Asked, answer: Bracket, bracket: bool) -> tuple[Bracket, Asked]:
     """The answer, or the one by the tilt to its ε, if that is another tilt: it may be the steepest of use already."""
     aimed = question._replace(aim=answer.upper)
-    other, held = aimed.tilt_for(parts).tilt, answer.witness["tilt"]
-    steepest_held = held < other and held < (1 - _SAME) * question.tilt_for(parts).tilt
-    if abs(log(other / held)) < _SAME or steepest_held:
+    other, before, held = aimed.tilt_for(parts).tilt, question.tilt_for(parts).tilt, answer.witness["tilt"]
+    steepest_held = held < other and held < (1 - _SAME) * before
+    if other == before or abs(log(other / held)) < _SAME or steepest_held:
         return answer, question
     try:
         again = _at_tilt(parts, aimed, bracket)
@@ -274,7 +274,8 @@ def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tup
             answer, gained, loose, finer = _on_grids(other, question, log_tail, False, True)
             epsilon = answer.upper if question.epsilon is None else question.epsilon
             senseless = ROUGHER * question.precision if epsilon > NO_PRIVACY else 0.0
-            if loose < max(question.seen, _LOOSE, senseless) or not closer(parts):
+            missed = question.aim is not None and answer.upper == inf  # this tilt is none for the question
+            if loose < max(question.seen, _LOOSE, senseless) or missed or not closer(parts):
                 return answer, gained, finer
         except TooLarge:
             pass  # as they are, they may fit

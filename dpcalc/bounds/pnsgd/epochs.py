@@ -21,6 +21,7 @@ from dpcalc.bounds.pnsgd.samples import (
     composed_epsilon,
     deepest,
     epsilon_along,
+    fineness,
     followed,
     log_delta_along,
     powers,
@@ -43,10 +44,12 @@ _SEEN = 1e-4  # errors of δ that are looked at
 _BASIC, _FARTHER = 0.1, 1.15
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
 MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
+_AS_EPSILON = 1 / 6  # of what grids may change log δ by where ε is asked for: of fewer epochs
 _APART = 1.01  # two ε for a slope
 _MET = 1.5  # of log δ: a budget that is met by as much is far away
 # Of ε: what --solve leaves of basic composition, and of that of a costly bound; what its ε is found to then.
 _NEAR, _COSTLY, _FOUND = 1e-5, 5e-4, 1e-4
+_FLAT, _COARSE = 6e-3, 12  # the last where δ hardly depends on ε, and blocks of a composition are that large
 _FAR_ABOVE = 0.1  # of the budget's 1 − δ: nothing is to be seen where as little is left
 _LARGE = 30_000  # points of one epoch's grid: another one would take long
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
@@ -126,6 +129,8 @@ def composed(bound: Bound) -> Bound:
         return min(composed_epsilon(samples, log_delta, steps) if found is None else found, basic)
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
+        if steps == 1:
+            return {}
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=None, exact=_no_formula, pure=_pure(bound),
@@ -174,13 +179,13 @@ def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int
 
 
 def _as_closely(samples: Samples, log_delta: float, steps: int) -> Closeness:
-    """How closely log δ is told where ε is to meet a budget: over many epochs as closely as ε is."""
-    if steps <= MANY:
-        return Closeness(max(1.0, (log_delta / _DEEP_BUDGET) ** 2))
+    """How closely log δ is told where ε is to meet a budget: as closely as ε is, or a part of that where it is known better."""
     from dpcalc.profiles import asked, compose
 
+    if steps <= MANY and log_delta < -_DEEP_BUDGET:
+        return Closeness((log_delta / _DEEP_BUDGET) ** 2)
     as_epsilon = compose.allowed(_parts(samples, steps), log_delta, asked.PRECISION, _most(steps))
-    return Closeness(grids=max(1.0, as_epsilon / asked.PRECISION))
+    return Closeness(grids=max(1.0, as_epsilon / asked.PRECISION * (1.0 if steps > MANY else _AS_EPSILON)))
 
 
 def _most(steps: int) -> float:
@@ -293,15 +298,19 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     near = epsilon_along(samples, each) if samples else 0.0
     if not samples or not 0 < near < inf:
         return up(steps * _one_epoch(bound, each, p), 4e-16)
-    value = cache(lambda epsilon: at(bound, epsilon, p))
-    if samples[1][0] >= each + _BASIC:
-        fall = (log_delta_along(samples, near) - log_delta_along(samples, _APART * near)) / log(_APART) / -each
+    value, met = cache(lambda epsilon: at(bound, an_epoch(epsilon, steps), p)), _FOUND  # as its row tells δ
+    if samples[1][0] >= each + _BASIC:  # the samples are about as far above it as there
+        first, near = steps * near, steps * epsilon_along(samples, each + log_delta_along(samples, near) - value(steps * near))
+        near = near * (1 + met / 2) if 0 < near < inf else first * _APART
+        fall = (value(first) - value(near)) / log(near / first) / -each
     elif value(0.0) <= each:
         return 0.0
-    else:  # the samples are about as far above it as at 0
-        near, fall = from_zero(value, min(near, epsilon_along(samples, each + samples[1][0] - value(0.0))), each, _FOUND / 20)
+    else:  # or as at 0
+        near = min(near, epsilon_along(samples, each + samples[1][0] - value(0.0)))
+        met = _FLAT if fineness(p) <= _COARSE else met
+        near, fall = from_zero(value, steps * near, each, met / 4)
     try:
-        return up(steps * invert_near(lambda epsilon: log_share(value(epsilon), each), near, fall, _FOUND), 4e-16)
+        return invert_near(lambda epsilon: log_share(value(epsilon), each), near, fall, max(_FOUND, met), met)
     except Unreachable:
         raise _no_epsilon(bound) from None
 

@@ -269,15 +269,15 @@ def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Cal
     return inverse
 
 
-def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: float = 1e-10) -> float:
-    """An ε with gap(ε) <= 0, the least one to `rtol`, or about a tenth of it by its gap: from one near it, and about how much the gap falls
-    as log ε grows. Raises Unreachable."""
-    if -rtol / 10 * min(1.0, fall) <= gap(start) <= 0:
+def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: float = 1e-10, met: float = 1e-11) -> float:
+    """An ε with gap(ε) <= 0, the least one to `rtol`, or to `met` by its gap: from one near it, and about how much the gap falls as log ε
+    grows. Raises Unreachable."""
+    if -met * min(1.0, fall) <= gap(start) <= 0:
         return start
     near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
     meets, fails = bracket_near(gap, start, near, +1, _LEAST, 1e300)
     fell = (gap(fails) - gap(meets)) / log(meets / fails) if fails < meets else fall  # far from the start, it falls otherwise
-    return boundary_log(gap, meets, fails, rtol, rtol / 10 * min(1.0, max(min(fall, fell), 0.0)))
+    return boundary_log(gap, meets, fails, rtol, met * min(1.0, max(min(fall, fell), 0.0)))
 
 
 def from_zero(value: Callable[[float], float], near: float, log_delta: float, aside: float) -> tuple[float, float]:

@@ -22,7 +22,7 @@ from dpcalc.bounds.pnsgd.step import SETTING
 from dpcalc.numerics.work import remembered
 
 
-@remembered(4)  # the blocks of an answer are told after it
+@remembered(32)  # the blocks of an answer are told after it
 def _blocks(epsilon: float, n: int, fine: int, arrays: bool = False, **p: Any) -> tuple[float, list[Link], list[int]]:
     """log of the average, the links used, and the nodes they lead to; with `arrays` much faster where these are loaded."""
     walk = path(n, **p, fine=fine)
