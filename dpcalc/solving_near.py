@@ -59,11 +59,13 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     last: dict[bool | None, list[tuple[float, float]]] = {}  # far? (None: either) → log x and gap, of the last three
     slope = _steep(question.log_delta) if cliff else dict[bool | None, float]()  # how much less a gap is where there is less loss
     seen, longest, closely, by, before = set[float](), _LONGEST, 0, 0.0, work.done()
+    ends: dict[bool, tuple[float, float]] = {}  # met? → log x and gap of the last one, by blocks of any size
     for _ in range(_LOOKS):
         seen.add(x)
         closely += gap.closely
         t, (far, value, by_delta) = unknown.safer * log(x), gap(x)
         low, high = (max(low, t), high) if value > 0 else (low, min(high, t))
+        ends[value <= 0] = (t, value)
         apart = abs(t - last[False][-1][0]) if not far and False in last else inf
         for kind, one in {False: by_delta, far: value, None: value}.items():
             if kind in last and last[kind][-1][0] != t and abs(one) + abs(last[kind][-1][1]) < (inf if kind is far else _TOLD):
@@ -89,10 +91,21 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         by = _step(value, slope.get(far) or slope.get(None) or (_PER_NOISE if far else 0.0), longest, abs(by))
         longest *= 2 if abs(by) == longest else 1
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
-        if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS or work.done() - before > _MOST_WORK[gap.target > LITTLE_SENSE]:
+        if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS:
+            break
+        if work.done() - before > _MOST_WORK[gap.target > LITTLE_SENSE]:
+            x = moved(unknown, x, _between(ends) - t)
             break
         x = y
     return Near(x, slope.get(False, 0.0))
+
+
+def _between(ends: dict[bool, tuple[float, float]]) -> float:
+    """Where the secant between the last that met the budget and the last that did not leads, in log x; the only one of these."""
+    (t, gap), (u, over) = ends.get(True) or ends[False], ends.get(False) or ends[True]
+    if t == u or not abs(gap) + over < inf:
+        return (t + u) / 2
+    return t + (u - t) * gap / (gap - over)
 
 
 def _fall(points: list[tuple[float, float]]) -> float:

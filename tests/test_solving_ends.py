@@ -15,7 +15,7 @@ LINES = [  # what is found now; units
     ("--lipschitz 17400 --smoothness 2.34e-5 --diameter 384 --learning-rate 2.34935 --n 5e9 --epochs 20 --epsilon 3440 --delta .0389 "
      "--solve sigma", 7.2319e-4, 2_050_000),
     ("--lipschitz 8.55 --smoothness 4.02 --diameter 3340 --learning-rate 7.70383e-5 --n 1e12 --epochs 100 --epsilon .000113 --delta .00063 "
-     "--solve sigma", 0.303427, 2_300_000),
+     "--solve sigma", 0.302108, 2_300_000),
     ("--lipschitz 444 --smoothness 1 --diameter 2 --learning-rate .00178143 --n 1e12 --sigma 13.9 --epsilon .0375 --delta 6.31e-6 "
      "--solve epochs", 1778, 1_500_000),
     ("--lipschitz 38.7 --smoothness .5 --diameter .0759 --learning-rate .00999 --n 1e12 --epochs 10000 --epsilon 6.35 --delta 1.03e-8 "
@@ -27,13 +27,16 @@ LINES = [  # what is found now; units
      "--delta 1.76e-12 --solve n", 6.0663e15, 1_100_000),
     # ε is at the budget far beyond a cliff of δ, to which it led by ever shorter steps: 2,267,189.
     ("--lipschitz 1.86 --smoothness .0132 --diameter 709 --learning-rate 2.29 --sigma .193 --epochs 37 --epsilon 282 --delta 4.49e-13 "
-     "--solve n", 66_593_000, 1_750_000),
+     "--solve n", 85_549_000, 1_450_000),
     # Values of one epoch that take long, and an ε of basic composition that hardly changes δ: 3,135,972.
     ("--lipschitz .788 --smoothness .661 --diameter .384 --learning-rate 1.03 --n 5.4e11 --epochs 41 --epsilon .0145 --delta .00851 "
      "--solve sigma", 2.86639e-5, 2_300_000),
     # Many points for few large losses, at every value: 3,410,000.
     ("--lipschitz 17.1 --smoothness 0 --diameter 4.04 --learning-rate .00415 --n 620000 --epochs 950 --epsilon 395 --delta 2.56e-10 "
      "--solve sigma", 2.13161, 1_850_000),
+    # Not met from where a rough look ended on, in ever the same steps, though it had seen where it is: 3,960,000.
+    ("--lipschitz 1.68 --smoothness 0 --diameter 21.3 --n 110000 --epochs 860 --sigma .00249 --epsilon 100 --delta .015 --solve learning-rate",
+     565.77, 2_200_000),
 ]
 
 
@@ -42,7 +45,7 @@ def test_the_longest_searches(line, before, units):
     begun = work.done()
     result = answer(f"shuffle-pnsgd {line}")[0]["result"]
     assert work.done() - begun <= min(MOST, units)
-    assert result[line.split()[-1]] == pytest.approx(before, rel=5e-3)
+    assert result[line.split()[-1].replace("-", "_")] == pytest.approx(before, rel=5e-3)
     assert result["epsilon"] <= float(line.split("--epsilon ")[1].split()[0])
 
 
