@@ -48,7 +48,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
             return solve(route, given, derive, question)
         if search.reason and e.gap == inf:
             raise search.reason from None
-        if not (search.margin and is_met(question, search.forward, e.at)):
+        if not (search.margin and search.gap(e.at, -search.margin) <= 0 and is_met(question, search.forward, e.at)):
             raise none_meets(route, question, search.forward, e.at) from None
         row = _settle(search, e.at)
         return row._replace(result={unknown.name: row.params[unknown.name], **row.result})

@@ -37,7 +37,7 @@ _NEARER, _FARTHEST = 0.1, 16.0  # where it is steep: times its slope, and at mos
 _NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
-_STUCK = 2  # steps after which a bracket is to be half as wide
+_STUCK, _GROW = 2, 4.0  # steps after which a bracket is to be half as wide; of a step that is to lead to one
 _EACH = 2e4  # units of work, of an evaluation, beside arrays
 _LITTLE_PATIENCE = 0.65  # times as much work, for an ε of some hundreds
 
@@ -235,10 +235,12 @@ class Search:
                 x = self._between(ends, pull, stuck) if found is None else found
                 continue
             by = self._newton(gap)
-            y = moved(self.unknown, x, by) if by else x
-            if y == x:
+            if not by or moved(self.unknown, x, by) == x:
                 step, most = away.step(x, gap, *seen[-2:-1]), _NEAR if self.bent else inf
-                y = moved(self.unknown, x, min(max(step, -most), most))
+                by = min(max(step, -most), most)
+            if gap > 0 and afar > 2:  # where it is so uneven that its slope leads nowhere
+                by = max(by, self.tolerance * _GROW ** (afar - 2))
+            y = moved(self.unknown, x, by)
             if y == x:
                 if gap == inf and x in self.too_large:
                     raise self.too_large[x]

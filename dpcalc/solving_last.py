@@ -18,7 +18,7 @@ _NEAR = 0.3  # of log x
 _SHY, _MISSES, _WORTH = 0.85, 2, 6e-3  # of a last step; that lead too far; in log x, of another one
 _FARTHER = 2.0  # times the step before, at most
 _OTHER, _STEEP = 3.0, 3.5  # of a gap: so much farther ε itself is from the budget than δ says; its slope then, about, in log x
-_FAR, _LONGER = 0.05, 1.2  # of ε, below the budget: as many times the work is worth another step
+_FAR, _LONGER = 0.06, 1.2  # of ε, below the budget: as many times the work is worth another step
 
 
 def has_worked_enough(search: Search, ends: Ends, last: float) -> bool:

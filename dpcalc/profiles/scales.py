@@ -192,12 +192,12 @@ def _ratio(spread: float, step: float) -> float:
 def rounded(parts: Parts, c: Cumulants, budget: float, resolved: float, most: float = inf) -> Rounded:
     """Of one pair, or of large and small losses, that are not all alike: grids whose rounding moves log δ by about the budget at most.
 
-    `resolved` is the step that tells the losses apart that decide, where they are rare; of one pair `most` cells are enough.
+    `resolved` is the step that tells the losses apart that decide, where they are rare; `most` cells of a pair are enough.
     """
     if len(parts) == 1:
         return _of_one(*parts[0], c, _SHARE * budget, resolved, most)
     (large, count), (small, _) = parts
-    return _of_both(large, small, count, c, _SHARES * budget, resolved)
+    return _of_both(large, small, count, c, _SHARES * budget, resolved, most)
 
 
 def _of_one(pair: Pair, count: int, c: Cumulants, allowed: float, resolved: float, most: float) -> Rounded:
@@ -211,12 +211,12 @@ def _of_one(pair: Pair, count: int, c: Cumulants, allowed: float, resolved: floa
     return Rounded(units, [], last, fine, single, low, [composed])
 
 
-def _of_both(large: Pair, small: Pair, count: int, c: Cumulants, allowed: float, resolved: float) -> Rounded:
+def _of_both(large: Pair, small: Pair, count: int, c: Cumulants, allowed: float, resolved: float, cells: float) -> Rounded:
     """Small losses up to the grid of the large ones; all that is left of either may be at 0."""
     far, near = losses(large, count, c), losses(small, count, c)
     most = max(float(far.size[-1]), float(near.size[-1]))
-    wanted = min(far.step_for(allowed) or inf, resolved, _once(c, allowed, most))
-    fine = near.step_for(allowed) or wanted
+    wanted = max(min(far.step_for(allowed) or inf, resolved, _once(c, allowed, most)), 2 * most / cells)
+    fine = max(near.step_for(allowed) or wanted, 2 * float(near.size[-1]) / cells)
     levels, ratio = _levels(wanted / fine)
     fine = _short(min(fine, wanted / ratio**levels))
     last = fine * ratio**levels

@@ -42,6 +42,7 @@ _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost,
 _SEEN = 1e-4  # errors of δ that are looked at
 # Of log δ, above which basic composition is not to be sharper by the smaller blocks of one value; of an ε, where δ falls steeply.
 _BASIC, _FARTHER = 0.1, 1.15
+_CLEARLY = 1.0  # of log δ: by as much it is not that of ε = 0
 _AS_DELTA = 10.0  # times what rounding may change log δ by where that is asked for: so near to it is δ at an ε
 MANY = 30_000  # epochs, whose composition takes long: searches go by a δ that is as close as ε is told
 _AS_EPSILON = 1 / 6  # of what grids may change log δ by where ε is asked for: of fewer epochs
@@ -294,9 +295,13 @@ def an_epoch(epsilon: float, steps: int) -> float:
 def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
     """E times the ε of one epoch at δ/E; looked for where the samples that are composed say, if a value takes milliseconds."""
     p, each = dict(params), (log_delta - log(steps)) * (1 + 4e-16)
-    samples = followed(bound, log_delta, steps, p) if bound.coarse else None
-    near = epsilon_along(samples, each) if samples else 0.0
-    if not samples or not 0 < near < inf:
+    if not bound.coarse:
+        return up(steps * _one_epoch(bound, each, p), 4e-16)
+    samples = about(bound, log_delta, steps, p)
+    if samples[1][0] < each + _CLEARLY:  # next to 0 more is to be known
+        samples = followed(bound, log_delta, steps, p)
+    near = epsilon_along(samples, each)
+    if not 0 < near < inf:
         return up(steps * _one_epoch(bound, each, p), 4e-16)
     value, met = cache(lambda epsilon: at(bound, an_epoch(epsilon, steps), p)), _FOUND  # as its row tells δ
     if samples[1][0] >= each + _BASIC:  # the samples are about as far above it as there
