@@ -239,7 +239,7 @@ class Search:
                 step, most = away.step(x, gap, *seen[-2:-1]), _NEAR if self.bent else inf
                 by = min(max(step, -most), most)
             if gap > 0 and afar > 2:  # where it is so uneven that its slope leads nowhere
-                by = max(by, self.tolerance * _GROW ** (afar - 2))
+                by = max(by, min(self.tolerance * _GROW ** (afar - 2), _NEAR))
             y = moved(self.unknown, x, by)
             if y == x:
                 if gap == inf and x in self.too_large:
