@@ -54,7 +54,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         near = moved(search.unknown, near, min(search.allowed / 2 / search.slope, ASIDE)) if search.slope else near
     if near is None:
         near = _guided(route, given, derive, question)
-    x, row = met(search, search.boundary(near if basic is None else search.riskier(near, basic)))
+    x, row = met(search, search.boundary(near if basic is None else search.riskier(near, basic), basic))
     if basic is not None and search.riskier(x, basic) != x and (other := search.meeting(basic)):
         x, row = basic, other
     if slope := slope_where_loose(search, x, row):
@@ -107,6 +107,7 @@ class Search:
         self.bent = self.even = False  # whether the slope before it was quite another one; or about the same
         self.steps_left = _STEPS
         self.too_large: dict[float, TooLarge] = {}
+        self.reasons: dict[float, OutOfScope] = {}  # why values are out of scope
         self.fails: float | None = None  # the nearest value that does not meet the budget, as far as is known
         self.missed = inf  # its gap
         self.over: float | None = None  # the last value that a search led to and whose ε was above the budget
@@ -187,16 +188,20 @@ class Search:
             if len(self.too_large) > _MOST_TOO_LARGE:
                 raise
             return inf
-        except (OutOfScope, OverflowError):
-            return inf
+        except OutOfScope as reason:
+            self.reasons[x] = reason
+        except OverflowError:
+            pass
+        return inf
 
     def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
         work.count(_EACH)
         gap = gap_by_delta(self.route.bound, at_budget, self.question, self.derive({**self.given, self.unknown.name: x}))
         return inf if gap > max(as_gap(-_NEAR_ONE, self.question), 0.0) else gap
 
-    def boundary(self, start: float) -> float:
-        """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter)."""
+    def boundary(self, start: float, safe: float | None = None) -> float:
+        """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter), and not beyond one
+        that is known to meet it."""
         ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
         seen: list[tuple[float, float]] = []
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
@@ -241,17 +246,20 @@ class Search:
             if gap > 0 and afar > 2:  # where it is so uneven that its slope leads nowhere
                 by = max(by, min(self.tolerance * _GROW ** (afar - 2), _NEAR))
             y = moved(self.unknown, x, by)
+            if safe is not None and gap > 0 and self.riskier(x, safe) == x != safe:
+                y = self.riskier(y, safe)
             if y == x:
-                if gap == inf and x in self.too_large:
-                    raise self.too_large[x]
-                if gap > 0:
+                if gap == inf and (reason := self.too_large.get(x) or self.reasons.get(x)):
+                    raise reason
+                if gap > 0 and not (gap < _TOLD * self.tolerance and self.meeting(x)):  # δ may be told less closely than ε
                     raise none_meets(self.route, self.question, lambda best: self.forward(best, False), x)
+                ends[True] = (x, 0.0)
                 break
             x = y
-        if True not in ends:
+        if True not in ends and not self.meeting(x):
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
         self.fails, self.missed = ends.get(False, (None, inf))
-        return ends[True][0]
+        return ends.get(True, (x, 0.0))[0]
 
     def _is_told(self, x: float, last: float, gap: float) -> bool:
         """Whether ε itself says that a value next to one that met it well, by δ, just meets the budget: it is to be told in the end."""

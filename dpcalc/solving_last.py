@@ -52,7 +52,7 @@ def leap(search: Search, ends: Ends) -> float:
 
 def _is_worth_it(search: Search, last: float) -> bool:
     """Whether there is time for another step; a little more of it as long as ε is far below the budget."""
-    return search.work + search.last_work <= MOST_WORK * search.patience * (_LONGER if last < -_FAR else 1.0)
+    return search.work + search.last_work <= MOST_WORK * (_LONGER if last < -_FAR else search.patience)
 
 
 def _by_slope(search: Search, ends: Ends) -> float:

@@ -18,6 +18,7 @@ _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step,
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope
 _CLOSE_BY = 4e-3  # of log x, from a value whose ε is above the budget: little is gained any more
 _NEAR_ABOVE = 1.0  # of log ε
+_FEW = 3  # steps, after which they grow faster: there is no slope
 # Where ε itself is looked for, as many evaluations are to be expected, and no more work than this is begun.
 _AGAIN, MOST_WORK = 2, 1.6e6
 
@@ -32,7 +33,8 @@ def met(search: Search, x: float) -> tuple[float, Row]:
             return _nearer(search, x, row, by, before) if gap < -_LOOSE and before < inf else (x, row)
         search.over = x
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
-        before, by = gap, max(2**k * (gap + search.tolerance) / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
+        farther = 2 ** (k + 2 * max(0, k - _FEW)) * (gap + search.tolerance)
+        before, by = gap, max(farther / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
         x = moved(search.unknown, x, by)
         row = search.forward(x, True)
     raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")

@@ -24,6 +24,7 @@ _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
     from dpcalc.answering import rows
+    from dpcalc.errors import NoSolution, OutOfScope
     from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes, warnings
     from dpcalc.rows import Answer
 
@@ -39,8 +40,12 @@ def answer(given: Given) -> Answer:
     check_step_size(given.values, entries, unknown, every)
     epochs = unknown == "epochs" or given["epochs"] > 1 or any(name.endswith("-basic") for name in named)
     ways = routes(entries, question.asks, bool(named), epochs and not partial, unknown is not None)
-    found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
-                          lambda asked, some, names: rows(some, given.values, _derive, asked, names))
+    try:
+        found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
+                              lambda asked, some, names: rows(some, given.values, _derive, asked, names))
+    except (NoSolution, OutOfScope):
+        if unknown != "epochs" or partial or not (found := _of_one_epoch(given, question, entries, named)):
+            raise
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     if partial:
         found = partial_passes.refuted_where(found, _derive(values))
@@ -50,6 +55,22 @@ def answer(given: Given) -> Answer:
     read_next = guarantee(question, found, given["index"])
     return Answer("shuffle-pnsgd", question, shown, found, read_next, "replace-one", _released(found, values),
                   (_noise(given, found), *notes), extra, warnings(values["n"], question, found))
+
+
+def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], named: tuple[str, ...]) -> tuple[Row, ...]:
+    """The rows of one epoch that meet the budget: there more bounds apply than are composed, and one may just meet it."""
+    from dpcalc.answering import rows
+    from dpcalc.errors import DpcalcError
+    from dpcalc.last_iterate import expanded, routes
+
+    once, every = {**given.values, "epochs": 1}, routes(entries, question.asks, bool(named), True)
+    ways = tuple(way for way in every if named or not way.bound.name.endswith("-basic"))
+    try:
+        found = rows(ways, once, _derive, question._replace(unknown=None, target=None), expanded(named, entries, ways))
+    except DpcalcError:
+        return ()
+    met = (row for row in found if row.result[question.asks] <= (question.target or 0.0) and row.route.bound.status == "proven")
+    return tuple(row._replace(result={"epochs": 1, **row.result}) for row in met)
 
 
 # --- what is asked, and what it needs --------------------------------------------------------------------------------

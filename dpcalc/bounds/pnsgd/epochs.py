@@ -109,6 +109,8 @@ def composed(bound: Bound) -> Bound:
 
     def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
         samples = followed(bound, log_delta, steps, p)
+        if _is_all_lost(samples):
+            return 0.0
         found = _at_budget(samples, epsilon, log_delta, steps, _as_closely(samples, log_delta, steps))
         near = _basic_along(samples, _FARTHER * epsilon, steps) - found < _BASIC
         return min(found, basic_value(bound, epsilon, steps, p)) if near and found > log_delta else found
@@ -116,6 +118,8 @@ def composed(bound: Bound) -> Bound:
     def near_budget(epsilon: float, log_delta: float, steps: int, closely: bool = False, **p: Any) -> float:
         many = closely and steps > MANY
         samples = followed(bound, log_delta, steps, p) if many else about(bound, log_delta, steps, p, closely)
+        if _is_all_lost(samples):
+            return 0.0
         found = _like_gaussian(samples, steps, epsilon) if steps > MANY else None
         if found is not None:
             return found
@@ -124,8 +128,8 @@ def composed(bound: Bound) -> Bound:
     def near_inverse(log_delta: float, steps: int, **p: Any) -> float:
         samples = about(bound, log_delta, steps, p)
         basic = steps * epsilon_along(samples, log_delta - log(steps))
-        if basic == 0:
-            return 0.0
+        if basic == 0 or _is_all_lost(samples):
+            return basic
         found = _epsilon_like_gaussian(samples, steps, log_delta) if steps > MANY else None
         return min(composed_epsilon(samples, log_delta, steps) if found is None else found, basic)
 
@@ -170,6 +174,11 @@ def _at_budget(samples: Samples, epsilon: float, log_delta: float, steps: int, c
     basic = _basic_along(samples, epsilon, steps)
     rough = _chernoff(samples, steps, epsilon)
     return min(basic, rough if rough < log_delta - _MET else _delta(samples, steps, epsilon, closeness).upper)
+
+
+def _is_all_lost(samples: Samples) -> bool:
+    """Whether one epoch is not seen to keep anything: there is no finite loss to compose."""
+    return samples[1][-1] >= 0
 
 
 def _is_far_above(samples: Samples, epsilon: float, log_delta: float, steps: int) -> bool:

@@ -6,11 +6,13 @@ from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import fixed_order_iteration as iteration
 from dpcalc.numerics.rounding import up
 
+_LEAST = 1e-300  # a square underflows
+
 
 def value(alpha: float, **p: Any) -> float:
-    """αμ_m²/2."""
+    """αμ_m²/2; below 1e-300 that, but for an exact 0."""
     mu = iteration.mu(**p)
-    return up(alpha / 2 * mu * mu, 1e-15) if mu else 0.0
+    return max(up(alpha / 2 * mu * mu, 1e-15), _LEAST) if mu else 0.0
 
 
 def exact(mp: Any, alpha: float, **p: Any) -> Any:
