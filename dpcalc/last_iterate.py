@@ -96,7 +96,7 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
     if not found:
         raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
                           "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta, or name "
-                          "a bound that is a curve of RDP", "--alpha")
+                          "a bound of Gaussian noise that is a curve of RDP", "--alpha")
     return tuple(found)
 
 

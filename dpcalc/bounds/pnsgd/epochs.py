@@ -12,6 +12,7 @@ from math import exp, expm1, inf, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd.one_epoch import least_epsilon, no_epsilon
 from dpcalc.bounds.pnsgd.positions import from_zero, invert_near
 from dpcalc.bounds.pnsgd.samples import (
     DEEPEST,
@@ -26,8 +27,8 @@ from dpcalc.bounds.pnsgd.samples import (
     log_delta_along,
     powers,
 )
-from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, log_share
+from dpcalc.errors import DpcalcError
+from dpcalc.numerics.invert import Unreachable, log_share
 from dpcalc.numerics.rounding import up
 from dpcalc.numerics.work import remembered
 
@@ -91,7 +92,7 @@ def composed(bound: Bound) -> Bound:
     def at_delta(log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         """ε, and the grid, in the same way."""
         if steps == 1:
-            return _one_epoch(bound, log_delta, p), {}
+            return least_epsilon(bound, log_delta, p), {}
         samples, each = followed(bound, log_delta, steps, p), (log_delta - log(steps)) * (1 + 4e-16)
         basic = steps * epsilon_along(samples, each)
         if basic == 0:
@@ -305,13 +306,13 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     """E times the ε of one epoch at δ/E; looked for where the samples that are composed say, if a value takes milliseconds."""
     p, each = dict(params), (log_delta - log(steps)) * (1 + 4e-16)
     if not bound.coarse:
-        return up(steps * _one_epoch(bound, each, p), 4e-16)
+        return up(steps * least_epsilon(bound, each, p), 4e-16)
     samples = about(bound, log_delta, steps, p)
     if samples[1][0] < each + _CLEARLY:  # next to 0 more is to be known
         samples = followed(bound, log_delta, steps, p)
     near = epsilon_along(samples, each)
     if not 0 < near < inf:
-        return up(steps * _one_epoch(bound, each, p), 4e-16)
+        return up(steps * least_epsilon(bound, each, p), 4e-16)
     value, met = cache(lambda epsilon: at(bound, an_epoch(epsilon, steps), p)), _FOUND  # as its row tells δ
     if samples[1][0] >= each + _BASIC:  # the samples are about as far above it as there
         first, near = steps * near, steps * epsilon_along(samples, each + log_delta_along(samples, near) - value(steps * near))
@@ -326,11 +327,7 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     try:
         return invert_near(lambda epsilon: log_share(value(epsilon), each), near, fall, max(_FOUND, met), met)
     except Unreachable:
-        raise _no_epsilon(bound) from None
-
-
-def _no_epsilon(bound: Bound) -> OutOfScope:
-    return OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
+        raise no_epsilon(bound) from None
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:
@@ -340,23 +337,3 @@ def _no_formula(*_: Any, **__: Any) -> Any:
 def _pure(bound: Bound) -> Callable[..., float] | None:
     one = bound.pure
     return (lambda steps, **p: up(steps * one(**p))) if one else None
-
-
-def _one_epoch(bound: Bound, log_delta: float, p: dict[str, Any]) -> float:
-    """The least ε of one epoch, safe."""
-    if bound.inverse:
-        return float(bound.inverse(log_delta, **p))
-    return _reach(bound, log_delta, p, 1e-13)
-
-
-def _reach(bound: Bound, log_delta: float, p: dict[str, Any], rtol: float) -> float:
-    def gap(epsilon: float) -> float:
-        return float(bound.value(epsilon, **p)) - log_delta
-
-    if gap(0.0) <= 0:
-        return 0.0
-    try:
-        meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
-    except Unreachable:
-        raise _no_epsilon(bound) from None
-    return boundary_log(gap, meets, fails, rtol)

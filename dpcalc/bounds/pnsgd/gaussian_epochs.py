@@ -9,6 +9,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
+from dpcalc.bounds.pnsgd.one_epoch import least_epsilon
 from dpcalc.numerics.rounding import up
 
 
@@ -22,10 +23,10 @@ def composed(bound: Bound) -> Bound:
         return up(one(**p) * sqrt(steps), 5e-16) if steps > 1 else one(**p)
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
-        return log_gaussian(epsilon, mu(steps, **p))
+        return log_gaussian(epsilon, mu(steps, **p)) if steps > 1 else float(bound.value(epsilon, **p))
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
-        return gaussian_inverse(log_delta, mu(steps, **p))
+        return gaussian_inverse(log_delta, mu(steps, **p)) if steps > 1 else least_epsilon(bound, log_delta, p)
 
     def mu_exact(mp: Any, steps: int, **p: Any) -> Any:
         return one_exact(mp, **p) * mp.sqrt(steps)

@@ -1,0 +1,77 @@
+"""What a sixth review found, each as it was asked."""
+
+import pytest
+from calling import call
+from last_iterate_lines import answer
+
+from dpcalc.bounds.pnsgd import fixed_order_iteration_rdp
+from dpcalc.verify.report import verify
+
+RUN = "shuffle-pnsgd --lipschitz 1 --smoothness"
+
+
+@pytest.mark.parametrize("line, rate", [
+    (f"{RUN} 2 --sigma 2 --diameter .1 --n 10000 --epochs 5 --delta 1e-8 --epsilon 4.222244313251747", 1.0),
+    (f"{RUN} .5 --sigma 1 --diameter 1 --n 10000 --epochs 2 --delta 1e-6 --epsilon 6.518146381202863", 4.0),
+])
+def test_a_budget_that_epsilon_meets_at_the_end_of_a_range_but_delta_does_not(line, rate):
+    """δ at the budget's ε is composed on a grid of its own: "the best reachable is epsilon = 4.22183" for a budget of 4.22224."""
+    assert answer(f"{line} --solve learning-rate")[0]["result"]["learning_rate"] == rate
+
+
+def test_a_plateau_whose_delta_says_more_than_its_epsilon():
+    """It "does not settle", as steps from 1e-15 on were a few percent each."""
+    budget = 2.4994430821807097
+    line = f"{RUN} 1 --noise laplace --scale 8 --diameter 10 --n 10 --epochs 10 --delta 1e-6"
+    rate = answer(f"{line} --epsilon {budget} --solve learning-rate")[0]["result"]["learning_rate"]
+    assert rate > 0.01 and answer(f"{line} --learning-rate {rate!r}")[0]["result"]["epsilon"] <= budget
+
+
+def test_a_square_that_underflows():
+    """It was 0, which `verify` refused."""
+    p = {"level": 1.0, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": 0.5, "n": 1000, "index": 1}
+    assert fixed_order_iteration_rdp.value(8.0, **p) == 1e-300
+    record, _ = answer(f"{RUN} 1 --sigma 1 --diameter 1 --strong-convexity .5 --learning-rate 1 --n 1000 --index 1 --alpha 8")
+    assert record["result"]["rdp"] == 1e-300 and verify(record).holds
+
+
+def test_noise_with_which_an_epoch_keeps_nothing():
+    """It was a fault: there is no finite loss to compose."""
+    line = f"{RUN} .5 --strong-convexity .25 --diameter 1 --n 48 --index 2 --epochs 10 --learning-rate 1 --delta 1e-9"
+    sigma = answer(f"{line} --epsilon 4000 --solve sigma")[0]["result"]["sigma"]
+    assert 0 < answer(f"{line} --sigma {sigma!r}")[0]["result"]["epsilon"] <= 4000
+
+
+@pytest.mark.parametrize("line, least, most", [  # σ that meets its budget, and how much was told: 4.5, 1.45 and 1.26 times that
+    ("--diameter .17525856167975085 --n 1983013 --epochs 20 --learning-rate .16145156063514693 --delta 3.1458496591657265e-6 "
+     "--epsilon 7981.605373349326", 0.0159, 0.0215),
+    ("--diameter .1715572086412964 --n 108 --epochs 8 --learning-rate 2.4268274929485782 --delta 1.5901935928977644e-9 "
+     "--epsilon 5675.8443186261575", 0.0420, 0.0423),
+    ("--diameter 1.780670902958908 --n 7808947 --epochs 9 --learning-rate 4.000459932690725 --delta 1.495709072988382e-6 "
+     "--epsilon 708.6424183292969", 0.0121, 0.0129),
+])
+def test_a_search_at_a_large_epsilon_does_not_end_at_basic_composition(line, least, most):
+    assert least < answer(f"{RUN} .02 {line} --solve sigma")[0]["result"]["sigma"] < most
+
+
+@pytest.mark.parametrize("line", [
+    f"{RUN} 0 --sigma 2 --diameter 1 --learning-rate 1 --n 5 --delta 1e-6",
+    f"{RUN} 0 --sigma 2.17 --diameter .239 --learning-rate .00322 --n 19 --index 10 --delta 3.43e-5",
+    f"{RUN} .5 --noise laplace --scale 3 --diameter 1 --learning-rate .1 --n 40 --delta 1e-4",
+])
+def test_the_budget_of_one_epoch_is_met_by_one(line):
+    """Of the bounds of one epoch another one may be the smallest, by rounding, than is composed."""
+    budget = answer(f"{line} --epochs 1")[0]["result"]["epsilon"]
+    record, _ = answer(f"{line} --epsilon {budget!r} --solve epochs")
+    assert record["result"]["epochs"] == 1 and record["result"]["epsilon"] <= budget and verify(record).holds
+
+
+@pytest.mark.parametrize("rest, option", [
+    ("--noise laplace --smoothness 0 --c1 100 --c2 0 --n 21 --learning-rate 1 --solve epochs", "--c2"),
+    ("--noise laplace --smoothness 0 --c1 100 --c2 0 --n 21 --epochs 3 --solve learning-rate", "--c2"),
+    ("--smoothness .5 --strong-convexity .5 --learning-rate 2 --c1 100 --c2 2 --n 30 --solve epochs", "--learning-rate"),
+])
+def test_a_parameter_out_of_scope_is_named_where_epochs_are_searched(rest, option):
+    """It was "no epochs meets the budget", with exit code 3."""
+    done = call(["shuffle-pnsgd", "--lipschitz", "1", "--diameter", "1", "--epsilon", "1", "--delta", "1e-6", *rest.split()])
+    assert done.returncode == 2 and f" {option}: " in done.stderr
