@@ -51,8 +51,8 @@ def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[
             if name.removesuffix("-basic") not in known:
                 from dpcalc.params import near
 
-                raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise); it can be "
-                                  f"{', '.join(known)}{near(name, tuple(known))}", "--bound")
+                others = f"; it can be {', '.join(known)}{near(name, tuple(known))}" if known else ""
+                raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise){others}", "--bound")
         usual = [e for e in fit if e.usual]
         curves = [e for e in usual if e.bound.kind == "rdp" and not _missing(e, given, unknown)]  # where conversions alone are named
         fit = [e for e in fit if set(e.names) & set(named)] or curves or usual
@@ -95,8 +95,7 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
         raise DpcalcError("refused", f"{names} is no guarantee, and only guarantees are composed over epochs", "--bound")
     if not found:
         raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
-                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta, or name "
-                          "a bound of Gaussian noise that is a curve of RDP", "--alpha")
+                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta", "--alpha")
     return tuple(found)
 
 
@@ -256,7 +255,7 @@ def beside_worst(index: float, log_delta: float, epsilon: float, what: str, head
         result = {"delta": own["delta"], "log_delta": told}
     delta = human_probability(result["delta"], result["log_delta"])
     numbers = {"worst_index": index, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
-    return numbers, f"{what}: δ = {delta} at ε = {plain(epsilon)}"
+    return numbers, f"{what}: δ = {delta} at ε = {plain(epsilon) if 'log_delta' in own else human(epsilon)}"  # as given, or as found
 
 
 def limit_delta(log_limit: float) -> float:

@@ -75,3 +75,22 @@ def test_a_parameter_out_of_scope_is_named_where_epochs_are_searched(rest, optio
     """It was "no epochs meets the budget", with exit code 3."""
     done = call(["shuffle-pnsgd", "--lipschitz", "1", "--diameter", "1", "--epsilon", "1", "--delta", "1e-6", *rest.split()])
     assert done.returncode == 2 and f" {option}: " in done.stderr
+
+
+@pytest.mark.parametrize("line, said", [
+    # "it can be " was followed by nothing.
+    ("--noise laplace --scale 3 --n 1000 --tau .5 --alpha 16 --bound without-replacement-conjecture",
+     "--bound: 'without-replacement-conjecture' is not a bound for this question (laplace noise)\n"),
+    # "--diameter: not used for partial passes", where it is --tau that makes it one.
+    ("--sigma 3 --smoothness .5 --learning-rate .1 --diameter 1 --n 1000 --alpha 16 --bound without-replacement-conjecture",
+     "--tau: needed for partial passes\n"),
+])
+def test_what_the_conjecture_needs(line, said):
+    done = call(["shuffle-pnsgd", "--lipschitz", "1", *line.split()])
+    assert done.returncode == 2 and done.stderr.endswith(said)
+
+
+@pytest.mark.parametrize("asked, told", [("--delta 1e-5", "ε = 0.0908182."), ("--epsilon 1.1737314339856124", "ε = 1.1737314339856124.")])
+def test_the_worst_position_at_an_epsilon_as_it_was_given_or_rounded_where_it_was_found(asked, told):
+    line = f"{RUN} .5 --learning-rate .01 --diameter 2 --sigma 3 --n 1000 --index 500 {asked}"
+    assert told in call(line.split()).stdout

@@ -96,6 +96,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     unknown = question.unknown.name if question.unknown else None
     where = "for partial passes" if partial else f"with --noise {given['noise']}{' and a schedule' if scheduled else ''}"
+    if partial:
+        require(given, ("tau",), where, unknown)  # before what is not used without it
     passes = given.provided & {"tau", "constant"} - used
     refuse_unneeded(given, used, f"here, only by --bound {partial_passes.ways()}" if passes else where)
     check_unknown(question, used, where)
