@@ -100,7 +100,8 @@ class Search:
         self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
         self.by_epochs = route.bound.one is not None
         senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
-        self.patience = _LITTLE_PATIENCE if self.target > LITTLE_SENSE else 1.0
+        little = self.target > LITTLE_SENSE
+        self.patience, self.even_for = (_LITTLE_PATIENCE, 0) if little else (1.0, 2)  # times the work; steps that a slope is followed
         self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 5  # of log x: it matters at cliffs
         self.slope = 0.0  # of the gap in log x towards more loss, where known
@@ -243,8 +244,8 @@ class Search:
             if not by or moved(self.unknown, x, by) == x:
                 step, most = away.step(x, gap, *seen[-2:-1]), _NEAR if self.bent else inf
                 by = min(max(step, -most), most)
-            if gap > 0 and afar > 2:  # where it is so uneven that its slope leads nowhere
-                by = max(by, min(self.tolerance * _GROW ** (afar - 2), _NEAR))
+            if gap > 0 and afar > self.even_for:  # where it is so uneven that its slope leads nowhere
+                by = max(by, min(self.tolerance * _GROW ** (afar - self.even_for), _NEAR))
             y = moved(self.unknown, x, by)
             if safe is not None and gap > 0 and self.riskier(x, safe) == x != safe:
                 y = self.riskier(y, safe)
