@@ -10,7 +10,7 @@ from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
 from dpcalc.numbers import human
 from dpcalc.numerics.elementary import exp_or_zero
-from dpcalc.numerics.invert import Unreachable, boundary_log, bracket
+from dpcalc.numerics.invert import Unreachable, least
 from dpcalc.numerics.rounding import up
 from dpcalc.orders import Params, all_steps, best_order, chosen, own_params
 from dpcalc.question import Question
@@ -107,18 +107,12 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
 
 
 def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
-    def gap(epsilon: float) -> float:
-        return float(bound.value(epsilon, **own)) - log_delta
-
-    if gap(0.0) <= 0:
-        return 0.0
     try:
-        meets, fails = bracket(gap, 1.0, +1, 1e-300, 1e300)
+        return least(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
     except Unreachable as e:
-        least = delta_result(min(0.0, e.gap + log_delta), 0.0)["delta"]
-        raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε; the best reachable is δ = {human(least)}",
-                         "--delta") from None
-    return boundary_log(gap, meets, fails)
+        best = delta_result(min(0.0, e.gap + log_delta), 0.0)["delta"]
+        message = f"{bound.name} reaches that δ at no ε; the best reachable is δ = {human(best)}"
+        raise OutOfScope("no-solution", message, "--delta") from None
 
 
 def is_composed(bound: Bound, params: Params) -> bool:

@@ -3,6 +3,7 @@
 from math import inf, log
 
 LONGEST, ASIDE = 3.0, 0.03  # of a step in log x; of a first one where the solution is near
+NEAR = 0.3  # of log x: as far a slope is believed
 _FIRST = 0.05  # of a step, at least
 _BEYOND = 1.1  # times as far as a secant meets the budget, to get beyond it
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough

@@ -16,8 +16,8 @@ from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved
-from dpcalc.solving_away import ASIDE, LONGEST, Away
-from dpcalc.solving_last import has_worked_enough, leap
+from dpcalc.solving_away import ASIDE, LONGEST, NEAR, Away
+from dpcalc.solving_last import Ends, has_worked_enough, leap
 from dpcalc.solving_met import SURELY, met, slope_where_loose
 from dpcalc.solving_near import LITTLE_SENSE, as_gap, gap_by_delta, look, middle
 from dpcalc.solving_origin import from_origin
@@ -26,7 +26,7 @@ from dpcalc.solving_unmet import none_meets
 _ROUNDS = 60
 _PATIENT = 5  # evaluations within a bracket, after which ever less will do: the samples of a profile do not move evenly
 _NEAR_ONE = 1e-3  # of log δ: nothing is to be seen of a slope there
-_NEAR, _STEPS = 0.3, 3  # as far, and as often, as a slope is believed
+_STEPS = 3  # as often as a slope is believed
 _SHARE = 0.95  # of log δ: as near to it, too
 _BENT, _EVEN = 0.1, 0.7  # of the slope before: as little is believed near only; as much is believed farther
 _GENTLE, _NOWHERE = 0.05, 30.0  # a slope that is believed farther; a step that says that no solution is to be expected
@@ -123,7 +123,7 @@ class Search:
     @property
     def straight(self) -> float:
         """Between gaps as large a secant tells a slope: ε itself is smoother than its δ."""
-        return max(_NEAR, as_gap(_SHARE * self.question.log_delta, self.question)) if self.by_delta else _NEAR_BY
+        return max(NEAR, as_gap(_SHARE * self.question.log_delta, self.question)) if self.by_delta else _NEAR_BY
 
     @property
     def allowed(self) -> float:
@@ -203,7 +203,7 @@ class Search:
     def boundary(self, start: float, safe: float | None = None) -> float:
         """A value that meets the budget, next to one that does not (or so near to the budget that it does not matter), and not beyond one
         that is known to meet it."""
-        ends: dict[bool, tuple[float, float]] = {}  # met? → (x, gap)
+        ends: Ends = {}  # met? → (x, gap)
         seen: list[tuple[float, float]] = []
         pull = {True: 1.0, False: 1.0}  # of the ends: one that stays is halved (the Illinois rule), that the other moves on, too
         x, last = moved(self.unknown, start, 0.0), None
@@ -242,10 +242,10 @@ class Search:
                 continue
             by = self._newton(gap)
             if not by or moved(self.unknown, x, by) == x:
-                step, most = away.step(x, gap, *seen[-2:-1]), _NEAR if self.bent else inf
+                step, most = away.step(x, gap, *seen[-2:-1]), NEAR if self.bent else inf
                 by = min(max(step, -most), most)
             if gap > 0 and afar > self.even_for:  # where it is so uneven that its slope leads nowhere
-                by = max(by, min(self.tolerance * _GROW ** (afar - self.even_for), _NEAR))
+                by = max(by, min(self.tolerance * _GROW ** (afar - self.even_for), NEAR))
             y = moved(self.unknown, x, by)
             if safe is not None and gap > 0 and self.riskier(x, safe) == x != safe:
                 y = self.riskier(y, safe)
@@ -275,10 +275,10 @@ class Search:
         is next to no slope and the budget is not met. 0 where that is unknown."""
         by = (gap + self.allowed / 2) / self.slope if self.slope and self.steps_left > 0 else 0.0
         self.steps_left -= 1
-        far = LONGEST if self.slope < _GENTLE and not self.bent else _NEAR_BY if self.even else _NEAR
+        far = LONGEST if self.slope < _GENTLE and not self.bent else _NEAR_BY if self.even else NEAR
         if abs(by) < far or _NOWHERE < by < inf:
             return by
-        return copysign(_NEAR, by) if abs(by) < _NEAR_BY and not self.bent else 0.0
+        return copysign(NEAR, by) if abs(by) < _NEAR_BY and not self.bent else 0.0
 
     def _is_level(self, x: float, gap: float) -> bool:
         """Whether the unknown does not matter any more, as a diameter beyond which nothing is gained: the end of the range meets the
@@ -286,13 +286,13 @@ class Search:
         y = moved(self.unknown, x, -ASIDE)
         return not self.by_epochs and moved(self.unknown, x, -inf) != x and self.gap(y) == gap
 
-    def _settled(self, ends: dict[bool, tuple[float, float]], width: float) -> bool:
+    def _settled(self, ends: Ends, width: float) -> bool:
         if len(ends) < 2:
             return False
         a, b = ends[True][0], ends[False][0]
         return abs(log(a / b)) < width or (self.unknown.kind == "count" and abs(a - b) <= 1)
 
-    def _interpolated(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
+    def _interpolated(self, seen: list[tuple[float, float]], ends: Ends) -> float | None:
         """Where the parabola through three points, log x by gap, is just below the budget; None where it does not say."""
         near = sorted((point for point in seen if abs(point[1]) < _NEAR_BY), key=lambda point: abs(point[1]))[:3]
         if self.unknown.kind == "count" or len(near) < 3 or near[-1] == seen[-1] or len({gap for _, gap in near}) < 3:
@@ -303,7 +303,7 @@ class Search:
         low, high = sorted((ends[True][0], ends[False][0]))
         return x * exp(t) if abs(t) < LONGEST and low < x * exp(t) < high else None
 
-    def _beyond(self, seen: list[tuple[float, float]], ends: dict[bool, tuple[float, float]]) -> float | None:
+    def _beyond(self, seen: list[tuple[float, float]], ends: Ends) -> float | None:
         """Where the secant of the last two points, on one side of the budget, surely leads to the other one; None where it does not."""
         (x, f), (y, g) = seen[-2:]
         if self.unknown.kind == "count" or f * g <= 0 or abs(g) >= abs(f) or abs(f) > self.straight:
@@ -312,7 +312,7 @@ class Search:
         low, high = sorted((ends[True][0], ends[False][0]))
         return z if low < z < high else None
 
-    def _between(self, ends: dict[bool, tuple[float, float]], pull: dict[bool, float], stuck: bool) -> float:
+    def _between(self, ends: Ends, pull: dict[bool, float], stuck: bool) -> float:
         """Where the secant in log x reaches just below the budget, kept inside the bracket; in its middle where that did not halve it."""
         (a, gap_a), (b, gap_b) = ends[True], ends[False]
         share = 0.5

@@ -6,7 +6,7 @@ from math import inf, log
 from typing import TYPE_CHECKING
 
 from dpcalc.solving import moved
-from dpcalc.solving_away import LONGEST
+from dpcalc.solving_away import LONGEST, NEAR
 from dpcalc.solving_met import MOST_WORK
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 Ends = dict[bool, tuple[float, float]]  # met? → (x, gap)
 _ENOUGH_WORK = 1.25e6  # units, after which last steps are tried; later where they are not near
-_NEAR = 0.3  # of log x
 _SHY, _MISSES, _WORTH = 0.85, 2, 6e-3  # of a last step; that lead too far; in log x, of another one
 _FARTHER = 2.0  # times the step before, at most
 _OTHER, _STEEP = 3.0, 3.5  # of a gap: so much farther ε itself is from the budget than δ says; its slope then, about, in log x
@@ -26,7 +25,7 @@ def has_worked_enough(search: Search, ends: Ends, last: float) -> bool:
     last one. Later where that is not near."""
     if True not in ends:
         return False
-    near = not search.is_small_count(ends[True][0]) and _by_slope(search, ends) < _NEAR
+    near = not search.is_small_count(ends[True][0]) and _by_slope(search, ends) < NEAR
     return search.work + last > (_ENOUGH_WORK if near else MOST_WORK) * search.patience
 
 

@@ -102,6 +102,11 @@ def bracket(gap: Callable[[float], float], start: float, toward: float, low: flo
         x, fx = y, fy
 
 
+def least(gap: Callable[[float], float]) -> float:
+    """The least x >= 0 with gap(x) <= 0, safe, of a gap that falls. Raises Unreachable."""
+    return 0.0 if gap(0.0) <= 0 else boundary_log(gap, *bracket(gap, 1.0, +1, 1e-300, 1e300))
+
+
 def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: float, low: float, high: float) -> tuple[float, float]:
     """`bracket` from two points near the boundary, b the nearer: to just beyond where their secant meets it."""
     fa, fb = gap(a), gap(b)
