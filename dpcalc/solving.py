@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 from math import copysign, exp, inf, log, log1p, sqrt
-from typing import Any
 
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.evaluate import evaluate, told_above
-from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary, log_share
-from dpcalc.numerics.work import remembered
+from dpcalc.numerics.invert import Unreachable, boundary, boundary_log, bracket, bracket_near, integer_boundary, is_as_good, log_share
 from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
+from dpcalc.solving_checked import checked
+from dpcalc.solving_quick import quick
 from dpcalc.solving_unmet import is_met, none_meets
 
 _APART, _BELIEVED = 1e-2, 0.3  # relative: two values for a slope; how far it is believed
-_MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
 ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
 # root of how much its gap is less there.
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
-_NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
-_FARTHEST = 0.5  # of an ε below the budget, at most
-_OVER, _AIMED = 1.1, 1e-8  # of where a secant leads, to get beyond; of a gap, that makes a difference
+_NEARLY = 1e-8  # of x, where a margin of ε is given: as near as that to where δ falls steeply or jumps
+_AIMED, _CLOSELY = 1e-8, 1e-6  # of a gap, that makes a difference; below the budget, where its boundary was not found by δ
 _EVEN, _FAR = 24, 3.0  # values, each half the one before, where a loss may rise and fall; of log δ: as far the faster form tells it
 _ROUNDED, _LARGE = 1e-13, 1e12  # of log δ, by which a value may be above another one; a whole number, next to which another is as near
 _SETTLED = 5e-13  # how near a failing value is looked for, relative
@@ -39,10 +37,8 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     search = _Search(route, given, derive, _sought(route, question))
     gap = cache(search.gap)
     try:
-        if search.one_value:
-            x = _root(gap, unknown, _NEARLY if search.margin else 1e-13, *_first_guesses(search, gap), met=search.met)
-        else:
-            x = _at_fixed_orders(search, near if near is not None else _root(search.gap, unknown, 1e-2))
+        x = _at_one_value(search, gap) if search.one_value else _at_fixed_orders(
+            search, near if near is not None else _root(search.gap, unknown, 1e-2))
     except Unreachable as e:
         if near is not None:
             return solve(route, given, derive, question)
@@ -53,7 +49,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         row = _settle(search, e.at)
         return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
     search = search if search.question == question else _Search(route, given, derive, question)
-    row = _by_delta_too(search, _checked(search, x, gap) or _settle(search, x))
+    row = _by_delta_too(search, checked(search, x, gap) or _settle(search, x))
     return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
 
 
@@ -97,7 +93,7 @@ def roughly(route: Route, given: Params, derive: Callable[[Params], Params], que
 def _about(route: Route, given: Params, derive: Callable[[Params], Params], question: Question) -> _Search:
     """By the faster form, if there is one."""
     bound = route.bound
-    value = partial(_quick, bound.coarse or bound.value)
+    value = partial(quick, bound.coarse or bound.value)
     return _Search(route._replace(bound=bound._replace(value=value)), given, derive, question)
 
 
@@ -121,16 +117,6 @@ def narrowed(route: Route, given: Params, derive: Callable[[Params], Params], qu
     return question._replace(unknown=unknown._replace(search=(low, seen[-1])))
 
 
-def _quick(value: Callable[..., float], epsilon: float, **own: Any) -> float:
-    return _known(value, epsilon, tuple(own.items()))
-
-
-@remembered(128)
-def _known(value: Callable[..., float], epsilon: float, own: tuple[tuple[str, Any], ...]) -> float:
-    """The faster form is asked again where a search starts from a guess by it."""
-    return value(epsilon, **dict(own))
-
-
 def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[float, ...]:
     """Where the solution is by the faster form of a costly profile, and by its slope from there; none where it has none."""
     bound, unknown = search.route.bound, search.question.unknown
@@ -148,55 +134,17 @@ def _first_guesses(search: _Search, gap: Callable[[float], float]) -> tuple[floa
         if (gap(y) > 0) != (off > 0):
             return (x, y)
         x, off = y, gap(y)
-    return (x, moved(unknown, x, -off / rise)) if rise < 0 and 0 < abs(off / rise) < _BELIEVED else (x,)
+    if rise >= 0 or not 0 < abs(off / rise) < _BELIEVED:
+        return (x,)
+    y = moved(unknown, x, -off / rise)
+    bent = about(y) - about(x) + off  # what is left there, if both forms bend alike
+    return (x, y if _is_small(unknown, x, search.met) or abs(bent) > abs(off) / 2 else moved(unknown, y, -(bent + search.met / 2) / rise))
 
 
 def _rise(gap: Callable[[float], float], x: float, unknown: Quantity) -> float:
     """How much the gap grows as the logarithm of x does towards more privacy, next to x."""
     y = moved(unknown, x, log1p(_APART))
     return (gap(y) - gap(x)) / abs(log(y / x)) if y != x else 0.0
-
-
-def _checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | None:
-    """Where an ε takes many evaluations of a costly profile: one look whether x, found with a margin, meets the budget; at a cliff, or of a
-    count, some more, whether smaller ε do. Where it meets it by far (the end of a range), its own ε is looked for."""
-    question, unknown = search.question, search.question.unknown
-    if not search.margin or unknown is None or question.target is None:
-        return None
-    near = max(_MET / -question.log_delta, 10 * search.met)
-    if search.route.bound.kind == "profile" and gap(x) <= 0:
-        below = 0.0 if gap(x) >= -near or question.target == 0 else _below(search, x, gap(x))
-        epsilon = _far_below(search, x) if below is None else question.target * (1 - search.margin - below)
-        if epsilon is not None:
-            return Row(search.route, {"epsilon": epsilon, "delta": question.delta or 0.0}, params={unknown.name: x})
-    row = search.forward(x)
-    return row._replace(params={unknown.name: x}) if row.result[question.asks] <= question.target else None
-
-
-def _below(search: _Search, x: float, gap: float) -> float | None:
-    """How far an ε that x meets may be below the budget, relative: nearly the farthest; None where that is far."""
-    least = fails = max(_NEARLY, search.margin)
-    at = cache(lambda kept: search.gap(x, 1 - kept) if kept < 1 else gap)
-    meets = 0.0
-    while (here := at(1 - fails)) <= 0:
-        secant = _OVER * here * (fails - meets) / (at(1 - meets) - here) if here > at(1 - meets) else inf
-        meets, fails = fails, fails + max(secant, least)
-        if fails > _FARTHEST:
-            return None
-    return 0.0 if fails == least else 1 - boundary(at, 1 - meets, 1 - fails, least, search.met)
-
-
-def _far_below(search: _Search, x: float) -> float | None:
-    """An ε far below the budget, which has no say in x: that of the faster form, where the profile itself has no more δ there."""
-    bound = search.route.bound
-    if bound.coarse is None:
-        return None
-    faster = search.route._replace(bound=bound._replace(value=partial(_quick, bound.coarse), inverse=None))
-    try:
-        epsilon = evaluate(faster, search.params(x), search.question).result["epsilon"]
-    except (OutOfScope, OverflowError):
-        return None
-    return epsilon if 0 < epsilon < (search.question.target or 0.0) and search.gap_at(x, epsilon) <= 0 else None
 
 
 class _Search:
@@ -256,6 +204,19 @@ class _Search:
         return log_share(float(bound.value(epsilon, **own)), self.question.log_delta - (0.0 if small else self.told))
 
 
+def _at_one_value(search: _Search, gap: Callable[[float], float]) -> float:
+    """Where a budget is met by little all over a range (δ hardly depends on x), nearer to the boundary than a margin of ε asks for."""
+    unknown, tolerance = search.question.unknown, _NEARLY if search.margin else 1e-13
+    assert unknown is not None
+    guesses = _first_guesses(search, gap)
+    try:
+        return _root(gap, unknown, tolerance, *guesses, met=search.met)
+    except Unreachable as e:
+        if not search.margin or gap(e.at) > 0:
+            raise
+    return _root(gap, unknown, tolerance, *guesses)
+
+
 def _at_fixed_orders(search: _Search, x: float) -> float:
     """From a rough x: the best order there, the exact boundary at that order (any order is valid), and again.
     The error of the order enters squared, so a few rounds are enough; where they are not (a curve with a cliff), the
@@ -277,13 +238,16 @@ def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, st
     """The boundary of gap <= 0, or where the gap is −`met` at least; from a start, where one is given, and towards a point that is nearer
     to it."""
     low, high = unknown.search
-    few = unknown.kind == "count" and (start or 0.0) * met <= 1  # the next one is farther away than that
+    few = _is_small(unknown, start or 0.0, met)
     inside = met / 2 if met > _AIMED and not few else 0.0  # where a root is looked for: between it and that, values are good enough
     gap = cache(lambda x, of=gap: of(x) + inside)
     if unknown.kind == "count" and tolerance < _FINELY:
-        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, None if start is None else int(start), met, near)
+        first = None if start is None else int(start)
+        return integer_boundary(gap, int(low), int(high), unknown.safer < 0, first, met - inside, near, 0.999 * inside)
     whole = (lambda x: gap(int(x))) if unknown.kind == "count" else gap
     if start is not None and near is not None:
+        if inside and is_as_good(whole, start, near, inside, 0.999 * inside):
+            return near
         meets, fails = bracket_near(whole, start, near, unknown.safer, low, high)
     elif start is not None:
         meets, fails = bracket(whole, start, unknown.safer, low, high, 1.0001)
@@ -291,6 +255,11 @@ def _root(gap: Callable[[float], float], unknown: Quantity, tolerance: float, st
         meets, fails = bracket(whole, 1.0 if low < 1.0 < high else (low * high) ** 0.5, unknown.safer, low, high, 2.0)
     x = meets if meets == fails else boundary_log(whole, meets, fails, tolerance, met - inside, 0.999 * inside)
     return int(x) if unknown.kind == "count" else x
+
+
+def _is_small(unknown: Quantity, x: float, met: float) -> bool:
+    """Whether the next whole number is farther away than what is as good as none."""
+    return unknown.kind == "count" and x * met <= 1
 
 
 def _settle(search: _Search, x: float) -> Row:
@@ -309,7 +278,8 @@ def _settle(search: _Search, x: float) -> Row:
         return _log_ratio(rows[x].result[question.asks], target)
 
     way = unknown.safer if gap(x) > 0 else -unknown.safer
-    last, step = x, 1.0 if count else _SETTLED / 2
+    width = max(_SETTLED, min(search.margin, _NEARLY))
+    last, step = x, 1.0 if count else width / 2
     while True:  # until the sign changes, or the end of the range
         y = min(max(last + way * step if count else last * (1 + way * step), least[0]), least[1])
         y = int(y) if count else y
@@ -323,7 +293,7 @@ def _settle(search: _Search, x: float) -> Row:
         y = (good + bad) // 2
         good, bad = (y, bad) if gap(y) <= 0 else (good, y)
     if not count and good != bad:
-        good = boundary(gap, good, bad, _SETTLED)
+        good = boundary(gap, good, bad, width, min(search.margin, _CLOSELY))
     return rows[good]._replace(params={unknown.name: good})
 
 

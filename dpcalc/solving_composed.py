@@ -227,13 +227,10 @@ class Search:
                     break
                 x = moved(self.unknown, x, -inf)
                 continue
+            self._see_slope(seen)
             if self.by_epochs and has_worked_enough(self, ends, self.work - begun):
                 ends[True] = (leap(self, ends), 0.0)
                 break
-            if len(seen) > 1 and x != (before := seen[-2])[0] and self.slope and max(abs(gap), abs(before[1])) < self.straight:
-                last_slope, self.slope = self.slope, abs((gap - before[1]) / log(x / before[0])) or self.slope
-                self.bent = self.slope < _BENT * last_slope
-                self.even = _EVEN < self.slope / last_slope < 1 / _EVEN
             if len(ends) == 2:
                 widths.append(abs(log(ends[True][0] / ends[False][0])))
                 stuck = len(widths) > _STUCK and widths[-1] > widths[-1 - _STUCK] / 2
@@ -261,6 +258,17 @@ class Search:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
         self.fails, self.missed = ends.get(False, (None, inf))
         return ends.get(True, (x, 0.0))[0]
+
+    def _see_slope(self, seen: list[tuple[float, float]]) -> None:
+        """The slope by the last two values, where they are so near to the budget that they tell it."""
+        if len(seen) < 2 or not (self.slope or self.by_epochs):
+            return
+        (x, gap), (y, before) = seen[-1], seen[-2]
+        if x == y or max(abs(gap), abs(before)) >= self.straight:
+            return
+        last, self.slope = self.slope, abs((gap - before) / log(x / y)) or self.slope
+        self.bent = self.slope < _BENT * last
+        self.even = _EVEN * last < self.slope < last / _EVEN
 
     def _is_told(self, x: float, last: float, gap: float) -> bool:
         """Whether ε itself says that a value next to one that met it well, by δ, just meets the budget: it is to be told in the end."""

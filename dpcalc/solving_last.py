@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Ends = dict[bool, tuple[float, float]]  # met? → (x, gap)
 _ENOUGH_WORK = 1.25e6  # units, after which last steps are tried; later where they are not near
 _SHY, _MISSES, _WORTH = 0.85, 2, 6e-3  # of a last step; that lead too far; in log x, of another one
+_AGAIN = 0.02  # of log x: a step that long is tried at any rate where the first one, twice that, led too far
 _FARTHER = 2.0  # times the step before, at most
 _OTHER, _STEEP = 3.0, 3.5  # of a gap: so much farther ε itself is from the budget than δ says; its slope then, about, in log x
 _FAR, _LONGER = 0.06, 1.2  # of ε, below the budget: as many times the work is worth another step
@@ -35,7 +36,8 @@ def leap(search: Search, ends: Ends) -> float:
     (x, gap), by = ends[True], min(_SHY * _by_slope(search, ends), LONGEST)
     if by == LONGEST and False not in ends and (y := moved(search.unknown, x, -inf)) != x and search.meeting(y):
         return y
-    last, least, slope, missed = -inf, search.width, search.slope, 0
+    last, slope, missed = -inf, search.slope, 0
+    least = search.width if search.work < MOST_WORK else _WORTH
     while not search.is_small_count(x) and by > least and (y := moved(search.unknown, x, -by)) != x and missed < _MISSES:
         if row := search.meeting(y):
             x, before, last, least = y, last, search.log_ratio(row), _WORTH
@@ -44,7 +46,8 @@ def leap(search: Search, ends: Ends) -> float:
             by = min(_SHY * -last / slope, _FARTHER * by) if slope > 0 else by / 2
         else:
             by, missed = by / 2, _MISSES if last > -inf else missed + 1
-        if last > -search.allowed or ((last > -inf or missed != 1) and not _is_worth_it(search, last)):
+        again = last == -inf and missed == 1 and by > _AGAIN
+        if last > -search.allowed or not (again or _is_worth_it(search, last)):
             break
     return x
 

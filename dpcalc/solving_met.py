@@ -21,6 +21,7 @@ _NEAR_ABOVE = 1.0  # of log ε
 _FEW = 3  # steps, after which they grow faster: there is no slope
 # Where ε itself is looked for, as many evaluations are to be expected, and no more work than this is begun.
 _AGAIN, MOST_WORK = 2, 1.6e6
+_LONGER = 1.2  # times as much, for a step back to where the budget is met by less
 
 
 def met(search: Search, x: float) -> tuple[float, Row]:
@@ -30,7 +31,8 @@ def met(search: Search, x: float) -> tuple[float, Row]:
     for k in range(10):
         gap = search.log_ratio(row)
         if gap <= 0:
-            return _nearer(search, x, row, by, before) if gap < -_LOOSE and before < inf else (x, row)
+            worth = gap < -_LOOSE and before < inf and search.work + search.last_work <= _LONGER * MOST_WORK
+            return _nearer(search, x, row, by, before) if worth else (x, row)
         search.over = x
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
         farther = 2 ** (k + 2 * max(0, k - _FEW)) * (gap + search.tolerance)

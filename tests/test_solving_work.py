@@ -2,6 +2,7 @@
 machine. What it was before stands beside."""
 
 import re
+from functools import cache
 from math import inf, log
 
 import numpy as np
@@ -15,6 +16,7 @@ from dpcalc.bounds.pnsgd import chain_many, epochs, schedules
 from dpcalc.bounds.pnsgd.epochs import _like_gaussian, _parts, basic_value, composed
 from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.bounds.pnsgd.shuffled_hybrid import BOUND
+from dpcalc.numerics import work
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.invert import bracket, integer_boundary, log_share
 from dpcalc.profiles import pairs, tilt
@@ -222,6 +224,45 @@ def test_a_count_is_as_exact_as_asked(met, calls):
     found = integer_boundary(gap, 1, 10**15, False, 3_000_000_000_000, met)
     assert gap(found) <= 0 and len(asked) <= calls
     assert found == 3_300_000_000_000 if met == 0 else found <= 3_300_000_000_000 * (1 + 2e-6)
+
+
+@pytest.mark.parametrize("met, nearer, calls", [(0.0, 485, 3), (1e-6, 485, 3), (1e-3, 3_300_000, 2)])
+def test_a_count_next_to_where_a_secant_leads(met, nearer, calls):
+    """Two values, and the next whole number; one that is as good as none off is taken at once. It went beyond the secant first: 5."""
+    asked, root = [], nearer + 0.34
+    start = nearer - nearer // 20
+
+    def gap(k):
+        asked.append(k)
+        return np.log(k / root)
+
+    assert integer_boundary(cache(gap), 1, 10**15, True, start, met, nearer) == nearer
+    assert len(asked) <= calls
+
+
+@pytest.mark.parametrize("line, most", [
+    ("--lipschitz 1 --smoothness 2.75e-5 --diameter 100 --learning-rate .00189 --n 86125629412 --sigma 1.18 --epsilon .00828 "
+     "--delta .000247 --solve epochs", 3),
+    ("--lipschitz 5.87 --smoothness .5 --diameter .0262 --learning-rate 9.62245e-5 --n 6983266 --epochs 3 --epsilon 9.47 --delta 7.46e-165 "
+     "--solve sigma", 2),
+    # ε at few epochs, which is below the budget, is as near to it as a margin says: 6.
+    ("--lipschitz 2.75 --smoothness .0401 --diameter 502 --learning-rate 6.2e-5 --n 680086263786 --sigma .0424 --epsilon .0598 "
+     "--delta .000201 --solve epochs", 4),
+])
+def test_few_values_of_basic_composition(monkeypatch, line, most):
+    fine, at = [], epochs.at
+    monkeypatch.setattr(epochs, "at", lambda bound, *rest: (bound.blocks and fine.append(rest), at(bound, *rest))[1])
+    answer(f"shuffle-pnsgd --bound shuffled-hybrid-basic {line}")
+    assert len(fine) <= most
+
+
+def test_a_budget_that_a_whole_range_meets_by_little():
+    """δ hardly depends on the rate: the last one is found by δ, not by its ε, each of which is a search (1,563,000 units)."""
+    before = work.done()
+    found = answer("shuffle-pnsgd --lipschitz 1.66 --smoothness .158 --diameter .0819 --n 258962 --epochs 13422 --sigma 4.92 --epsilon .03 "
+                   "--delta .0137 --solve learning-rate --bound shuffled-hybrid-basic")[0]["result"]
+    assert found["learning_rate"] == pytest.approx(12.1635, rel=2e-5) and 0.999 * 0.03 < found["epsilon"] <= 0.03
+    assert work.done() - before < 80_000
 
 
 def test_one_tilt_is_enough_where_one_loss_decides(monkeypatch):

@@ -1,7 +1,7 @@
 """Safe inversion of monotone functions: the answer always lies on the side that meets the budget."""
 
 from collections.abc import Callable
-from math import asinh, exp, inf, log
+from math import asinh, exp, floor, inf, log
 
 _STRAIGHT = 0.5  # of gaps, between which a function is nearly straight
 _OVER, _ASIDE = 1.3, 0.02  # how far beyond a secant's root, and of a bracket
@@ -11,6 +11,7 @@ _NO_LOSS, _MOST = 1e300, 1e8  # of −log δ: much of the range may be like that
 _TRUSTED, _BEYOND = 1.0, 1.2  # of a step in log x for a secant, or a gap; how far beyond it
 _FLAT, _FAR, _ANYWHERE = 1e-12, 1e3, 1e300  # of a gap: it does not change over a step as large; one to the end then
 _LITTLE = 1e-300  # a log δ that is wanted, in units of the one there is
+_NEXT_TO = 1e-3  # of log x
 _CLOSE, _WIDE = 1.01, 1.3  # a first step, at least, and from afar at most
 
 
@@ -140,10 +141,10 @@ def _secant(grow: float, fx: float, fy: float) -> float:
 
 
 def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: bool, start: int | None = None, met: float = 0.0,
-                     nearer: float | None = None) -> int:
+                     nearer: float | None = None, over: float = 0.0) -> int:
     """The last k in [low, high] with gap(k) <= 0 before it fails: the largest where gap rises with k, the least
-    where it falls; or a k above 1/`met` whose gap is −`met` at least. Unreachable where even the safe end fails. A root over the reals
-    comes first (from `start`, where one is given, and towards a point that is `nearer` to it), then single steps."""
+    where it falls; or a k above 1/`met` whose gap is from −`met` to `over`. Unreachable where even the safe end fails. A root over the
+    reals comes first (from `start`, where one is given, and towards a point that is `nearer` to it), then single steps."""
     end, risky = (low, high) if rising else (high, low)
     toward = 1 if risky > end else -1
 
@@ -160,11 +161,15 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
     else:
         ends = float(low), float(high)
         if nearer is not None and int(nearer) != start:
+            if nearer * met > 1 and is_as_good(whole, start, nearer, met, over):
+                return int(nearer)
+            if start * met <= 1 and (safe := _at_secant(gap, start, int(nearer), low, high, rising)) is not None:
+                return safe
             meets, fails = bracket_near(whole, start, nearer, -toward, *ends)
         else:
             meets, fails = bracket(whole, float(start), -toward, *ends, 1.001)
-        near = int(meets if meets == fails else boundary(whole, meets, fails, max(1e-15, 2.5 / max(meets, fails)), met))
-    if near * met > 1 and -met <= gap(near) <= 0:
+        near = int(meets if meets == fails else boundary(whole, meets, fails, max(1e-15, 2.5 / max(meets, fails)), met, over))
+    if near * met > 1 and -met <= gap(near) <= over:
         return near
     step = 1
     while gap(near) > 0:
@@ -177,6 +182,23 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
         mid = (safe + risky) // 2
         safe, risky = (mid, risky) if gap(mid) <= 0 else (safe, mid)
     return risky if risky != safe and gap(risky) <= 0 else safe
+
+
+def is_as_good(gap: Callable[[float], float], a: float, b: float, met: float, over: float) -> bool:
+    """Whether the gap of b is from −`met` to `over`, and the secant from a says that this is near a boundary."""
+    return -met <= gap(b) <= over and met * abs(log(b / a)) <= _NEXT_TO * abs(gap(b) - gap(a))
+
+
+def _at_secant(gap: Callable[[int], float], a: int, b: int, low: int, high: int, rising: bool) -> int | None:
+    """The whole number to which the secant leads, if it meets the budget and the next one does not; None where it leads elsewhere, or
+    far."""
+    fa, fb = _finite(gap(a)), _finite(gap(b))
+    by = fb / (fa - fb) * (b - a) if fa != fb else inf
+    if not abs(by) <= abs(b - a):
+        return None
+    k = min(max(b + floor(by), low), high - 1)
+    safe, risky = (k, k + 1) if rising else (k + 1, k)
+    return safe if gap(safe) <= 0 < gap(risky) else None
 
 
 def _finite(x: float) -> float:
