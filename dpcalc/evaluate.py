@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
-from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
-from dpcalc.numbers import human
+from dpcalc.least_epsilon import least_epsilon
 from dpcalc.numerics.elementary import exp_or_zero
-from dpcalc.numerics.invert import Unreachable, least
 from dpcalc.numerics.rounding import up
 from dpcalc.orders import Params, all_steps, best_order, chosen, own_params
 from dpcalc.question import Question
@@ -101,18 +99,9 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
     log_delta = question.log_delta
     witness = chosen(bound, params, log_delta=log_delta)
     own |= witness
-    epsilon = bound.inverse(log_delta, **own) if bound.inverse else _invert(bound, own, log_delta)
+    epsilon = least_epsilon(bound, log_delta, own)
     made = bound.trace(log_delta=log_delta, **own) if bound.trace else {}
     return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, {**witness, **made})
-
-
-def _invert(bound: Bound, own: dict[str, Any], log_delta: float) -> float:
-    try:
-        return least(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
-    except Unreachable as e:
-        best = delta_result(min(0.0, e.gap + log_delta), 0.0)["delta"]
-        message = f"{bound.name} reaches that δ at no ε; the best reachable is δ = {human(best)}"
-        raise OutOfScope("no-solution", message, "--delta") from None
 
 
 def is_composed(bound: Bound, params: Params) -> bool:

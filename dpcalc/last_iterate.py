@@ -74,10 +74,11 @@ def _require(entry: Entry, given: Params, unknown: str | None) -> None:
     missing(_missing(entry, given, unknown), f"by {entry.bound.name}")
 
 
-def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False, solving: bool = False) -> tuple[Route, ...]:
+def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False, solving: bool = False,
+           curves: Sequence[str] = ()) -> tuple[Route, ...]:
     """How the entries answer: an RDP curve by a conversion, and then only when named (its exact profile is never larger);
     over epochs a profile by its composition, with basic composition beside it. To solve through epochs takes a composition
-    for every value tried: then the first entry alone answers, others when named."""
+    for every value tried: then the first entry alone answers, others when named. `curves` are the RDP curves there are."""
     found: list[Route] = []
     for e in entries:
         if e.bound.kind == "rdp":
@@ -95,7 +96,8 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
         raise DpcalcError("refused", f"{names} is no guarantee, and only guarantees are composed over epochs", "--bound")
     if not found:
         raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
-                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta", "--alpha")
+                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta"
+                          + (f", or name a curve of RDP: --bound {' or '.join(curves)}" if curves else ""), "--alpha")
     return tuple(found)
 
 
@@ -246,8 +248,9 @@ def told_log(result: Mapping[str, float]) -> float:
     return result["log_delta"] if "log_delta" in result else log(result["delta"]) if result["delta"] > 0 else -inf
 
 
-def beside_worst(index: float, log_delta: float, epsilon: float, what: str, head: Row) -> tuple[dict[str, float], str]:
-    """The worst index and its δ, as companions and in words: not below that of the record asked about, told more roughly at times."""
+def beside_worst(index: float, log_delta: float, epsilon: float, what: str, head: Row, question: Question) -> tuple[dict[str, float], str]:
+    """The worst index and its δ, as companions and in words: not below that of the record asked about, told more roughly at times. An ε
+    that was not given but found is told to a few digits."""
     from dpcalc.evaluate import delta_result
 
     result, own = delta_result(min(0.0, log_delta), epsilon), head.result
@@ -255,7 +258,8 @@ def beside_worst(index: float, log_delta: float, epsilon: float, what: str, head
         result = {"delta": own["delta"], "log_delta": told}
     delta = human_probability(result["delta"], result["log_delta"])
     numbers = {"worst_index": index, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
-    return numbers, f"{what}: δ = {delta} at ε = {plain(epsilon) if 'log_delta' in own else human(epsilon)}"  # as given, or as found
+    at = plain(epsilon) if epsilon in (question.epsilon, question.target) else human(epsilon)
+    return numbers, f"{what}: δ = {delta} at ε = {at}"
 
 
 def limit_delta(log_limit: float) -> float:

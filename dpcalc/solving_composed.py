@@ -38,6 +38,7 @@ _NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
 _STUCK, _GROW = 2, 4.0  # steps after which a bracket is to be half as wide; of a step that is to lead to one
+_LEVEL = 0.01  # of a gap, twice: no change
 _EACH = 2e4  # units of work, of an evaluation, beside arrays
 _LITTLE_PATIENCE = 0.65  # times as much work, for an ε of some hundreds
 
@@ -237,7 +238,7 @@ class Search:
                 found = self._beyond(seen, ends) if stuck else self._interpolated(seen, ends)
                 x = self._between(ends, pull, stuck) if found is None else found
                 continue
-            by = self._newton(gap)
+            by = inf if self._is_lost(seen) else self._newton(gap)
             if not by or moved(self.unknown, x, by) == x:
                 step, most = away.step(x, gap, *seen[-2:-1]), NEAR if self.bent else inf
                 by = min(max(step, -most), most)
@@ -258,6 +259,14 @@ class Search:
             raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
         self.fails, self.missed = ends.get(False, (None, inf))
         return ends.get(True, (x, 0.0))[0]
+
+    def _is_lost(self, seen: list[tuple[float, float]]) -> bool:
+        """Whether the last steps led nowhere: on a plateau above the budget it may be met at the end of the range, if anywhere."""
+        if len(seen) < 3 or not self.by_epochs or not 0 < seen[-1][1] < inf:
+            return False
+        (x, f), (y, g), (z, h) = seen[-3:]
+        apart = min(abs(log(y / x)), abs(log(z / y)))
+        return apart > NEAR / 2 and max(abs(f - g), abs(g - h)) < _LEVEL * h
 
     def _see_slope(self, seen: list[tuple[float, float]]) -> None:
         """The slope by the last two values, where they are so near to the budget that they tell it."""
@@ -316,9 +325,9 @@ class Search:
         (x, f), (y, g) = seen[-2:]
         if self.unknown.kind == "count" or f * g <= 0 or abs(g) >= abs(f) or abs(f) > self.straight:
             return None
-        z = y * exp(SURELY * log(y / x) * g / (f - g))
+        t = SURELY * log(y / x) * g / (f - g)  # as far as a bracket is wide, or without end where both gaps are the same
         low, high = sorted((ends[True][0], ends[False][0]))
-        return z if low < z < high else None
+        return y * exp(t) if abs(t) < LONGEST and low < y * exp(t) < high else None
 
     def _between(self, ends: Ends, pull: dict[bool, float], stuck: bool) -> float:
         """Where the secant in log x reaches just below the budget, kept inside the bracket; in its middle where that did not halve it."""

@@ -44,6 +44,7 @@ def leap(search: Search, ends: Ends) -> float:
             steep = _STEEP if last < _OTHER * (1 - _SHY) * gap else 0.0
             slope = (last - before) / by if before > -inf else max(slope, steep)
             by = min(_SHY * -last / slope, _FARTHER * by) if slope > 0 else by / 2
+            by = min(by, _SHY * abs(log(x / ends[False][0]))) if False in ends else by
         else:
             by, missed = by / 2, _MISSES if last > -inf else missed + 1
         again = last == -inf and missed == 1 and by > _AGAIN

@@ -9,6 +9,7 @@ from dpcalc.errors import OutOfScope
 from dpcalc.profiles.asked import NO_PRIVACY
 from dpcalc.rows import Row
 from dpcalc.solving import moved
+from dpcalc.solving_unmet import none_meets
 
 if TYPE_CHECKING:
     from dpcalc.solving_composed import Search
@@ -37,8 +38,10 @@ def met(search: Search, x: float) -> tuple[float, Row]:
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
         farther = 2 ** (k + 2 * max(0, k - _FEW)) * (gap + search.tolerance)
         before, by = gap, max(farther / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
-        x = moved(search.unknown, x, by)
-        row = search.forward(x, True)
+        y = moved(search.unknown, x, by)
+        if y == x:
+            raise none_meets(search.route, search.question, lambda best: search.forward(best, False), x)
+        x, row = y, search.forward(y, True)
     raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
 
 

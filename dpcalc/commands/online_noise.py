@@ -142,7 +142,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         return extra, ()
     worst, log_delta = _worst(values, params, epsilon, found)
     what = f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}"
-    numbers, note = beside_worst(worst, log_delta, epsilon, what, found[0])
+    numbers, note = beside_worst(worst, log_delta, epsilon, what, found[0], question)
     extra |= numbers
     notes = [note]
     if values.get("c1") is not None:

@@ -39,7 +39,8 @@ def answer(given: Given) -> Answer:
     _one_release(entries)
     check_step_size(given.values, entries, unknown, every)
     epochs = unknown == "epochs" or given["epochs"] > 1 or any(name.endswith("-basic") for name in named)
-    ways = routes(entries, question.asks, bool(named), epochs and not partial, unknown is not None)
+    curves = [e.bound.name for e in every if e.bound.kind == "rdp" and given["noise"] in e.noises and e.usual]
+    ways = routes(entries, question.asks, bool(named), epochs and not partial, unknown is not None, curves)
     try:
         found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
                               lambda asked, some, names: rows(some, given.values, _derive, asked, names))
@@ -84,14 +85,14 @@ def _question(given: Given) -> Question:
 
 def _check(given: Given, question: Question, partial: bool) -> set[str]:
     """The options in use; refuses the useless, the contradictory and the missing."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.errors import DpcalcError, flag
     from dpcalc.last_iterate import check_place, level_option
 
     scheduled = given.provided & {"c1", "c2"} or (question.unknown is not None and question.unknown.name == "c1")
+    if scheduled and partial:
+        raise DpcalcError("unneeded", "not used for partial passes, which take --sigma", flag(min(given.provided & {"c1", "c2"} or {"c1"})))
     own = level_option(given, bool(scheduled), _NOISE)
     run = {"lipschitz", "n", "epochs", "tau", "constant"} if partial else {*_CONVEX, "strong_convexity", "n", "index", "epochs"}
-    if scheduled and partial:
-        raise DpcalcError("unneeded", "not used for partial passes, which take --sigma", "--c1")
     levels = {"c1", "c2"} if scheduled else {own}
     used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     unknown = question.unknown.name if question.unknown else None
@@ -238,7 +239,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         from dpcalc.last_iterate import beside_worst, worst_position
 
         worst, log_delta = worst_position(epsilon, params, found[0])
-        numbers, note = beside_worst(worst, log_delta, epsilon, _worst_place(values, worst), found[0])
+        numbers, note = beside_worst(worst, log_delta, epsilon, _worst_place(values, worst), found[0], question)
         extra |= numbers
         notes.append(note)
     return extra, tuple(notes)

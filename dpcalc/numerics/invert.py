@@ -118,7 +118,7 @@ def bracket_near(gap: Callable[[float], float], a: float, b: float, toward: floa
     c = min(max(b * exp(_over(share) * share * log(b / a)), low), high) if 0 < share < 1 else b
     if c != b and (gap(c) > 0) != (fb > 0):
         return (b, c) if fb <= 0 else (c, b)
-    return bracket(gap, c, toward, low, high, min(max(exp(2 * abs(log(b / a))), _CLOSE), _CLOSE if abs(fb) < _TRUSTED else _WIDE))
+    return bracket(gap, c, toward, low, high, min(max(exp(min(2 * abs(log(b / a)), 1.0)), _CLOSE), _CLOSE if abs(fb) < _TRUSTED else _WIDE))
 
 
 def log_share(log_delta: float, target: float) -> float:

@@ -30,7 +30,7 @@ _SAME = 0.05  # of a tilt, relative
 _ALONE = 0.05  # of ε: as near to what one loss alone makes, another tilt gains little
 _KEPT = 1.3  # times an ε that is only aimed at: as large losses are not cut off
 _USEFUL = 0.7  # of the width of a bracket, left over by a finer grid
-_BEYOND = 2.0  # how far, in ε, the mean by a tilt is seen to miss it
+_BEYOND, _LOST_IN_ERRORS = 2.0, 25.0  # how far, in ε, the mean by a tilt is seen to miss it; log of how much rarer it makes that ε
 _UNSEEN = 0.01  # of what ε allows δ to change by, without a lower end: errors that are not looked at
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
@@ -153,24 +153,28 @@ def _by_best_tilt(parts: Parts, question: Asked, bracket: bool) -> tuple[Bracket
     if answer.upper < inf and answer.upper - closest <= allowed * answer.upper:
         return answer, aimed
     if not bracket and 0 < answer.upper < inf:
-        return _aimed(parts, aimed, answer, bracket)
+        return _aimed(parts, aimed, answer, answer.upper, bracket)
     other = _at_tilt(parts, question, bracket)
     better = aimed if answer.upper < other.upper * (1 - question.precision / 4) else question
     return min(answer, other, key=lambda b: b.upper)._replace(lower=max(answer.lower, other.lower)), better
 
 
 def _aimed_again(parts: Parts, question: Asked, answer: Bracket, bracket: bool) -> tuple[Bracket, Asked]:
-    """Where the tilt from δ leads far beyond the ε that comes out, as next to the end of what the losses can reach, once more by the tilt
-    to that ε."""
-    atoms = question.epsilon is None and all(not pair.pieces for pair, _ in parts)  # quickly done
-    if not atoms or not 0 < answer.upper < question.tilt_for(parts).mean / _BEYOND:
+    """Where the tilt from δ leads far beyond the ε that comes out, as next to the end of what the losses can reach, or so far that errors
+    of transforms are all that is left there, once more by the tilt to that ε; to what one loss alone makes, where grids did not help."""
+    if question.epsilon is not None or any(pair.pieces for pair, _ in parts) or not 0 < answer.upper < inf:  # atoms are quickly done
         return answer, question
-    return _aimed(parts, question, answer, bracket)
+    if "chernoff" in answer.witness:
+        single = tilt.of_single_loss(parts, question.log_delta or 0.0)
+        return _aimed(parts, question, answer, single, bracket) if 0 < single < answer.upper else (answer, question)
+    c = question.tilt_for(parts)
+    beyond = answer.upper < c.mean / _BEYOND or c.tilt * (c.mean - answer.upper) > _LOST_IN_ERRORS
+    return _aimed(parts, question, answer, answer.upper, bracket) if beyond else (answer, question)
 
 
-def _aimed(parts: Parts, question: Asked, answer: Bracket, bracket: bool) -> tuple[Bracket, Asked]:
-    """The answer, or the one by the tilt to its ε, if that is another tilt: it may be the steepest of use already."""
-    aimed = question._replace(aim=answer.upper)
+def _aimed(parts: Parts, question: Asked, answer: Bracket, aim: float, bracket: bool) -> tuple[Bracket, Asked]:
+    """The answer, or the one by the tilt to an ε, if that is another tilt: it may be the steepest of use already."""
+    aimed = question._replace(aim=aim)
     other, before, held = aimed.tilt_for(parts).tilt, question.tilt_for(parts).tilt, answer.witness["tilt"]
     steepest_held = held < other and held < (1 - _SAME) * before
     if other == before or abs(log(other / held)) < _SAME or steepest_held:

@@ -12,7 +12,6 @@ from math import exp, expm1, inf, log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.one_epoch import least_epsilon, no_epsilon
 from dpcalc.bounds.pnsgd.positions import from_zero, invert_near
 from dpcalc.bounds.pnsgd.samples import (
     DEEPEST,
@@ -28,6 +27,7 @@ from dpcalc.bounds.pnsgd.samples import (
     powers,
 )
 from dpcalc.errors import DpcalcError
+from dpcalc.least_epsilon import least_epsilon, no_epsilon
 from dpcalc.numerics.invert import Unreachable, log_share
 from dpcalc.numerics.rounding import up
 from dpcalc.numerics.work import remembered
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from dpcalc.profiles.bracket import Bracket
     from dpcalc.profiles.tilt import Parts
 
-_AT_FIRST, _DEEPER = -60.0, 1.5  # log δ that a profile is followed to at first, or as many times what a rough look says
+_AT_FIRST, _DEEPER = -4.0, 1.2  # log δ that a profile is followed to at first, at least, or as many times what a rough look says
 _DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times as far above the profile, and composed as roughly
 _DEEP_BUDGET = 30.0  # the same, where ε is to meet a budget: it is as near then
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
@@ -326,8 +326,8 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
         near, fall = from_zero(value, steps * near, each, met / 4)
     try:
         return invert_near(lambda epsilon: log_share(value(epsilon), each), near, fall, max(_FOUND, met), met)
-    except Unreachable:
-        raise no_epsilon(bound) from None
+    except Unreachable as e:
+        raise no_epsilon(f"{bound.name}-basic", value(e.at) + log(steps)) from None
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
-from dpcalc.bounds.pnsgd.one_epoch import least_epsilon
+from dpcalc.least_epsilon import least_epsilon
 from dpcalc.numerics.rounding import up
 
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.errors import OutOfScope
-from dpcalc.numerics.invert import Unreachable, boundary_log, bracket, bracket_near
+from dpcalc.numerics.invert import boundary_log, bracket, bracket_near
 from dpcalc.numerics.rounding import up
 
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
@@ -238,7 +237,7 @@ def invert_average(log_delta: float, ratio: Ratio, n: int) -> float:
 
 
 def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
-    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth."""
+    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth. Raises Unreachable."""
 
     @cache
     def gap(epsilon: float) -> float:
@@ -250,14 +249,10 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
 
     if rough(0.0) <= 0 or (rough(0.0) <= _COARSER and gap(0.0) <= 0):
         return 0.0
-    try:
-        meets, fails = bracket(rough, 1.0, +1, _LEAST, 1e300)
-        start = boundary_log(rough, meets, fails, 1e-3)
-        fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
-        found = invert_near(gap, start, fall)
-        return 0.0 if found <= _LEAST and gap(0.0) <= 0 else found
-    except Unreachable:
-        raise OutOfScope("no-solution", "no ε reaches that δ", "--delta") from None
+    meets, fails = bracket(rough, 1.0, +1, _LEAST, 1e300)
+    start = boundary_log(rough, meets, fails, 1e-3)
+    fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
+    return invert_near(gap, start, fall)
 
 
 def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Callable[..., float]:
@@ -277,7 +272,8 @@ def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: 
     near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
     meets, fails = bracket_near(gap, start, near, +1, _LEAST, 1e300)
     fell = (gap(fails) - gap(meets)) / log(meets / fails) if fails < meets else fall  # far from the start, it falls otherwise
-    return boundary_log(gap, meets, fails, rtol, met * min(1.0, max(min(fall, fell), 0.0)))
+    found = boundary_log(gap, meets, fails, rtol, met * min(1.0, max(min(fall, fell), 0.0)))
+    return 0.0 if found <= _LEAST and gap(0.0) <= 0 else found
 
 
 def from_zero(value: Callable[[float], float], near: float, log_delta: float, aside: float) -> tuple[float, float]:

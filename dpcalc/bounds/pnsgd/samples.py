@@ -15,6 +15,7 @@ from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import COARSE
 from dpcalc.bounds.pnsgd.positions import FINE as CLOSE
 from dpcalc.errors import OutOfScope
+from dpcalc.least_epsilon import no_epsilon
 from dpcalc.numerics.rounding import up
 from dpcalc.numerics.work import remembered
 
@@ -256,7 +257,7 @@ def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], to
         if k == 1 and low < -_FARTHEST:
             return at[1], seen
         if k == len(at) and high > _FARTHEST:
-            raise OutOfScope("no-solution", f"{bound.name} reaches that δ at no ε", "--delta")
+            raise no_epsilon(f"one epoch by {bound.name}", min(seen.values()))
         if k == 1 or falls_before:
             first = low - more
             near = k > 1 or low == _SEARCHED[0]

@@ -1,0 +1,28 @@
+"""The ε of a profile at δ, of any bound: what answers, compositions of one epoch, and basic ones start from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.errors import OutOfScope
+from dpcalc.numbers import human_probability
+from dpcalc.numerics.elementary import exp_or_zero
+from dpcalc.numerics.invert import Unreachable, least
+
+
+def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
+    """The least ε, safe. Raises OutOfScope where no ε reaches that δ."""
+    try:
+        if bound.inverse:
+            return float(bound.inverse(log_delta, **own))
+        return least(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
+    except Unreachable as e:
+        raise no_epsilon(bound.name, float(bound.value(e.at, **own))) from None
+
+
+def no_epsilon(name: str, best: float) -> OutOfScope:
+    """That a bound reaches a δ at no ε, where `best` is the least log δ."""
+    least = min(best, 0.0)
+    told = human_probability(exp_or_zero(least), least)
+    return OutOfScope("no-solution", f"{name} reaches that δ at no ε; the best reachable is δ = {told}", "--delta")
