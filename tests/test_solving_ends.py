@@ -75,8 +75,8 @@ def test_the_longest_searches(line, before, units):
 
 def test_a_plateau_above_the_budget():
     """It was left by ever the same steps: 3,840,000."""
-    begun = work.done()
-    code, _, err = asked(["shuffle-pnsgd", "--lipschitz", "1", "--smoothness", "0", "--diameter", "2.83", "--n", "1406", "--epochs", "97", "--sigma", ".0465", "--epsilon", "4320", "--delta", "1.07e-8", "--solve", "learning-rate"])
+    begun, line = work.done(), "--smoothness 0 --diameter 2.83 --n 1406 --epochs 97 --sigma .0465 --epsilon 4320 --delta 1.07e-8"
+    code, _, err = asked(["shuffle-pnsgd", "--lipschitz", "1", *line.split(), "--solve", "learning-rate"])
     assert code == 3 and "the best reachable is epsilon = 4468.6" in err
     assert work.done() - begun <= min(MOST, 3_400_000)
 
