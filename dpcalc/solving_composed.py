@@ -102,7 +102,8 @@ class Search:
         self.by_epochs = route.bound.one is not None
         senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
         little = self.target > LITTLE_SENSE
-        self.patience, self.even_for = (_LITTLE_PATIENCE, 0) if little else (1.0, 2)  # times the work; steps that a slope is followed
+        self.patience = _LITTLE_PATIENCE if little else 1.0  # times the work
+        self.even_for = 0 if little else 2  # steps that a slope is followed above the budget: a large ε ends at cliffs
         self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 5  # of log x: it matters at cliffs
         self.slope = 0.0  # of the gap in log x towards more loss, where known

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpcalc.profiles.better import boxes, merged_cells, round_down
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import TOO_LARGE, Grid, TooLarge, grid_edges, law, misplaced, round_up, round_up_whole
+from dpcalc.profiles.law import TOO_LARGE, Grid, Law, TooLarge, grid_edges, law, misplaced, round_up, round_up_whole
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
@@ -77,6 +77,7 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
         step = max(min(resolved * coarser, _width(parts[0][0]) / _LEAST, STEEP / c.tilt), finest(parts))
+        step = _to_end(step, laws[0], offsets[0])
     if over < inf and max(float(np.ptp(x.loss)) for x in laws) > 2 * _ENOUGH_CELLS * step:
         raise TooLarge(*TOO_LARGE)  # it would take long to see that
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
@@ -88,11 +89,12 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
         factor = max(factor, cells / most)
         if factor >= 1:
             break
+        finer = _to_end(step * factor, laws[0], offsets[0]) if samples else step * factor
         try:
-            upper, lower, above, below = round_single(parts, c.tilt, step * factor, offsets, depth, bracket)
+            upper, lower, above, below = round_single(parts, c.tilt, finer, offsets, depth, bracket)
         except TooLarge:
             break  # a wider bracket, and still one
-        step *= factor
+        step = finer
     size = points(upper)
     if size <= _MOST_AT_ONCE:
         return Rounded(upper, lower, step, step, upper, misplaced(upper))
@@ -109,6 +111,12 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     blocks = [unit for found, _ in levels for unit in found]
     low = [unit for g, count in lower for unit in in_blocks([(g, count)], c.tilt, block, step * ratio, _block_down)[0]]
     return Rounded(blocks, low, step * ratio, step, upper, misplaced(upper) + misplaced(blocks), [[level] for _, level in levels])
+
+
+def _to_end(step: float, x: Law, offset: float) -> float:
+    """A step, not longer, that leads from the offset to the largest loss, which may be an atom: sums of it are not rounded then."""
+    span = float(x.loss.max()) - offset
+    return span / ceil(span / step) if 0 < step < span else step
 
 
 def _width(pair: Pair) -> float:
