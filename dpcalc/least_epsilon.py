@@ -8,17 +8,22 @@ from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
 from dpcalc.numbers import human_probability
 from dpcalc.numerics.elementary import exp_or_zero
-from dpcalc.numerics.invert import Unreachable, least
+from dpcalc.numerics.invert import Never, Unreachable, least
 
 
 def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
     """The least ε, safe. Raises OutOfScope where no ε reaches that δ."""
     try:
-        if bound.inverse:
-            return float(bound.inverse(log_delta, **own))
+        return float(bound.inverse(log_delta, **own)) if bound.inverse else _least(bound, log_delta, own)
+    except Never as e:
+        raise no_epsilon(bound.name, float(bound.value(e.at, **own))) from None
+
+
+def _least(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
+    try:
         return least(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
     except Unreachable as e:
-        raise no_epsilon(bound.name, float(bound.value(e.at, **own))) from None
+        raise Never(e.at, e.gap) from None
 
 
 def no_epsilon(name: str, best: float) -> OutOfScope:

@@ -64,7 +64,7 @@ LINES = [  # numbers, walks and points at most
     (f"{MANY} --solve epochs", 150_000, 12, 1_000_000),  # 94,759 by sums in fewer blocks and 8 and 3,974,160
     (f"{FLAT} --solve sigma", 750_000, 50, 20_000),  # 3,137,863 and 546 and 16,334
     (f"{RATE} --solve learning-rate", 450_000, 8, 500_000),  # 1,358,836 and 5 and 1,310,464
-    (f"{PLATEAU} --solve learning-rate", 130_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
+    (f"{PLATEAU} --solve learning-rate", 170_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
     (DEEP, 200_000, 5, 600_000),  # 196,293 and 4 and 2,251,776; 67,301 without the samples of ε at that δ, too
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
     (f"{FINE} --solve n", 300_000, 5, 1_700_000),  # 155,030 by sums in fewer blocks, and 1 and 6,030,336: one grid for all losses

@@ -23,6 +23,10 @@ class Unreachable(ValueError):
         self.at, self.gap = at, gap
 
 
+class Never(Unreachable):
+    """No value does, however large; not for want of range of doubles."""
+
+
 def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: float = 1e-13, met: float = 0.0, over: float = 0.0) -> float:
     """A point x with gap(x) <= 0 that has a point with gap > 0 within rtol·|x|, or whose gap is from −`met` to `over`.
 

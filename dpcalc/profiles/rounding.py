@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil, exp, expm1, inf, log, log1p, sqrt
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ _ENOUGH_CELLS = 150_000
 _LEAST_CELLS, _MANY_STEPS = 4096, 50.0  # for samples: few steps need more than the change of log M says, and so many cost nothing
 _LEAST, _MOST_CELLS = 256, 1 << 15  # for samples, whatever else is wanted
 _SAMPLES_SHARE = 1 / 3  # of the budget, for samples
+_FEW_STEPS = 10  # sums of whose largest losses are apart
 _FEW_ATOMS = 8
 _LARGEST_EXPONENT = 700.0
 STEEP = 60.0  # of tilt times lattice step
@@ -73,11 +75,12 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     lattice = lattice_of(parts)
     step = lattice or _first_step(c, steps, budget)
     samples = lattice is not None and _are_samples(parts)
+    to_end = partial(_to_end, laws[0], offsets[0]) if samples and steps <= _FEW_STEPS else float
     least = _LEAST_CELLS / (1 + steps / _MANY_STEPS) ** 0.5 / coarser
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
         step = max(min(resolved * coarser, _width(parts[0][0]) / _LEAST, STEEP / c.tilt), finest(parts))
-        step = _to_end(step, laws[0], offsets[0])
+        step = to_end(step)
     if over < inf and max(float(np.ptp(x.loss)) for x in laws) > 2 * _ENOUGH_CELLS * step:
         raise TooLarge(*TOO_LARGE)  # it would take long to see that
     step, (upper, lower, above, below) = first_round(parts, c.tilt, step, offsets, depth, bracket)
@@ -89,7 +92,7 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
         factor = max(factor, cells / most)
         if factor >= 1:
             break
-        finer = _to_end(step * factor, laws[0], offsets[0]) if samples else step * factor
+        finer = to_end(step * factor)
         try:
             upper, lower, above, below = round_single(parts, c.tilt, finer, offsets, depth, bracket)
         except TooLarge:
@@ -113,8 +116,9 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     return Rounded(blocks, low, step * ratio, step, upper, misplaced(upper) + misplaced(blocks), [[level] for _, level in levels])
 
 
-def _to_end(step: float, x: Law, offset: float) -> float:
-    """A step, not longer, that leads from the offset to the largest loss, which may be an atom: sums of it are not rounded then."""
+def _to_end(x: Law, offset: float, step: float) -> float:
+    """A step, not longer, that leads from the offset to the largest loss: sums of it, which may decide where there are few, are not rounded
+    then."""
     span = float(x.loss.max()) - offset
     return span / ceil(span / step) if 0 < step < span else step
 

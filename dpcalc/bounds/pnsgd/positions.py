@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.numerics.invert import boundary_log, bracket, bracket_near
+from dpcalc.numerics.invert import Never, Unreachable, boundary_log, bracket, bracket_near
 from dpcalc.numerics.rounding import up
 
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
@@ -237,7 +237,7 @@ def invert_average(log_delta: float, ratio: Ratio, n: int) -> float:
 
 
 def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
-    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth. Raises Unreachable."""
+    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth. Raises Never."""
 
     @cache
     def gap(epsilon: float) -> float:
@@ -249,10 +249,13 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
 
     if rough(0.0) <= 0 or (rough(0.0) <= _COARSER and gap(0.0) <= 0):
         return 0.0
-    meets, fails = bracket(rough, 1.0, +1, _LEAST, 1e300)
-    start = boundary_log(rough, meets, fails, 1e-3)
-    fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
-    return invert_near(gap, start, fall)
+    try:
+        meets, fails = bracket(rough, 1.0, +1, _LEAST, 1e300)
+        start = boundary_log(rough, meets, fails, 1e-3)
+        fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
+        return invert_near(gap, start, fall)
+    except Unreachable as e:
+        raise Never(e.at, e.gap) from None
 
 
 def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Callable[..., float]:
