@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -11,12 +12,13 @@ from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Never, Unreachable, least
 
 
-def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
-    """The least ε, safe. Raises OutOfScope where no ε reaches that δ."""
+def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
+    """The least ε, safe; of one of some epochs, each of which has that δ in basic composition. Raises OutOfScope where no ε reaches it."""
     try:
         return float(bound.inverse(log_delta, **own)) if bound.inverse else _least(bound, log_delta, own)
     except Never as e:
-        raise no_epsilon(bound.name, float(bound.value(e.at, **own))) from None
+        name = bound.name if epochs == 1 else f"{bound.name}-basic"
+        raise no_epsilon(name, float(bound.value(e.at, **own)) + log(epochs)) from None
 
 
 def _least(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
@@ -26,8 +28,8 @@ def _least(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
         raise Never(e.at, e.gap) from None
 
 
-def no_epsilon(name: str, best: float) -> OutOfScope:
-    """That a bound reaches a δ at no ε, where `best` is the least log δ."""
+def no_epsilon(name: str, best: float, what: str = "the best reachable is") -> OutOfScope:
+    """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below."""
     least = min(best, 0.0)
     told = human_probability(exp_or_zero(least), least)
-    return OutOfScope("no-solution", f"{name} reaches that δ at no ε; the best reachable is δ = {told}", "--delta")
+    return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {told}", "--delta")

@@ -65,5 +65,3 @@ def _far_below(search: _Search, x: float) -> float | None:
     except (OutOfScope, OverflowError):
         return None
     return epsilon if 0 < epsilon < (search.question.target or 0.0) and search.gap_at(x, epsilon) <= 0 else None
-
-

@@ -69,6 +69,15 @@ def test_delta_at_the_epsilon_of_a_delta(line, before):
     assert result(f"shuffle-pnsgd --lipschitz 1 {run} --epsilon {epsilon!r}")["delta"] < 1.01 * float(delta) < before * float(delta)
 
 
+@pytest.mark.parametrize("line, before", [
+    ("--learning-rate .0298628 --diameter 5.9303 --n 7368 --epochs 5342 --sigma 73.9821 --epsilon 5.31981", -509.286),
+    ("--learning-rate .99492 --diameter 45.89 --n 1933 --epochs 7614 --sigma 93.087 --epsilon 4.8408", -477.009),
+])
+def test_a_tiny_delta_at_an_epsilon(line, before):
+    """Samples that go little deeper than a rough look made it a third to three quarters larger."""
+    assert result(f"{RUN} {line}")["log_delta"] == pytest.approx(before, abs=0.01)
+
+
 def test_no_epsilon_is_0():
     """Basic composition told 1e-300, above a budget of 0 that δ meets."""
     line = ("shuffle-pnsgd --lipschitz 96.05305378461351 --smoothness 0 --learning-rate 1 --diameter 34396.996820569846 --epochs 155 --index 1 "
@@ -98,10 +107,22 @@ def test_a_plateau_at_the_budget_says_what_is_reached():
 @pytest.mark.parametrize("line, words", [
     ("--bound shuffled-contraction", "shuffled-contraction reaches that δ at no ε; the best reachable is δ = 1"),
     ("--bound shuffled-hybrid", "shuffled-hybrid reaches that δ at no ε; the best reachable is δ = 1"),
-    ("--bound shuffled-contraction --epochs 2", "one epoch by shuffled-contraction reaches that δ at no ε; the best reachable is δ = 1"),
+    ("--bound shuffled-contraction --epochs 2", "shuffled-contraction reaches that δ at no ε; every epoch leaves δ = 1"),
+    ("--bound shuffled-contraction-basic --epochs 2", "shuffled-contraction-basic reaches that δ at no ε; the best reachable is δ = 1"),
 ])
 def test_one_sentence_for_no_epsilon(line, words):
     assert words in refused(f"{RUN} --learning-rate 1 --diameter 1 --n 5 --sigma 1e-160 --delta 1e-5 {line}", 3)
+
+
+@pytest.mark.parametrize("name, words", [
+    ("shuffled-contraction", "shuffled-contraction reaches that δ at no ε; every epoch leaves δ = 0.00100001"),
+    ("shuffled-contraction-basic", "shuffled-contraction-basic reaches that δ at no ε; the best reachable is δ = 0.00300001"),
+])
+def test_no_epsilon_of_three_epochs(name, words):
+    """One epoch's least δ is no bound of what three reach."""
+    line = f"{RUN} --learning-rate 1e160 --diameter 1 --n 1000 --sigma 1e-160 --epochs 3 --bound {name}"
+    assert words in refused(f"{line} --delta .002", 3)
+    assert result(f"{line} --delta .0035")["epsilon"] < 1e200
 
 
 def test_sentences():

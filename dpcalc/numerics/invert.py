@@ -189,7 +189,8 @@ def integer_boundary(gap: Callable[[int], float], low: int, high: int, rising: b
 
 
 def is_as_good(gap: Callable[[float], float], a: float, b: float, met: float, over: float) -> bool:
-    """Whether the gap of b is from −`met` to `over`, and the secant from a says that this is near a boundary."""
+    """Whether the gap of b is from −`met` to `over` (0, unless the gap is told with a margin above it), and the secant from a says that
+    this is near a boundary."""
     return -met <= gap(b) <= over and met * abs(log(b / a)) <= _NEXT_TO * abs(gap(b) - gap(a))
 
 

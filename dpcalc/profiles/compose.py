@@ -161,7 +161,8 @@ def _by_best_tilt(parts: Parts, question: Asked, bracket: bool) -> tuple[Bracket
 
 def _aimed_again(parts: Parts, question: Asked, answer: Bracket, bracket: bool) -> tuple[Bracket, Asked]:
     """Where the tilt from δ leads far beyond the ε that comes out, as next to the end of what the losses can reach, or so far that errors
-    of transforms are all that is left there, once more by the tilt to that ε; to what one loss alone makes, where grids did not help."""
+    of transforms are all that is left there, once more by the tilt to that ε. Where no grid was of use, so that Chernoff's bound is the
+    answer, by the tilt to the ε that one loss alone makes."""
     if question.epsilon is not None or any(pair.pieces for pair, _ in parts) or not 0 < answer.upper < inf:  # atoms are quickly done
         return answer, question
     if "chernoff" in answer.witness:

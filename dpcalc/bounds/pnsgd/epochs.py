@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from dpcalc.profiles.bracket import Bracket
     from dpcalc.profiles.tilt import Parts
 
-_AT_FIRST, _DEEPER = -4.0, 1.2  # log δ that a profile is followed to at first, at least, or as many times what a rough look says
+# log δ that a profile is followed to at first, at least; or as many times what a rough look says, where that is small or tiny.
+_AT_FIRST, _DEEPER, _FAR_DEEPER = -4.0, 1.2, 1.5
 _DEEP = 70.0  # of log δ: twice as deep, the hull of the samples is four times as far above the profile, and composed as roughly
 _DEEP_BUDGET = 30.0  # the same, where ε is to meet a budget: it is as near then
 _NOT_LOST = 8.0  # of log δ above what the end of the samples, counted as lost, may make
@@ -148,7 +149,8 @@ def composed(bound: Bound) -> Bound:
 def _deep_enough(bound: Bound, one: float, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε, the profile followed to below it, and no further: the δ of one epoch may be far smaller, or 0."""
     last = max(one, DEEPEST)
-    about = max(last, min(_AT_FIRST, _DEEPER * _chernoff(powers(bound, p), steps, epsilon)))
+    rough = _chernoff(powers(bound, p), steps, epsilon)
+    about = max(last, min(_AT_FIRST, (_DEEPER if rough > -_DEEP else _FAR_DEEPER) * rough))
     while True:
         samples, enough = followed(bound, about, steps, p, epsilon), deepest(about, steps) + _NOT_LOST
         if about <= last or _chernoff(samples, steps, epsilon) >= enough:
@@ -306,13 +308,13 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     """E times the ε of one epoch at δ/E; looked for where the samples that are composed say, if a value takes milliseconds."""
     p, each = dict(params), (log_delta - log(steps)) * (1 + 4e-16)
     if not bound.coarse:
-        return up(steps * least_epsilon(bound, each, p), 4e-16)
+        return up(steps * least_epsilon(bound, each, p, steps), 4e-16)
     samples = about(bound, log_delta, steps, p)
     if samples[1][0] < each + _CLEARLY:  # next to 0 more is to be known
         samples = followed(bound, log_delta, steps, p)
     near = epsilon_along(samples, each)
     if not 0 < near < inf:
-        return up(steps * least_epsilon(bound, each, p), 4e-16)
+        return up(steps * least_epsilon(bound, each, p, steps), 4e-16)
     value, met = cache(lambda epsilon: at(bound, an_epoch(epsilon, steps), p)), _FOUND  # as its row tells δ
     if samples[1][0] >= each + _BASIC:  # the samples are about as far above it as there
         first, near = steps * near, steps * epsilon_along(samples, each + log_delta_along(samples, near) - value(steps * near))
