@@ -13,7 +13,7 @@ from dpcalc.orders import Params, chosen, own_params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
-from dpcalc.solving_checked import checked
+from dpcalc.solving_checked import NEARLY, checked
 from dpcalc.solving_quick import quick
 from dpcalc.solving_unmet import is_met, none_meets
 
@@ -22,7 +22,6 @@ ROUGHLY, _FINELY = 0.05, 1e-2  # relative, of guesses
 # Where log δ falls with x as steeply as that, in units of itself, the faster form needs more noise, by about _BEFORE times the square
 # root of how much its gap is less there.
 _CLIFF, _BEFORE, _MOST = 6.0, 0.022, 10.0
-_NEARLY = 1e-8  # of x, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _AIMED, _CLOSELY = 1e-8, 1e-6  # of a gap, that makes a difference; below the budget, where its boundary was not found by δ
 _EVEN, _FAR = 24, 3.0  # values, each half the one before, where a loss may rise and fall; of log δ: as far the faster form tells it
 _ROUNDED, _LARGE = 1e-13, 1e12  # of log δ, by which a value may be above another one; a whole number, next to which another is as near
@@ -206,7 +205,7 @@ class _Search:
 
 def _at_one_value(search: _Search, gap: Callable[[float], float]) -> float:
     """Where a budget is met by little all over a range (δ hardly depends on x), nearer to the boundary than a margin of ε asks for."""
-    unknown, tolerance = search.question.unknown, _NEARLY if search.margin else 1e-13
+    unknown, tolerance = search.question.unknown, NEARLY if search.margin else 1e-13
     assert unknown is not None
     guesses = _first_guesses(search, gap)
     try:
@@ -278,7 +277,7 @@ def _settle(search: _Search, x: float) -> Row:
         return _log_ratio(rows[x].result[question.asks], target)
 
     way = unknown.safer if gap(x) > 0 else -unknown.safer
-    width = max(_SETTLED, min(search.margin, _NEARLY))
+    width = max(_SETTLED, min(search.margin, NEARLY))
     last, step = x, 1.0 if count else width / 2
     while True:  # until the sign changes, or the end of the range
         y = min(max(last + way * step if count else last * (1 + way * step), least[0]), least[1])

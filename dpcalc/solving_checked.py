@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _MET = 2e-5  # of log δ, below the budget: as near as that it is met with equality
 _FARTHEST = 0.5  # of an ε below the budget, at most
-_NEARLY = 1e-8  # of an ε: as near as that to where δ falls steeply or jumps
+NEARLY = 1e-8  # of x, or ε, where a margin of ε is given: as near as that to where δ falls steeply or jumps
 _OVER = 1.1  # of where a secant leads, to get beyond
 
 
@@ -41,7 +41,7 @@ def checked(search: _Search, x: float, gap: Callable[[float], float]) -> Row | N
 def _below(search: _Search, x: float, gap: float, near: float) -> float | None:
     """How far an ε that x meets may be below the budget, relative: nearly the farthest, which x meets by `near` at most; None where that is
     far."""
-    least = fails = max(_NEARLY, search.margin)
+    least = fails = max(NEARLY, search.margin)
     at = cache(lambda kept: (search.gap(x, 1 - kept) if kept < 1 else gap) + near / 2)
     meets = 0.0
     while (here := at(1 - fails)) <= near / 2:

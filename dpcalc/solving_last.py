@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dpcalc.solving import moved
 from dpcalc.solving_away import LONGEST, NEAR
-from dpcalc.solving_met import MOST_WORK
+from dpcalc.solving_met import LONGER, MOST_WORK, is_time_for
 
 if TYPE_CHECKING:
     from dpcalc.solving_composed import Search
@@ -18,7 +18,7 @@ _SHY, _MISSES, _WORTH = 0.85, 2, 6e-3  # of a last step; that lead too far; in l
 _AGAIN = 0.02  # of log x: a step that long is tried at any rate where the first one, twice that, led too far
 _FARTHER = 2.0  # times the step before, at most
 _OTHER, _STEEP = 3.0, 3.5  # of a gap: so much farther ε itself is from the budget than δ says; its slope then, about, in log x
-_FAR, _LONGER = 0.06, 1.2  # of ε, below the budget: as many times the work is worth another step
+_FAR = 0.06  # of ε, below the budget: longer work is worth another step
 
 
 def has_worked_enough(search: Search, ends: Ends, last: float) -> bool:
@@ -55,7 +55,7 @@ def leap(search: Search, ends: Ends) -> float:
 
 def _is_worth_it(search: Search, last: float) -> bool:
     """Whether there is time for another step; a little more of it as long as ε is far below the budget."""
-    return search.work + search.last_work <= MOST_WORK * (_LONGER if last < -_FAR else search.patience)
+    return is_time_for(search, 1, LONGER if last < -_FAR else search.patience)
 
 
 def _by_slope(search: Search, ends: Ends) -> float:

@@ -20,9 +20,8 @@ _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log
 _CLOSE_BY = 4e-3  # of log x, from a value whose ε is above the budget: little is gained any more
 _NEAR_ABOVE = 1.0  # of log ε
 _FEW = 3  # steps, after which they grow faster: there is no slope
-# Where ε itself is looked for, as many evaluations are to be expected, and no more work than this is begun.
-_AGAIN, MOST_WORK = 2, 1.6e6
-_LONGER = 1.2  # times as much, for a step back to where the budget is met by less
+_AGAIN = 2  # evaluations that are to be expected where ε itself is looked for
+MOST_WORK, LONGER = 1.6e6, 1.2  # no more work is begun; times as much, where ε is far below the budget
 
 
 def met(search: Search, x: float) -> tuple[float, Row]:
@@ -32,7 +31,7 @@ def met(search: Search, x: float) -> tuple[float, Row]:
     for k in range(10):
         gap = search.log_ratio(row)
         if gap <= 0:
-            worth = gap < -_LOOSE and before < inf and search.work + search.last_work <= _LONGER * MOST_WORK
+            worth = gap < -_LOOSE and before < inf and is_time_for(search, 1, LONGER)
             return _nearer(search, x, row, by, before) if worth else (x, row)
         search.over = x
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
@@ -43,6 +42,11 @@ def met(search: Search, x: float) -> tuple[float, Row]:
             raise none_meets(search.route, search.question, lambda best: search.forward(best, False), x)
         x, row = y, search.forward(y, True)
     raise OutOfScope("no-solution", f"{search.route.label} does not settle on a value that meets the budget", "--solve")
+
+
+def is_time_for(search: Search, evaluations: int, times: float) -> bool:
+    """Whether as many evaluations by ε itself are begun, with as many times the most work."""
+    return search.work + evaluations * search.last_work <= times * MOST_WORK
 
 
 def _nearer(search: Search, x: float, row: Row, by: float, before: float) -> tuple[float, Row]:
@@ -63,7 +67,7 @@ def slope_where_loose(search: Search, x: float, row: Row) -> float:
         return 0.0
     if search.over is not None and abs(log(x / search.over)) < _CLOSE_BY:
         return 0.0
-    if search.work + _AGAIN * search.last_work > MOST_WORK * search.patience:
+    if not is_time_for(search, _AGAIN, search.patience):
         return 0.0
     if not -_NOTHING < (gap := search.log_ratio(row)) < -_LOOSE:
         return 0.0

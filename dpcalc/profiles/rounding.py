@@ -11,7 +11,7 @@ import numpy as np
 
 from dpcalc.profiles.better import boxes, merged_cells, round_down
 from dpcalc.profiles.convolve import DEPTH, MOST_POINTS, as_law, points, power
-from dpcalc.profiles.law import TOO_LARGE, Grid, Law, TooLarge, grid_edges, law, misplaced, round_up, round_up_whole
+from dpcalc.profiles.law import TOO_LARGE, Grid, TooLarge, grid_edges, law, misplaced, round_up, round_up_whole
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Cumulants, Parts, log_peak, median
 
@@ -75,7 +75,9 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     lattice = lattice_of(parts)
     step = lattice or _first_step(c, steps, budget)
     samples = lattice is not None and _are_samples(parts)
-    to_end = partial(_to_end, laws[0], offsets[0]) if samples and steps <= _FEW_STEPS else float
+    to_end: Callable[[float], float] = float
+    if samples and steps <= _FEW_STEPS:
+        offsets, to_end = [0.0], partial(_to_end, max(loss for loss, _ in parts[0][0].atoms))
     least = _LEAST_CELLS / (1 + steps / _MANY_STEPS) ** 0.5 / coarser
     if samples:
         budget, least = budget * _SAMPLES_SHARE, least if resolved == inf else 0.0
@@ -116,11 +118,9 @@ def rounded_to_budget(parts: Parts, c: Cumulants, budget: float, bracket: bool, 
     return Rounded(blocks, low, step * ratio, step, upper, misplaced(upper) + misplaced(blocks), [[level] for _, level in levels])
 
 
-def _to_end(x: Law, offset: float, step: float) -> float:
-    """A step, not longer, that leads from the offset to the largest loss: sums of it, which may decide where there are few, are not rounded
-    then."""
-    span = float(x.loss.max()) - offset
-    return span / ceil(span / step) if 0 < step < span else step
+def _to_end(end: float, step: float) -> float:
+    """A step, not longer, that leads from 0 to the largest loss: sums of both, which may decide where there are few, are not rounded."""
+    return end / ceil(end / step) if 0 < step < end else step
 
 
 def _width(pair: Pair) -> float:
