@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.positions import FINE, LEAST_RATIO, LOWEST, NEARLY_NONE, SURELY, UNSURE, Ratio, heads, suited, turn_at
+from dpcalc.bounds.pnsgd.positions import FINE, LEAST_RATIO, NEARLY_NONE, SURELY, UNSURE, Ratio, heads, suited, turn_at
 from dpcalc.numerics.hockey_stick_many import log_theta
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LEAST = -1e300
+LEAST_HEIGHT = -700.0  # log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
 _ROUNDING = 2e-14  # of log_theta, over 1 + ε²/r² + r²/4
 
 
@@ -108,7 +109,7 @@ def mean(logs: Array, blocks: Blocks, bows: Bows, straight: Array | None = None)
     """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the largest. By chords
     where the logs are `straight` those of θ (None: everywhere), as positions.block_sums."""
     top = np.maximum(logs[0], _LEAST)
-    f = np.exp(np.maximum(logs - top, LOWEST))
+    f = np.exp(np.maximum(logs - top, LEAST_HEIGHT))
     total = blocks.lengths @ f - _bowed(f, blocks, bows, straight)
     found = top + np.log(total) - log(blocks.lengths.sum()) + 1e-15 * len(blocks.lengths) * (1 + np.abs(top))
     bound: Array = np.minimum(logs[0], found)

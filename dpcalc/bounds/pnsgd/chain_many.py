@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd.averages import blocks_of, bows_many, mean
+from dpcalc.bounds.pnsgd.averages import LEAST_HEIGHT, blocks_of, bows_many, mean
 from dpcalc.bounds.pnsgd.chain import LOWEST, NOTHING, TIMES, Link
 from dpcalc.bounds.pnsgd.links import DIRECT, coded
 from dpcalc.bounds.pnsgd.positions import Ratio
@@ -129,7 +129,7 @@ def _direct(epsilon: Array, along: Along, lengths: Array) -> Array:
         logs[a:b, go] = some = log_theta(epsilon[go], mu[a:b])
         if a == 0:
             first = some[0]
-        height = np.exp(np.maximum(some - first[go], -745.0))
+        height = np.exp(np.maximum(some - first[go], LEAST_HEIGHT))
         total[go] += lengths[a:b] @ height
         if b == len(mu):
             break
@@ -167,7 +167,7 @@ def _starts(epsilon: Array, logs: Array, nodes: list[int], tried: _Candidates, k
 
 def _ends(logs: Array, lengths: Array) -> Array:
     """The node from which on a negligible part of the sum is left, for every ε."""
-    height = np.exp(np.maximum(logs - logs[0], -745.0))
+    height = np.exp(np.maximum(logs - logs[0], LEAST_HEIGHT))
     total, rest = (height * lengths[:, None]).cumsum(axis=0), lengths[::-1].cumsum()[::-1, None]
     over = logs < _GONE
     over[1:] |= rest[1:] * height[1:] < _NEGLIGIBLE * total[:-1]
@@ -199,7 +199,7 @@ def _by_blocks(epsilon: Array, logs: Array, starts: Array, tried: _Candidates, k
     for j in range(begin, len(logs)):
         every = j < _ALL or j % _OFTEN == 0 or j in begins
         if every:
-            height = np.exp(np.maximum(logs[counted:j] - logs[0], -745.0))
+            height = np.exp(np.maximum(logs[counted:j] - logs[0], LEAST_HEIGHT))
             total += lengths[counted:j] @ height
             done = ((rest[j] * height[-1] < _NEGLIGIBLE * total) | (logs[j - 1] < _GONE))[go]
             counted = j
