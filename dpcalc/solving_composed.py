@@ -39,6 +39,7 @@ _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
 _STUCK, _GROW = 2, 4.0  # steps after which a bracket is to be half as wide; of a step that is to lead to one
 _LEVEL = 0.01  # of a gap, twice: no change
+_ABOVE, _FAR = 0.05, 2 * LONGEST  # a gap so near above the budget, and of log x, as far as the last two values lead: nowhere
 _EACH = 2e4  # units of work, of an evaluation, beside arrays
 _LITTLE_PATIENCE = 0.65  # times as much work, for an ε of some hundreds
 
@@ -262,12 +263,18 @@ class Search:
         return ends.get(True, (x, 0.0))[0]
 
     def _is_lost(self, seen: list[tuple[float, float]]) -> bool:
-        """Whether the last steps led nowhere: on a plateau above the budget it may be met at the end of the range, if anywhere."""
-        if len(seen) < 3 or not self.by_epochs or not 0 < seen[-1][1] < inf:
+        """Whether the last steps led nowhere, or lead nowhere near: on a plateau above the budget it may be met at the end of the range, if
+        anywhere."""
+        if len(seen) < 2 or not self.by_epochs or not 0 < seen[-1][1] < inf:
             return False
-        (x, f), (y, g), (z, h) = seen[-3:]
-        apart = min(abs(log(y / x)), abs(log(z / y)))
-        return apart > NEAR / 2 and max(abs(f - g), abs(g - h)) < _LEVEL * h
+        (y, g), (z, h) = seen[-2:]
+        apart = abs(log(z / y))
+        if apart > NEAR / 2 and h < _ABOVE and apart * h > _FAR * (g - h) > 0:
+            return True
+        if len(seen) < 3:
+            return False
+        x, f = seen[-3]
+        return min(abs(log(y / x)), apart) > NEAR / 2 and max(abs(f - g), abs(g - h)) < _LEVEL * h
 
     def _see_slope(self, seen: list[tuple[float, float]]) -> None:
         """The slope by the last two values, where they are so near to the budget that they tell it."""

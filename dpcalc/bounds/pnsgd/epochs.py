@@ -278,7 +278,7 @@ def basic(bound: Bound) -> Bound:
         return basic_value(bound, epsilon, steps, p)
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
-        return _basic_inverse(bound, log_delta, steps, tuple(p.items()))
+        return _basic_inverse(bound, log_delta, steps, tuple(p.items())) if steps > 1 else least_epsilon(bound, log_delta, p)
 
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return min(steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p), mp.mpf(1))
