@@ -29,6 +29,9 @@ _STAY = 2.0  # times as many as leave
 # Over the standard deviation, for Chernoff's bound: ever smaller ones, as long as they help, for losses that are rare and large.
 _TILTS = (8.0, 5.0, 2.5, 1.0, 0.4, 0.2, 0.1, 0.05, 0.02, 0.01, *(0.003 / 2**k for k in range(20)))
 
+# glibc hands large arrays back to the system, which takes long to zero their pages for the next ones, until it has seen a larger one freed.
+np.empty(32_000_000, np.uint8)
+
 
 def window(grids: Sequence[tuple[Grid, int]], depth: float) -> tuple[float, float]:
     """A range of the sum outside which, on either side, at most e^{−depth} of the weight lies (Chernoff's bound)."""
@@ -229,8 +232,9 @@ def norm(x: Array) -> float:
 
 def norm_of_any(x: Array) -> float:
     """Of numbers whose squares may be too small for doubles; not 0, as their own rounding may be that of the smallest ones."""
-    most = max(float(np.abs(x).max()), LEAST)
-    return most * float(np.linalg.norm(x / most)) + LEAST
+    sizes = np.abs(x)
+    most = max(float(sizes.max()), LEAST)
+    return most * norm(sizes / most) + LEAST
 
 
 def _lump(grid: Grid, count: int) -> int | None:
@@ -263,6 +267,11 @@ def _rare(grid: Grid, count: int, lump: int, size: int, middle: float, depth: fl
 
 def wrapped(grid: Grid, centre: int, size: int) -> Array:
     """The weights on a circle of `size` points, shifted so that their mean is near 0."""
+    start = (grid.first - centre) % size
+    if start + len(grid.weight) <= size:
+        found = np.zeros(size)
+        found[start : start + len(grid.weight)] = grid.weight
+        return found
     index = (grid.first - centre + np.arange(len(grid.weight))) % size
     return np.bincount(index, grid.weight, size)
 

@@ -142,8 +142,8 @@ def _is_symmetric(pair: Pair) -> bool:
 def _where(x: Losses, count: int, c: Cumulants, allowed: float, resolved: float) -> tuple[float, float]:
     """The size of loss up to which losses are small, so that both grids together have the fewest points; and these, about."""
     steps = _ODD * min(x.size[-1], STEEP / x.tilt) * 2.0 ** -np.arange(_FIRST, _HALVINGS)
-    small = np.array([x.errors(h).cumsum() for h in steps])
-    large = small[:, -1:] - small
+    small = _errors_up_to(x, steps, allowed)
+    steps, large = steps[: len(small)], small[:, -1:] - small
     h_small, h_large = (np.where((e <= allowed).any(axis=0), steps[(e <= allowed).argmax(axis=0)], steps[-1]) for e in (small, large))
     h_large = np.minimum(h_large, min(resolved, _once(c, allowed, float(x.size[-1]))))
     beyond, mass = (np.append(of[::-1].cumsum()[::-1][1:], 0.0) for of in (x.weight, x.mass))
@@ -155,6 +155,17 @@ def _where(x: Losses, count: int, c: Cumulants, allowed: float, resolved: float)
     found = np.where(use, found, inf)
     k = int(found.argmin())
     return float(x.size[k]), float(found[k])
+
+
+def _errors_up_to(x: Losses, steps: Array, allowed: float) -> Array:
+    """Of losses up to each, by steps (rows), which shorten until none is too long for any."""
+    found = list[Any]()
+    for step in steps.tolist():
+        found.append(x.errors(step).cumsum())
+        low, high = float(found[-1].min()), float(found[-1].max())
+        if high <= allowed and found[-1][-1] - low <= allowed:
+            break
+    return np.array(found)
 
 
 def _once(c: Cumulants, allowed: float, most: float) -> float:

@@ -276,19 +276,22 @@ class _Candidates(NamedTuple):
 def _candidates(nodes: tuple[int, ...]) -> _Candidates:
     """At every node, by length, lengths about _RATIO apart: many blocks from the node before, and one from each of some nodes."""
     at = np.array(nodes)
-    gap = np.diff(at, prepend=0)[:, None]
-    many = np.array([times for times in TIMES[1:] if times <= gap.max()], int)[::-1]
-    longer = _spread(at[-1] / max(1, gap[1:].min(initial=1)))
-    lengths = np.sort(np.concatenate((gap + np.arange(_NEXT), np.minimum(gap * longer.astype(float), at[-1]).astype(int)), axis=1), axis=1)
+    gap = np.diff(at, prepend=0)
+    many = np.array(TIMES[bisect_left(TIMES, int(gap.max()) + 1) - 1 : 0 : -1], int)
+    longer = _spread((at[1:] / gap[1:]).max(initial=1))  # the longest one is from the start
+    lengths = np.concatenate((gap[:, None] + np.arange(_NEXT), np.minimum(gap[:, None] * longer.astype(float), at[-1]).astype(int)), axis=1)
+    lengths.sort(axis=1)
     one = np.maximum(at.searchsorted(at[:, None] - lengths, "right") - 1, 0)
     first = np.diff(one, prepend=len(nodes), axis=1) < 0  # each node once
-    before = np.concatenate((np.broadcast_to(np.arange(len(nodes))[:, None] - 1, (len(nodes), len(many))), one), axis=1)
-    block = np.concatenate((gap // many, at[:, None] - at[one]), axis=1)
-    times = np.concatenate((np.broadcast_to(many, (len(nodes), len(many))), np.ones_like(one)), axis=1)
-    some = np.concatenate((many <= gap, first), axis=1)
+    some = np.concatenate((many <= gap[:, None], first), axis=1)
     some[0] = False
-    code = np.where(times == 1, np.arange(len(nodes))[:, None] - before, -times)
-    return _Candidates(before[some], block[some], times[some], code[some], np.cumsum(some.sum(axis=1)).tolist(), block[some].tolist())
+    node, column = some.nonzero()
+    several = (column < len(many)).nonzero()[0]
+    before, times = one[node, np.maximum(column - len(many), 0)], np.ones_like(node)
+    before[several], times[several] = node[several] - 1, many[column[several]]
+    block = (at[node] - at[before]) // times
+    code = np.where(times == 1, node - before, -times)
+    return _Candidates(before, block, times, code, some.sum(axis=1).cumsum().tolist(), block.tolist())
 
 
 def _spread(high: float) -> Array:
