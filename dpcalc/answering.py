@@ -49,6 +49,8 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         except (OverflowError, ZeroDivisionError, Unreachable):
             why_not[route] = OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision")
         known.setdefault(route.bound, None)
+        if route.bound.one is not None:
+            work.begin()  # the next one is a question of its own
     reasons = [why_not[route] for route in asked if route in why_not]
     unproved = [why_not[route] for route in asked if route in why_not and route.bound.status == "proven"]  # why no guarantee answers
     skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")

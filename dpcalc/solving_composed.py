@@ -116,7 +116,7 @@ class Search:
         self.missed = inf  # its gap
         self.over: float | None = None  # the last value that a search led to and whose ε was above the budget
         self.untold = False  # whether ε was looked at in vain
-        self._before, self.last_work = work.done(), 0.0  # the second: of an evaluation by ε itself, at most
+        self._before, self.last_work, self.last_gap = work.done(), 0.0, 0.0  # these: of an evaluation by ε itself, at most, and of a gap
 
     @property
     def work(self) -> float:
@@ -213,12 +213,12 @@ class Search:
         away, widths = Away(self.unknown.safer, self.slope != 0.0), list[float]()  # the second: of the bracket, in log x
         afar = 0  # how often the budget was on one side
         for k in range(_ROUNDS):
-            begun = self.work
             if seen and self._is_told(x, *seen[-1]):
                 ends[True] = (x, 0.0)
                 break
+            begun = self.work
             gap = self.gap(x)
-            met = gap <= 0
+            self.last_gap, met = self.work - begun, gap <= 0
             ends[met] = (x, gap)
             seen.append((x, gap))
             pull = {met: 1.0, (not met): pull[not met] / 2 if met is last else 1.0}
@@ -231,7 +231,7 @@ class Search:
                 x = moved(self.unknown, x, -inf)
                 continue
             self._see_slope(seen)
-            if self.by_epochs and has_worked_enough(self, ends, self.work - begun):
+            if self.by_epochs and has_worked_enough(self, ends):
                 ends[True] = (leap(self, ends), 0.0)
                 break
             if len(ends) == 2:

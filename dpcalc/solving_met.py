@@ -6,6 +6,7 @@ from math import exp, expm1, inf, log
 from typing import TYPE_CHECKING
 
 from dpcalc.errors import OutOfScope
+from dpcalc.numerics import work
 from dpcalc.profiles.asked import NO_PRIVACY
 from dpcalc.rows import Row
 from dpcalc.solving import moved
@@ -22,6 +23,7 @@ _NEAR_ABOVE = 1.0  # of log ε
 _FEW = 3  # steps, after which they grow faster: there is no slope
 _AGAIN = 2  # evaluations that are to be expected where ε itself is looked for
 MOST_WORK, LONGER = 1.6e6, 1.2  # no more work is begun; times as much, where ε is far below the budget
+ALL_WORK = 2.4e6  # the same, with that of basic composition and of looks before the search
 
 
 def met(search: Search, x: float) -> tuple[float, Row]:
@@ -46,7 +48,12 @@ def met(search: Search, x: float) -> tuple[float, Row]:
 
 def is_time_for(search: Search, evaluations: int, times: float) -> bool:
     """Whether as many evaluations by ε itself are begun, with as many times the most work."""
-    return search.work + evaluations * search.last_work <= times * MOST_WORK
+    return search.work + evaluations * search.last_work <= times * MOST_WORK and not is_late(search, evaluations)
+
+
+def is_late(search: Search, evaluations: int) -> bool:
+    """Whether as many evaluations end after what a question may take."""
+    return work.spent() + evaluations * max(search.last_work, search.last_gap) > ALL_WORK
 
 
 def _nearer(search: Search, x: float, row: Row, by: float, before: float) -> tuple[float, Row]:

@@ -32,7 +32,7 @@ _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
 _STEEP_FAR, _STEEP_NEAR, _STEEPER = 10.0, 50.0, 2.2  # at a cliff both gaps, far and near; the second at least as many times log δ
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
 _EACH = 1e4  # units of work: of a look, beside arrays
-_MOST_WORK = 6.5e5  # after which there is no other one
+_MOST_WORK, _WITH_BASIC = 6.5e5, 1.3e6  # after which there is no other one; with that of basic composition
 _FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
 _SHARPER = {False: 0.6, True: 0.25}  # log of how much less noise a composition needs than basic composition, as a guess; at a cliff
@@ -93,7 +93,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
         if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS:
             break
-        if work.done() - before > _MOST_WORK:
+        if work.done() - before > _MOST_WORK or work.spent() > _WITH_BASIC:
             x = moved(unknown, x, _between(ends) - t)
             break
         x = y

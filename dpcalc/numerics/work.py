@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 _DONE: ContextVar[int] = ContextVar("done", default=0)
+_BEGUN: ContextVar[int] = ContextVar("begun", default=0)
 _KEPT: list[Any] = []
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,6 +22,16 @@ def count(units: float) -> None:
 
 def done() -> int:
     return _DONE.get()
+
+
+def begin() -> None:
+    """A question begins here."""
+    _BEGUN.set(_DONE.get())
+
+
+def spent() -> int:
+    """On the question so far."""
+    return _DONE.get() - _BEGUN.get()
 
 
 def remembered(most: int) -> Callable[[F], F]:
@@ -37,3 +48,4 @@ def remembered(most: int) -> Callable[[F], F]:
 def forget() -> None:
     for kept in _KEPT:
         kept.cache_clear()
+    begin()
