@@ -34,6 +34,7 @@ _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
 _EACH = 1e4  # units of work: of a look, beside arrays
 _MOST_WORK, _WITH_BASIC = 6.5e5, 1.3e6  # after which there is no other one; with that of basic composition
 _FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
+_NEXT_TO = 0.25  # of a bracket, one of whose ends does not tell
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
 _SHARPER = {False: 0.6, True: 0.25}  # log of how much less noise a composition needs than basic composition, as a guess; at a cliff
 
@@ -52,7 +53,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     assert unknown is not None
     basic = _by_basic(route, given, derive, question)
     gap = _Gap(route, given, derive, question)
-    x, cliff = basic or (moved(unknown, middle(unknown), 0.0), False)
+    x, cliff = basic or (_without_basic(unknown), False)
     low, high = -inf, inf  # log x: where a budget is not met, and where it is, times `safer`
     if basic:
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
@@ -101,11 +102,14 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
 
 
 def _between(ends: dict[bool, tuple[float, float]]) -> float:
-    """Where the secant between the last that met the budget and the last that did not leads, in log x; the only one of these."""
+    """Where the secant between the last that met the budget and the last that did not leads, in log x, or next to the one that tells a gap;
+    the only one of these."""
     (t, gap), (u, over) = ends.get(True) or ends[False], ends.get(False) or ends[True]
-    if t == u or not abs(gap) + over < inf:
-        return (t + u) / 2
-    return t + (u - t) * gap / (gap - over)
+    if t == u:
+        return t
+    if abs(gap) + over < inf:
+        return t + (u - t) * gap / (gap - over)
+    return t + (u - t) * (0.5 if (abs(gap) < inf) == (over < inf) else _NEXT_TO if abs(gap) < inf else 1 - _NEXT_TO)
 
 
 def _fall(points: list[tuple[float, float]]) -> float:
@@ -199,6 +203,13 @@ def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], q
     if one is None or unknown is None or unknown.name == "epochs":
         return None
     return roughly(Route(basic(one)), given, derive, question)
+
+
+def _without_basic(unknown: Quantity) -> float:
+    """Where the first look is if basic composition never meets the budget, or is not known: what meets it is next to the end of a range
+    with less loss, if that is no further away than people go; else in the middle."""
+    end = moved(unknown, middle(unknown), inf)
+    return moved(unknown, end, -_LONGEST) if unknown.kind == "count" and unknown.safer > 0 else moved(unknown, middle(unknown), 0.0)
 
 
 def middle(unknown: Quantity) -> float:
