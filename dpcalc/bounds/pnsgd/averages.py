@@ -73,7 +73,8 @@ def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
         rows = np.append(k, k[-1] + 1)  # those of several positions follow each other
         turn, error = _turns(epsilon, r[rows])
         heads_before = np.maximum(k - 1, 0)
-        bend, before = (np.array([ratio.bend(m) for m in blocks.at[at].tolist()])[:, None] for at in (rows, heads_before))
+        bends = ratio.bends(blocks.at)
+        bend, before = bends[rows, None], bends[heads_before, None]
         convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
         concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
         if not concave.any():

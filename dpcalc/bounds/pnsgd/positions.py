@@ -71,6 +71,11 @@ class Shares(NamedTuple):
         """ℓ″/ℓ′² of ℓ = log ratio: 2c^{2(m+1)}."""
         return 2 * exp(min(2 * (m + 1) * self.log_c, 700.0)) if self.log_c else 2.0
 
+    def bends(self, m: Any) -> Any:
+        from numpy import exp, minimum
+
+        return 2 * exp(minimum(2 * (m + 1.0) * self.log_c, 700.0))
+
 
 class Powers(NamedTuple):
     """m → first·c^m in the same way."""
@@ -91,6 +96,9 @@ class Powers(NamedTuple):
     def bend(self, m: int) -> float:
         """The same: ℓ is a line."""
         return 0.0
+
+    def bends(self, m: Any) -> Any:
+        return 0.0 * m
 
 
 Ratio = Shares | Powers
