@@ -28,6 +28,7 @@ class Asked(NamedTuple):
     most: float = inf  # change of log δ that rounding may make, where ε allows more
     senseless: float = 1.0  # times the precision, for ε without a sense
     rougher: float = 1.0  # times what grids may change log δ by
+    finer: float = inf  # change of log δ that grids may make, where a try before says that it takes finer ones
     cells: float = inf  # of a grid, at most: beyond, rounding may do more than that
     whole: bool = False  # steps are not taken apart, nor blocks of blocks composed
 

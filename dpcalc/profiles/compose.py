@@ -11,7 +11,7 @@ from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER, SEEN, Asked
 from dpcalc.profiles.better import snap_error
 from dpcalc.profiles.bracket import Bracket, witness
 from dpcalc.profiles.convolve import power
-from dpcalc.profiles.cut import cut
+from dpcalc.profiles.cut import Cut, cut
 from dpcalc.profiles.ends import ROUNDING, largest_loss, log_infinite
 from dpcalc.profiles.finer import budget_for
 from dpcalc.profiles.grids import ROUNDED, SUM, budget_of, gridded, taken_apart
@@ -35,7 +35,7 @@ _UNSEEN = 0.01  # of what ε allows δ to change by, without a lower end: errors
 _LOST = 0.1  # of log δ, above Chernoff's bound
 _ALL_INFINITE = 20.0  # of log δ: as far above everything else infinite losses are all of δ
 _TRIES, _CELLS = 2, 120_000  # finer grids; the most points of these
-_WORTH = 1.5e5  # units of work, after which there is no other try
+_WORTH = 2.2e5  # units of work, after which there is no other try
 _EACH = 3e4  # units of work, beside those of transforms
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 _LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
@@ -256,9 +256,9 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
     before = work.done()
     answer, gained, finer = _tried(parts, question, log_tail, bracket)
     for _ in range(0 if bracket else _TRIES):
-        if finer == 1 or work.done() - before > _WORTH:
+        if finer == inf or work.done() - before > _WORTH:
             break
-        question = question._replace(rougher=finer * question.rougher, cells=_CELLS)
+        question = question._replace(finer=finer, cells=_CELLS)
         try:
             other, gain, finer = _tried(parts, question, log_tail, False)
         except TooLarge:
@@ -272,9 +272,10 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
 
 
 def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float, float]:
-    """The same, by one try; and by what factor the budget of grids is to be smaller. Without a lower end steps may be taken apart, unless
-    the errors of transforms show then, which may be looked at closely otherwise."""
-    if not (bracket or question.whole) and (other := taken_apart(parts, question)):
+    """The same, by one try; and what budget of grids another one is to have. Without a lower end steps may be taken apart, unless the
+    errors of transforms show then, which may be looked at closely otherwise."""
+    near = tuple((x.pair, count) for x, count in _cuts(parts, question, log_tail))
+    if not (bracket or question.whole) and (other := taken_apart(parts, near, question)):
         try:
             answer, gained, loose, finer = _on_grids(other, question, log_tail, False, True)
             epsilon = answer.upper if question.epsilon is None else question.epsilon
@@ -288,16 +289,19 @@ def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tup
     return answer, gained, finer
 
 
+def _cuts(parts: Parts, question: Asked, log_tail: float) -> list[tuple[Cut, int]]:
+    """The pairs without the losses whose mass is below that of `log_tail`, together, with their counts."""
+    around, each = question.aimed, log_tail - log(sum(count for _, count in parts))
+    kept = inf if around is None else around if question.aim is None else _KEPT * around
+    return [(cut(pair, each, kept), count) for pair, count in parts]
+
+
 def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float, float]:
     """The same, with the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
     work.count(_EACH)
-    steps = sum(count for _, count in parts)
-    around = question.aimed
-    kept = inf if around is None else around if question.aim is None else _KEPT * around
-    cuts = [(cut(pair, log_tail - log(steps), kept), count) for pair, count in parts]
+    steps, cuts = sum(count for _, count in parts), _cuts(parts, question, log_tail)
     near = tuple((x.pair, count) for x, count in cuts)
     c, rounding, both = gridded(near, question.tilt_for(parts), question, bracket, apart)
-    budget = budget_of(question, c, 0.0 if bracket else rounding)
     slack = {+1: rounding, -1: QUADRATURE * steps + SUM * abs(c.log_total)}
     low = both.misplaced
     snap = 2 * steps * snap_error(both.fine) + both.step * 1e-9  # of lower values
@@ -329,5 +333,5 @@ def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apa
     at = above if question.epsilon is None else question.epsilon
     loose = upper.loose(at) if at < inf else inf
     told = witness(near, c, both) | ({"apart": max(loss for loss, _ in parts[1][0].atoms)} if apart and len(parts) > 1 else {})
-    finer = 1.0 if bracket else budget_for(question, upper, at, both, upper.grid.log_total - c.log_total) / budget
-    return Bracket(above, min(below, above), told), gained, loose, min(1.0, finer)
+    finer = inf if bracket else budget_for(question, upper, at, both, upper.grid.log_total - c.log_total)
+    return Bracket(above, min(below, above), told), gained, loose, finer if finer < budget_of(question, c, rounding) else inf

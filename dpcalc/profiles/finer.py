@@ -13,7 +13,7 @@ from dpcalc.profiles.tilt import Cumulants, Parts
 
 # Times the precision, of log δ and of ε: what grids may leave; from how many times as much on they are finer.
 _LEFT, _LEFT_OF_EPSILON, _SEEN = 5.0, 3.0, 2.0
-_AGAIN = 0.3  # as much less by another try, at least
+_AGAIN = 0.3  # as much less by another try
 _STEEPER = 4.0  # a change of log δ, over that of log M, from which on that does not tell it
 _AT_ONCE, _MOST_POINTS = 1 / 6, 40_000  # of the change of log M, by the next grids; points, from which on these would take long
 _SHARES = 3.0  # times the change of log M by grids, is the budget that leads to these
@@ -32,7 +32,7 @@ def budget_for(question: Asked, upper: Reader, epsilon: float, both: Rounded, mo
         return inf
     slope = (upper.log_delta(epsilon) - beyond) / aside
     steeper = slope * (slope + 1) / (upper.tilt * (upper.tilt + 1))
-    left = max(_AGAIN, min(1.0, question.rougher)) * question.precision
+    left = question.precision * (_AGAIN if question.finer < inf else 1.0)
     left *= _LEFT if question.epsilon is not None else _LEFT_OF_EPSILON * slope * epsilon
     wanted = left / (steeper * moved) if steeper > _STEEPER and steeper * moved > _SEEN * left else 1.0
     if 0 < epsilon < _COARSE * both.step and slope * both.step > _UNEVEN:

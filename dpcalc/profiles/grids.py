@@ -45,16 +45,17 @@ def _at_tilt(near: Parts, c: Cumulants, question: Asked, bracket: bool, apart: b
     return c, rounding, rounded_to_budget(near, c, budget, bracket, question.tight, resolved, question.coarser, question.cells, over)
 
 
-def taken_apart(parts: Parts, question: Asked) -> Parts | None:
-    """The steps as pairs of large and small losses, or in blocks of blocks, where that is of use (scales)."""
+def taken_apart(parts: Parts, near: Parts, question: Asked) -> Parts | None:
+    """The steps as pairs of large and small losses, or in blocks of blocks, where that is of use (scales) to what their grids may do, which
+    are those of the pairs without their largest losses, `near`."""
     c = question.tilt_for(parts)
     resolved = resolved_step(parts, c, question.aimed) * question.coarser
-    return scales.apart(parts, c, budget_of(question, c, _rounding(parts, c)), resolved)
+    return scales.apart(parts, c, budget_of(question, question.tilt_for(near), _rounding(parts, c)), resolved)
 
 
 def budget_of(question: Asked, c: Cumulants, rounding: float) -> float:
     """The change of log δ that grids may make: not less than a part of what rounding adds anyhow."""
-    return max(ROUNDED * question.budget(c), _AS_ROUNDING * rounding)
+    return max(min(ROUNDED * question.budget(c), question.finer), _AS_ROUNDING * rounding)
 
 
 def _rounding(parts: Parts, c: Cumulants) -> float:
