@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 Ends = dict[bool, tuple[float, float]]  # met? → (x, gap)
 _ENOUGH_WORK = 1.25e6  # units, after which last steps are tried; later where they are not near
 _SHY, _MISSES, _WORTH = 0.85, 2, 6e-3  # of a last step; that lead too far; in log x, of another one
-_TINY, _SHIER = 2e-3, 0.6  # an ε that δ tells less about; of the first step, there
 _AGAIN = 0.02  # of log x: a step that long is tried at any rate where the first one, twice that, led too far
 _FARTHER = 2.0  # times the step before, at most
 _OTHER, _STEEP = 3.0, 3.5  # of a gap: so much farther ε itself is from the budget than δ says; its slope then, about, in log x
@@ -35,8 +34,7 @@ def has_worked_enough(search: Search, ends: Ends) -> bool:
 def leap(search: Search, ends: Ends) -> float:
     """Last steps from what meets the budget, most of the way to where the slope, or the bracket, leads, as long as ε itself is below it
     there; half as far where it is above. To the end of the range, where no step says how far it is."""
-    (x, gap), shy = ends[True], _SHY if search.target > _TINY else _SHIER
-    by = min(shy * _by_slope(search, ends), LONGEST)
+    (x, gap), by = ends[True], min(_SHY * _by_slope(search, ends), LONGEST)
     if by == LONGEST and False not in ends and (y := moved(search.unknown, x, -inf)) != x and search.meeting(y):
         return y
     if is_late(search, 1):

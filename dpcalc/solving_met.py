@@ -23,7 +23,7 @@ _NEAR_ABOVE = 1.0  # of log ε
 _FEW = 3  # steps, after which they grow faster: there is no slope
 _AGAIN = 2  # evaluations that are to be expected where ε itself is looked for
 MOST_WORK, LONGER = 1.6e6, 1.2  # no more work is begun; times as much, where ε is far below the budget
-ALL_WORK = 2.4e6  # the same, with that of basic composition and of looks before the search
+ALL_WORK = 2.6e6  # the same, with that of basic composition and of looks before the search
 
 
 def met(search: Search, x: float) -> tuple[float, Row]:
@@ -37,7 +37,7 @@ def met(search: Search, x: float) -> tuple[float, Row]:
             return _nearer(search, x, row, by, before) if worth else (x, row)
         search.over = x
         secant = by * (gap + search.tolerance / 2) / (before - gap) if gap < before < inf else 0.0  # a cliff of δ may be none of ε
-        farther = 2 ** (k + 2 * max(0, k - _FEW)) * (gap + search.tolerance)
+        farther = 2 ** (k + 2 * max(0, k - _FEW)) * (gap + search.tolerance) * (SURELY if is_late(search, _AGAIN) else 1.0)
         before, by = gap, max(farther / max(1.0, min(search.slope, _STEEP)), min(secant, _FAST * by))
         y = moved(search.unknown, x, by)
         if y == x:

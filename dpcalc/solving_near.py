@@ -32,7 +32,8 @@ _PER_NOISE = 1.4  # about how much log ε falls where log x changes by 1
 _STEEP_FAR, _STEEP_NEAR, _STEEPER = 10.0, 50.0, 2.2  # at a cliff both gaps, far and near; the second at least as many times log δ
 _LONGEST, _UNSEEN = 3.0, 1.5  # of a step in log x; where a gap does not tell
 _EACH = 1e4  # units of work: of a look, beside arrays
-_MOST_WORK, _WITH_BASIC = 6.5e5, 1.3e6  # after which there is no other one; with that of basic composition
+_MOST_WORK = {False: 7e5, True: 6.5e5}  # after which there is no other one, where ε has a sense or not
+_WITH_BASIC = 1.3e6  # the same, with basic composition
 _FLAT = 30.0  # of log x: as far away, by the slope, a solution is not to be expected
 _NEXT_TO = 0.25  # of a bracket, one of whose ends does not tell
 _ASIDE = 0.02  # of a step in log x, at least, where no slope is known
@@ -53,7 +54,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     assert unknown is not None
     basic = _by_basic(route, given, derive, question)
     gap = _Gap(route, given, derive, question)
-    x, cliff = basic or (_without_basic(unknown), False)
+    x, cliff = basic or (moved(unknown, middle(unknown), 0.0), False)
     low, high = -inf, inf  # log x: where a budget is not met, and where it is, times `safer`
     if basic:
         x, high = moved(unknown, x, -_SHARPER[cliff]), unknown.safer * log(x) + ROUGHLY
@@ -94,7 +95,7 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
         y = moved(unknown, x, (low + high) / 2 - t if flat else _inside(t, by, low, high))
         if y in seen or high - low < _CLOSE or closely == _CLOSE_LOOKS:
             break
-        if work.done() - before > _MOST_WORK or work.spent() > _WITH_BASIC:
+        if work.done() - before > _MOST_WORK[gap.target > LITTLE_SENSE] or work.spent() > _WITH_BASIC:
             x = moved(unknown, x, _between(ends) - t)
             break
         x = y
@@ -203,13 +204,6 @@ def _by_basic(route: Route, given: Params, derive: Callable[[Params], Params], q
     if one is None or unknown is None or unknown.name == "epochs":
         return None
     return roughly(Route(basic(one)), given, derive, question)
-
-
-def _without_basic(unknown: Quantity) -> float:
-    """Where the first look is if basic composition never meets the budget, or is not known: what meets it is next to the end of a range
-    with less loss, if that is no further away than people go; else in the middle."""
-    end = moved(unknown, middle(unknown), inf)
-    return moved(unknown, end, -_LONGEST) if unknown.kind == "count" and unknown.safer > 0 else moved(unknown, middle(unknown), 0.0)
 
 
 def middle(unknown: Quantity) -> float:
