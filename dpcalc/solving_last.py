@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Ends = dict[bool, tuple[float, float]]  # met? → (x, gap)
 _ENOUGH_WORK = 1.25e6  # units, after which last steps are tried; later where they are not near
 _SHY, _MISSES, _WORTH = 0.85, 2, 6e-3  # of a last step; that lead too far; in log x, of another one
+_TINY = 1e-3  # an ε that δ tells less about: the first step may well lead too far
 _AGAIN = 0.02  # of log x: a step that long is tried at any rate where the first one, twice that, led too far
 _FARTHER = 2.0  # times the step before, at most
 _OTHER, _STEEP = 3.0, 3.5  # of a gap: so much farther ε itself is from the budget than δ says; its slope then, about, in log x
@@ -37,7 +38,7 @@ def leap(search: Search, ends: Ends) -> float:
     (x, gap), by = ends[True], min(_SHY * _by_slope(search, ends), LONGEST)
     if by == LONGEST and False not in ends and (y := moved(search.unknown, x, -inf)) != x and search.meeting(y):
         return y
-    if is_late(search, 1):
+    if is_late(search, 2 if search.target < _TINY else 1):
         return x
     last, slope, missed = -inf, search.slope, 0
     least = search.width if search.work < MOST_WORK else _WORTH
