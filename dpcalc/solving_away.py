@@ -7,6 +7,8 @@ NEAR = 0.3  # of log x: as far a slope is believed
 _FIRST = 0.05  # of a step, at least
 _BEYOND = 1.1  # times as far as a secant meets the budget, to get beyond it
 _FLAT, _LOST = 1e-3, 3  # of a gap: no change; so many steps that lead nowhere are enough
+_LEVEL = 0.01  # of a gap, twice: no change
+_ABOVE, _FAR = 0.05, 2 * LONGEST  # a gap so near above the budget, and of log x, as far as the last two values lead: nowhere
 
 
 class Away:
@@ -28,3 +30,18 @@ class Away:
         if self.lost >= _LOST:
             return way * inf
         return way * min(LONGEST, _BEYOND * abs(gap) / fall if steep else max(2 * abs(far), least))
+
+
+def is_lost(seen: list[tuple[float, float]]) -> bool:
+    """Whether the last steps led nowhere, or lead nowhere near: on a plateau above the budget it may be met at the end of the range, if
+    anywhere."""
+    if len(seen) < 2:
+        return False
+    (y, g), (z, h) = seen[-2:]
+    apart = abs(log(z / y))
+    if apart > NEAR / 2 and h < _ABOVE and apart * h > _FAR * (g - h) > 0:
+        return True
+    if len(seen) < 3:
+        return False
+    x, f = seen[-3]
+    return min(abs(log(y / x)), apart) > NEAR / 2 and max(abs(f - g), abs(g - h)) < _LEVEL * h

@@ -16,9 +16,9 @@ from dpcalc.profiles.law import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved
-from dpcalc.solving_away import ASIDE, LONGEST, NEAR, Away
+from dpcalc.solving_away import ASIDE, LONGEST, NEAR, Away, is_lost
 from dpcalc.solving_last import Ends, has_worked_enough, leap
-from dpcalc.solving_met import SURELY, met, slope_where_loose
+from dpcalc.solving_met import SURELY, is_late, met, slope_where_loose
 from dpcalc.solving_near import LITTLE_SENSE, as_gap, gap_by_delta, look, middle
 from dpcalc.solving_origin import from_origin
 from dpcalc.solving_unmet import none_meets
@@ -38,8 +38,7 @@ _NEXT_TO, _LITTLE_LESS = 0.03, 0.05  # of log x; of a gap
 _TOLD = 4  # tolerances that δ at the budget's ε and ε itself may differ by
 _MOST_TOO_LARGE = 20  # values whose profile does not fit in memory
 _STUCK, _GROW = 2, 4.0  # steps after which a bracket is to be half as wide; of a step that is to lead to one
-_LEVEL = 0.01  # of a gap, twice: no change
-_ABOVE, _FAR = 0.05, 2 * LONGEST  # a gap so near above the budget, and of log x, as far as the last two values lead: nowhere
+_LATE, _NEXT_TO_END = 4, 0.1  # as many evaluations would end late; of log x
 _EACH = 2e4  # units of work, of an evaluation, beside arrays
 _LITTLE_PATIENCE = 0.65  # times as much work, for an ε of some hundreds
 
@@ -240,7 +239,7 @@ class Search:
                 found = self._beyond(seen, ends) if stuck else self._interpolated(seen, ends)
                 x = self._between(ends, pull, stuck) if found is None else found
                 continue
-            by = inf if self._is_lost(seen) else self._newton(gap)
+            by = inf if self._ends(seen) else self._newton(gap)
             if not by or moved(self.unknown, x, by) == x:
                 step, most = away.step(x, gap, *seen[-2:-1]), NEAR if self.bent else inf
                 by = min(max(step, -most), most)
@@ -262,19 +261,11 @@ class Search:
         self.fails, self.missed = ends.get(False, (None, inf))
         return ends.get(True, (x, 0.0))[0]
 
-    def _is_lost(self, seen: list[tuple[float, float]]) -> bool:
-        """Whether the last steps led nowhere, or lead nowhere near: on a plateau above the budget it may be met at the end of the range, if
-        anywhere."""
-        if len(seen) < 2 or not self.by_epochs or not 0 < seen[-1][1] < inf:
+    def _ends(self, seen: list[tuple[float, float]]) -> bool:
+        """Whether the end of the range is to be looked at next: no step leads to the budget, or it is near and other steps would take long."""
+        if not self.by_epochs or not 0 < seen[-1][1] < inf:
             return False
-        (y, g), (z, h) = seen[-2:]
-        apart = abs(log(z / y))
-        if apart > NEAR / 2 and h < _ABOVE and apart * h > _FAR * (g - h) > 0:
-            return True
-        if len(seen) < 3:
-            return False
-        x, f = seen[-3]
-        return min(abs(log(y / x)), apart) > NEAR / 2 and max(abs(f - g), abs(g - h)) < _LEVEL * h
+        return is_lost(seen) or (is_late(self, _LATE) and abs(log(moved(self.unknown, seen[-1][0], inf) / seen[-1][0])) < _NEXT_TO_END)
 
     def _see_slope(self, seen: list[tuple[float, float]]) -> None:
         """The slope by the last two values, where they are so near to the budget that they tell it."""
