@@ -262,7 +262,7 @@ class Search:
         return ends.get(True, (x, 0.0))[0]
 
     def _ends(self, seen: list[tuple[float, float]]) -> bool:
-        """Whether the end of the range is to be looked at next: no step leads to the budget, or it is near and other steps would take long."""
+        """Whether the end of the range is looked at next: no step leads to the budget, or it is near and other steps would take long."""
         if not self.by_epochs or not 0 < seen[-1][1] < inf:
             return False
         return is_lost(seen) or (is_late(self, _LATE) and abs(log(moved(self.unknown, seen[-1][0], inf) / seen[-1][0])) < _NEXT_TO_END)
