@@ -52,8 +52,8 @@ def is_time_for(search: Search, evaluations: int, times: float) -> bool:
 
 
 def is_late(search: Search, evaluations: int) -> bool:
-    """Whether as many evaluations end after what a question may take."""
-    return work.spent() + evaluations * max(search.last_work, search.last_gap) > ALL_WORK
+    """Whether as many evaluations end after what a question about epochs may take."""
+    return search.by_epochs and work.spent() + evaluations * max(search.last_work, search.last_gap) > ALL_WORK
 
 
 def _nearer(search: Search, x: float, row: Row, by: float, before: float) -> tuple[float, Row]:
