@@ -142,3 +142,23 @@ def test_blocks_hold_all_positions_once():
             at = positions.heads(n, fine)
             assert at[0] == 0 and at[-1] == n - 1 and all(0 < b - a <= 1 + a // fine for a, b in pairwise(at))
             assert at[: min(n, 4 * fine, 64)] == list(range(min(n, 4 * fine, 64)))
+
+
+@pytest.mark.parametrize("ratio", [Shares(1.0, log_c) for log_c in (0.0, -1e-3, -1.0, 1e-12, 0.5)] + [Powers(1.0, -0.1)])
+def test_bends_of_arrays_are_those_of_numbers(ratio):
+    """The sums that are told add UNSURE, 1e-6, to a bend: by arrays and one by one the same bows are sure."""
+    at = [0, 1, 5, 100, 10**6, 10**12, 9 * 10**15]
+    assert ratio.bends(np.array(at)) == pytest.approx([ratio.bend(m) for m in at], rel=1e-13, abs=0)
+
+
+def test_parts_of_a_sum_next_to_the_least_doubles():
+    """They are rounded up, to e^-700 of the largest one: the mean is from above, and nothing shows of it."""
+    lengths = [1, 2, 40, 10**6, 10**9, 10**15]
+    blocks = averages.blocks_of((0, *np.cumsum(lengths[:-1]).tolist()), sum(lengths))
+    rising = np.array([[-3.0, -1e-9], [-650.0, -2.0], [-720.0, -705.0], [-744.0, -800.0], [-1e4, -1e5], [-1e300, -1e300]])
+    found = averages.mean(rising, blocks, averages.Bows(None, None), np.zeros(rising.shape, bool))
+    with mpmath.workdps(60):
+        exact = [mpmath.log(mpmath.fsum(k * mpmath.exp(mpmath.mpf(x)) for k, x in zip(lengths, column, strict=True)) / sum(lengths))
+                 for column in rising.T.tolist()]
+    for x, y in zip(found.tolist(), exact, strict=True):
+        assert y <= x <= y + 1e-12

@@ -40,6 +40,8 @@ _EACH = 3e4  # units of work, beside those of transforms
 _CUT, _CUT_MORE = 14.0, 10.0  # how far below log δ the log of what is cut off is
 _LITTLE = 9.0  # the same, of what it makes δ larger by, that is not looked at again
 
+Cuts = list[tuple[Cut, int]]  # with their counts
+
 
 def epsilon_at(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True, seen: float = SEEN,
                most: float = inf, whole: bool = False) -> Bracket:
@@ -274,10 +276,10 @@ def _attempt(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> t
 def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tuple[Bracket, float, float]:
     """The same, by one try; and what budget of grids another one is to have. Without a lower end steps may be taken apart, unless the
     errors of transforms show then, which may be looked at closely otherwise."""
-    near = tuple((x.pair, count) for x, count in _cuts(parts, question, log_tail))
-    if not (bracket or question.whole) and (other := taken_apart(parts, near, question)):
+    cuts = _cuts(parts, question, log_tail)
+    if not (bracket or question.whole) and (other := taken_apart(parts, _near(cuts), question)):
         try:
-            answer, gained, loose, finer = _on_grids(other, question, log_tail, False, True)
+            answer, gained, loose, finer = _on_grids(other, question, _cuts(other, question, log_tail), False, True)
             epsilon = answer.upper if question.epsilon is None else question.epsilon
             senseless = ROUGHER * question.precision if epsilon > NO_PRIVACY else 0.0
             missed = question.aim is not None and answer.upper == inf  # this tilt is none for the question
@@ -285,22 +287,26 @@ def _tried(parts: Parts, question: Asked, log_tail: float, bracket: bool) -> tup
                 return answer, gained, finer
         except TooLarge:
             pass  # as they are, they may fit
-    answer, gained, _, finer = _on_grids(parts, question, log_tail, bracket, False)
+    answer, gained, _, finer = _on_grids(parts, question, cuts, bracket, False)
     return answer, gained, finer
 
 
-def _cuts(parts: Parts, question: Asked, log_tail: float) -> list[tuple[Cut, int]]:
+def _cuts(parts: Parts, question: Asked, log_tail: float) -> Cuts:
     """The pairs without the losses whose mass is below that of `log_tail`, together, with their counts."""
     around, each = question.aimed, log_tail - log(sum(count for _, count in parts))
     kept = inf if around is None else around if question.aim is None else _KEPT * around
     return [(cut(pair, each, kept), count) for pair, count in parts]
 
 
-def _on_grids(parts: Parts, question: Asked, log_tail: float, bracket: bool, apart: bool) -> tuple[Bracket, float, float, float]:
+def _near(cuts: Cuts) -> Parts:
+    """The pairs that are left."""
+    return tuple((x.pair, count) for x, count in cuts)
+
+
+def _on_grids(parts: Parts, question: Asked, cuts: Cuts, bracket: bool, apart: bool) -> tuple[Bracket, float, float, float]:
     """The same, with the part of δ that errors of transforms are; of steps as they are, or of what is `apart` or in blocks of blocks."""
     work.count(_EACH)
-    steps, cuts = sum(count for _, count in parts), _cuts(parts, question, log_tail)
-    near = tuple((x.pair, count) for x, count in cuts)
+    steps, near = sum(count for _, count in parts), _near(cuts)
     c, rounding, both = gridded(near, question.tilt_for(parts), question, bracket, apart)
     slack = {+1: rounding, -1: QUADRATURE * steps + SUM * abs(c.log_total)}
     low = both.misplaced

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpcalc.profiles import compose, far, pairs
-from dpcalc.profiles.convolve import _lump, power
+from dpcalc.profiles.convolve import _lump, power, wrapped
 from dpcalc.profiles.ends import log_infinite
 from dpcalc.profiles.law import Grid
 from dpcalc.profiles.pair import Pair
@@ -107,3 +107,12 @@ def test_the_point_that_steps_leave_may_be_far_away():
     mean, variance = found.moments()
     assert _lump(grid, 1000) == 0 and found.first > 0
     assert mean == pytest.approx(200.0, rel=1e-3) and variance == pytest.approx(160.0, rel=0.01)
+
+
+@pytest.mark.parametrize("first, points", [(-2, 5), (3, 5), (-9, 5), (14, 8), (0, 8), (5, 21)])
+def test_weights_on_a_circle(first, points):
+    """One after another from where the first one is; what goes beyond the end goes on from the start."""
+    weight, found = np.arange(1.0, points + 1), [0.0] * 8
+    for k, w in enumerate(weight.tolist()):
+        found[(first - 1 + k) % 8] += w
+    assert wrapped(Grid(0.1, 0.0, first, weight, 0.0, 0.0), 1, 8).tolist() == found
