@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+import dpcalc
+
 GOLDEN = Path(__file__).parent / "golden"
 CASES = json.loads((GOLDEN / "cases.json").read_text())["cases"]
+SUITES = json.loads((GOLDEN / "public_suites.json").read_text())["cases"]
+INDEPENDENT = json.loads((GOLDEN / "independent_values.json").read_text())["cases"]
 PEERS = {c["id"]: c for c in json.loads((GOLDEN / "peers.json").read_text())["cases"]}
 
 
@@ -111,3 +115,37 @@ def test_published_numerical_delta(ask):
     i = case["inputs"]
     got = ask("subsample", "--sampling-rate", i["q"], "--sigma", i["sigma"], "--steps", i["steps"], "--epsilon", i["eps"])
     assert got["result"]["delta"] == pytest.approx(case["expected"], abs=case["abs_tol"])
+
+
+@pytest.mark.parametrize("case", SUITES, ids=lambda c: c["id"])
+def test_value_of_a_public_suite(case):
+    """`eq`: the same number; `le`: at most theirs, an upper bound; `prv`: theirs is at most .0202 above the truth."""
+
+    def ask():
+        return dpcalc.solve(case["cmd"], case["solve"], **case["kw"]) if case["solve"] else dpcalc.answer(case["cmd"], **case["kw"])
+
+    expected, tol = case["expected"], case["tol"]
+    if case["rel"] == "none":
+        with pytest.raises(dpcalc.NoSolution):
+            ask()
+        return
+    found = ask()
+    if case["rel"] == "eq":
+        assert found.value == pytest.approx(expected, rel=tol)
+    elif case["rel"] == "abs":
+        assert found.value == pytest.approx(expected, abs=tol)
+    elif case["rel"] == "le":
+        assert found.value <= expected * (1 + tol)
+    else:
+        assert expected - 0.0202 <= found.value * (1 + 1e-9) and found.result["epsilon_lower"] <= expected
+        assert found.value <= expected * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("case", INDEPENDENT, ids=lambda c: " ".join(c["argv"])[:90])
+def test_value_of_an_independent_evaluation(case, ask):
+    value = ask(*case["argv"])["result"][case["key"]]
+    if case["expected"] is None:
+        assert value >= case["range"][0]
+        return
+    assert value == pytest.approx(case["expected"], rel=case["rtol"], abs=0)
+    assert value >= case["expected"] * (1 - 1e-9)
