@@ -55,7 +55,7 @@ def _is_sweep(quantity: Quantity, text: Any) -> bool:
 def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     if ":" not in text:
         _refuse_separators(quantity, text)
-        parts = tuple(part.strip() for part in text.split(","))
+        parts = tuple(" ".join(part.split()) for part in text.split(","))  # tables show them as they were said, on one line
         if "" in parts:
             raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
         return parts

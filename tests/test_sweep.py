@@ -85,3 +85,7 @@ def test_what_is_plausible_as_values_is_a_sweep(cli, option, text, values):
         rest = {"--mechanism": "laplace", "--scale": "2", option: text}
     rows = json.loads(cli("rdp", *(word for pair in rest.items() for word in pair), "--json").stdout)
     assert [r["parameters"][option[2:]] for r in rows] == values
+
+
+def test_values_stand_on_one_line_of_the_table(cli):
+    assert cli("rdp", "--sigma", "1 +\x0b\n 2,3", "--delta", "1e-5").stdout == cli("rdp", "--sigma", "1 + 2,3", "--delta", "1e-5").stdout
