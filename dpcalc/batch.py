@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.api import Input, command_of, given_inputs, named, spellings
 from dpcalc.errors import DpcalcError, fault, flag
-from dpcalc.run import single, warnings_of
+from dpcalc.run import quiet_beside, single, warnings_of
 from dpcalc.spec import Command
 from dpcalc.strict_json import BadJson, dumps, loads
 
@@ -161,6 +161,8 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], swit
 
     if raw.get("format") not in (None, "json", "jsonl"):
         raise DpcalcError("contradictory", "--batch prints JSON Lines, or with -q numbers", "--format")
+    if switches["quiet"] and (switches["json"] or raw.get("format")):
+        raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     if raw.get("plot"):
         raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
     if switches["explain"]:

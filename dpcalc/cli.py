@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import codecs
 import importlib
-import io
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -18,8 +16,9 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import OptionInfo
 
 from dpcalc import help
-from dpcalc.errors import DpcalcError, fault, flag
+from dpcalc.errors import DpcalcError, flag
 from dpcalc.spec import OUTPUT, Command, Option, Page
+from dpcalc.standard_streams import escaped, exit_code, write
 
 COMMANDS = {
     "rdp": "Privacy of one mechanism, once or many times",
@@ -115,7 +114,7 @@ def switches() -> list[RawOption]:
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
         _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
-        _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install 'dpcalc[certify]')"),
+        _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install python-flint)"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 
@@ -218,17 +217,10 @@ def _root(version: bool) -> str | None:
     return f"dpcalc {__version__}" if version else None
 
 
-def write(text: str) -> None:
-    """One write, flushed here, so that a full disk or a closed pipe is met inside `main`."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-def _escaped(error: UnicodeError) -> tuple[str, int]:
+def _unencodable(error: UnicodeError) -> tuple[str, int]:
     """What an encoding lacks as JSON writes it: still the same text in JSON, and ε is not δ in a table."""
     assert isinstance(error, UnicodeEncodeError)
-    text = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{text[k]:02x}{text[k + 1]:02x}" for k in range(0, len(text), 2)), error.end
+    return escaped(error.object[error.start : error.end]), error.end
 
 
 def _for_json(encoding: str) -> str | None:
@@ -237,45 +229,32 @@ def _for_json(encoding: str) -> str | None:
 
 
 _ESCAPED = "dpcalc-escaped"
-codecs.register_error(_ESCAPED, _escaped)
+codecs.register_error(_ESCAPED, _unencodable)
 
 
 def main(args: list[str]) -> int:
     """Exit code of a call. Whatever goes wrong is one line on stderr."""
-    if sys.stderr is None:  # closed: what is for it must not go to stdout
-        sys.stderr = io.StringIO()
-    if sys.stdout is None:
-        return _fail(DpcalcError("output", "cannot write the answer: standard output is closed"), args)
+    return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc", _wants_json(args))
+
+
+def _run(args: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=_for_json(stream.encoding) if _wants_json(args) or "--batch" in args else None, errors=_ESCAPED)
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
-        if isinstance(result, int):  # of --help
-            return result
-        if callable(result):  # --batch
-            return int(result())
-        text, code = (result, 0) if isinstance(result, str | None) else result
-        if text is not None:
-            write(text)  # not inside Typer, which answers a closed pipe with exit code 1
-        return int(code)
-    except DpcalcError as error:
-        return _fail(error, args)
     except ClickException as error:
-        return _fail(_translated(error, args), args)
-    except (KeyboardInterrupt, typer.Abort):
-        _drop_output()
-        return 130
-    except BrokenPipeError:
-        _drop_output()
-        return 0
-    except OSError as error:
-        _drop_output()
-        return _fail(DpcalcError("output", f"cannot write the answer: {error.strerror or error}"), args)
-    except Exception as error:
-        if "DPCALC_DEBUG" in os.environ:
-            raise
-        return _fail(fault(error), args)
+        raise _translated(error, args) from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    if isinstance(result, int):  # of --help
+        return result
+    if callable(result):  # --batch
+        return int(result())
+    text, code = (result, 0) if isinstance(result, str | None) else result
+    if text is not None:
+        write(text)  # not inside Typer, which answers a closed pipe with exit code 1
+    return int(code)
 
 
 def _translated(error: ClickException, args: list[str]) -> DpcalcError:
@@ -285,27 +264,6 @@ def _translated(error: ClickException, args: list[str]) -> DpcalcError:
     return told(error, args)
 
 
-def _fail(error: DpcalcError, args: list[str]) -> int:
-    if _wants_json(args):
-        import json
-
-        text = json.dumps(error.record(), ensure_ascii=False)
-    else:
-        command = f" {args[0]}" if args and args[0] in COMMANDS else ""
-        text = f"dpcalc{command}: {error.line()}"
-    try:
-        sys.stderr.write(text.replace("\n", " ") + "\n")
-    except OSError:
-        return error.exit_code
-    return error.exit_code
-
-
 def _wants_json(args: list[str]) -> bool:
     said = " ".join(args).replace("--format=", "--format ")
     return "--json" in args or "--format json" in said
-
-
-def _drop_output() -> None:
-    """Nothing more can be written: keep the interpreter's own flush at exit silent."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -9,8 +9,10 @@ from functools import lru_cache
 _LONGEST = 200
 _TINY = 1e-300
 _LEAST = 1e-300  # nearer to 0, what is lost on the way is looked at
-_TOKEN = re.compile(r"\s*(?:(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)|([a-z]+)|(\*\*|[-+*/^()]))", re.ASCII)
-_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_DIGITS = r"\d+(?:_\d+)*"  # 10_000 is 10000, as in Python and TOML
+_DECIMAL = rf"(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:[eE][+-]?\d+)?"
+_TOKEN = re.compile(rf"\s*(?:({_DECIMAL})|([a-z]+)|(\*\*|[-+*/^()]))", re.ASCII)
+_PLAIN = re.compile(rf"[+-]?{_DECIMAL}", re.ASCII)
 _FUNCTIONS = {"sqrt": math.sqrt, "log": math.log, "ln": math.log, "exp": math.exp}
 _CONSTANTS = {"pi": math.pi, "e": math.e}
 
@@ -115,7 +117,7 @@ class _Parser:
         self.at += 1
         if kind == "number":
             digits = re.sub(r"[eE].*", "", text)
-            return _nonzero(float(text), float(digits.strip("0.") != ""))
+            return _nonzero(float(text), float(digits.strip("0._") != ""))
         if kind == "name" and text in _CONSTANTS:
             return _CONSTANTS[text]
         if kind == "name" and text in _FUNCTIONS and self._take("("):

@@ -11,10 +11,13 @@ def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
     """Validated, with the defaults filled in, and the switches beside them. Raises DpcalcError naming the option."""
     from dpcalc.errors import DpcalcError
     from dpcalc.params import validate
+    from dpcalc.run import quiet_beside
 
     switches = {name: raw.pop(name) for name, _ in page.switches}
     if switches.get("json") and raw.get("format") not in (None, "json"):
         raise DpcalcError("contradictory", "--json is --format json", "--format")
+    if switches.get("json") and switches.get("quiet"):
+        raise quiet_beside("--json")
     if switches.get("json") and "format" in raw:
         raw["format"] = "json"
     return validate(page, raw).values | switches

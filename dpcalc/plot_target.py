@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.errors import DpcalcError
 from dpcalc.spec import Command
+from dpcalc.standard_streams import report
 
 if TYPE_CHECKING:
     from dpcalc.plot import Plot
@@ -41,16 +43,35 @@ class Target(NamedTuple):
         _say(plot.notes)
         content = draw(plot, _suffix(self.name))
         try:
-            with open(self.name, "wb") as file:
-                file.write(content)
+            _write_whole(os.path.realpath(self.name), content)
         except OSError as error:
             raise _unwritable(self.name, error.strerror or str(error)) from None
-        print(f"plot: {self.name}", file=sys.stderr)
+        report(f"plot: {self.name}")
+
+
+def _write_whole(path: str, content: bytes) -> None:
+    """Writes a file in whole or not at all: beside it, then under its name. Raises OSError, and the old file is as it was."""
+    folder, old = os.path.dirname(path), os.path.exists(path)
+    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):  # a pipe or a device; or no file can be beside it
+        with open(path, "wb") as file:
+            file.write(content)
+        return
+    beside = os.path.join(folder, f".dpcalc-{os.urandom(8).hex()}.tmp")
+    try:
+        with open(beside, "xb") as file:
+            file.write(content)
+        if old:
+            os.chmod(beside, os.stat(path).st_mode & 0o777)
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            os.remove(beside)
+        raise
 
 
 def _say(notes: Iterable[str]) -> None:
     for note in notes:
-        print(f"warning: {note}", file=sys.stderr)
+        report(f"warning: {note}")
 
 
 def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, printed: str | None) -> Target:
@@ -73,8 +94,9 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     try:
         import dpcalc.plot_figure  # noqa: F401
     except ImportError as error:
-        raise DpcalcError("missing", f"a picture needs matplotlib ({error}): pip install 'dpcalc[plot]'; --plot - draws in the terminal "
-                          "without it", "--plot") from None
+        broken = "" if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib" else f" that works ({error})"
+        raise DpcalcError("missing", f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal without it",
+                          "--plot") from None
     return Target(name)
 
 

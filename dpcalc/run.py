@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.spec import Command, Given
+from dpcalc.standard_streams import report
 
 if TYPE_CHECKING:
+    from dpcalc.errors import DpcalcError
     from dpcalc.plot_target import Target
     from dpcalc.rows import Answer
     from dpcalc.sweep import Axis
@@ -69,6 +69,8 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         raise DpcalcError("contradictory", "--json is --format json", "--format")
     if switches["json"]:
         raw["format"] = "json"
+    if switches["quiet"] and raw.get("format"):
+        raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
         where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
         raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
@@ -107,6 +109,13 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     from dpcalc.render import FORMATS
 
     return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
+
+
+def quiet_beside(option: str) -> DpcalcError:
+    """The error for --quiet beside an option that says what to print."""
+    from dpcalc.errors import DpcalcError
+
+    return DpcalcError("contradictory", f"prints the number alone; drop {option} or --quiet", "--quiet")
 
 
 def single(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
@@ -193,9 +202,8 @@ def warnings_of(answer: Answer) -> tuple[str, ...]:
 
 
 def warn(text: str) -> None:
-    """A line on stderr; where that cannot be written, the answer still counts."""
-    with suppress(OSError):
-        print(f"warning: {text}", file=sys.stderr, flush=True)
+    """A line on stderr."""
+    report(f"warning: {text}")
 
 
 def _warn(answer: Answer) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Iterable, Iterator
 from threading import current_thread, main_thread
 from time import monotonic
 from typing import Any, BinaryIO
 
 from dpcalc.errors import DpcalcError
+from dpcalc.standard_streams import report
 
 _CHUNK = 1 << 16
 _PATIENCE = 0.1  # seconds that an answer may wait for others before it is written
@@ -96,14 +96,14 @@ class Told:
         self._prefix, self._known = prefix, set[str]()
 
     def always(self, text: str) -> None:
-        sys.stderr.write(f"{self._prefix}{text}\n")
+        report(f"{self._prefix}{text}")
 
     def once(self, warnings: Iterable[str]) -> None:
         """Each warning once, and of endlessly many different ones the first: a stream may have any number of lines."""
         for text in warnings:
             if text not in self._known and len(self._known) < _MOST_WARNINGS:
                 self._known.add(text)
-                sys.stderr.write(f"warning: {text}\n")
+                report(f"warning: {text}")
 
 
 _MOST_WARNINGS = 20

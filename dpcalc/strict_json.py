@@ -6,6 +6,8 @@ import json
 from math import inf
 from typing import Any
 
+from dpcalc.standard_streams import printable
+
 
 class BadJson(ValueError):
     """Not one JSON value; the message says why. `at_fault` is a token that is no JSON; `place` is where it is in the text, or empty."""
@@ -58,10 +60,5 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=F
 
 
 def dumps(value: Any) -> str:
-    """One line of JSON; escaped throughout where a text holds half a surrogate pair, which is no UTF-8."""
-    text = _encode(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False)
-    return text
+    """One line of JSON, which stays one on a terminal and for any reader of lines: what is not printable is escaped."""
+    return printable(_encode(value))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from math import exp, log
@@ -13,7 +14,10 @@ from dpcalc.spec import Command
 
 _KINDS = {"number", "count", "horizon"}
 _FIXED = {"digits"}
-_MOST = 100_000
+_MOST = 100_000  # points of a sweep
+# One number as people write it. Of counts like 128,256,512, only those whose first group has three digits are a sweep.
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"\d+,\d+", re.ASCII)
 
 
 class Axis(NamedTuple):
@@ -50,7 +54,8 @@ def _is_sweep(quantity: Quantity, text: Any) -> bool:
 
 def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     if ":" not in text:
-        parts = tuple(part.strip() for part in text.split(","))
+        _refuse_separators(quantity, text)
+        parts = tuple(" ".join(part.split()) for part in text.split(","))  # tables show them as they were said, on one line
         if "" in parts:
             raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
         return parts
@@ -71,6 +76,17 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     if quantity.kind in ("count", "horizon"):
         values = list(dict.fromkeys(round(x) for x in values))
     return tuple(values)
+
+
+def _refuse_separators(quantity: Quantity, text: str) -> None:
+    """Refuses 60,123 and 10,000 and 0,05: one number, that would be a sweep in silence."""
+    parts = text.split(",")
+    implausible = any(re.fullmatch("0[0-9]+", part) for part in parts[1:])  # 000 and 05 are no values of a list
+    thousands = _THOUSANDS.fullmatch(text) and (implausible or (quantity.kind in ("count", "horizon") and len(parts[0]) < 3))
+    if thousands or (implausible and _DECIMAL_COMMA.fullmatch(text)):
+        number = ("" if thousands else ".").join(parts)
+        sweep = "" if implausible else f", or '{', '.join(parts)}' with spaces to sweep over {len(parts)} values"
+        raise DpcalcError("not-a-number", f"{text} is not a number; write {number}{sweep}", flag(quantity.name))
 
 
 def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:

@@ -48,6 +48,9 @@ BAD = [
     ("rdp --mechanism laplace --noise-multiplier 2 --delta 1e-5", "--noise-multiplier", 2), ("rdp --noise-multiplier 0 --delta .1", "--noise-multiplier", 2),
     ("convert --from gdp --mu 1", "--to tv", 2), ("convert --from dp --epsilon 1 --delta 0", "--to tv", 2),
     ("rdp --sigma 1 --steps 9007199254740993 --delta 1e-5", "2^53", 2), ("rdp --sigma 1 --delta 1e-400", "below the least positive double", 2),
+    *((f"{line} --sigma 1 --delta 1e-5 -q {how}", f"--quiet: prints the number alone; drop {how} or --quiet", 2)
+      for line in ("rdp", "rdp --batch") for how in ("--json", "--format jsonl")),
+    ("rdp --sigma 1 --delta 1e-5 --quiet --format csv", "drop --format csv or --quiet", 2), ("verify - -q --json", "drop --json or --quiet", 2),
     ("subsample --mechanism laplace --scale 1 --sampling-rate .1 --alpha 2", "--alpha", 2), ("rdp --sigma 1 --alpha 2 --bound gaussian-exact", "--alpha", 2),
 ]
 
@@ -56,7 +59,9 @@ BAD = [
 def test_bad_input_is_one_line(line, says, code, cli):
     done = cli(*line.split())
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
-    assert done.stderr.count("\n") == 1 and says in done.stderr and "Traceback" not in done.stderr and "fault of dpcalc" not in done.stderr
+    told = json.loads(done.stderr)["error"] if "-q --json" in line or "-q --format json" in line else {}
+    text = f"{told['option']}: {told['message']}" if told else done.stderr
+    assert done.stderr.count("\n") == 1 and says in text and "Traceback" not in done.stderr and "fault of dpcalc" not in done.stderr
 
 
 def test_errors_as_json(cli):
@@ -70,3 +75,35 @@ def test_errors_as_json(cli):
 def test_unreachable_budget_says_the_best(cli):
     done = cli("rdp", "--sigma", "0.01", "--epsilon", "1", "--delta", "1e-5", "--solve", "steps")
     assert done.returncode == 3 and "best reachable" in done.stderr
+
+
+CONTROL = "\x1b[31m\x07\x7f\x9b2J\x85\u2028\u2029\u202e\u2066\u200b\ufeff"
+UNPRINTABLE = {c for c in CONTROL if not c.isprintable()}
+TEXT = f"a{CONTROL}z"
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+@pytest.mark.parametrize("args, stdin", [
+    (("rdp", "--sigma", TEXT, "--delta", "1e-5"), ""), ((TEXT,), ""), (("rdp", f"--{TEXT}"), ""), (("rdp", TEXT), ""), (("rdp", f"-{TEXT}"), ""),
+    (("rdp", "--sigma", "1", "--delta", "1e-5", "--bound", TEXT), ""), (("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", f"/{TEXT}/a.svg"), ""),
+    (("convert", TEXT, "--delta", "1e-5"), ""), (("explain", TEXT), ""), (("schema", TEXT), ""), (("verify", TEXT), ""),
+    (("convert", "-", "--delta", "1e-5"), json.dumps({"kind": TEXT})), (("convert", "-", "--delta", "1e-5"), json.dumps({TEXT: 1})),
+    (("verify", "-"), json.dumps({"schema": TEXT})), (("compare", "--run", "-"), json.dumps({TEXT: 1})), (("compare", "--run", "-"), f'{TEXT} = "'),
+    (("rdp", "--batch"), json.dumps({"sigma": TEXT})), (("rdp", "--batch"), json.dumps({TEXT: 1}, ensure_ascii=False)),
+    (("rdp", "--batch"), json.dumps({"error": {"message": TEXT}, "id": TEXT}, ensure_ascii=False))], ids=lambda x: ascii(x)[:30])
+def test_no_control_character_reaches_the_terminal(args, stdin, form, cli):
+    done = cli(*args, *form, stdin=stdin)
+    assert done.returncode != 0 and done.stdout + done.stderr
+    assert not UNPRINTABLE & set(done.stdout + done.stderr)
+    if form and args[0] not in ("explain", "schema", "verify", "-" + TEXT):
+        json.loads(done.stderr or done.stdout)
+
+
+def test_what_is_escaped_in_json_is_the_same_text(cli):
+    done = cli("rdp", "--batch", "--delta", "1e-5", stdin=json.dumps({"sigma": 1, "id": TEXT}, ensure_ascii=False))
+    assert json.loads(done.stdout)["id"] == TEXT and not UNPRINTABLE & set(done.stdout)
+
+
+def test_a_name_of_a_file_is_one_line_without_control_characters(cli, tmp_path):
+    done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / f"{TEXT}\n.svg")
+    assert done.returncode == 0 and done.stderr.count("\n") == 1 and not UNPRINTABLE & set(done.stderr)

@@ -46,20 +46,23 @@ def test_pipe_through_three_commands():
     assert piped["adjacency"] == "add-remove"
 
 
-def test_closed_pipe_is_silent():
-    done = subprocess.run(["bash", "-c", f"set -o pipefail; {SCRIPT} rdp --sigma 1 --delta 1e-5 --json | true; echo ${{PIPESTATUS[0]}}"],
+@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5 --json", "--version"])
+def test_closed_pipe_is_silent(line):
+    done = subprocess.run(["bash", "-c", f"set -o pipefail; {SCRIPT} {line} | true; echo ${{PIPESTATUS[0]}}"],
                           capture_output=True, text=True)
     assert done.stderr == "" and done.stdout.strip() in ("0", "141")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
-def test_full_disk_is_one_line():
+@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "--version", "-V", "--help"])
+def test_full_disk_is_one_line(line):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([SCRIPT, "rdp", "--sigma", "1", "--delta", "1e-5"], stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode != 0 and done.stderr.count("\n") == 1 and "space" in done.stderr
+        done = subprocess.run([SCRIPT, *line.split()], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "cannot write the answer: No space" in done.stderr
 
 
-@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --sigma 1,2 --delta 1e-5 --json", "bounds", "rdp --delta 1e-5 --batch", "--help"])
+@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --sigma 1,2 --delta 1e-5 --json", "bounds", "rdp --delta 1e-5 --batch", "--help",
+                                  "--version", "-V"])
 def test_closed_output_is_one_line(line):
     done = subprocess.run(["bash", "-c", f"{SCRIPT} {line} >&-"], input='{"sigma": 1}', capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.count("\n") == 1

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import struct
+import subprocess
+import sys
 
 import pytest
 from plotted import LAPLACE, swept
@@ -112,10 +114,58 @@ def test_a_directory_is_no_file_and_json_says_so_too(cli, tmp_path):
     assert json.loads(done.stderr)["error"]["option"] == "--plot" and "is a directory" in done.stderr and done.stdout == ""
 
 
-def test_without_matplotlib_the_extra_is_named(cli, tmp_path):
+def test_without_matplotlib_it_is_named(cli, tmp_path):
     (tmp_path / "matplotlib").mkdir()
     (tmp_path / "matplotlib" / "__init__.py").write_text("raise ImportError('no matplotlib here')")
     env = {**os.environ, "PYTHONPATH": str(tmp_path)}
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / "a.svg", env=env)
-    assert done.returncode == 2 and "pip install 'dpcalc[plot]'" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
+    assert done.returncode == 2 and "--plot: needs matplotlib that works (no matplotlib here): pip install matplotlib" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
     assert cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", "-", env=env).returncode == 0
+    code = "import sys; sys.modules['matplotlib'] = None; from dpcalc.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run([sys.executable, "-c", code, "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", str(tmp_path / "a.svg")],
+                          capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith("dpcalc rdp: --plot: needs matplotlib: pip install matplotlib; ")
+
+
+# --- the old picture -------------------------------------------------------------------------------------------------
+
+FAILING = """
+import os, signal, sys
+from dpcalc.cli import main
+{break_it}
+sys.exit(main(sys.argv[1:]))
+"""
+FULL = """
+import resource
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"""
+INTERRUPTED = """
+import dpcalc.plot_target as target
+def interrupted(*_): raise KeyboardInterrupt
+os.replace = interrupted"""
+UNDRAWN = """
+import dpcalc.plot_figure
+def fails(*_): raise OSError("no fonts")
+dpcalc.plot_figure.draw = fails"""
+
+
+@pytest.mark.parametrize("break_it, code", [(FULL, 2), (INTERRUPTED, 130), (UNDRAWN, 2)], ids=["full", "interrupted", "undrawn"])
+@pytest.mark.parametrize("old", [b"the old picture", None])
+def test_a_plot_that_fails_leaves_the_folder_as_it_was(break_it, code, old, tmp_path):
+    path = tmp_path / "a.svg"
+    if old:
+        path.write_bytes(old)
+    done = subprocess.run([sys.executable, "-c", FAILING.format(break_it=break_it), "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", str(path)],
+                          capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (code, "") and done.stderr.count("\n") == (code == 2) and "fault" not in done.stderr
+    assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == ({"a.svg": old} if old else {})
+
+
+def test_a_new_picture_has_the_rights_and_the_place_of_the_old_one(cli, tmp_path):
+    real, link = tmp_path / "real.svg", tmp_path / "link.svg"
+    real.write_bytes(b"old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    assert cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", link).returncode == 0
+    assert link.is_symlink() and real.read_bytes().startswith(b"<?xml") and real.stat().st_mode & 0o777 == 0o640
+    assert len(list(tmp_path.iterdir())) == 2

@@ -31,7 +31,7 @@ def test_files_say_the_same_as_options(tmp_path, cli):
     for path in (toml, js):
         assert record(COMMAND.answer(validate(COMMAND, {"run": str(path)}))) == json.loads(expected)
     assert cli("compare", "--run", "-", "--json", stdin=js.read_text()).stdout == expected
-    swept = cli("compare", "--run", "-", "--steps", "5,500", "-q", stdin=TOML).stdout.split()
+    swept = cli("compare", "--run", "-", "--steps", "5, 500", "-q", stdin=TOML).stdout.split()
     assert float(swept[1]) == json.loads(expected)["result"]["epsilon"] > float(swept[0])
 
 

@@ -62,3 +62,30 @@ def test_table_has_a_column_a_bound(cli):
     text = cli("rdp", "--sigma", "1,2", "--delta", "1e-5").stdout
     head, _, first, *_ = text.splitlines()
     assert head.split()[:3] == ["σ", "ε", "gaussian-exact"] and first.split()[:3] == ["1", "4.37718", "4.37718"]
+
+
+@pytest.mark.parametrize("line, text, write", [
+    ("rdp --sigma 9 --delta 1e-5 --steps", "60,123", "write 60123, or '60, 123' with spaces to sweep over 2 values"),
+    ("subsample --batch-size 2 --steps 3 --sigma 9 --delta 1e-5 --n", "1,234,567", "write 1234567, or '1, 234, 567' with"),
+    ("rdp --sigma 9 --delta 1e-5 --steps", "10,000", "10,000 is not a number; write 10000\n"),
+    ("rdp --sigma 9 --delta 1e-5 --steps", "100,000", "write 100000\n"), ("rdp --delta 1e-5 --sigma", "1,050", "write 1050\n"),
+    ("rdp --delta 1e-5 --sigma", "0,05", "write 0.05\n")])
+def test_one_number_with_separators_is_no_sweep(cli, line, text, write):
+    done = cli(*line.split(), text)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert f"{line.split()[-1]}: {text} is not a number; " in done.stderr and write in done.stderr
+
+
+@pytest.mark.parametrize("option, text, values", [
+    ("--steps", "60, 123", [60, 123]), ("--steps", "128,256,512", [128, 256, 512]), ("--steps", "10,20", [10, 20]), ("--steps", "10_000,20_000", [10_000, 20_000]),
+    ("--sensitivity", "1,100", [1, 100]), ("--delta", "0,.5", [0, 0.5])])
+def test_what_is_plausible_as_values_is_a_sweep(cli, option, text, values):
+    rest = {"--sigma": "1e4", "--steps": "1", "--epsilon": "1e-3"} | {option: text}
+    if option == "--delta":
+        rest = {"--mechanism": "laplace", "--scale": "2", option: text}
+    rows = json.loads(cli("rdp", *(word for pair in rest.items() for word in pair), "--json").stdout)
+    assert [r["parameters"][option[2:]] for r in rows] == values
+
+
+def test_values_stand_on_one_line_of_the_table(cli):
+    assert cli("rdp", "--sigma", "1 +\x0b\n 2,3", "--delta", "1e-5").stdout == cli("rdp", "--sigma", "1 + 2,3", "--delta", "1e-5").stdout

@@ -73,7 +73,7 @@ def _by_digits(claim: Claim) -> Decision:
     try:
         slack, exact = claim.slack(mp), claim.exact(mp)
     except OverflowError:
-        raise Unchecked(f"so small a number is beyond {DIGITS}-digit arithmetic; pip install 'dpcalc[certify]' checks it in ball "
+        raise Unchecked(f"so small a number is beyond {DIGITS}-digit arithmetic; pip install python-flint checks it in ball "
                         "arithmetic") from None
     value = float(exact)
     return Decision(bool(slack >= -MARGIN * max(abs(exact), mp.mpf(10) ** -400)), (value, value), BETWEEN)

@@ -39,7 +39,7 @@ class Lowered(NamedTuple):
 def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, claimed: float) -> Any:
     """Surely not above δ at ε: of the direction that the witness names, or of the other, where that one does not reach what is claimed."""
     if not hasattr(mp, "arb"):
-        raise Unchecked("lower ends need ball arithmetic: pip install 'dpcalc[certify]'")
+        raise Unchecked("lower ends need python-flint: pip install python-flint")
     added = bool(given.get("reversed"))
     own, other = (tuple((use._replace(added=side and not use.symmetric), count) for use, count in parts) for side in (added, not added))
     infinite = [_infinite(mp, some) for some in (own, other)]

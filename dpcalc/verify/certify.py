@@ -20,7 +20,7 @@ _COMPOSED = (1e-6, 1e-3)
 def certified(answer: Answer) -> Answer:
     """The answer with `certified`. Raises DpcalcError without python-flint, NoSolution where the headline cannot be proven so."""
     if not certifying():
-        raise DpcalcError("missing-extra", "needs ball arithmetic: pip install 'dpcalc[certify]'", "--certify")
+        raise DpcalcError("missing-extra", "needs python-flint: pip install python-flint", "--certify")
     if not answer.rows:
         raise DpcalcError("unneeded", "there is no number to certify without a question", "--certify")
     asked = replay(json.loads(json.dumps(record(answer))))  # with the parameters that its bounds read

@@ -47,7 +47,7 @@ def _delta_of_walks(mp: Any, epsilon: float, params: Mapping[str, Any]) -> Any:
 
 def _needs_balls(mp: Any) -> None:
     if not hasattr(mp, "arb"):
-        raise Unchecked("many steps of the runs need ball arithmetic: pip install 'dpcalc[certify]'")
+        raise Unchecked("many steps of the runs need python-flint: pip install python-flint")
 
 
 def _thresholds(mp: Any, pair: Pair, grown: Any) -> tuple[Any, ...]:
