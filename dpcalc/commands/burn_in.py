@@ -219,11 +219,13 @@ def _assumed(found: tuple[Row, ...]) -> dict[str, str]:
     return {row.route.bound.name: _SHORT[row.route.bound.name] for row in found if row.route.bound.name in _SHORT}
 
 
+_LAST = ("convex, β-smooth, L-Lipschitz losses, diameter D; w₀ and K do not depend on the data; "
+         "only the last iterate is released")
 _SHORT = {
     "composition": "gradients of at most L; all T iterates may be released",
     "composition-profile": "gradients of at most L; all T iterates may be released",
-    "burn-in-rdp": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
-    "burn-in-profile": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
+    "burn-in-rdp": _LAST,
+    "burn-in-profile": _LAST,
     "iteration": "the same, and full batches or a fixed order",
     "iteration-schedule": "the same, and the record's steps given by the schedule",
     "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
@@ -239,7 +241,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "burn-in",
-    "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps",
+    "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps. "
+    "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.N, RUN),
         Option(q.BATCH_SIZE._replace(safer=+1, help="records in a batch, whose mean gradient is used"), RUN),

@@ -100,7 +100,8 @@ def _comparison(params: Mapping[str, Any]) -> str:
 
 COMMAND = Command(
     "noise-feedback",
-    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs",
+    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs. "
+    "The first iterate must not depend on the data",
     (
         Option(q.CURVATURE, RUN),
         Option(q.LEARNING_RATE._replace(safer=0), RUN),

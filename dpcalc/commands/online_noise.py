@@ -233,7 +233,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "online-noise",
-    "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
+    "Privacy of the last iterate of noisy SGD over a stream, with noise that decays. "
+    "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
         Option(q.C1, MECHANISM),

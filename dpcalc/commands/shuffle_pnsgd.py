@@ -315,7 +315,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "shuffle-pnsgd",
-    "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order",
+    "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order. "
+    "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
         Option(q.SIGMA, MECHANISM),
