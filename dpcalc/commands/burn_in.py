@@ -10,6 +10,7 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
+    from dpcalc.one_record import OneRecord
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
 
@@ -45,8 +46,9 @@ def answer(given: Given) -> Answer:
     head = found[0]
     always = {"strong_convexity", "order", "epsilon", "delta", "alpha", "rdp"}
     shown = {k: v for k, v in {**given.values, **_said(given)}.items() if k in (used & given.provided) | always}
-    return Answer("burn-in", question, shown, found, _guarantee(question, head), "replace-one", "last iterate",
-                  _notes(given, values, found), _companions(values, question, found), options=_said(given))
+    of, worst, only = _one_record(values, question, head)
+    return Answer("burn-in", question, shown, found, {**_guarantee(question, head), **of}, "replace-one", "last iterate",
+                  _notes(given, values, found), {**_companions(values, question, found), **worst}, only=only, options=_said(given))
 
 
 def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
@@ -202,6 +204,23 @@ def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> t
         flat = f"all T = {steps} steps count: the run is shorter than its burn-in"
     assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
     return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *_batches(given, values))
+
+
+def _one_record(values: Mapping[str, Any], question: Question,
+                head: Row) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
+    """For the guarantee, the companions and the headline, where it is about the records of one batch of a fixed order, or of some steps."""
+    from dpcalc.last_iterate import value_of_worst
+    from dpcalc.one_record import OneRecord
+
+    steps, index = values.get("steps_as_said"), values.get("index")
+    if steps and not all(uses for _, _, uses in steps):
+        return {}, {}, OneRecord("for records used only at the steps that the schedule says")
+    if index is None:
+        return {}, {}, None
+    params = _derive(values)
+    worst = (params["iterations"] - 1) % params["period"] + 1
+    numbers, only = value_of_worst(head, {**params, "last": 1}, question, index, worst, "batch")
+    return {"index": [index]}, numbers, only
 
 
 def _batches(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
