@@ -7,7 +7,7 @@ from math import exp, inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
-from dpcalc.errors import DpcalcError, NoSolution, OutOfScope, flag
+from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.numbers import human, human_log, human_probability, plain
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.one_record import OneRecord, for_one
@@ -146,6 +146,8 @@ def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tu
             continue
         try:
             return rows(question, ways, meant)
+        except EveryValueMeets:
+            raise
         except (OutOfScope, NoSolution) as reason:
             why.append(reason)
     raise why[0]

@@ -23,7 +23,7 @@ _FRESH = "batches are drawn afresh at every step; batches cut from a shuffled ep
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
     from dpcalc.answering import rows
-    from dpcalc.errors import NoSolution
+    from dpcalc.errors import EveryValueMeets, NoSolution
     from dpcalc.question import asked
     from dpcalc.rows import Answer
 
@@ -38,6 +38,8 @@ def answer(given: Given) -> Answer:
     _check(given.values)
     try:
         found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
+    except EveryValueMeets:
+        raise
     except NoSolution:
         found = _by_full_batch(given, question)  # whose reason is the better one
         if not found:

@@ -25,7 +25,7 @@ _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
     from dpcalc.answering import rows
-    from dpcalc.errors import NoSolution, OutOfScope
+    from dpcalc.errors import EveryValueMeets, NoSolution, OutOfScope
     from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes
     from dpcalc.rows import Answer
 
@@ -45,6 +45,8 @@ def answer(given: Given) -> Answer:
     try:
         found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
                               lambda asked, some, names: rows(some, given.values, _derive, asked, names))
+    except EveryValueMeets:
+        raise
     except (NoSolution, OutOfScope):
         if unknown != "epochs" or partial or not (found := _of_one_epoch(given, question, entries, named)):
             raise
