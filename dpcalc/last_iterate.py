@@ -246,8 +246,8 @@ def told_log(result: Mapping[str, float]) -> float:
 
 def beside_worst(params: Params, worst: float, log_delta: float, epsilon: float, head: Row,
                  question: Question) -> tuple[dict[str, float], OneRecord]:
-    """The worst index with its δ at ε, and where ε is asked for its ε, as companions and in words: not below that of the record asked
-    about, told more roughly at times. An ε that was not given but found is told to a few digits."""
+    """The worst index with its δ at ε (of a solution, the budget's), and where ε is asked for its ε, as companions and in words: not below
+    that of the record asked about, told more roughly at times. An ε that was not given but found is told to a few digits."""
     from dpcalc.evaluate import delta_result
 
     result, own = delta_result(min(0.0, log_delta), epsilon), head.result
@@ -257,7 +257,7 @@ def beside_worst(params: Params, worst: float, log_delta: float, epsilon: float,
     numbers = {"worst_index": worst, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
     at = plain(epsilon) if epsilon in (question.epsilon, question.target) else human(epsilon)
     said = f"δ = {delta}" if question.asks == "delta" else f"δ = {delta} at ε = {at}"
-    if question.asks == "epsilon" and (found := _worst_epsilon(params, worst, head, question)) is not None:
+    if question.asks == "epsilon" and not question.unknown and (found := _worst_epsilon(params, worst, head, question)) is not None:
         numbers["worst_epsilon"] = found
         said = f"ε = {human(found)}"
     return numbers, for_one(params["index"], worst, said)

@@ -68,9 +68,9 @@ def test_quiet_warns_and_a_table_does_not_say_it_twice():
 def test_a_solution_says_what_the_worst_record_has():
     run = f"shuffle-pnsgd {RUN} --n 100 --index 20 --delta 1e-3"
     found, _ = asked(f"{run} --epsilon 1 --solve sigma")
-    there, _ = asked(f"{run} --sigma {found['result']['sigma']!r}".replace("--index 20", "--index 100"))
-    assert found["result"]["worst_epsilon"] == pytest.approx(there["result"]["epsilon"], rel=1e-9)
-    assert found["result"]["worst_epsilon"] > 1
+    there, _ = asked(f"{run} --sigma {found['result']['sigma']!r} --epsilon 1".replace("--index 20 --delta 1e-3", "--index 100"))
+    assert found["result"]["worst_delta"] == pytest.approx(there["result"]["delta"], rel=1e-9) and there["result"]["delta"] > 1e-3
+    assert found["notes"][0].endswith(" at ε = 1") and "the worst record, 100, has δ = " in found["notes"][0]
 
 
 def test_of_rdp_values():
