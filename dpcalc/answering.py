@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.errors import DpcalcError, NoSolution, OutOfScope
+from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics import work
@@ -22,6 +22,9 @@ ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the comman
 RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)  # rows of a verified record
 
 _FAR_ABOVE = 2.0  # times the budget
+_SIZES = frozenset({"sigma", "scale", "sensitivity", "mu", "rho"})  # any positive number makes sense: the loss depends on a ratio with them
+_DOUBLES = (5e-324, 1.7976931348623157e308)  # every positive double
+_NEXT_TO_END = 1e-4  # relative: as near to the end of a range a solution may stop that is the end itself
 
 
 def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,
@@ -62,8 +65,8 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question), asked.index(row.route)))
     head = ranked[0]
-    reach = _at_the_end(head, question) or _beyond(head, given, derive, question)
-    return (head._replace(notes=head.notes + skipped + reach), *ranked[1:])
+    _check_range(head, given, derive, question)
+    return (head._replace(notes=head.notes + skipped + _reach(head, given, derive, question)), *ranked[1:])
 
 
 def _beside_the_point(found: list[Row], named: tuple[str, ...]) -> bool:
@@ -71,36 +74,53 @@ def _beside_the_point(found: list[Row], named: tuple[str, ...]) -> bool:
     return not any(row.route.bound.status == "proven" or {t.name for t in row.route.theorems} & set(named) for row in found)
 
 
-def _at_the_end(head: Row, question: Question) -> tuple[str, ...]:
-    """Said where the best value of the unknown is only the end of the range that was looked through."""
+def _searched(route: Route, given: Params, question: Question) -> Quantity:
+    """The unknown with the range in which a route looks for it: a closed form has an answer at every size of the noise. (A conversion has
+    none: its orders are bounded.)"""
+    unknown = question.unknown
+    assert unknown is not None
+    if unknown.name not in _SIZES or route.conversion or not route.bound.is_closed_form or _solved_by_composition(route, given, question):
+        return unknown
+    return unknown._replace(search=_DOUBLES)
+
+
+def _check_range(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
+    """Raises EveryValueMeets where the best value of the unknown is only the end of the range that was searched. The least count is a value
+    of its own: there is nothing below one record."""
+    if question.unknown is None or question.unknown.uneven:
+        return
+    unknown = _searched(head.route, given, question)
+    (low, high), x = unknown.search, head.result[unknown.name]
+    end = low if unknown.safer > 0 else high
+    if low == high or (unknown.kind == "count" and (end == low or x != end)) or abs(x - end) > _NEXT_TO_END * end:
+        return
+    if x == end or _meets_at(end, head, given, derive, question):
+        values = f"every value of {unknown.option} from {human(low)} to {human(high, upward=False)}"
+        raise EveryValueMeets("no-solution", f"{values} meets the budget by {head.route.label}, and none just meets it", "--solve")
+
+
+def _meets_at(x: float, head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> bool:
+    """Whether a value of the unknown meets the budget by the bound of the headline."""
+    assert question.unknown is not None and question.target is not None
+    try:
+        params = derive({**given, question.unknown.name: x})
+        if _seems_far_above(head.route.bound, params, question):
+            return False
+        return evaluate(head.route, params, question).result[question.asks] <= question.target
+    except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
+        return False
+
+
+def _reach(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[str, ...]:
+    """Said of what else meets the budget: of a loss that may rise and fall, and of a parameter that people might choose on either side."""
     unknown = question.unknown
     if unknown is None:
         return ()
     if unknown.uneven:
         return (f"the loss may rise and fall with {unknown.option}: this is the largest one found that meets the budget, and smaller ones "
                 "may not",)
-    low, high = unknown.search
-    end = low if unknown.safer > 0 else high
-    count = unknown.kind == "count"
-    if (count and end == 1) or low == high or abs(head.result[unknown.name] - end) > (0 if count else 1e-4 * abs(end)):
-        return ()
-    return (f"every {unknown.option} from {human(low)} to {human(high, upward=False)}, the range looked through, meets the budget",)
-
-
-def _beyond(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[str, ...]:
-    """Said of a parameter that people might choose on either side: whether the end of the range on the safe one meets the budget too."""
-    unknown, target = question.unknown, question.target
-    if unknown is None or not unknown.both or target is None:
-        return ()
     end = unknown.search[1] if unknown.safer > 0 else unknown.search[0]
-    try:
-        params = derive({**given, unknown.name: end})
-        if _seems_far_above(head.route.bound, params, question):
-            return ()
-        there = evaluate(head.route, params, question).result[question.asks]
-    except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
-        return ()
-    if there > target:
+    if not unknown.both or not _meets_at(end, head, given, derive, question):
         return ()
     return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
 
@@ -133,6 +153,7 @@ def _answered(route: Route, given: Params, derive: Callable[[Params], Params], q
     unknown = question.unknown
     if not unknown:
         return evaluate(route, derive(given), question)
+    question = question._replace(unknown=_searched(route, given, question))
     if unknown.kind == "count" and unknown.search[0] > 1:
         return _counted(route, given, derive, question, known)
     return _solved(route, given, derive, question, known)

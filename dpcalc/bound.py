@@ -76,3 +76,8 @@ class Bound(NamedTuple):
     mu_exact: Callable[..., Any] | None = None  # (mp, *params) → the same at high precision
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
     search: Callable[..., dict[str, Any]] | None = None
+
+    @property
+    def is_closed_form(self) -> bool:
+        """Whether a value is one evaluation of a formula, without a search or a sum over records."""
+        return self.coarse is None and self.search is None and self.blocks is None and self.one is None and not self.margin

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from dpcalc.answering import ASKED_BY
-from dpcalc.errors import DpcalcError, NoSolution, OutOfScope, flag
+from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.numbers import plain
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.question import Question
@@ -42,6 +42,8 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], asked: Aske
         if not bounds:
             continue
         answer = _ask(reading, run, bounds, _question(question, run), asked)
+        if isinstance(answer, EveryValueMeets) and reading.adjacency == run.adjacency:
+            raise answer
         if isinstance(answer, DpcalcError):
             failed += [(99, name, answer.message) for name in bounds]
             error = error or (answer if reading.adjacency == run.adjacency else None)

@@ -43,6 +43,10 @@ class NoSolution(DpcalcError):
         return NoSolution(nearest.code, f"{nearest.message}: {text}", nearest.option) if text else nearest
 
 
+class EveryValueMeets(NoSolution):
+    """Every value of the range that was searched meets the budget: there is none that just meets it."""
+
+
 class OutOfScope(DpcalcError):
     """A theorem does not cover these parameters: silent when it was only one of several, an error when named."""
 

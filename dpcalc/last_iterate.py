@@ -7,9 +7,10 @@ from math import exp, inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
-from dpcalc.errors import DpcalcError, NoSolution, OutOfScope, flag
+from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.numbers import human, human_log, human_probability, plain
 from dpcalc.numerics.elementary import exp_or_zero
+from dpcalc.one_record import OneRecord, for_one
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.routes import converted
@@ -145,6 +146,8 @@ def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tu
             continue
         try:
             return rows(question, ways, meant)
+        except EveryValueMeets:
+            raise
         except (OutOfScope, NoSolution) as reason:
             why.append(reason)
     raise why[0]
@@ -184,13 +187,6 @@ def check_place(given: Given) -> None:
     if (given["dimension"] or 1) > 1:
         raise DpcalcError("out-of-range", f"{given['dimension']}: Theorem 1 (Sordello et al. 2021) covers Laplace noise on an "
                           "interval only, dimension 1", "--dimension")
-
-
-def warnings(n: float, question: Question, found: Sequence[Row]) -> tuple[str, ...]:
-    delta = found[0].result.get("delta", question.delta)
-    if delta is None or delta * n < 1 or n == inf:
-        return ()
-    return (f"δ = {human(delta)} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
 
 
 _LEVEL = {"gaussian": "σ is the standard deviation", "laplace": "v is the scale"}
@@ -248,18 +244,59 @@ def told_log(result: Mapping[str, float]) -> float:
     return result["log_delta"] if "log_delta" in result else log(result["delta"]) if result["delta"] > 0 else -inf
 
 
-def beside_worst(index: float, log_delta: float, epsilon: float, what: str, head: Row, question: Question) -> tuple[dict[str, float], str]:
-    """The worst index and its δ, as companions and in words: not below that of the record asked about, told more roughly at times. An ε
-    that was not given but found is told to a few digits."""
+def beside_worst(params: Params, worst: float, log_delta: float, epsilon: float, head: Row,
+                 question: Question) -> tuple[dict[str, float], OneRecord]:
+    """The worst index with its δ at ε (of a solution, the budget's), and where ε is asked for its ε, as companions and in words: not below
+    that of the record asked about, told more roughly at times. An ε that was not given but found is told to a few digits."""
     from dpcalc.evaluate import delta_result
 
     result, own = delta_result(min(0.0, log_delta), epsilon), head.result
     if 0 < epsilon == own.get("epsilon") and (told := told_log(own)) > log_delta:
         result = {"delta": own["delta"], "log_delta": told}
     delta = human_probability(result["delta"], result["log_delta"])
-    numbers = {"worst_index": index, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
+    numbers = {"worst_index": worst, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
     at = plain(epsilon) if epsilon in (question.epsilon, question.target) else human(epsilon)
-    return numbers, f"{what}: δ = {delta} at ε = {at}"
+    said = f"δ = {delta}" if question.asks == "delta" else f"δ = {delta} at ε = {at}"
+    if question.asks == "epsilon" and not question.unknown and (found := _worst_epsilon(params, worst, head, question)) is not None:
+        numbers["worst_epsilon"] = found
+        said = f"ε = {human(found)}"
+    return numbers, for_one(params["index"], worst, said)
+
+
+def _worst_epsilon(params: Params, worst: float, head: Row, question: Question) -> float | None:
+    """ε of the worst record at the δ that is asked about; None where the worst one depends on ε, or there is no such ε."""
+    from dpcalc.evaluate import evaluate
+    from dpcalc.numerics.invert import Unreachable
+
+    if worst == params["index"]:
+        return head.result["epsilon"]
+    if worst == inf or _depends_on_epsilon(params):
+        return None
+    try:
+        found = evaluate(head.route, {**params, "index": int(worst)}, question).result["epsilon"]
+    except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
+        return None
+    return max(found, head.result["epsilon"])
+
+
+def _depends_on_epsilon(params: Params) -> bool:
+    """Whether another record may be the worst one at another ε: where the noise of every step is given by itself."""
+    from dpcalc.bounds.online.levels import Listed
+
+    return isinstance(params.get("levels"), Listed)
+
+
+def value_of_worst(head: Row, params: Params, question: Question, index: int, worst: int,
+                   what: str = "record") -> tuple[dict[str, float], OneRecord]:
+    """What is asked, or at a solution the ε at the budget's δ, by the bound of the headline for the worst record, whose `params` these
+    are: as companions and in words."""
+    from dpcalc.evaluate import evaluate
+    from dpcalc.render import symbol
+
+    asks = question.asks
+    result = evaluate(head.route, params, question._replace(unknown=None, target=None)).result
+    value = human_probability(result["delta"], result["log_delta"]) if asks == "delta" else human(result[asks])
+    return {"worst_index": worst, f"worst_{asks}": result[asks]}, for_one(index, worst, f"{symbol(asks)} = {value}", what)
 
 
 def limit_delta(log_limit: float) -> float:

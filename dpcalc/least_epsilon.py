@@ -7,10 +7,13 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
-from dpcalc.numbers import human_probability
+from dpcalc.numbers import human_claimed, human_probability
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Never, Unreachable, least
 from dpcalc.numerics.work import remembered
+
+_TINY = 1e-300  # below, a δ is written from its logarithm
+_DOUBLES = 1e-14  # relative: the rounding of logarithms and exponentials on the way
 
 
 def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
@@ -19,7 +22,7 @@ def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: i
         return _known(bound, log_delta, tuple(own.items())) if bound.coarse else _found(bound, log_delta, own)
     except Never as e:
         name = bound.name if epochs == 1 else f"{bound.name}-basic"
-        raise no_epsilon(name, float(bound.value(e.at, **own)) + log(epochs)) from None
+        raise no_epsilon(name, float(bound.value(e.at, **own)) + log(epochs), bound.rtol) from None
 
 
 @remembered(16)
@@ -39,8 +42,9 @@ def _least(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
         raise Never(e.at, e.gap) from None
 
 
-def no_epsilon(name: str, best: float, what: str = "the best reachable is") -> OutOfScope:
-    """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below."""
+def no_epsilon(name: str, best: float, rtol: float, what: str = "the best reachable is") -> OutOfScope:
+    """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below, computed to rtol·max(1, |log δ|)."""
     least = min(best, 0.0)
-    told = human_probability(exp_or_zero(least), least)
+    delta = exp_or_zero(least)
+    told = human_claimed(delta, rtol * max(1.0, -least) + _DOUBLES) if delta > _TINY else human_probability(delta, least)
     return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {told}", "--delta")

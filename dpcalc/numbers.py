@@ -155,6 +155,13 @@ def human(x: float, digits: int = 6, upward: bool = True) -> str:
     return f"{mantissa}e{exponent:+03d}"
 
 
+def human_claimed(x: float, rtol: float) -> str:
+    """A number that is computed from above, to `rtol` of itself: the short decimal next below it, where it may be just that, else as
+    `human` has it."""
+    short = float(f"{x:.6g}") if math.isfinite(x) else x
+    return human(short if short <= x <= short * (1 + rtol) else x)
+
+
 def plain(x: float) -> str:
     """A number as a person gave it: short where that is exact, else in full."""
     short = f"{x:g}"

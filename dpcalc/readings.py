@@ -137,6 +137,11 @@ def _set(run: Run) -> str:
     return "a convex set of diameter D" if run.diameter is not None else f"no constraint set (two runs stay within {plain(_diameter(run))})"
 
 
+def _start(run: Run) -> str:
+    """In short, what `bounds/start.py` states."""
+    return f"w₀ {'does' if run.diameter is None else 'and the set do'} not depend on the data"
+
+
 def _loss(run: Run) -> str:
     strength = "ρ-strongly convex" if run.strong_convexity else "convex"
     return f"{strength}, β-smooth, L-Lipschitz losses"
@@ -147,11 +152,12 @@ def _composed(how: str) -> Callable[[Run], str]:
 
 
 def _last(how: str) -> Callable[[Run], str]:
-    return lambda run: f"{_loss(run)}; {_set(run)}; {how}; only the last iterate is released"
+    return lambda run: f"{_loss(run)}; {_set(run)}; {_start(run)}; {how}; only the last iterate is released"
 
 
 def _of_pass(run: Run) -> str:
-    return "only the last iterate is released" if run.steps == run.in_pass else "at most the last iterate of every pass is released"
+    released = "only the last iterate is released" if run.steps == run.in_pass else "at most the last iterate of every pass is released"
+    return f"{_start(run)}; {released}"
 
 
 def _shuffled_set(run: Run) -> str:

@@ -115,7 +115,13 @@ def headline(answer: Answer) -> str:
     text = f"{_SYMBOLS[asked]} = {shown(answer, asked, head)}"
     rest = _CONDITIONS[answer.question.asks if answer.question.unknown is None else "budget"](answer)
     status = head.route.bound.status
-    return f"{text}{rest} ({head.route.label}{'' if status == 'proven' else ', ' + status})"
+    only = f", {answer.only.text}" if answer.only else ""
+    return f"{text}{rest} ({head.route.label}{'' if status == 'proven' else ', ' + status}){only}"
+
+
+def in_headline(answer: Answer, note: str) -> bool:
+    """Whether a table has said it already."""
+    return answer.only is not None and note == answer.only.text
 
 
 def _budget(answer: Answer) -> str:
@@ -183,7 +189,8 @@ _LEFT = _WORDS | {"bound", "status", "neighbours"}
 def as_table(answer: Answer, explain: bool) -> str:
     """The headline, the table, and what it assumes; plain text, fitted to the terminal only when there is one."""
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
-    below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in answer.all_notes)]
+    notes = [note for note in answer.all_notes if not in_headline(answer, note)]
+    below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in notes)]
     if answer.more:
         from dpcalc.render_compare import below as compared
 

@@ -12,7 +12,7 @@ from dpcalc.render import cells, numbers, record, row_label, shown, symbol
 from dpcalc.rows import Answer, Row, Table
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
-_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "worst_rdp": "its ε(α)", "delta_limit": "δ*",
+_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "worst_epsilon": "its ε", "worst_rdp": "its ε(α)", "delta_limit": "δ*",
            "limit_factor": "times δ*"}  # companions for people
 _LOGS = {"worst_delta": "worst_log_delta", "delta_limit": "log_delta_limit"}
 

@@ -116,13 +116,14 @@ class Result:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from dpcalc.render import columns, headline
+        from dpcalc.render import columns, headline, in_headline
 
         if not self._answer.rows and not self._answer.table:
             return f"<pre>{escape(self.json())}</pre>"
         header, body = columns(self._answer)
         title = f"<p><b>{escape(headline(self._answer))}</b></p>" if self._answer.rows else ""
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
-        below = f"Neighbours: {self.adjacency}. Released: {self.released}. {' '.join(f'{note}.' for note in self.notes)}"
+        notes = (note for note in self.notes if not in_headline(self._answer, note))
+        below = f"Neighbours: {self.adjacency}. Released: {self.released}. {' '.join(f'{note}.' for note in notes)}"
         return (f"{title}<table><thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in header)}</tr></thead>"
                 f"<tbody>{rows}</tbody></table><p><small>{escape(below)}</small></p>")

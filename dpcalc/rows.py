@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError
+from dpcalc.one_record import OneRecord
 from dpcalc.orders import Params
 from dpcalc.question import Question
 
@@ -73,6 +74,7 @@ class Answer(NamedTuple):
     notes: tuple[str, ...] = ()
     extra: Mapping[str, float] = MappingProxyType({})  # companions of every result
     warnings: tuple[str, ...] = ()  # for stderr
+    only: OneRecord | None = None  # where the number is about one record alone
     table: Table | None = None  # what is printed instead of rows
     roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
     more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
@@ -99,7 +101,8 @@ class Answer(NamedTuple):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.notes, *(note for row in self.rows for note in row.notes))))
+        only = (self.only.text,) if self.only else ()
+        return tuple(dict.fromkeys((*only, *self.notes, *(note for row in self.rows for note in row.notes))))
 
     @property
     def asked(self) -> str:
@@ -113,12 +116,3 @@ class Answer(NamedTuple):
     def values(self) -> tuple[float, ...]:
         """What --quiet prints: the headline's number, or the last column of a table."""
         return tuple(row[-1] for row in self.table.rows) if self.table else (self.value,)
-
-
-def of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
-    """The answer from guarantees for the record at an index of its run says so, and hands that on."""
-    found = sorted({i for read in inputs for i in read.index or ()})
-    if not found:
-        return answer
-    note = f"a guarantee that is read is for the record at index {', '.join(map(str, found))} of its run alone: so is what follows"
-    return answer._replace(guarantee=answer.guarantee and {**answer.guarantee, "index": found}, notes=(*answer.notes, note))

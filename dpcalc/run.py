@@ -26,12 +26,12 @@ _SWITCHES = ("json", "quiet", "explain", "certify")
 
 
 def _answered(command: Command, given: Given) -> Answer:
+    from dpcalc.cautions import with_cautions
     from dpcalc.errors import NoSolution
     from dpcalc.numerics.invert import Unreachable
-    from dpcalc.rows import of_indices
 
     try:
-        return of_indices(command.answer(given), given.inputs)
+        return with_cautions(command.answer(given), given.inputs)
     except (OverflowError, ZeroDivisionError, Unreachable):
         raise NoSolution("no-solution", "leads outside the range of double precision", _extreme(given)) from None
     except NoSolution as error:
@@ -94,7 +94,9 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
 
     with waiting(f"dpcalc {command.name}"):
         answer = single(command, raw, inputs, switches["certify"])
-    _warn(answer)
+    # A table's headline says itself what holds for one record only.
+    has_headline = raw.get("format") in (None, "table") and not switches["quiet"] and not target
+    _warn(answer._replace(only=None) if has_headline else answer)
     if target:
         from dpcalc.plot import of_tables
 
@@ -198,7 +200,8 @@ def warnings_of(answer: Answer) -> tuple[str, ...]:
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
     first = (f"{head.label} is {head.bound.status}, not a guarantee",) if head and doubtful else ()
-    return first + tuple(answer.warnings)
+    only = (f"the guarantee is {answer.only.text}",) if answer.only and not answer.only.is_worst else ()
+    return first + tuple(answer.warnings) + only
 
 
 def warn(text: str) -> None:

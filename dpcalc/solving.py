@@ -44,7 +44,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         if search.reason and e.gap == inf:
             raise search.reason from None
         if not (search.margin and search.gap(e.at, -search.margin) <= 0 and is_met(question, search.forward, e.at)):
-            raise none_meets(route, question, search.forward, e.at) from None
+            raise none_meets(route, search.question, search.forward, e.at) from None
         row = _settle(search, e.at)
         return row._replace(result={unknown.name: row.params[unknown.name], **row.result})
     search = search if search.question == question else _Search(route, given, derive, question)
@@ -73,7 +73,9 @@ def _meets(search: _Search, x: float, question: Question) -> bool:
 
 def _sought(route: Route, question: Question) -> Question:
     """What a search asks for: of an RDP curve, where the budget leaves no ε, the δ at ε = 0, which changes smoothly."""
-    if question.asks != "epsilon" or question.target != 0 or route.conversion is None or route.conversion.log_delta is None:
+    if question.asks != "epsilon" or question.target != 0 or not question.delta:
+        return question
+    if route.conversion is None or route.conversion.log_delta is None:
         return question
     return question._replace(asks="delta", epsilon=0.0, target=question.delta)
 

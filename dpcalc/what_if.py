@@ -12,6 +12,7 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.comparing import Asked, command_line, headline
+from dpcalc.errors import EveryValueMeets
 from dpcalc.numbers import human, plain
 from dpcalc.question import Question
 from dpcalc.rows import Row
@@ -144,7 +145,10 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
 def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question, named: tuple[str, ...], asked: Asked,
          text: str) -> WhatIf | None:
     changed = {k: v for k, v in {**values, **options}.items() if v is not None}
-    row = headline(describe(changed), question, named, asked)
+    try:
+        row = headline(describe(changed), question, named, asked)
+    except EveryValueMeets:
+        return None
     if row is None:
         return None
     name = question.unknown.name if question.unknown else question.asks

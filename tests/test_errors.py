@@ -43,7 +43,7 @@ BAD = [
     ("convert --from rdp --alpha 2 --rdp 1e308 --steps 1e10 --delta 1e-5", "--steps", 3),
     ("rdp --sigma 1 --sigma 2 --delta 1e-5", "--sigma: given 2 times", 2), ("subsample --delta 1e-5 --sampling-rate .1 --sigma 1 -d 1e-6", "--delta", 2),
     ("rdp --sigma 0.01 --epsilon 1 --delta 1e-5 --solve steps", "epsilon = 5425.51 (", 3),  # 5425.504…: rounded up
-    ("rdp --epsilon 1e-16 --delta 1e-300 --steps 1e15 --solve sigma", "--solve", 3),
+    ("rdp --alpha 2 --rdp 0 --steps 1e15 --solve sigma", "--solve", 3),
     ("rdp --sigma 1 --json --digits 20", "--digits", 2), ("rdp --sigma 1 --json --bound foo", "--bound", 2), ("rdp --sigma 1 --json --orders 2", "--orders", 2),
     ("rdp --mechanism laplace --noise-multiplier 2 --delta 1e-5", "--noise-multiplier", 2), ("rdp --noise-multiplier 0 --delta .1", "--noise-multiplier", 2),
     ("convert --from gdp --mu 1", "--to tv", 2), ("convert --from dp --epsilon 1 --delta 0", "--to tv", 2),

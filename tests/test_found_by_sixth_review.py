@@ -90,7 +90,7 @@ def test_what_the_conjecture_needs(line, said):
     assert done.returncode == 2 and done.stderr.endswith(said)
 
 
-@pytest.mark.parametrize("asked, told", [("--delta 1e-5", "ε = 0.0908182."), ("--epsilon 1.1737314339856124", "ε = 1.1737314339856124.")])
+@pytest.mark.parametrize("asked, told", [("--delta 1e-5", "the worst record, 1000, has ε = "), ("--epsilon 1.1737314339856124", "at ε = 1.1737314339856124 (")])
 def test_the_worst_position_at_an_epsilon_as_it_was_given_or_rounded_where_it_was_found(asked, told):
     line = f"{RUN} .5 --learning-rate .01 --diameter 2 --sigma 3 --n 1000 --index 500 {asked}"
     assert told in call(line.split()).stdout

@@ -130,12 +130,12 @@ def test_a_guarantee_for_one_record_stays_one():
     first, third = (answer(f"online-noise {RUN} --sigmas 1,2,3 --index {i} --epsilon 1") for i in (1, 3))
     assert first["guarantee"]["index"] == [1]
     done = call(["tv", "-"], json.dumps(first))
-    assert "for the record at index 1 of its run alone" in done.stdout
+    assert "for record 1 only, as the guarantee that is read" in done.stdout
     both = call(["convert", "-", "--delta", ".05", "--json"], json.dumps(first))
     assert json.loads(both.stdout)["guarantee"]["index"] == [1]
     assert call(["verify", "-"], both.stdout).returncode == 0
     done = call(["convert", "-", "--delta", ".1", "--json"], both.stdout)
-    assert json.loads(done.stdout)["guarantee"]["index"] == [1] and "index 1" in json.loads(done.stdout)["notes"][0]
+    assert json.loads(done.stdout)["guarantee"]["index"] == [1] and "record 1" in json.loads(done.stdout)["notes"][0]
     assert third["guarantee"]["index"] == [3]
     assert "index" not in answer(f"shuffle-pnsgd {RUN} --n 100 --sigma 1 --epsilon 1")["guarantee"]
 

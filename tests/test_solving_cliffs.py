@@ -68,7 +68,6 @@ def test_a_count_beyond_a_far_position(line, epsilon, delta, n):
     head = found["bounds"][0]
     first = int(line.split("--index ")[1].split()[0])
     assert n is None or head["n"] == n
-    assert not any("the range looked through" in note for note in found["notes"]) or head["n"] == first
     back, _ = answer(f"{line} --n {head['n']} --delta {delta} --bound {head['name']}")
     assert back["result"]["epsilon"] <= float(epsilon)
     apart = max(1, (head["n"] - first) // 1000)
@@ -100,11 +99,11 @@ def test_what_can_be_reached_is_looked_for_where_it_is_told():
 
 
 def test_a_flat_gap_leads_to_the_end():
-    """Any learning rate meets this budget: the end of the range, in a few looks."""
+    """Any learning rate meets this budget."""
     line = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 2 --strong-convexity .01 --epochs 1000 --sigma 23.6 --n 1000 --epsilon "
             ".166 --delta 6.32e-10")
-    found, _ = answer(f"{line} --solve learning-rate --bound shuffled-hybrid")
-    assert found["result"]["learning_rate"] == 1e-15 and found["result"]["epsilon"] <= 0.1313
+    code, _, err = asked(f"{line} --solve learning-rate --bound shuffled-hybrid".split())
+    assert code == 3 and "every value of --learning-rate from 1e-15 to 3.92156 meets the budget" in err
 
 
 # --- samples end where a loss may as well be infinite ----------------------------------------------------------------

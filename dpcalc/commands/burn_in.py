@@ -10,6 +10,7 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
+    from dpcalc.one_record import OneRecord
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
 
@@ -22,7 +23,7 @@ _FRESH = "batches are drawn afresh at every step; batches cut from a shuffled ep
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
     from dpcalc.answering import rows
-    from dpcalc.errors import NoSolution
+    from dpcalc.errors import EveryValueMeets, NoSolution
     from dpcalc.question import asked
     from dpcalc.rows import Answer
 
@@ -37,6 +38,8 @@ def answer(given: Given) -> Answer:
     _check(given.values)
     try:
         found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
+    except EveryValueMeets:
+        raise
     except NoSolution:
         found = _by_full_batch(given, question)  # whose reason is the better one
         if not found:
@@ -45,8 +48,9 @@ def answer(given: Given) -> Answer:
     head = found[0]
     always = {"strong_convexity", "order", "epsilon", "delta", "alpha", "rdp"}
     shown = {k: v for k, v in {**given.values, **_said(given)}.items() if k in (used & given.provided) | always}
-    return Answer("burn-in", question, shown, found, _guarantee(question, head), "replace-one", "last iterate",
-                  _notes(given, values, found), _companions(values, question, found), options=_said(given))
+    of, worst, only = _one_record(values, question, head)
+    return Answer("burn-in", question, shown, found, {**_guarantee(question, head), **of}, "replace-one", "last iterate",
+                  _notes(given, values, found), {**_companions(values, question, found), **worst}, only=only, options=_said(given))
 
 
 def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
@@ -204,6 +208,23 @@ def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> t
     return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *_batches(given, values))
 
 
+def _one_record(values: Mapping[str, Any], question: Question,
+                head: Row) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
+    """For the guarantee, the companions and the headline, where it is about the records of one batch of a fixed order, or of some steps."""
+    from dpcalc.last_iterate import value_of_worst
+    from dpcalc.one_record import OneRecord
+
+    steps, index = values.get("steps_as_said"), values.get("index")
+    if steps and not all(uses for _, _, uses in steps):
+        return {}, {}, OneRecord("for records used only at the steps that the schedule says")
+    if index is None:
+        return {}, {}, None
+    params = _derive(values)
+    worst = (params["iterations"] - 1) % params["period"] + 1
+    numbers, only = value_of_worst(head, {**params, "last": 1}, question, index, worst, "batch")
+    return {"index": [index]}, numbers, only
+
+
 def _batches(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     """What the methods shown assume of the order of batches."""
     if given["schedule"] is not None or values["n"] == values["batch_size"]:
@@ -219,11 +240,13 @@ def _assumed(found: tuple[Row, ...]) -> dict[str, str]:
     return {row.route.bound.name: _SHORT[row.route.bound.name] for row in found if row.route.bound.name in _SHORT}
 
 
+_LAST = ("convex, β-smooth, L-Lipschitz losses, diameter D; w₀ and K do not depend on the data; "
+         "only the last iterate is released")
 _SHORT = {
     "composition": "gradients of at most L; all T iterates may be released",
     "composition-profile": "gradients of at most L; all T iterates may be released",
-    "burn-in-rdp": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
-    "burn-in-profile": "convex, β-smooth, L-Lipschitz losses, diameter D; only the last iterate is released",
+    "burn-in-rdp": _LAST,
+    "burn-in-profile": _LAST,
     "iteration": "the same, and full batches or a fixed order",
     "iteration-schedule": "the same, and the record's steps given by the schedule",
     "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
@@ -239,7 +262,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "burn-in",
-    "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps",
+    "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps. "
+    "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.N, RUN),
         Option(q.BATCH_SIZE._replace(safer=+1, help="records in a batch, whose mean gradient is used"), RUN),

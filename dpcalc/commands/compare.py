@@ -11,8 +11,9 @@ from dpcalc.spec import MECHANISM, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
     from dpcalc.comparing import Asked, Found
+    from dpcalc.one_record import OneRecord
     from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route
+    from dpcalc.rows import Answer, Route, Row
     from dpcalc.training_run import Run
 
 _NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided by b (the expected "
@@ -50,8 +51,10 @@ def answer(given: Given) -> Answer:
     sigma = head.result["sigma"] if question.unknown else values["sigma"]
     extra = {"steps": run.steps, "noise_multiplier": sigma / run.removal, **_solved_tv(run, question, found, seen)}
     shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in _NOT_OF_RUN}
-    return Answer("compare", question, shown, found.rows, found.guarantee, run.adjacency, _RELEASED[run.release],
-                  _notes(run, found, extra["noise_multiplier"]), extra, more=_more(values, question, named, found, seen), options=said)
+    of, worst, only = _one_record(run._replace(sigma=sigma), question, head, seen)
+    return Answer("compare", question, shown, found.rows, {**found.guarantee, **of}, run.adjacency, _RELEASED[run.release],
+                  _notes(run, found, extra["noise_multiplier"]), {**extra, **worst}, only=only,
+                  more=_more(values, question, named, found, seen), options=said)
 
 
 def _refuse(given: Given) -> None:
@@ -104,6 +107,27 @@ def _solved_tv(run: Run, question: Question, found: Found, seen: Asked) -> dict[
     head = found.rows[0]
     at = guarantees(run._replace(sigma=head.result["sigma"]), Plain("epsilon", delta=question.delta), (head.route.bound.name,), seen)
     return {"tv": at.rows[0].result["tv"]}
+
+
+def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
+    """For the guarantee, the companions and the headline, where a record's place in the pass is used: what holds for every record, by the
+    sharpest bound that needs no place."""
+    from dpcalc.comparing import headline
+    from dpcalc.numbers import human
+    from dpcalc.one_record import for_one
+    from dpcalc.render import symbol
+
+    if run.record is None or " --index " not in head.said["command"]:
+        return {}, {}, None
+    of, asks = {"index": [run.record]}, question.asks
+    last = (run.steps - 1) % run.in_pass + 1  # of the batches, the one that is used last
+    if run.position == last:
+        return of, {}, for_one(run.record, run.record)
+    every = headline(run._replace(record=None), question._replace(unknown=None, target=None), (), seen)
+    if every is None:
+        return of, {}, for_one(run.record)
+    value, worst = every.result[asks], last * run.batch_size
+    return of, {"worst_index": worst, f"worst_{asks}": value}, for_one(run.record, worst, f"{symbol(asks)} = {human(value)}")
 
 
 def _notes(run: Run, found: Found, multiplier: float) -> tuple[str, ...]:

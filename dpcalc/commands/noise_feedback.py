@@ -9,8 +9,9 @@ from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
+    from dpcalc.one_record import OneRecord
     from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route
+    from dpcalc.rows import Answer, Route, Row
 
 _RUN = ("curvature", "learning_rate", "steps", "lipschitz")
 _NOTES = (
@@ -37,8 +38,10 @@ def answer(given: Given) -> Answer:
     params = _derive(values)
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     mu = (without_feedback if found[0].route.bound is without_feedback.BOUND else with_feedback).mu(**params)
-    return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu}, "replace-one", "last iterate",
-                  (*_NOTES, _record(values), _comparison(params)), {**_companions(params), "mu": mu, **_compared(params, question)})
+    of, worst, only = _one_record(given["index"], params, question, found[0])
+    extra = {**_companions(params), "mu": mu, **_compared(params, question), **worst}
+    return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu, **of}, "replace-one", "last iterate",
+                  (*_NOTES, *(() if only else (_WORST,)), _comparison(params)), extra, only=only)
 
 
 def theorems() -> tuple[Route, ...]:
@@ -85,10 +88,18 @@ def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]
     return {f"{asks.asks}_without_feedback": plain.result[asks.asks], f"{asks.asks}_worst": worst.result[asks.asks]}
 
 
-def _record(values: Mapping[str, Any]) -> str:
-    if values.get("index") is not None:
-        return f"the record is used at step {values['index']}; the worst one is used at the last step"
-    return "the record is the worst one, used at the last step; --index chooses another"
+_WORST = "the record is the worst one, used at the last step; --index chooses another"
+
+
+def _one_record(index: int | None, params: Mapping[str, Any], question: Question,
+                head: Row) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
+    """For the guarantee, the companions and the headline, where a record is chosen by its step."""
+    from dpcalc.last_iterate import value_of_worst
+
+    if index is None:
+        return {}, {}, None
+    last = params["iterations"]
+    return {"index": [index]}, *value_of_worst(head, {**params, "index": last}, question, index, last)
 
 
 def _comparison(params: Mapping[str, Any]) -> str:
@@ -100,7 +111,8 @@ def _comparison(params: Mapping[str, Any]) -> str:
 
 COMMAND = Command(
     "noise-feedback",
-    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs",
+    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs. "
+    "The first iterate must not depend on the data",
     (
         Option(q.CURVATURE, RUN),
         Option(q.LEARNING_RATE._replace(safer=0), RUN),

@@ -11,6 +11,7 @@ from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, r
 if TYPE_CHECKING:
     from dpcalc.bounds.online.levels import Levels
     from dpcalc.last_iterate import Entry
+    from dpcalc.one_record import OneRecord
     from dpcalc.quantities import Quantity
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
@@ -26,7 +27,7 @@ def answer(given: Given) -> Answer:
     if given.has("schedule"):
         return _printed(given)
     from dpcalc.answering import rows
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, noise_note, routes, warnings
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, noise_note, routes
     from dpcalc.question import asked
     from dpcalc.rows import Answer
 
@@ -40,9 +41,9 @@ def answer(given: Given) -> Answer:
     found = rows(ways, given.values, _derive, _in_range(question, given), expanded(named, entries, ways))
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
-    extra, notes = _extras(values, question, found)
+    extra, notes, only = _extras(values, question, found)
     return Answer("online-noise", question, shown, found, guarantee(question, found, given["index"]), "replace-one", "last iterate",
-                  (noise_note(given["noise"]), *notes), extra, warnings(values["n"], question, found))
+                  (noise_note(given["noise"]), *notes), extra, only=only)
 
 
 def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
@@ -128,23 +129,23 @@ def _levels(values: Mapping[str, Any]) -> Levels:
     return schedule(values["noise"], **{k: values[k] for k in (*_RUN[1:], *_SCHEDULE)})
 
 
-def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """The noise at the index, the worst index, and the limit of a schedule."""
+def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...], OneRecord]:
+    """The noise at the index, the limit of a schedule, and the worst index."""
     from math import inf
 
     from dpcalc.bounds.online import online_contraction, online_limit
     from dpcalc.last_iterate import beside_limit, beside_worst, epsilon_beside, limit_delta
+    from dpcalc.one_record import for_one
 
     params, epsilon = _derive(values), epsilon_beside(question, found[0])
     level = params["levels"].at(values["index"])
     extra: dict[str, float] = {"sigma" if values["noise"] == "gaussian" else "scale": level}
     if epsilon is None:
-        return extra, ()
+        return extra, (), for_one(values["index"])
     worst, log_delta = _worst(values, params, epsilon, found)
-    what = f"the guarantee is for index {values['index']}; the worst index is {worst:.17g}"
-    numbers, note = beside_worst(worst, log_delta, epsilon, what, found[0], question)
+    numbers, only = beside_worst(params, worst, log_delta, epsilon, found[0], question)
     extra |= numbers
-    notes = [note]
+    notes = []
     if values.get("c1") is not None:
         limit = online_limit.value(epsilon, **{k: params[k] for k in online_limit.BOUND.params})
         extra |= {"delta_limit": limit_delta(limit)} | ({"log_delta_limit": limit} if limit > -inf else {})
@@ -153,7 +154,7 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
             numbers, note = beside_limit(limit, now, "online-contraction", _LIMIT)
             extra |= numbers
             notes.append(note)
-    return extra, tuple(notes)
+    return extra, tuple(notes), only
 
 
 _LIMIT = "an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit itself)"
@@ -233,7 +234,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "online-noise",
-    "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
+    "Privacy of the last iterate of noisy SGD over a stream, with noise that decays. "
+    "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
         Option(q.C1, MECHANISM),

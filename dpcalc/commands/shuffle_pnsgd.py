@@ -11,6 +11,7 @@ from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, r
 
 if TYPE_CHECKING:
     from dpcalc.last_iterate import Entry
+    from dpcalc.one_record import OneRecord
     from dpcalc.quantities import Quantity
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
@@ -24,8 +25,8 @@ _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
     from dpcalc.answering import rows
-    from dpcalc.errors import NoSolution, OutOfScope
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes, warnings
+    from dpcalc.errors import EveryValueMeets, NoSolution, OutOfScope
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes
     from dpcalc.rows import Answer
 
     question = _question(given)
@@ -44,6 +45,8 @@ def answer(given: Given) -> Answer:
     try:
         found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
                               lambda asked, some, names: rows(some, given.values, _derive, asked, names))
+    except EveryValueMeets:
+        raise
     except (NoSolution, OutOfScope):
         if unknown != "epochs" or partial or not (found := _of_one_epoch(given, question, entries, named)):
             raise
@@ -52,10 +55,10 @@ def answer(given: Given) -> Answer:
         found = partial_passes.refuted_where(found, _derive(values))
         found += partial_passes.companions(given, question, found, _derive)
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
-    extra, notes = _extras(values, question, found)
+    extra, notes, only = _extras(values, question, found)
     read_next = guarantee(question, found, given["index"])
     return Answer("shuffle-pnsgd", question, shown, found, read_next, "replace-one", _released(found, values),
-                  (_noise(given, found), *notes), extra, warnings(values["n"], question, found))
+                  (_noise(given, found), *notes), extra, only=only)
 
 
 def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], named: tuple[str, ...]) -> tuple[Row, ...]:
@@ -212,19 +215,22 @@ def _level(values: Mapping[str, Any]) -> float:
 # --- what is said beside the numbers ---------------------------------------------------------------------------------
 
 
-def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...]]:
+def _extras(values: Mapping[str, Any], question: Question,
+            found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...], OneRecord | None]:
     """The noise level; the limit of a schedule; the worst index."""
     from dpcalc.last_iterate import epsilon_beside
+    from dpcalc.one_record import for_one
 
     params = _derive(values)
     extra: dict[str, float] = {_NOISE[values["noise"]]: params["level"]}
     notes: list[str] = []
     epsilon = epsilon_beside(question, found[0])
     placed = values.get("index") is not None and values.get("tau") is None
+    only = for_one(values["index"]) if placed else None
     if placed and question.asks == "rdp":
         return _worst_rdp(values, params, question, found[0], extra)
     if epsilon is None or epsilon == float("inf"):
-        return extra, ()
+        return extra, (), only
     once = values["epochs"] == 1
     if once and values.get("c1") is not None and values.get("index") is None:
         from dpcalc.bounds.pnsgd import shuffled_contraction, shuffled_limit
@@ -239,28 +245,19 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
         from dpcalc.last_iterate import beside_worst, worst_position
 
         worst, log_delta = worst_position(epsilon, params, found[0])
-        numbers, note = beside_worst(worst, log_delta, epsilon, _worst_place(values, worst), found[0], question)
+        numbers, only = beside_worst(params, worst, log_delta, epsilon, found[0], question)
         extra |= numbers
-        notes.append(note)
-    return extra, tuple(notes)
-
-
-def _worst_place(values: Mapping[str, Any], worst: int) -> str:
-    which = "last" if worst > 1 else "first"
-    return f"the guarantee is for the record at position {values['index']}; the worst is the {which} one, {worst}"
+    return extra, tuple(notes), only
 
 
 def _worst_rdp(values: Mapping[str, Any], params: Mapping[str, Any], question: Question, head: Row,
-               extra: dict[str, float]) -> tuple[dict[str, float], tuple[str, ...]]:
+               extra: dict[str, float]) -> tuple[dict[str, float], tuple[str, ...], OneRecord]:
     """The worst position, where an RDP value is asked for."""
-    from dpcalc.evaluate import evaluate
-    from dpcalc.last_iterate import worst_index
-    from dpcalc.numbers import human, plain
+    from dpcalc.last_iterate import value_of_worst, worst_index
 
-    worst, alpha = worst_index(params, head), question.alpha or 0.0
-    value = evaluate(head.route, {**params, "index": worst}, question._replace(unknown=None, target=None)).result["rdp"]
-    note = f"{_worst_place(values, worst)}: ε(α) = {human(value)} at α = {plain(alpha)}"
-    return {**extra, "worst_index": worst, "worst_rdp": value}, (note,)
+    worst = worst_index(params, head)
+    numbers, only = value_of_worst(head, {**params, "index": worst}, question, params["index"], worst)
+    return {**extra, **numbers}, (), only
 
 
 def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
@@ -315,7 +312,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "shuffle-pnsgd",
-    "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order",
+    "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order. "
+    "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
         Option(q.SIGMA, MECHANISM),

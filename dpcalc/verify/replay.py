@@ -11,10 +11,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.answering import ASKED_BY, RECORDED
+from dpcalc.cautions import with_cautions
 from dpcalc.errors import DpcalcError
 from dpcalc.orders import Params
 from dpcalc.question import Question
-from dpcalc.rows import Answer, Route, Row, of_indices
+from dpcalc.rows import Answer, Route, Row
 from dpcalc.verify.records import Record, is_number
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def replay(record: Record) -> Answer:
             raise DpcalcError("bad-json", f"{option!r} is no option of dpcalc {name}")
     given = validate(command, {**record["options"], "format": "json"}, tuple(_guarantee(g) for g in record["inputs"]))
     with recorded(record):
-        return of_indices(command.answer(given), given.inputs)._replace(options=record["options"], inputs=tuple(record["inputs"]))
+        return with_cautions(command.answer(given), given.inputs)._replace(options=record["options"], inputs=tuple(record["inputs"]))
 
 
 def _guarantee(data: Any) -> Any:

@@ -1,6 +1,7 @@
 """The exact privacy profile of the Gaussian mechanism and of its compositions."""
 
 from math import sqrt
+from sys import float_info
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -16,8 +17,8 @@ def _error(log_theta: float) -> float:
 
 
 def ratio(sigma: float, sensitivity: float, steps: int) -> float:
-    """r = s√T/σ, rounded up: θ increases in r. Where s/σ nears the least double, 1e-290 is above it."""
-    return up(max(sensitivity / sigma, 1e-290) * sqrt(steps), 5e-16)
+    """r = s√T/σ, rounded up: θ increases in r. Below the least double with all its digits, that one."""
+    return up(max(sensitivity / sigma, float_info.min) * sqrt(steps), 5e-16)
 
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:

@@ -6,6 +6,7 @@ from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noise_feedback import affine
+from dpcalc.bounds.start import START
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int) -> float:
@@ -46,7 +47,7 @@ def exact(mp: Any, epsilon: float, curvature: float, learning_rate: float, sigma
 
 PARAMS = ("curvature", "learning_rate", "sigma", "iterations", "lipschitz", "index")
 SETTING = ("gradients aθ + β_t with the same curvature a on both data sets; one β_i changes by at most 2L",
-           "noise N(0, σ²) is added to the iterate, not to the gradient", "only the last iterate is released")
+           START, "noise N(0, σ²) is added to the iterate, not to the gradient", "only the last iterate is released")
 
 BOUND = Bound(
     name="without-feedback",

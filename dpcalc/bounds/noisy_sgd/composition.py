@@ -4,6 +4,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.noisy_sgd import sampled_step
+from dpcalc.bounds.start import START
 from dpcalc.numerics.rounding import ratio_down, ratio_up, up
 
 
@@ -26,6 +27,7 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
 SETTING = (
     "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
     "neighbours differ by replacing one record",
+    START,
 )
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
          "(batches cut from a shuffled epoch are not covered)",)
@@ -35,7 +37,7 @@ BOUND = Bound(
     kind="rdp",
     statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
     source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, eq. 1.1",
-    assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", SETTING[1], *FRESH, "all T iterates may be released"),
+    assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH, "all T iterates may be released"),
     params=("n", "batch_size", "iterations", "lipschitz", "sigma"),
     value=value,
     exact=exact,

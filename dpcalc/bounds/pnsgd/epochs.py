@@ -329,7 +329,7 @@ def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tup
     try:
         return invert_near(lambda epsilon: log_share(value(epsilon), each), near, fall, max(_FOUND, met), met)
     except Unreachable as e:
-        raise no_epsilon(f"{bound.name}-basic", value(e.at) + log(steps)) from None
+        raise no_epsilon(f"{bound.name}-basic", value(e.at) + log(steps), bound.rtol) from None
 
 
 def _no_formula(*_: Any, **__: Any) -> Any:

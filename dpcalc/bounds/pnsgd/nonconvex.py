@@ -10,12 +10,13 @@ from typing import Any
 from dpcalc.bounds.pnsgd.positions import Shares, share_exact
 from dpcalc.bounds.pnsgd.smooth_sums import total
 from dpcalc.bounds.pnsgd.step import move_ratio
+from dpcalc.bounds.start import START
 from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import up
 
 SMOOTH = ("level", "lipschitz", "learning_rate", "smoothness")
-ASSUMPTIONS = ("the loss of every record is L-Lipschitz and β-smooth; neither convex nor projected", "Gaussian noise on every gradient",
-               "only the last iterate is released", "neighbours differ by replacing one record")
+ASSUMPTIONS = ("the loss of every record is L-Lipschitz and β-smooth; neither convex nor projected", START,
+               "Gaussian noise on every gradient", "only the last iterate is released", "neighbours differ by replacing one record")
 SOURCE = "Berthier 2019, Theorem 3.6; Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23, arXiv:1808.06651"
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd.positions import Powers
 from dpcalc.bounds.pnsgd.step import steepest, steepest_exact
+from dpcalc.bounds.start import START
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import quotient_down, quotient_up, up
 
 RELEASED = "the output, with noise added once"
 OUTPUT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
-ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", "SGD without noise in its steps",
+ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", START, "SGD without noise in its steps",
                "noise N(0, σ²I) once, on the released output", "neighbours differ by replacing one record",
                "c = max(|1−ηρ|, |1−ηβ|) < 1")
 SOURCE = "Berthier 2019, Section 3.2.2; Wu et al. 2017, arXiv:1606.04722"

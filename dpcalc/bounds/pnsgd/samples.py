@@ -257,7 +257,7 @@ def _extent(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...], to
         if k == 1 and low < -_FARTHEST:
             return at[1], seen
         if k == len(at) and high > _FARTHEST:
-            raise no_epsilon(bound.name, min(seen.values()), "every epoch leaves")
+            raise no_epsilon(bound.name, min(seen.values()), bound.rtol, "every epoch leaves")
         if k == 1 or falls_before:
             first = low - more
             near = k > 1 or low == _SEARCHED[0]

@@ -6,6 +6,7 @@ from typing import Any
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.laws import Law
 from dpcalc.bounds.pnsgd.step import log_shrink
+from dpcalc.bounds.start import START
 from dpcalc.numerics.rounding import up
 
 _FACTOR = {"laplace": 1.0, "gaussian": 2.0}
@@ -31,7 +32,7 @@ BOUND = Bound(
     statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 e^(ε/2) for Laplace "
     "noise and 2C1 e^(ε/2) for Gaussian",
     source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
-    assumptions=("says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
+    assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
     params=("law", "c1"),
     value=value,
     exact=exact,

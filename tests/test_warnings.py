@@ -1,0 +1,89 @@
+"""Numbers that promise little say so: δ >= 1/n in every command where n is known, and what ε > 20 leaves to an attacker."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from random import Random
+
+import mpmath
+import pytest
+from calling import call
+
+from dpcalc.cautions import FALSE_POSITIVES, found_members
+
+RUN = "--lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 2"
+KNOWN_N = [  # where n = 100 is known
+    "subsample --n 100 --batch-size 10 --epochs 2 --sigma 3",
+    "subsample --scheme without-replacement --n 100 --batch-size 10 --epochs 2 --sigma 3",
+    f"shuffle-pnsgd {RUN} --sigma 2 --n 100", f"shuffle-pnsgd {RUN} --sigma 2 --n 100 --index 5",
+    f"online-noise {RUN} --c1 100 --c2 100 --decay 1.5 --n 100 --index 5",
+    f"burn-in {RUN} --n 100 --batch-size 10 --steps 100 --sigma 1",
+    "compare --n 100 --batches poisson --batch-size 10 --epochs 2 --noise-multiplier 2 --clipping-norm 1",
+]
+
+
+@pytest.mark.parametrize("line", KNOWN_N)
+@pytest.mark.parametrize("delta, warned", [("1e-2", True), (".05", True), ("9.99e-3", False)])
+def test_a_delta_of_a_record_in_n_or_more_warns(line, delta, warned):
+    done = call([*line.split(), "--delta", delta, "-q"])
+    assert done.returncode == 0, done.stderr
+    assert (f"warning: δ = {float(delta):g} >= 1/n = 0.01: publishing one record at random has δ = 1/n\n" in done.stderr) == warned
+
+
+@pytest.mark.parametrize("line", KNOWN_N)
+def test_also_where_delta_is_the_answer(line):
+    for epsilon in ("0", "1e2"):
+        done = call([*line.split(), "--epsilon", epsilon, "--json"])
+        assert ("publishing one record" in done.stderr) == (json.loads(done.stdout)["result"]["delta"] >= 0.01)
+
+
+def test_also_beside_solutions_and_in_sweeps_and_batches():
+    line = "subsample --batch-size 10 --n 100 --epochs 2 --epsilon 1 --delta .02 --solve sigma"
+    assert "publishing one record" in call([*line.split(), "-q"]).stderr
+    for delta in (".02", ".1"):  # n is the solution
+        done = call(["subsample", "--batch-size", "10", "--steps", "10", "--sigma", "2", "--epsilon", ".3", "--delta", delta, "--solve", "n", "-q"])
+        assert ("publishing one record" in done.stderr) == (float(delta) * int(done.stdout) >= 1)
+    swept = call(["subsample", "--batch-size", "10", "--n", "20,40,80", "--epochs", "2", "--sigma", "3", "--delta", ".02"]).stderr
+    assert swept.count("publishing one record") == 1 and "1/n = 0.0125" in swept
+    batch = call(["subsample", "--batch-size", "10", "--epochs", "2", "--sigma", "3", "--delta", ".02", "--batch"], '{"n": 40}\n{"n": 80}\n').stderr
+    assert batch.count("publishing one record") == 1
+
+
+ATTACKED = ["rdp --sigma .1 --delta 1e-5", "rdp --mechanism laplace --scale .04 --delta 0", "convert --from gdp --mu 8 --delta 1e-9",
+            "subsample --sampling-rate .5 --sigma .2 --steps 5 --delta 1e-5", f"shuffle-pnsgd {RUN} --sigma .1 --n 100 --delta 1e-5",
+            f"burn-in {RUN} --n 100 --batch-size 10 --steps 100 --sigma .05 --delta 1e-5", "rdp --sigma .2 --epsilon 25",
+            "noise-feedback --curvature .7 --learning-rate .1 --sigma .02 --steps 6 --lipschitz 1 --delta 1e-5",
+            "rdp --epsilon 22 --delta 1e-5 --solve sigma", f"online-noise {RUN} --sigmas .1,.1 --n 2 --index 2 --delta 1e-5",
+            "compare --n 100 --batches poisson --batch-size 10 --epochs 2 --noise-multiplier .2 --clipping-norm 1 --delta 1e-5",
+            "convert --from dp --epsilon 3 --delta 0 --steps 10 --target-delta 1e-5"]
+
+
+@pytest.mark.parametrize("line", ATTACKED)
+def test_a_large_epsilon_is_told_as_what_an_attacker_may_find(line):
+    done = call([*line.split(), "--json"])
+    assert done.returncode == 0, done.stderr
+    assert any("promises little: an attacker with 0.1 % false positives may find" in note for note in json.loads(done.stdout)["notes"])
+    assert "promises little" in " ".join(call(line.split()).stdout.split())
+
+
+def test_smaller_ones_and_other_questions_are_not():
+    for line in ("rdp --sigma .5 --delta 1e-5", "rdp --sigma .5 --epsilon 20", "rdp --sigma .1 --alpha 30", "tv --sigma .01"):
+        assert "promises little" not in call(line.split()).stdout
+
+
+def test_the_share_found_is_that_of_the_trade_off_function_rounded_up():
+    """By exact arithmetic: e^ε f + δ is above 1 there, and 1 − e^{−ε}(1 − δ − f) is what is left."""
+    random, f = Random(7), Fraction(1, 1000)
+    for _ in range(300):
+        epsilon, delta = random.uniform(20, 45), random.choice([0.0, 10 ** random.uniform(-12, 0) * 0.99])
+        with mpmath.workdps(60):
+            missed = Fraction(str(mpmath.exp(-mpmath.mpf(epsilon)))) * (1 - Fraction(delta) - f)
+        said = found_members(epsilon, delta)
+        if said == "all":
+            assert missed < 1e-15 * mpmath.exp(-epsilon)
+            continue
+        told = 1 - Fraction(said.split()[2]) / 100 if said.endswith("%") else Fraction(said.rpartition(" ")[2])
+        assert 0 < told <= missed <= told * Fraction(111, 100)
+    assert found_members(21, 0.9999) == "all" and "below 1e-300" in found_members(800, 1e-5)
+    assert FALSE_POSITIVES == 0.001
