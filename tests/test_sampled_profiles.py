@@ -35,9 +35,7 @@ def draw(rng):
 
 def check(claimed, want, earlier, case):
     """Never below; and above by no more than the claim, which is that of log δ at an ε that may be off by as much."""
-    if claimed == -inf:
-        assert want == 0, case
-    elif earlier == 0:
+    if claimed == -inf or earlier == 0:
         assert want == 0, case
     else:
         assert want == 0 or claimed >= mp.log(want), (case, claimed, float(mp.log(want)))

@@ -40,10 +40,8 @@ def _added(epsilon: float, rate: float, profile: Profile) -> float:
     if log_left >= 0:
         return -inf
     log_factor, x = log1mexp(log_left), expm1(-epsilon) / rate
-    if x > -0.5:
-        y = -log1p(x) * (1 - _ULPS)
-    else:
-        y = epsilon + log(rate) - log_factor - _ULPS * (epsilon - log(rate) - log_factor)
+    y = -log1p(x) if x > -0.5 else epsilon + log(rate) - log_factor
+    y -= _ULPS * (y if x > -0.5 else epsilon - log(rate) - log_factor)
     return up(log_factor, _ULPS) + profile.log_delta(max(y, 0.0))
 
 
