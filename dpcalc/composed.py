@@ -95,7 +95,7 @@ def _lowered(uses: Parts, found: Bracket, epsilon: float, precision: float) -> B
             found, below = found._replace(upper=log_delta, witness=other.witness), (log_delta, other.upper)
         else:
             above = (log_delta, other.upper)
-        if below is None or above and (above[1] == inf or below[0] - above[0] <= 2 * _SAME):
+        if below is None or (above and (above[1] == inf or below[0] - above[0] <= 2 * _SAME)):
             break
         log_delta = below[0] - 2 * precision  # by as much the grids of the two questions may differ
         if above:

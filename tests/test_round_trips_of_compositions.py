@@ -16,7 +16,7 @@ def asked(*args):
 
 def test_composed_laplace_noise():
     """It was 6e-4 above δ."""
-    run = "rdp --mechanism laplace --scale 15.276009234475852 --steps 5".split()
+    run = ["rdp", "--mechanism", "laplace", "--scale", "15.276009234475852", "--steps", "5"]
     epsilon = asked(*run, "--delta", 1e-5)["epsilon"]
     assert asked(*run, "--epsilon", epsilon)["delta"] <= 1e-5 * (1 + 1e-9)
 
