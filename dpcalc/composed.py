@@ -15,7 +15,7 @@ from dpcalc.orders import Params, own_params
 from dpcalc.profiles import asked, compose
 from dpcalc.profiles.bracket import Bracket
 from dpcalc.profiles.ends import log_infinite
-from dpcalc.profiles.law import TooLarge
+from dpcalc.profiles.law import TOO_LARGE, TooLarge
 from dpcalc.rows import Row
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from dpcalc.rows import Route
 
 _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
+_SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
+_SECANTS = 6  # the fourth one usually ends within 1e-9
 _HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
 
 
@@ -43,17 +46,19 @@ def _of_side(pair: Pair, side: int) -> Pair:
 def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
     """ε at δ. Raises OutOfScope where no finite ε holds, TooLarge where memory does not suffice."""
     if _is_variation(params, question.delta or 0.0):
-        return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
+        return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     if question.delta == 0:
         raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ", "--delta")
     if _log_variation(route, params) <= question.log_delta:
-        return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
+        return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
+    if found.upper == inf and any(pair.top < inf for pair, _ in parts(route, params)):
+        raise TooLarge(*TOO_LARGE)  # some losses were only taken to be infinite
     if found.upper == inf:
         larger = f"larger: {human(exp(infinite))}" if (infinite := log_infinite(parts(route, params))) > -inf else "larger"
         raise OutOfScope("no-solution", f"no ε holds at δ = {question.delta:g}: the probability of an infinite loss is {larger}", "--delta")
-    result = {"epsilon": found.upper, "epsilon_lower": max(0.0, found.lower), "delta": question.delta or 0.0}
-    return Row(route, result, found.witness, notes=_bracket("ε", result["epsilon_lower"], found.upper))
+    lower, notes = _lower_end(route, params, "epsilon", max(0.0, found.lower), found.upper)
+    return Row(route, {"epsilon": found.upper, **lower, "delta": question.delta or 0.0}, found.witness, notes=notes)
 
 
 def to_delta(route: Route, params: Params, question: Question, bracket: bool = True, side: int = 0) -> Row:
@@ -65,17 +70,48 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
         if most > _HARDLY:
             raise
         found = Bracket(0.0, -inf, {})
-    found = found if found.upper <= most else Bracket(most, min(found.lower, most), _BY_VARIATION)
+    if bracket and not side and epsilon > 0 and "grids" in found.witness:
+        found = _lowered(parts(route, params), found, epsilon, _precision(params))
+    if found.upper > most - _SAME:
+        found = Bracket(most, min(found.lower, most), _BY_VARIATION)
     result = delta_result(found.upper, epsilon)
-    lower = min(exp(found.lower), result["delta"])
-    return Row(route, {**result, "delta_lower": lower}, found.witness, notes=_bracket("δ", lower, result["delta"]))
+    lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
+    return Row(route, {**result, **lower}, found.witness, notes=notes)
+
+
+def _lowered(uses: Parts, found: Bracket, epsilon: float, precision: float) -> Bracket:
+    """The δ found, or a smaller one whose own ε is not above this one, by the grids that a question for ε has: both are proven.
+
+    So an ε that was answered at a δ gives that δ back. The search is a secant between a log δ whose ε is above this one and the least seen
+    whose ε is not; it may end anywhere.
+    """
+    log_delta, above, below = found.upper, None, None  # pairs of log δ and its ε
+    for _ in range(_SECANTS):
+        try:
+            other = compose.epsilon_at(uses, log_delta, precision)
+        except TooLarge:
+            break
+        if other.upper <= epsilon:
+            found, below = found._replace(upper=log_delta, witness=other.witness), (log_delta, other.upper)
+        else:
+            above = (log_delta, other.upper)
+        if below is None or (above and (above[1] == inf or below[0] - above[0] <= 2 * _SAME)):
+            break
+        log_delta = below[0] - 2 * precision  # by as much the grids of the two questions may differ
+        if above:
+            slope = (below[0] - above[0]) / (above[1] - below[1])
+            log_delta = max(below[0] - slope * (epsilon - below[1]), above[0]) + _SAME
+        if log_delta >= below[0]:
+            break
+    return found._replace(lower=min(found.lower, found.upper))
 
 
 def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
     """δ at ε = 0."""
     row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
-    tv, lower = row.result["delta"], row.result["delta_lower"]
-    return Row(route, {"tv": tv, "tv_lower": lower}, row.witness, notes=_bracket("TV", lower, tv))
+    tv = row.result["delta"]
+    lower, notes = _lower_end(route, params, "tv", row.result.get("delta_lower", 0.0), tv)
+    return Row(route, {"tv": tv, **lower}, row.witness, notes=notes)
 
 
 def _is_variation(params: Params, delta: float) -> bool:
@@ -100,5 +136,9 @@ def _precision(params: Params) -> float:
     return float(params.get("precision") or asked.PRECISION)
 
 
-def _bracket(symbol: str, lower: float, upper: float) -> tuple[str, ...]:
-    return (f"the composition itself has {symbol} >= {human(lower, upward=False)}",) if 0 < lower < upper else ()
+def _lower_end(route: Route, params: Params, quantity: str, lower: float, upper: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The lower end as a number and as a note, where the mechanism itself has it: of pairs that are attained, all of them."""
+    if not all(pair.attained for pair, _ in parts(route, params)):
+        return {}, ()
+    note = f"the composition itself has {_SYMBOLS[quantity]} >= {human(lower, upward=False)}"
+    return {f"{quantity}_lower": lower}, (note,) if 0 < lower < upper else ()

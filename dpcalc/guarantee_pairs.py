@@ -15,8 +15,11 @@ from dpcalc.routes import MECHANISMS
 
 
 def of(guarantee: Guarantee) -> Parts:
-    """(pair, count) of every part."""
-    return _PARTS[type(guarantee)](guarantee)
+    """(pair, count) of every part. That of a guarantee dominates every mechanism which has it, and the one at hand may lose less."""
+    found = _PARTS[type(guarantee)](guarantee)
+    if isinstance(guarantee, Mechanisms):
+        return found
+    return tuple((pair._replace(attained=False), count) for pair, count in found)
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:

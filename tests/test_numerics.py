@@ -9,6 +9,7 @@ import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics import hockey_stick_many as many
+from dpcalc.numerics import quadrature, tails
 from dpcalc.numerics.elementary import log_sub
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement, ratio_for
 from dpcalc.numerics.lambert import lambert_w
@@ -77,3 +78,29 @@ def test_the_epsilon_of_a_gaussian_is_safe_and_tight_everywhere():
         epsilon = epsilon_for(log_delta, r)
         assert log_theta(epsilon, r) <= log_delta
         assert epsilon == 0 or log_theta(epsilon * (1 - 3e-13), r) > log_delta, (r, log_delta)
+
+
+def test_tails_of_arrays():
+    """R(z), Q(z) and log Q(z), by pieces, far out by a series, and at infinity."""
+    rng = random.Random(11)
+    z = np.array([*(rng.uniform(0, 60) for _ in range(300)), *(10 ** rng.uniform(1, 9) for _ in range(100)), 0.0, 1e200])
+    upper = [mp.erfc(mp.mpf(x) / mp.sqrt(2)) / 2 for x in z[:300].tolist()]
+    assert tails.mills(z[:300]).tolist() == pytest.approx([float(q / mp.npdf(x)) for q, x in zip(upper, z.tolist(), strict=False)], rel=2e-14)
+    assert tails.mills(z[300:400]) * z[300:400] == pytest.approx([float(mp.mpf(x) * mp.erfc(x / mp.sqrt(2)) / 2 / mp.npdf(x)) for x in z[300:400].tolist()], rel=2e-14)
+    small = z[:300] < 37
+    assert tails.tail(z[:300])[small].tolist() == pytest.approx([float(q) for q, x in zip(upper, z.tolist(), strict=False) if x < 37], rel=2e-13)
+    signed = np.concatenate((z[:300], -z[:300]))
+    want = [float(mp.log(q)) for q in upper] + [float(mp.log1p(-q)) for q in upper]
+    assert tails.log_tail(signed).tolist() == pytest.approx(want, rel=2e-14)
+    assert tails.log_tail(np.array([-np.inf, 0.0, np.inf])).tolist()[:2] == [0.0, pytest.approx(log(0.5))] and tails.log_tail(np.array([np.inf]))[0] < -1e299
+
+
+@pytest.mark.parametrize("width", [1.0, 40.0, 4000.0])
+def test_integrals_of_bumps(width):
+    """Two Gaussian bumps, far apart on a long range; the estimate is not below the error."""
+    log_f = lambda t: np.logaddexp(-t * t / 2, -((t - width) ** 2) / 2 - 3)  # noqa: E731
+    got, estimate = quadrature.log_integral(log_f, -12.0, width + 12.0, 0.25, (0.0, width))
+    want = log(1 + np.exp(-3)) + log(2 * np.pi) / 2
+    assert got == pytest.approx(want, abs=1e-13) and 0 <= estimate < 1e-9
+    rough, estimate = quadrature.log_integral(log_f, -12.0, width + 12.0, 1.5, (0.0, width))
+    assert abs(rough - want) <= 1e-13 + estimate

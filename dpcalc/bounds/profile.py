@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import expm1, log, log1p
+from math import expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,5 +22,9 @@ class Profile(NamedTuple):
 
 def sampled_epsilon(epsilon: float, rate: float) -> float:
     """log(1 + (e^ε − 1)/q), rounded down."""
-    inner = log1p(expm1(epsilon) / rate) if epsilon < _LARGE else epsilon - log(rate)
+    if epsilon >= _LARGE:  # beside e^600 no 1 shows
+        inner = epsilon - log(rate)
+    else:
+        odds = expm1(epsilon) / rate
+        inner = log1p(odds) if odds < inf else log(expm1(epsilon)) - log(rate)
     return inner * (1 - 1e-15)

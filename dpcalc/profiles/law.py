@@ -140,6 +140,9 @@ def _range(piece: Piece, tilt: float, depth: float) -> tuple[float, float]:
 def _nodes(piece: Piece, tilt: float, depth: float, edges: Array | None) -> tuple[Array, Array]:
     """Gauss-Legendre nodes in t and the logs of their weights, between knots and the edges."""
     low, high = _range(piece, tilt, depth)
+    # Doubles may not tell the points of a range apart that is far out: it must be refused before it looks empty.
+    if not fits(low, high, piece.scale):
+        raise TooLarge(*TOO_LARGE)
     if not low < high:
         return np.empty(0), np.empty(0)
     knots = _knots(low, high, piece.scale / 8)
@@ -162,11 +165,15 @@ def _in_cells(middle: Array, half: Array, rule: tuple[Array, ...]) -> tuple[Arra
         return (middle[:, None] + half[:, None] * x).ravel(), (np.log(2 * half)[:, None] + np.log(w)).ravel()
 
 
+def fits(low: float, high: float, scale: float) -> bool:
+    """Whether the nodes between two parameters of a piece with this scale fit in memory; so they do not where doubles cannot tell them
+    apart."""
+    return (high - low) / (scale / 8) + (low * low + high * high) / _FALL < MOST_CELLS
+
+
 def _knots(low: float, high: float, spacing: float) -> Array:
     """Points from low to high, at most `spacing` apart and 0.35/|t|: a Gaussian density falls by little between two."""
     bend = _FALL / spacing
-    if not (high - low) / spacing + (low * low + high * high) / _FALL < MOST_CELLS:
-        raise TooLarge(*TOO_LARGE)
     # Even steps of u, where dt/du is the spacing wanted: t = spacing·u up to the bend, then √(bend² + 2·0.35·(u − u_b)).
     ends = [_unbent(t, spacing, bend) for t in (low, high)]
     u = np.linspace(ends[0], ends[1], int(ends[1] - ends[0]) + 2)

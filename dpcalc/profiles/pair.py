@@ -40,3 +40,6 @@ class Pair(NamedTuple):
     rest: float | None = None
     twin: Pair | None = None
     top: float = inf  # larger losses were taken to be infinite
+    # Whether P and Q are the outputs of the mechanism itself on two neighbouring data sets: only then is a lower value of a divergence
+    # of their product one of what the mechanism loses. A pair that merely dominates says nothing about that.
+    attained: bool = False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.profiles.law import fits
 from dpcalc.profiles.pair import Pair, Piece
 
 if TYPE_CHECKING:
@@ -16,10 +17,15 @@ if TYPE_CHECKING:
 _LOG_SQRT_2PI = 0.9189385332046727
 _LEAST_LOG_DELTA = -690.0  # a smaller δ of a sampled profile is rounded up to this
 _LARGEST_EXPONENT = 700.0
+_LARGEST_MU = 1e150  # μ² stays below the largest double
+_SEPARATED = Pair(log_infinite=0.0, top=0.0)  # every loss counts as infinite: worse than any other pair
 
 
 def gaussian(mu: float) -> Pair:
-    """N(0,1) against N(−μ,1): every μ-GDP guarantee. The loss is μt + μ²/2, t ~ N(0,1)."""
+    """N(0,1) against N(−μ,1): every μ-GDP guarantee. The loss is μt + μ²/2, t ~ N(0,1). Attained by Gaussian noise on a query that
+    changes by as much as the sensitivity allows."""
+    if mu > _LARGEST_MU:
+        return _SEPARATED
     centre = mu * mu / 2
     return Pair((Piece(
         lambda t: mu * t + centre,
@@ -27,38 +33,40 @@ def gaussian(mu: float) -> Pair:
         lambda t: -t * (t / 2) - _LOG_SQRT_2PI,
         lambda lam, k: (lam * mu - k, lam * mu + k),
         min(1.0, 1 / mu),
-    ),))
+    ),), attained=True)
 
 
 def laplace(ratio: float) -> Pair:
-    """Laplace noise with sensitivity/scale = r: atoms at ±r, and a density proportional to e^{ℓ/2} between them."""
+    """Laplace noise with sensitivity/scale = r: atoms at ±r, and a density proportional to e^{ℓ/2} between them. Attained by one number
+    that changes by the sensitivity."""
     return Pair((Piece(
         lambda t: t,
         lambda loss: loss,
         lambda t: (t - ratio) / 2 - log(4),
         lambda lam, k: (-ratio, ratio),
         1.0,
-    ),), ((ratio, log(0.5)), (-ratio, log(0.5) - ratio)))
+    ),), ((ratio, log(0.5)), (-ratio, log(0.5) - ratio)), attained=True)
 
 
 def binary(epsilon: float, log_delta: float = -inf) -> Pair:
-    """Every (ε, δ)-DP guarantee (Kairouz, Oh & Viswanath 2015, Theorem 3.1); δ = 0 is randomised response."""
+    """Every (ε, δ)-DP guarantee (Kairouz, Oh & Viswanath 2015, Theorem 3.1); δ = 0 is randomised response, which attains it."""
     if log_delta >= 0:
         return Pair(log_infinite=0.0)
     left = log1p(-exp(log_delta))
     kept = left - log1p(exp(-epsilon))
-    return Pair((), ((epsilon, kept), (-epsilon, kept - epsilon)) if epsilon > 0 else ((0.0, left),), log_delta)
+    atoms = ((epsilon, kept), (-epsilon, kept - epsilon)) if epsilon > 0 else ((0.0, left),)
+    return Pair((), atoms, log_delta, attained=log_delta == -inf)
 
 
 def outcomes(p: Sequence[float], q: Sequence[float]) -> Pair:
-    """Two distributions on the same finite set; the twin is the other direction."""
+    """Two distributions on the same finite set, which are the outputs themselves; the twin is the other direction."""
     return _discrete(p, q)._replace(twin=_discrete(q, p))
 
 
 def _discrete(p: Sequence[float], q: Sequence[float]) -> Pair:
     both = tuple((log(a) - log(b), log(a)) for a, b in zip(p, q, strict=True) if a > 0 and b > 0)
     infinite = sum(a for a, b in zip(p, q, strict=True) if b == 0)
-    return Pair((), both, log(infinite) if infinite > 0 else -inf)
+    return Pair((), both, log(infinite) if infinite > 0 else -inf, attained=True)
 
 
 def sampled(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Pair:
@@ -113,7 +121,8 @@ def _bend(before: Point | None, corner: Point, after: Point | None) -> float:
 def poisson(base: Pair, rate: float) -> Pair:
     """(1−q)Q + qP against Q (a record removed), with the reverse (added) as twin; base is a symmetric pair (P, Q).
 
-    Zhu, Dong & Wang 2022, Theorem 11.
+    Zhu, Dong & Wang 2022, Theorem 11. Attained where the base is: by data sets whose other records add nothing to the batch. Where losses
+    are too large to be composed, a record that is in the batch counts as seen.
     """
     if rate == 1:
         return base
@@ -121,20 +130,29 @@ def poisson(base: Pair, rate: float) -> Pair:
         tuple(_mixed(piece, rate) for piece in base.pieces),
         tuple(_mixed_atom(atom, rate) for atom in base.atoms) + _nothing(base, rate),
         log(rate) + base.log_infinite,
+        top=base.top,
+        attained=base.attained,
     )
     add = Pair(tuple(_added(piece, rate) for piece in base.pieces),
-               tuple((-loss, mass - loss) for loss, mass in remove.atoms))
-    return remove._replace(twin=add)
+               tuple((-loss, mass - loss) for loss, mass in remove.atoms), attained=base.attained)
+    return remove._replace(twin=add) if _fit(remove) and _fit(add) else poisson(_SEPARATED, rate)
 
 
 def without_replacement(base: Pair, rate: float) -> Pair:
     """δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, symmetric (Balle, Barthe & Gaboardi 2018, Theorem 9): the positive
-    losses of the Poisson pair, their mirror images, and the rest at 0."""
+    losses of the Poisson pair, their mirror images, and the rest at 0. It has the larger of the two directions' δ at every ε, which
+    neither direction of a mechanism needs to have: not attained."""
     if rate == 1:
         return base
     gains = tuple(_mixed_atom(atom, rate) for atom in base.atoms if atom[0] > 0)
     pieces = tuple(half(piece, rate) for piece in base.pieces for half in (_positive, _mirrored))
-    return Pair(pieces, gains + tuple((-loss, mass - loss) for loss, mass in gains), log(rate) + base.log_infinite, 0.0)
+    found = Pair(pieces, gains + tuple((-loss, mass - loss) for loss, mass in gains), log(rate) + base.log_infinite, 0.0, top=base.top)
+    return found if _fit(found) else without_replacement(_SEPARATED, rate)
+
+
+def _fit(pair: Pair) -> bool:
+    """Whether the losses of a pair, as likely as they are, fit in memory."""
+    return all(fits(*piece.reach(0.0, 0.0), piece.scale) for piece in pair.pieces)
 
 
 def _mix(rate: float, loss: Array) -> Array:

@@ -15,7 +15,7 @@ LINES = [
     "subsample --sampling-rate .05 --sigma 2 --steps 5 --delta 1e-5 --bound poisson-profile",
     "subsample --sampling-rate .05 --sigma 2 --steps 50 --epsilon 0.3 --bound poisson-profile",
     "subsample --sampling-rate .01 --sigma 2 --steps 100 --delta 1e-6 --bound poisson-profile",
-    "subsample --scheme without-replacement --sampling-rate .02 --mechanism laplace --scale 2 --steps 20 --delta 1e-6 --bound wor-profile",
+    "subsample --sampling-rate .02 --mechanism laplace --scale 2 --steps 20 --delta 1e-6 --bound poisson-profile",
     "subsample --sampling-rate .02 --mechanism randomized-response --probability .8 --steps 90 --delta 1e-6 --bound poisson-profile",
     "rdp --mechanism laplace --scale 2 --steps 20 --delta 1e-6 --bound laplace-profile",
     "tv --mechanism laplace --scale 20 --steps 9 --bound laplace-profile",

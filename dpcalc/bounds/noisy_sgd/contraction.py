@@ -4,7 +4,7 @@ Everything is computed from g = 1 − c = min(ηρ, 2 − ηβ), which keeps its
 """
 
 from fractions import Fraction
-from math import expm1, inf, log1p, nextafter
+from math import exp, expm1, inf, log1p, nextafter
 from typing import Any
 
 from dpcalc.errors import OutOfScope
@@ -48,7 +48,7 @@ def weight(g: float, r: int) -> float:
         return up(1 / r)
     x = -2 * r * log_c(g)
     if x > 700:
-        return 5e-324 if x < inf else 0.0
+        return nextafter(up(g * (2 - g) * exp(-x), 4e-16 * (4 + x)), inf) if x < inf else 0.0  # it may underflow
     return up(g * (2 - g) / expm1(x), 4e-16 * (4 + x))
 
 

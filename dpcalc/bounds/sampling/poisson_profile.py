@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Pair
 
 
+_ULPS = 1e-15  # relative: some roundings of what is added up
+
+
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
     """log of the larger of E_{e^ε}(mix‖N) and E_{e^ε}(N‖mix)."""
     return max(sided(epsilon, side, sampling_rate, profile) for side in (+1, -1))
@@ -27,12 +30,19 @@ def _removed(epsilon: float, rate: float, profile: Profile) -> float:
 
 
 def _added(epsilon: float, rate: float, profile: Profile) -> float:
-    """With γ = e^ε: E_γ(N‖mix) = 1 − γ + γ·E_{1/γ}(mix‖N) = (1 − γ(1−q))·δ(y), e^{−y} = 1 + (e^{−ε} − 1)/q, or 0."""
-    kept = 1 + expm1(-epsilon) / rate
-    left = epsilon + (log1p(-rate) if rate < 1 else -inf)
-    if kept <= 0 or left >= 0:
+    """With γ = e^ε: E_γ(N‖mix) = 1 − γ + γ·E_{1/γ}(mix‖N) = (1 − γ(1−q))·δ(y), e^{−y} = 1 + (e^{−ε} − 1)/q, or 0.
+
+    Where e^{−y} is small it is e^{−ε}(1 − γ(1−q))/q, which has no difference of numbers near 1. δ falls in y: that is rounded down, and
+    so is log(γ(1−q)), on which both factors depend in the same direction.
+    """
+    unsampled = log1p(-rate) if rate < 1 else -inf
+    log_left = epsilon + unsampled - (_ULPS * (epsilon - unsampled) if rate < 1 else 0.0)
+    if log_left >= 0:
         return -inf
-    return log1mexp(left) + profile.log_delta(-log1p(expm1(-epsilon) / rate) * (1 - 1e-15))
+    log_factor, x = log1mexp(log_left), expm1(-epsilon) / rate
+    y = -log1p(x) if x > -0.5 else epsilon + log(rate) - log_factor
+    y -= _ULPS * (y if x > -0.5 else epsilon - log(rate) - log_factor)
+    return up(log_factor, _ULPS) + profile.log_delta(max(y, 0.0))
 
 
 def pair(sampling_rate: float, profile: Profile) -> "Pair":
@@ -52,10 +62,10 @@ def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, profil
     e, q = mp.mpf(epsilon), mp.mpf(sampling_rate)
     if side > 0:
         return q * profile.exact(mp, mp.log1p(mp.expm1(e) / q))
-    left, kept = 1 - mp.exp(e) * (1 - q), 1 + mp.expm1(-e) / q
-    if left <= 0 or kept <= 0:  # E_{1/γ}(mix‖N) = 1 − 1/γ
+    left, x = (-mp.expm1(e + mp.log1p(-q)) if sampling_rate < 1 else mp.mpf(1)), mp.expm1(-e) / q
+    if left <= 0:  # E_{1/γ}(mix‖N) = 1 − 1/γ
         return mp.mpf(0)
-    return left * profile.exact(mp, -mp.log(kept))
+    return left * profile.exact(mp, -mp.log1p(x) if x > -0.5 else e + mp.log(q) - mp.log(left))
 
 
 BOUND = Bound(

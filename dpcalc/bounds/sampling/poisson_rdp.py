@@ -51,7 +51,7 @@ def _divergence(alpha: float, z: float, q: float, log_integrand: Any) -> float:
     if forward and growth + log(q) > 45:
         # Minkowski: ‖1 + u‖_α <= 1 − q + q‖e^w‖_α, and >= q‖e^w‖_α: equal to double precision here.
         return min(up((growth + log(q) + exp(log1p(-q) - log(q) - growth)) * (alpha / (alpha - 1)), 2e-15), cap)
-    if q < 1e-140 or z > 1e100:  # the square of q/z underflows
+    if min(q, q / z) < 1e-140 or z > 1e100:  # the square of q/z underflows
         return _by_minkowski(alpha, growth, q, cap)
     start, end, step = -_TAIL, _upper_end(alpha, z, q) if forward else 2 / z + _TAIL, min(0.5, z / 4)
     if not forward:  # on Im t = a (1+u)^{1−α} can grow by cos(a/2z)^{1−α}, about e^{(α−1)a²/8z²}

@@ -1,0 +1,80 @@
+"""A lower end of what is lost is printed only where the mechanism itself has the two distributions that are composed."""
+
+import json
+import random
+
+import pytest
+from calling import call
+
+CURVE = {"kind": "rdp", "alpha": [2, 4, 8, 16, 32], "rdp": [0.02, 0.2, 0.19, 1.0, 2.3]}
+POINTS = {"kind": "profile", "epsilon": [0, 1, 2], "delta": [0.3, 0.01, 1e-6]}
+OUTPUTS = {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2, "sampling": {"scheme": "poisson", "rate": 0.1}, "count": 20},
+                                                {"name": "laplace", "scale": 3, "count": 2}]}
+FIXED_SIZE = {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2, "sampling": {"scheme": "without-replacement", "rate": 0.1}}]}
+BY = ["--bound", "profile-composition"]
+
+
+def asked(*args, **given):
+    done = call([*args, "--json"], **given)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def lower(answer):
+    return [key for row in answer["bounds"] for key in row if key.endswith("_lower")]
+
+
+def says(answer):
+    return any("the composition itself has" in note for note in answer["notes"])
+
+
+@pytest.mark.parametrize("guarantee", [CURVE, POINTS, FIXED_SIZE])
+@pytest.mark.parametrize("question", [("--delta", "1e-4"), ("--epsilon", "0.7")])
+def test_a_guarantee_that_is_read_has_none(guarantee, question):
+    """Its pair dominates every mechanism that has it; the one at hand may lose less."""
+    answer = asked("convert", "-", "--steps", "5", *question, *BY, stdin=json.dumps(guarantee))
+    assert not lower(answer) and not says(answer)
+
+
+@pytest.mark.parametrize("guarantee", [{"kind": "dp", "epsilon": 0.5, "delta": 1e-7}, {"kind": "gdp", "mu": 0.3}, {"kind": "tv", "tv": 0.1}])
+def test_nor_has_one_that_is_composed_with_a_mechanism(guarantee, tmp_path):
+    files = [tmp_path / "guarantee.json", tmp_path / "mechanism.json"]
+    for file, content in zip(files, (guarantee, OUTPUTS), strict=True):
+        file.write_text(json.dumps(content))
+    answer = asked("convert", *files, "--epsilon", "0.7", *BY)
+    assert not lower(answer) and not says(answer)
+
+
+@pytest.mark.parametrize("question", [("--delta", "1e-4"), ("--epsilon", "0.7")])
+def test_mechanisms_that_are_read_have_one(question):
+    answer = asked("convert", "-", *question, *BY, stdin=json.dumps(OUTPUTS))
+    assert lower(answer) and says(answer)
+
+
+RUN = ["--sampling-rate", "0.05", "--sigma", "2", "--steps", "9", "--delta", "1e-5"]
+
+
+@pytest.mark.parametrize("line, attained", [
+    (["subsample", *RUN, "--bound", "poisson-profile"], True),
+    (["subsample", "--scheme", "without-replacement", *RUN, "--bound", "wor-profile"], False),
+    (["subsample", "--adjacency", "replace-one", *RUN], False),  # by the pair of batches of a fixed size
+    (["rdp", "--mechanism", "laplace", "--scale", "2", "--steps", "9", "--delta", "1e-5", "--bound", "laplace-profile"], True),
+    (["tv", "--p", ".3,.5,.2", "--q", ".25,.45,.3", "--steps", "5"], True),
+    (["tv", "--tv", "0.3", "--epsilon", "1", "--delta", "0.05", "--steps", "5", *BY], False),
+], ids=lambda x: " ".join(x) if isinstance(x, list) else "")
+def test_by_scheme_and_neighbours(line, attained):
+    answer = asked(*line)
+    assert (bool(lower(answer)), says(answer)) == (attained, attained)
+
+
+def test_no_lower_end_is_above_a_proven_bound():
+    """An RDP curve's pair had ε >= 2.31986, said a note under a proven 2.16572."""
+    rng = random.Random(7)
+    for _ in range(8):
+        curve = {**CURVE, "rdp": [order * 10 ** rng.uniform(-2, -0.5) for order in CURVE["alpha"]]}
+        count = rng.randint(1, 20)
+        mixed = {"kind": "mechanisms", "mechanisms": [{**part, "count": rng.randint(1, 9)} for part in OUTPUTS["mechanisms"]]}
+        for answer in (asked("convert", "-", "--steps", count, "--delta", "1e-4", stdin=json.dumps(curve)),
+                       asked("convert", "-", "--delta", 10 ** rng.uniform(-9, -2), stdin=json.dumps(mixed))):
+            lows = [row["epsilon_lower"] for row in answer["bounds"] if "epsilon_lower" in row]
+            assert max(lows, default=0.0) <= min(row["epsilon"] for row in answer["bounds"] if row["status"] == "proven")

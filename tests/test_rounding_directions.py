@@ -1,0 +1,169 @@
+"""Which way helpers round: exact fractions and 60 digits on the safe side of every one, and no further away than they say."""
+
+import random
+from fractions import Fraction
+from math import exp, inf, log, nextafter, ulp
+
+import domains
+import mpmath
+import pytest
+
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.noisy_sgd import contraction
+from dpcalc.bounds.online import online_contraction, sums
+from dpcalc.numerics import elementary, hockey_stick, invert, normal, rounding
+from dpcalc.numerics.hockey_stick import log_theta
+
+mp = mpmath.mp.clone()
+mp.dps = 60
+
+
+def double(rng, low=-300.0, high=300.0):
+    return 10 ** rng.uniform(low, high)
+
+
+@pytest.mark.parametrize("of", [
+    lambda a, b, c, d: (rounding.ratio_up((a, b), (c, d)), Fraction(a) * Fraction(b) / Fraction(c) / Fraction(d), +1),
+    lambda a, b, c, d: (rounding.ratio_down(a, b), Fraction(a) / Fraction(b), -1),
+    lambda a, b, c, d: (rounding.sum_up((a, b, c, d)), Fraction(a) + Fraction(b) + Fraction(c) + Fraction(d), +1),
+    lambda a, b, c, d: (rounding.difference_down(a, b), max(Fraction(a) - Fraction(b), Fraction(0)), -1),
+    lambda a, b, c, d: (contraction.down(Fraction(a) / Fraction(b)), Fraction(a) / Fraction(b), -1),
+    lambda a, b, c, d: (rounding.quotient_up(int(a * 1e60) + 1, int(b * 1e50) + 1), Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), +1),
+    lambda a, b, c, d: (rounding.quotient_down(int(a * 1e60) + 1, int(b * 1e50) + 1), Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), -1),
+], ids=["ratio_up", "ratio_down", "sum_up", "difference_down", "down", "quotient_up", "quotient_down"])
+def test_the_nearest_double_on_the_safe_side(of):
+    rng = random.Random(1)
+    for _ in range(400):
+        got, exact, side = of(*(double(rng, -40, 40) for _ in range(4)))
+        if side > 0:
+            assert nextafter(got, -inf) < exact <= got
+        else:
+            assert got <= exact < nextafter(got, inf)
+
+
+def test_what_has_a_double_keeps_it():
+    assert rounding.ratio_up((3.0,), (4.0,)) == rounding.ratio_down(3.0, 4.0) == rounding.sum_up((0.5, 0.25)) == contraction.down(Fraction(3, 4)) == 0.75
+    assert rounding.quotient_up(0, 7) == rounding.quotient_down(0, 7) == 0 == rounding.difference_down(1.0, 2.0) == rounding.up(0.0, 1e-9)
+    assert rounding.quotient_up(1, 10**400) == nextafter(0.0, 1.0) and rounding.quotient_down(1, 10**400) == 0
+    with pytest.raises(OverflowError):
+        rounding.quotient_up(10**400, 1)
+
+
+def test_up_is_up_by_what_is_said_for_both_signs():
+    rng = random.Random(2)
+    for _ in range(300):
+        x, part = rng.choice((-1, 1)) * double(rng), double(rng, -16, -1)
+        least = Fraction(x) + Fraction(part) * abs(Fraction(x))
+        assert x < rounding.up(x) == nextafter(x, inf)
+        assert least <= rounding.up(x, part) <= least + 3 * Fraction(ulp(float(least)))
+
+
+def test_a_step_contracts_by_no_more_than_is_said():
+    """1 − c from below, w(R) and the distance reached from above."""
+    rng = random.Random(3)
+    for _ in range(300):
+        beta = double(rng, -3, 3)
+        rho, eta = beta * rng.choice((0.0, rng.random(), 1.0)), rng.choice((rng.random(), 1 - double(rng, -15, -1))) * 2 / beta
+        gap, want = contraction.gap(eta, beta, rho), contraction.exact_gap(mp, eta, beta, rho)
+        assert want * (1 - mp.mpf(2) ** -52) <= gap <= want
+        steps, push = rng.choice((1, 2, 7, 1000, 10**9)), double(rng, -9, 9)
+        cost, far = contraction.exact_weight(mp, mp.mpf(gap), steps), contraction.exact_reached(mp, mp.mpf(gap), steps, mp.mpf(push))
+        assert cost <= contraction.weight(gap, steps) <= cost * (1 + mp.mpf(10) ** -11) + mp.mpf(10) ** -300
+        assert far <= contraction.reached(gap, steps, push) <= far * (1 + mp.mpf(10) ** -14)
+
+
+def test_gaussian_epsilon_meets_its_delta():
+    """Also next to the total variation, where ε is near 0 and every rounding of δ is large beside it; and next to δ = 1."""
+    rng = random.Random(4)
+    for _ in range(250):
+        sigma, sensitivity, steps = double(rng, -1, 3), double(rng, -1, 1), rng.choice((1, 3, 1000))
+        r = mp.mpf(sensitivity) * mp.sqrt(steps) / mp.mpf(sigma)
+        log_delta = log_theta(float(r) * double(rng, -14, 1), float(r)) if rng.random() < 0.7 else -double(rng, -6, 2.5)
+        if not -700 < log_delta < -1e-25:  # nearer to δ = 1, 60 digits do not hold it
+            continue
+        epsilon, own = gaussian_exact.inverse(log_delta, sigma, sensitivity, steps), mp.mpf(log_delta)
+        assert mp.log(gaussian_exact.theta(mp, epsilon, r)) <= own, (log_delta, float(r))
+        earlier = epsilon * (1 - 1e-12) - 1e-10 * float(r)
+        assert earlier < 0 or mp.log(gaussian_exact.theta(mp, earlier, r)) > own, (log_delta, float(r))
+
+
+def test_gaussian_delta_is_not_below_its_theorem():
+    rng = random.Random(5)
+    for _ in range(250):
+        sigma, sensitivity, steps = double(rng, -2, 3), double(rng, -1, 1), rng.choice((1, 3, 1000))
+        r = mp.mpf(sensitivity) * mp.sqrt(steps) / mp.mpf(sigma)
+        epsilon = max(0.0, float(r) * (float(r) / 2 + rng.uniform(-20, 12)))
+        want, got = mp.log(gaussian_exact.theta(mp, epsilon, r)), gaussian_exact.value(epsilon, sigma, sensitivity, steps)
+        if want > -1e-40:
+            continue  # beyond 60 digits
+        earlier = mp.log(gaussian_exact.theta(mp, mp.mpf(epsilon) * (1 - mp.mpf(2e-12)), r))
+        assert want <= got <= earlier + 2e-12 * max(1, -want)
+
+
+def test_a_stream_contracts_by_no_more_than_is_said():
+    """log A_i + Σ log B_t of short streams, schedules and lists, Gaussian and Laplace noise."""
+    rng, count = random.Random(6), 0
+    while count < 60:
+        p = domains.a_stream(rng, 60)
+        got, product = online_contraction.value(**p), online_contraction.exact(mp, **p)
+        if -1e4 < got < -1e-30:
+            count += 1
+            assert mp.log(product) <= got <= mp.log(product) * (1 - mp.mpf(5e-9)), p
+
+
+def test_a_sum_from_below_is_below():
+    """Terms that fall like powers or exponentials: all of them added, and blocks of them integrated."""
+    rng = random.Random(7)
+    for _ in range(40):
+        power, first, count = rng.uniform(1.1, 6), rng.randint(1, 50), int(double(rng, 0, 3.7))
+        want = mp.fsum(mp.mpf(t) ** -mp.mpf(power) for t in range(first, first + count))
+        got = sums.lower_sum(lambda t, k=power: t**-k, first, first + count - 1, sums.falling(power))
+        assert want * (1 - mp.mpf(2e-9)) <= got <= want
+    assert sums.lower_sum(lambda t: 1.0, 3, 2, sums.falling(1.0)) == 0
+
+
+def test_functions_that_lose_no_digits():
+    """Against 60 digits, to a few ulps, on both sides of where they change their form; and at their ends."""
+    rng = random.Random(8)
+    for _ in range(400):
+        x = rng.choice((-1, 1)) * double(rng, -12, 1.5)
+        assert elementary.expm1mx(x) == pytest.approx(float(mp.expm1(x) - x), rel=2e-15)
+        y = x if x > -1 else -rng.random()
+        assert elementary.x_minus_log1p(y) == pytest.approx(float(mp.mpf(y) - mp.log1p(y)), rel=4e-15)
+        z = -abs(x) * rng.choice((1, 20))
+        assert elementary.log1mexp(z) == pytest.approx(float(mp.log(-mp.expm1(z))), rel=2e-15)
+        a, b = rng.uniform(-50, 50), rng.uniform(-50, 50)
+        assert elementary.log_add(a, b) == pytest.approx(float(mp.log(mp.exp(a) + mp.exp(b))), rel=4e-15, abs=4e-15)
+        assert elementary.log_sum([a, b, z]) == pytest.approx(float(mp.log(mp.exp(a) + mp.exp(b) + mp.exp(z))), rel=4e-15, abs=4e-15)
+        t = rng.uniform(-1, 100)
+        mills = mp.erfc(mp.mpf(t) / mp.sqrt(2)) / 2 / mp.npdf(t)
+        assert normal.mills(t) == pytest.approx(float(mills), rel=4e-15)
+    assert elementary.log1mexp(0.0) == -inf == elementary.log_sum([]) == elementary.log_sum([-inf]) and elementary.log_add(-inf, 2.0) == 2.0 == elementary.log_add(2.0, -inf)
+    assert elementary.exp_or_zero(-800.0) == 0 and elementary.exp_or_zero(-745.0) == exp(-745.0) > 0
+
+
+def test_a_boundary_is_met_and_nothing_much_before_it_is():
+    """Where a function falls and where it rises, steep and flat, with steps; and a bracket of it from anywhere."""
+    rng = random.Random(9)
+    for _ in range(200):
+        root, power, side = double(rng, -100, 100), rng.choice((0.1, 1.0, 7.0)), rng.choice((-1, 1))
+
+        def gap(x, r=root, k=power, s=side):
+            return s * (k * (log(r) - log(x))) if x > 0 else s * inf
+
+        meets, fails = invert.bracket(gap, double(rng, -100, 100), side, 1e-200, 1e200)
+        assert gap(meets) <= 0 < gap(fails)
+        found = invert.boundary_log(gap, meets, fails)
+        assert gap(found) <= 0 < gap(found * (1 - side * 1.1e-13)), (root, power, side)
+    with pytest.raises(invert.Unreachable):
+        invert.bracket(lambda x: 1.0, 1.0, +1, 1e-9, 1e9)
+    assert invert.bracket(lambda x: -1.0, 1.0, +1, 1e-9, 1e9) == (1e-9, 1e-9)
+
+
+def test_the_most_noise_that_a_budget_bears():
+    """Greatest r with θ(ε, r) <= δ: met, and not by a little more."""
+    rng = random.Random(10)
+    for _ in range(60):
+        epsilon, log_delta = rng.choice((0.0, double(rng, -6, 2))), -double(rng, -3, 2.5)
+        r = hockey_stick.ratio_for(epsilon, log_delta)
+        assert log_theta(epsilon, r) <= log_delta < log_theta(epsilon, r * (1 + 1e-12))
