@@ -7,7 +7,8 @@ from math import inf, log, nextafter
 from typing import Any
 
 from dpcalc.bounds.conversions import rdp_improved
-from dpcalc.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, RandomizedResponse, Rdp, Sampled, Tv
+from dpcalc.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, Outcomes, RandomizedResponse, Rdp, Sampled, Tv, Zcdp
+from dpcalc.numerics.rounding import ratio_up
 from dpcalc.profiles import pairs
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Parts
@@ -49,6 +50,15 @@ def _curve(guarantee: Rdp) -> Parts:
     return ((pairs.sampled(*followed(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
 
 
+def _zcdp(guarantee: Zcdp) -> Parts:
+    return ((pairs.sampled(*followed(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
+
+
+def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
+    """(α, ρα) at some orders, from where a small δ needs large ones to where a large δ needs small ones; any choice is valid."""
+    return tuple((1 + x, ratio_up((1 + x, rho))) for x in (2 ** (k / 4) / max(1.0, rho) for k in range(-16, 81)))
+
+
 def followed(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     """ε and log δ of the samples."""
     convert = rdp_improved.BOUND.log_delta
@@ -71,6 +81,8 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     Rdp: _curve,
     Gdp: lambda g: ((pairs.gaussian(g.mu), 1),) if g.mu > 0 else (),
     Dp: lambda g: ((pairs.binary(g.epsilon, _log_up(g.delta)), 1),),
+    Zcdp: _zcdp,
+    Outcomes: lambda g: ((pairs.outcomes(g.p, g.q), g.count),),
     Sampled: _profile,
     Tv: lambda g: ((pairs.binary(0.0, _log_up(g.tv)), 1),),
 }

@@ -7,10 +7,13 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
-from dpcalc.numbers import human_probability
+from dpcalc.numbers import human_probability, nearest
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Never, Unreachable, least
 from dpcalc.numerics.work import remembered
+
+
+_TINY = 1e-300  # smaller probabilities are said by their logarithms
 
 
 def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
@@ -42,5 +45,5 @@ def _least(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
 def no_epsilon(name: str, best: float, what: str = "the best reachable is") -> OutOfScope:
     """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below."""
     least = min(best, 0.0)
-    told = human_probability(exp_or_zero(least), least)
+    told = nearest(x) if (x := exp_or_zero(least)) > _TINY else human_probability(x, least)
     return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {told}", "--delta")

@@ -153,6 +153,13 @@ def human(x: float, digits: int = 6, upward: bool = True) -> str:
     return f"{mantissa}e{exponent:+03d}"
 
 
+def nearest(x: float) -> str:
+    """A decimal of six significant digits, the nearest one where x is that number but for rounding errors (0.1 + 0.2 is 0.3), else one that
+    is not below x."""
+    close = float(f"{x:.6g}")
+    return human(close if abs(close - x) <= 1e-12 * x else x)
+
+
 def plain(x: float) -> str:
     """A number as a person gave it: short where that is exact, else in full."""
     short = f"{x:g}"

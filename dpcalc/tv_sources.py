@@ -141,8 +141,7 @@ def _outcomes(values: Values) -> dict[str, Any]:
     from dpcalc.profiles import pairs
 
     params = convert.outcome_params(values)
-    return {**params, "pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), "described": ({"kind": "outcomes", **params},),
-            "steps": _steps(values), "precision": values.get("precision")}
+    return {"pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), **params}
 
 
 def _points(values: Values) -> dict[str, Any]:
@@ -180,7 +179,8 @@ SOURCES: dict[str, Source] = {
     "kl": Source(_needs("with a KL divergence", "kl"), lambda given, often: (Route(kl.BOUND),),
                  lambda v: {"kl": v["kl"], "steps": _steps(v)}, _tv_only),
     "outcomes": Source(_needs("with outcomes", "p", "q", may=_COMPOSED),
-                       lambda given, often: (Route(profile_composition.BOUND if often else outcomes.PROFILE),), _outcomes, _tv_only),
+                       lambda given, often: (Route(profile_composition.BOUND if often or convert.uses(given.values) > 1 else outcomes.PROFILE),),
+                       _outcomes, _tv_only),
     "dp": Source(_needs("with ε and δ", "epsilon", "delta"),
                  lambda given, often: (Route(composition_optimal.BOUND if often else dp_tv.BOUND),), _dp, _point_guarantee,
                  profiles={"dp-tv": composition_optimal.BOUND}),

@@ -194,9 +194,10 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     if values["mechanism"] == "gaussian":
         params["noise_multiplier"] = ratio_down(values["sigma"], values["sensitivity"])
     elif mechanism.pure is not None and not weighted:
+        from dpcalc.bounds.conversions import composition_basic
         from dpcalc.bounds.sampling import amplification
 
-        params |= {"step_epsilon": amplification.value(mechanism.pure(values), 0.0, rate)["epsilon"], "step_delta": 0.0}
+        params |= composition_basic.repeated(amplification.value(mechanism.pure(values), 0.0, rate)["epsilon"], 0.0, params["steps"])
     return params
 
 
