@@ -58,7 +58,7 @@ _ANSWERS = {
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
-_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ"}
+_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by {rtol:g}; never below",

@@ -49,7 +49,7 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     if _is_variation(params, question.delta or 0.0):
         return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     whole = _whole(params)
-    if question.delta == 0 and (whole is None or whole.delta > 0):
+    if question.delta == 0 and whole is None:
         raise no_pure_epsilon(params)
     _refuse_infinite(parts(route, params), question, whole)
     if question.delta == 0:
@@ -65,7 +65,7 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     if whole and whole.epsilon < found.upper:  # of an infinite loss there is no more than δ, and all others are at most that
         found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _ALL_LOSSES)
     if found.upper == inf:
-        raise _no_epsilon(parts(route, params), question, log_infinite(parts(route, params)))
+        raise _no_epsilon(parts(route, params), question, None)
     result = {"epsilon": found.upper, "epsilon_lower": max(0.0, found.lower), "delta": question.delta or 0.0}
     return Row(route, result, found.witness, notes=_bracket("ε", result["epsilon_lower"], found.upper))
 
@@ -118,17 +118,26 @@ def _whole(params: Params) -> _Whole | None:
 
 def _refuse_infinite(composed: Parts, question: Question, whole: _Whole | None) -> None:
     """Raises OutOfScope where an infinite loss has a probability above δ: no grid is needed to know that."""
-    infinite = log_infinite(composed)
-    surely = whole.delta > Fraction(question.delta or 0) if whole else infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
-    if infinite > -inf and surely:
-        raise _no_epsilon(composed, question, whole.log_delta if whole else infinite)
+    if whole:
+        surely = whole.delta > Fraction(question.delta or 0)
+    else:
+        infinite = max(map(log_infinite, _directions(composed)))
+        surely = infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
+    if surely:
+        raise _no_epsilon(composed, question, whole)
 
 
-def _no_epsilon(composed: Parts, question: Question, infinite: float) -> OutOfScope:
-    total = sum(count * exp(pair.log_infinite) for pair, count in composed)
-    delta, least = plain(question.delta or 0.0), nearest(exp(infinite))
-    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the δs that no ε lowers add up to {nearest(total)}; the least δ for "
-                      f"which one exists is {least if least != delta else repr(exp(infinite))}", "--delta")
+def _directions(composed: Parts) -> tuple[Parts, Parts]:
+    return composed, tuple((pair.twin or pair, count) for pair, count in composed)
+
+
+def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> OutOfScope:
+    worse = max(_directions(composed), key=log_infinite)
+    total = sum(count * exp(pair.log_infinite) for pair, count in worse)
+    infinite = float(whole.delta) if whole else exp(log_infinite(worse))
+    delta, least = plain(question.delta or 0.0), nearest(infinite)
+    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the δs that no ε lowers add up to {nearest(total)}; the least δ "
+                      f"for which one exists is {least if least != delta else repr(infinite)}", "--delta")
 
 
 def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:

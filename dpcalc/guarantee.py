@@ -24,7 +24,7 @@ from dpcalc.routes import MECHANISMS
 from dpcalc.strict_json import BadJson, OutOfRange, loads
 
 _MEGABYTES = 50
-_MOST_ORDERS = 2000  # of an RDP curve: every order is tried by every conversion, which takes about 0.3 ms
+_MOST_ORDERS = 100_000  # of an RDP curve: every order is tried, which takes half a second for so many, and in every step of --solve
 UNIT = 1e-9  # probabilities may add up to 1 as closely as that
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
@@ -296,7 +296,8 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     if isinstance(guarantee, Mechanisms):
         return tuple((_part_curve(part), part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Rdp):
-        return ((curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp), 1),)
+        given = curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
+        return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)
     if isinstance(guarantee, Gdp):
         return ((curve.of(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
     if isinstance(guarantee, Zcdp):

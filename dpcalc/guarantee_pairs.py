@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from math import inf, log, nextafter
 from typing import Any
 
+import numpy as np
+
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, Outcomes, RandomizedResponse, Rdp, Sampled, Tv, Zcdp
 from dpcalc.numerics.rounding import ratio_up
@@ -61,11 +63,16 @@ def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
 
 def followed(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     """ε and log δ of the samples."""
-    convert = rdp_improved.BOUND.log_delta
-    assert convert is not None
     most = min(r - log(1e-300) / (a - 1) for a, r in orders)
     epsilons = [most * (k / 200) ** 2 for k in range(201)]
-    return epsilons, [min(0.0, *(convert(a, r, e) for a, r in orders)) for e in epsilons]
+    return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order, e in zip(best_orders(orders, epsilons), epsilons, strict=True)]
+
+
+def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]) -> list[tuple[float, float]]:
+    """At each ε the order with about the least δ by the improved conversion; any order is valid."""
+    a, r = np.array(orders, dtype=float).T
+    gain = a * np.log1p(-1 / a) - np.log(a - 1)
+    return [orders[int(np.argmin((a - 1) * (r - e) + gain))] for e in epsilons]
 
 
 def _profile(guarantee: Sampled) -> Parts:

@@ -12,7 +12,6 @@ from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Never, Unreachable, least
 from dpcalc.numerics.work import remembered
 
-
 _TINY = 1e-300  # smaller probabilities are said by their logarithms
 
 

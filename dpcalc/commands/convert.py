@@ -163,8 +163,8 @@ def _plain_question(given: Given) -> Question:
         return Question("tv")
     if to == "zcdp":
         if given["from"] in _NOT_ALWAYS_PURE and not _is_pure(given):
-            raise DpcalcError("refused", "zcdp: ρ follows from pure ε, from μ-GDP and from zCDP, and not all that is given is one of these",
-                              "--to")
+            raise DpcalcError("refused", "zcdp: ρ follows from pure ε, from μ-GDP and from zCDP, and not all that is given is one of "
+                              "these", "--to")
         return Question("rho")
     question = asked(COMMAND, given)
     _check_target(to, question)
@@ -231,8 +231,8 @@ def _dp_question(given: Given) -> Question:
     if to in ("gdp", "zcdp"):
         if delta:
             symbol = "μ" if to == "gdp" else "ρ"
-            raise DpcalcError("refused", f"δ = {delta:g} > 0: one (ε, δ) point does not bound the other points, so no {symbol} follows from "
-                              "it; from pure ε (δ = 0) one does", said)
+            raise DpcalcError("refused", f"δ = {delta:g} > 0: one (ε, δ) point does not bound the other points, so no {symbol} follows "
+                              "from it; from pure ε (δ = 0) one does", said)
         return Question("mu" if to == "gdp" else "rho")
     if to == "tv":
         return Question("tv")
@@ -330,7 +330,7 @@ def part_params(values: Any) -> dict[str, Any]:
 
 
 def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """Of one use in closed form; of several by their RDP, by the composition of the mechanism's own pair, and by the sum of their pure ε."""
+    """Of one use in closed form; of several by their RDP, by composing the mechanism's own pair, and by the sum of their pure ε."""
     from dpcalc.bounds.conversions import composition_basic, outcomes, profile_composition
     from dpcalc.routes import converted
     from dpcalc.rows import Route
@@ -342,7 +342,9 @@ def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
         return (Route(outcomes.RDP),) if often else (Route(outcomes.PROFILE), Route(outcomes.RDP))
     if not often:
         return (Route(outcomes.PROFILE),)
-    sums = () if question.asks == "tv" or _is_one_sided(given) else (Route(composition_basic.BOUND),)
+    if _is_one_sided(given):  # no Rényi divergence is finite, and no ε pure
+        return (Route(profile_composition.BOUND),)
+    sums = () if question.asks == "tv" else (Route(composition_basic.BOUND),)
     return (*converted(outcomes.RDP), Route(profile_composition.BOUND), *sums)
 
 

@@ -30,9 +30,12 @@ def with_inputs(given: Given) -> Given:
     if len(given.inputs) == 1 and isinstance(first, Outcomes):
         said = {"from": "outcomes", "p": first.p, "q": first.q, "count": first.count}
         return Given({**values, **said}, given.provided, given.inputs)
+    rho = total_rho(given.inputs)
+    if rho == 0:  # nothing is lost
+        return Given({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)}, given.provided, given.inputs)
     if (mu := gaussian_mu(given.inputs)) is not None:
         return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
-    if rho := total_rho(given.inputs):
+    if rho is not None:
         return Given({**values, "from": "zcdp", "rho": rho}, given.provided, given.inputs)
     return Given({**values, "from": "parts", **_composed(given)}, given.provided, given.inputs)
 
@@ -45,12 +48,12 @@ def _composed(given: Given) -> dict[str, Any]:
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
-    kinds: dict[str, tuple[str, Callable[[Any], Any]]] = {"parts": ("reason", curves), "pairs": ("reason", of), "points": ("no_pure", points)}
-    for name, (why, parts) in kinds.items():
+    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of, "points": points}
+    for name, parts in kinds.items():
         try:
             found[name] = tuple((*part[:-1], part[-1] * count) for g, count in each for part in parts(g))
         except DpcalcError as reason:
-            found[why] = reason
+            found["no_pure" if name == "points" else "reason"] = reason
     return found
 
 

@@ -161,14 +161,12 @@ def _profile(g: Mapping[str, Any]) -> Base:
 
 def _curve(g: Mapping[str, Any]) -> Base:
     """The profile that an RDP curve implies, at the points of the fast path, by the order that is best at each."""
-    from dpcalc.bounds.conversions import rdp_improved
-    from dpcalc.guarantee_pairs import followed
+    from dpcalc.guarantee_pairs import best_orders, followed
     from dpcalc.profiles import pairs
 
-    orders, convert = tuple(zip(g["alpha"], g["rdp"], strict=True)), rdp_improved.BOUND.log_delta
-    assert convert is not None
+    orders = tuple(zip(g["alpha"], g["rdp"], strict=True))
     corners = [e for e, _ in pairs.hull(*followed(orders))]
-    best = {e: min(orders, key=lambda o: convert(*o, e)) for e in corners}
+    best = dict(zip(corners, best_orders(orders, corners), strict=True))
     return lumps.points(corners, lambda mp, e: _implied(mp, *best[e], e))
 
 

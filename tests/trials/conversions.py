@@ -90,6 +90,7 @@ def composition(rng):
     run = {"step_epsilon": e, "step_delta": delta(p, q, e) * (1 + 1e-13), "steps": rng.randint(1, 4)}
     many = product(p, run["steps"]), product(q, run["steps"])
     at = [0.0, *(run["steps"] * e * rng.random() * 1.2 for _ in range(5))]
+    run["points"] = ((e, run["step_delta"], run["steps"]),)
     for name in ("composition-basic", "composition-advanced", "composition-optimal"):
         yield from ask.profile(name, *many, at, run)
     yield from ask.point("dp-tv", "tv", delta(p, q, 0.0), step_epsilon=e, step_delta=run["step_delta"])
