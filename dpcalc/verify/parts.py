@@ -45,9 +45,9 @@ def _all_losses(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
     least = sum(Fraction(use.base.most) * count for use, count in uses)
 
     def delta(mp: Any, epsilon: float, log_delta: float) -> Any:
-        if Fraction(epsilon) < least:
-            raise Unchecked("its ε is below the largest loss")
-        return grids.infinite(mp, uses)
+        if Fraction(epsilon) >= least:
+            return grids.infinite(mp, uses)
+        return grids.delta(mp, *grounds(row, answer), epsilon, log_delta)
 
     return delta
 
