@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
+_ABOVE = 1 + 1e-9  # a composition may say as much more than its largest loss
 _MOST_FACTORS = 1000  # of 1 − δ_i, each of 53 bits or more: their exact product takes milliseconds
 _HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
 
@@ -53,16 +54,16 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
         raise no_pure_epsilon(params)
     _refuse_infinite(parts(route, params), question, whole)
     if question.delta == 0:
-        raise OutOfScope("unsupported", "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε", "--delta")
+        raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε", "--delta")
     if _log_variation(route, params) <= question.log_delta:
         return Row(route, {"epsilon": 0.0, "epsilon_lower": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     try:
         found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
     except TooLarge:
-        if whole is None:
+        if whole is None or not whole.delta:
             raise
         found = Bracket(inf, 0.0, {})
-    if whole and whole.epsilon < found.upper:  # of an infinite loss there is no more than δ, and all others are at most that
+    if whole and whole.delta and whole.epsilon * _ABOVE < found.upper:  # what is infinite is no more than δ, and all else at most that
         found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _ALL_LOSSES)
     if found.upper == inf:
         raise _no_epsilon(parts(route, params), question, None)

@@ -82,6 +82,12 @@ def pure_dp(rng):
     many = product(p, k), product(q, k)
     for epsilon in ask.epsilons(rng, k * e / 2):
         yield "pure-gdp", f"δ({epsilon:.6g})", delta(*many, epsilon), exp(ask.BOUNDS["gdp-exact"].value(epsilon, mu, 1))
+    losses = np.log(p / q)
+    reach = float(losses.max() - losses.min()) * (1 + 1e-13)
+    for alpha in ask.orders(rng):
+        concentrated = rdp(*many, alpha) / alpha
+        yield from ask.point("pure-zcdp", "rho", concentrated, points=((e, 0.0, k),))
+        yield from ask.point("bounded-range-zcdp", "rho", concentrated, points=((reach, 0.0, k),))
 
 
 def composition(rng):
