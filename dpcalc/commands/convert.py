@@ -59,8 +59,15 @@ def answer(given: Given) -> Answer:
     read = {"from"} if given.inputs else set()
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in read}
     return Answer("convert", question, shown, found, _guarantee(name, question, found[0].result, values),
-                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", (),
+                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", _notes(found[0].route),
                   {"steps": values["steps"]} if "steps" in source.may else {})
+
+
+def _notes(head: Route) -> tuple[str, ...]:
+    if head.bound.name != "pure-zcdp":
+        return ()
+    return ("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is ε²/8-zCDP: "
+            "--bound bounded-range-zcdp",)
 
 
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(), "rho": set()}

@@ -15,7 +15,8 @@ def with_inputs(given: Given) -> Given:
     given = _described(given)
     if not given.inputs:
         return given
-    from dpcalc.guarantee import Dp, Outcomes, gaussian_mu, neighbours, total_rho
+    from dpcalc.guarantee import Dp, Outcomes, neighbours
+    from dpcalc.guarantee_sums import gaussian_mu, total_rho
 
     values = {**given.values}
     kinds = set().union(*(neighbours(g) for g in given.inputs))
@@ -43,8 +44,9 @@ def with_inputs(given: Given) -> Given:
 def _composed(given: Given) -> dict[str, Any]:
     """What all inputs are; their RDP curves, their dominating pairs and their (ε, δ), where every one has them; and why not otherwise. In
     an order of their own, and equal ones together: whatever order they are read in, the answer is the same."""
-    from dpcalc.guarantee import curves, points
+    from dpcalc.guarantee import curves
     from dpcalc.guarantee_pairs import of
+    from dpcalc.guarantee_sums import points
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
