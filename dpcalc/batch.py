@@ -174,9 +174,9 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], swit
         raise DpcalcError("contradictory", "no sweep beside --batch: a line is a point", flag(axis.quantity.name))
     inputs: tuple[Any, ...] = ()
     if sources:
-        from dpcalc.guarantee import load
+        from dpcalc.guarantee import load_all
 
-        inputs = tuple(load(source) for source in sources)
+        inputs = load_all(sources)
     batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, inputs, switches["quiet"])
 
     def run() -> int:

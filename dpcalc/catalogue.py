@@ -58,7 +58,7 @@ _ANSWERS = {
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
-_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ"}
+_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by {rtol:g}; never below",
@@ -110,6 +110,7 @@ _MADE = {  # what bounds read that is made from options
     "last": ("", "steps from the last use of the record to the end, its own included"),
     "base": ("ε(α)", "RDP curve of the mechanism that is sampled"),
     "profile": ("δ(ε)", "privacy profile of the mechanism that is sampled"),
+    "points": ("ε_i, δ_i", "(ε, δ) of each release, and how often it is used"),
     "pairs": ("", "dominating pair of each release, and how often it is used"),
     "parts": ("", "RDP curve of each guarantee that is composed"),
     "alphas": ("α", "Rényi orders of the curve, --alpha"),

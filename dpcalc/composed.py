@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp, inf
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from math import exp, inf, log
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.bounds.conversions.composition_basic import total_epsilon
 from dpcalc.errors import OutOfScope
-from dpcalc.evaluate import delta_result
-from dpcalc.numbers import human
+from dpcalc.evaluate import delta_result, no_pure_epsilon
+from dpcalc.numbers import human, human_claimed, plain
 from dpcalc.numerics.elementary import log1mexp
-from dpcalc.numerics.rounding import up
+from dpcalc.numerics.rounding import quotient_up, up
 from dpcalc.orders import Params, own_params
 from dpcalc.profiles import asked, compose
 from dpcalc.profiles.bracket import Bracket
-from dpcalc.profiles.ends import log_infinite
+from dpcalc.profiles.ends import ROUNDING, log_infinite
 from dpcalc.profiles.law import TOO_LARGE, TooLarge
 from dpcalc.rows import Row
 
@@ -28,6 +30,10 @@ _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
 _SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
 _SECANTS = 6  # the fourth one usually ends within 1e-9
+_ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
+_ABOVE = 1 + 1e-9  # a composition may say as much more than its largest loss
+_MOST_FACTORS = 1000  # of 1 − δ_i, each of 53 bits or more: their exact product takes milliseconds
+_ROUNDED = 1e-12  # relative: the rounding errors of a sum of δs
 _HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
 
 
@@ -47,33 +53,46 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     """ε at δ. Raises OutOfScope where no finite ε holds, TooLarge where memory does not suffice."""
     if _is_variation(params, question.delta or 0.0):
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
+    whole = _whole(params)
+    if question.delta == 0 and whole is None:
+        raise no_pure_epsilon(params)
+    _refuse_infinite(parts(route, params), question, whole)
     if question.delta == 0:
-        raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ", "--delta")
+        raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε", "--delta")
     if _log_variation(route, params) <= question.log_delta:
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
-    found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
+    try:
+        found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
+    except TooLarge:
+        if whole is None or not whole.delta:
+            raise
+        found = Bracket(inf, 0.0, {})
+    if whole and whole.delta and whole.epsilon * _ABOVE < found.upper:  # what is infinite is no more than δ, and all else at most that
+        found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _ALL_LOSSES)
     if found.upper == inf and any(pair.top < inf for pair, _ in parts(route, params)):
         raise TooLarge(*TOO_LARGE)  # some losses were only taken to be infinite
     if found.upper == inf:
-        larger = f"larger: {human(exp(infinite))}" if (infinite := log_infinite(parts(route, params))) > -inf else "larger"
-        raise OutOfScope("no-solution", f"no ε holds at δ = {question.delta:g}: the probability of an infinite loss is {larger}", "--delta")
+        raise _no_epsilon(parts(route, params), question, None)
     lower, notes = _lower_end(route, params, "epsilon", max(0.0, found.lower), found.upper)
     return Row(route, {"epsilon": found.upper, **lower, "delta": question.delta or 0.0}, found.witness, notes=notes)
 
 
 def to_delta(route: Route, params: Params, question: Question, bracket: bool = True, side: int = 0) -> Row:
     """δ at ε; of one direction, with a side."""
-    epsilon, most = question.epsilon or 0.0, _log_variation(route, params)
+    epsilon, most, whole = question.epsilon or 0.0, _log_variation(route, params), _whole(params)
+    log_whole = whole.log_delta if whole and whole.delta and epsilon >= whole.least else 0.0
     try:
         found = compose.log_delta_at(parts(route, params, side), epsilon, _precision(params), bracket)
     except TooLarge:
-        if most > _HARDLY:
+        if min(most, log_whole) > _HARDLY:
             raise
         found = Bracket(0.0, -inf, {})
     if bracket and not side and epsilon > 0 and "grids" in found.witness:
         found = _lowered(parts(route, params), found, epsilon, _precision(params))
     if found.upper > most - _SAME:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)
+    if log_whole < found.upper:
+        found = Bracket(log_whole, min(found.lower, log_whole), _ALL_LOSSES)
     result = delta_result(found.upper, epsilon)
     lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
     return Row(route, {**result, **lower}, found.witness, notes=notes)
@@ -104,6 +123,60 @@ def _lowered(uses: Parts, found: Bracket, epsilon: float, precision: float) -> B
         if log_delta >= below[0]:
             break
     return found._replace(lower=min(found.lower, found.upper))
+
+
+class _Whole(NamedTuple):
+    """What the sums of (ε_i, δ_i) say of their composition: with δ = 1 − Π(1 − δ_i) it has the ε Σε_i (Kairouz, Oh & Viswanath 2015,
+    Theorem 3.5), as no finite loss is larger and an infinite one has that probability."""
+
+    least: Fraction  # Σε_i
+    delta: Fraction
+
+    @property
+    def epsilon(self) -> float:
+        return quotient_up(self.least.numerator, self.least.denominator)
+
+    @property
+    def log_delta(self) -> float:
+        """Rounded up."""
+        return log(x) + 1e-15 * (1 + abs(log(x))) if (x := quotient_up(self.delta.numerator, self.delta.denominator)) else -inf
+
+
+def _whole(params: Params) -> _Whole | None:
+    """None where not every part has an (ε_i, δ_i), or the product would have too many digits."""
+    points = params.get("points")
+    if not points or sum(count for _, delta, count in points if delta) > _MOST_FACTORS:
+        return None
+    finite = Fraction(1)
+    for _, delta, count in points:
+        finite *= (1 - Fraction(delta)) ** (count if delta else 0)
+    return _Whole(total_epsilon(points), 1 - finite)
+
+
+def _refuse_infinite(composed: Parts, question: Question, whole: _Whole | None) -> None:
+    """Raises OutOfScope where an infinite loss has a probability above δ: no grid is needed to know that."""
+    if whole:
+        surely = whole.delta > Fraction(question.delta or 0)
+    else:
+        infinite = max(map(log_infinite, _directions(composed)))
+        some_taken = any(pair.top < inf for pair, _ in composed)  # to be infinite, and may be finite
+        surely = not some_taken and infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
+    if surely:
+        raise _no_epsilon(composed, question, whole)
+
+
+def _directions(composed: Parts) -> tuple[Parts, Parts]:
+    return composed, tuple((pair.twin or pair, count) for pair, count in composed)
+
+
+def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> OutOfScope:
+    worse = max(_directions(composed), key=log_infinite)
+    total = sum(count * exp(pair.log_infinite) for pair, count in worse)
+    infinite = float(whole.delta) if whole else exp(log_infinite(worse))
+    delta, least = plain(question.delta or 0.0), human_claimed(infinite, _ROUNDED)
+    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the δs that no ε lowers add up to "
+                      f"{human_claimed(total, _ROUNDED)}; the least δ for which one exists is "
+                      f"{least if least != delta else repr(infinite)}", "--delta")
 
 
 def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:

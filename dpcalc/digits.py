@@ -212,4 +212,5 @@ _HOW: dict[tuple[str, str], Callable[[Any, Row, Answer, Params], Any]] = {
     ("point", "delta"): _point,
     ("point", "tv"): _point,
     ("point", "mu"): _point,
+    ("point", "rho"): _point,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf
 
 from dpcalc.bound import Bound
-from dpcalc.errors import OutOfScope
+from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.least_epsilon import least_epsilon
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.rounding import up
@@ -15,7 +15,8 @@ from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
 _ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
-          "tv": ("the total variation", "--to"), "tpr": ("true-positive rates", "--fpr"), "mu": ("μ", "--to")}
+          "tv": ("the total variation", "--to"), "tpr": ("true-positive rates", "--fpr"), "mu": ("μ", "--to"),
+          "rho": ("ρ", "--to")}
 
 
 def evaluate(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
@@ -48,7 +49,7 @@ def _profile_rdp(route: Route, params: Params, question: Question, start: float 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
     assert route.conversion is not None
     if not question.delta:
-        raise OutOfScope("no-solution", "0: an RDP curve gives no pure differential privacy; δ must be positive", "--delta")
+        raise no_pure_epsilon(params)
     log_delta = question.log_delta
 
     def convert(conversion: Bound, alpha: float, rdp: float) -> float:
@@ -57,6 +58,21 @@ def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: flo
     alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
     witness = {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
     return Row(route, {"epsilon": epsilon, "delta": question.delta}, witness)
+
+
+def no_pure_epsilon(params: Params) -> DpcalcError:
+    """Why nothing holds at δ = 0."""
+    if reason := params.get("no_pure"):
+        return OutOfScope(reason.code, reason.message, reason.option)  # of its own: the answer may change its option
+    why = next((words for names, words in _NO_PURE if names & params.keys()), "no pure ε follows from a bound on Rényi divergences")
+    return OutOfScope("no-solution", f"0: {why}; δ must be positive", "--delta")
+
+
+_NO_PURE = (
+    (frozenset({"sigma", "noise_multiplier", "mu", "level", "levels"}), "Gaussian noise has no pure ε"),
+    (frozenset({"rho"}), "zCDP gives no pure ε, as Gaussian noise is zCDP"),
+    (frozenset({"alphas", "base"}), "an RDP curve gives no pure ε"),
+)
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -94,7 +110,7 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
     bound, own = route.bound, own_params(route.bound, params)
     if question.delta == 0:
         if bound.pure is None:
-            raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
+            raise no_pure_epsilon(params)
         return Row(route, {"epsilon": bound.pure(**own), "delta": 0.0})
     log_delta = question.log_delta
     witness = chosen(bound, params, log_delta=log_delta)
@@ -159,5 +175,6 @@ _HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Ro
     ("point", "delta"): _point,
     ("point", "tv"): _point,
     ("point", "mu"): _point,
+    ("point", "rho"): _point,
     **{(kind, "tpr"): _to_tpr for kind in ("rdp", "profile", "composition", "point")},
 }

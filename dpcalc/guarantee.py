@@ -4,28 +4,30 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from math import hypot, sqrt
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable
+from math import fsum
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from dpcalc import reading
 from dpcalc.bounds import curve
-from dpcalc.bounds.conversions import gdp_rdp, pure_rdp, rdp_curve
+from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import brief
-from dpcalc.numerics.rounding import up
 from dpcalc.quantities import ADJACENCY
 from dpcalc.routes import MECHANISMS
-from dpcalc.strict_json import OutOfRange
+from dpcalc.strict_json import BadJson, OutOfRange, loads
 
 _MEGABYTES = 50
+_MOST_ORDERS = 100_000  # of an RDP curve: every order is tried, which takes half a second for so many, and in every step of --solve
+UNIT = 1e-9  # probabilities may add up to 1 as closely as that
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+Probability = Annotated[float, Field(ge=0, le=1, strict=True)]
 Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
 Order = Annotated[float, Field(gt=1, le=1e10, strict=True)]
 Count = Annotated[int, Field(ge=1, le=2**53, strict=True)]
@@ -87,7 +89,7 @@ class Mechanisms(_Kind):
 
 class Rdp(_Kind):
     kind: Literal["rdp"]
-    alpha: Annotated[tuple[Order, ...], Field(min_length=1)]
+    alpha: Annotated[tuple[Order, ...], Field(min_length=1, max_length=_MOST_ORDERS)]
     rdp: tuple[Loss, ...]
 
     @model_validator(mode="after")
@@ -106,6 +108,29 @@ class Dp(_Kind):
 class Gdp(_Kind):
     kind: Literal["gdp"]
     mu: Loss
+
+
+class Zcdp(_Kind):
+    kind: Literal["zcdp"]
+    rho: Loss
+
+
+class Outcomes(_Kind):
+    """A mechanism with finitely many outcomes: their probabilities on two neighbouring data sets, and how often it is used."""
+
+    kind: Literal["outcomes"]
+    p: Annotated[tuple[Probability, ...], Field(min_length=1)]
+    q: tuple[Probability, ...]
+    count: Count = 1
+
+    @model_validator(mode="after")
+    def _are_distributions(self) -> Outcomes:
+        if len(self.p) != len(self.q):
+            raise ValueError("p and q differ in length")
+        for name, vector in (("p", self.p), ("q", self.q)):
+            if abs(fsum(vector) - 1) > UNIT:
+                raise ValueError(f"the probabilities {name} add up to {fsum(vector):g}, not 1")
+        return self
 
 
 class Tv(_Kind):
@@ -127,7 +152,8 @@ class Sampled(_Kind):
         return self
 
 
-Guarantee = Mechanisms | Rdp | Dp | Gdp | Tv | Sampled
+Guarantee = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+_KINDS = tuple(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(Guarantee))
 _ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
 
 
@@ -136,16 +162,45 @@ def json_schema() -> dict[str, Any]:
     return _ADAPTER.json_schema(ref_template="#/$defs/{model}")
 
 
-def load(source: str) -> Guarantee:
-    """Read one guarantee, or the guarantee of one whole result, from a file or standard input (-)."""
-    return parse(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
+def load(source: str) -> tuple[Guarantee, ...]:
+    """Read guarantees, or those of whole results, from a file or standard input (-): one, an array of them, or one a line."""
+    return parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
+
+
+def load_all(sources: Iterable[str]) -> tuple[Guarantee, ...]:
+    """Those of several files, in their order."""
+    return tuple(guarantee for source in sources for guarantee in load(source))
 
 
 def parse(text: str, where: str) -> Guarantee:
-    """The guarantee in a JSON text. Raises DpcalcError that says what is wrong and what is expected."""
+    """The one guarantee in a JSON text. Raises DpcalcError that says what is wrong and what is expected."""
+    return read(reading.json_value(text, where, "--input"), where)
+
+
+def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
+    """The guarantees in a JSON text: one, an array of them, or one a line (JSON Lines)."""
     if not text.strip():
         raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected", "--input")
-    return read(reading.json_value(text, where, "--input"), where)
+    values = _values(text, where)
+    if not values:
+        raise DpcalcError("bad-json", f"{where} is an array without guarantees", "--input")
+    return tuple(read(x, where if len(values) == 1 else f"{where}, guarantee {k}") for k, x in enumerate(values, 1))
+
+
+def _values(text: str, where: str) -> list[Any]:
+    """The JSON values of a text: the entries of one array, one value, or those of lines, of which the first is JSON by itself."""
+    lines = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
+    try:
+        whole = loads(text)
+    except BadJson:
+        try:
+            loads(lines[0][1])
+        except BadJson:
+            reading.json_value(text, where, "--input")  # raises what is wrong with the whole text
+        if len(lines) == 1:
+            reading.json_value(text, where, "--input")
+        return [reading.json_value(line, f"{where}, line {k}", "--input") for k, line in lines]
+    return whole if isinstance(whole, list) else [whole]
 
 
 def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
@@ -165,11 +220,9 @@ def read(data: Any, where: str) -> Guarantee:
         adjacency = data.get("adjacency")
         data = data.get("guarantee")
     if isinstance(data, list):
-        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, as a sweep prints; one result is read here (of many, "
-                          "each as a line: --format jsonl, then --batch)", "--input")
+        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, and one guarantee is read here", "--input")
     if not isinstance(data, dict) or "kind" not in data:
-        raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among mechanisms, rdp, profile, dp, gdp, tv",
-                          "--input")
+        raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among {', '.join(_KINDS)}", "--input")
     try:
         found = _ADAPTER.validate_python(data)
     except ValidationError as e:
@@ -190,7 +243,8 @@ def _complaint(issue: Any) -> str:
     value = value if len(value) <= 60 else value[:57] + "…"
     allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
     return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(
-        value=value, allowed=allowed, expected=limits.get("expected") or limits.get("expected_tags"), error=limits.get("error"))
+        value=value, allowed=allowed, most=limits.get("max_length"), expected=limits.get("expected") or limits.get("expected_tags"),
+        error=limits.get("error"))
 
 
 _SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
@@ -202,6 +256,7 @@ _WORDS = {
     "finite_number": "{value} is not a finite number",
     "float_type": "{value} is not a number", "int_type": "{value} is not a whole number", "int_from_float": "{value} is not a whole number",
     "tuple_type": "{value} is not a list", "too_short": "the list is empty",
+    "too_long": "a list of more than {most} entries; give the orders that matter (some hundreds show any curve)",
     "literal_error": "{value} is not one of {expected}", "union_tag_invalid": "{value} is not one of {expected}",
     "union_tag_not_found": "{value} has no name (gaussian, laplace or randomized-response)",
     "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
@@ -239,9 +294,14 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     if isinstance(guarantee, Mechanisms):
         return tuple((_part_curve(part), part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Rdp):
-        return ((curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp), 1),)
+        given = curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
+        return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)
     if isinstance(guarantee, Gdp):
         return ((curve.of(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
+    if isinstance(guarantee, Zcdp):
+        return ((curve.of(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
+    if isinstance(guarantee, Outcomes):
+        return ((curve.of(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q), guarantee.count),)
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
         return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
     if isinstance(guarantee, Tv):
@@ -250,19 +310,6 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
         raise DpcalcError("refused", "a profile known at some points, the last with δ > 0, has no RDP curve", "--input")
     raise DpcalcError("refused", "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
                       "--input")
-
-
-def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
-    """μ of the composition where everything is an unsampled Gaussian or Gaussian-DP, rounded up; else None."""
-    each = list[float]()
-    for g in guarantees:
-        if isinstance(g, Gdp):
-            each.append(g.mu)
-        elif isinstance(g, Mechanisms) and all(isinstance(m, Gaussian) and m.sampling is None for m in g.mechanisms):
-            each += (sqrt(m.count) / m.noise_multiplier for m in g.mechanisms if isinstance(m, Gaussian))
-        else:
-            return None
-    return up(hypot(*each), 1e-15 * (2 + len(each)))  # squares may be too small for doubles
 
 
 def neighbours(guarantee: Guarantee) -> set[str]:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from math import inf, log, nextafter
 from typing import Any
 
+import numpy as np
+
 from dpcalc.bounds.conversions import rdp_improved
-from dpcalc.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, RandomizedResponse, Rdp, Sampled, Tv
+from dpcalc.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, Outcomes, RandomizedResponse, Rdp, Sampled, Tv, Zcdp
+from dpcalc.numerics.rounding import ratio_up
 from dpcalc.profiles import pairs
 from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.tilt import Parts
@@ -17,7 +20,7 @@ from dpcalc.routes import MECHANISMS
 def of(guarantee: Guarantee) -> Parts:
     """(pair, count) of every part. That of a guarantee dominates every mechanism which has it, and the one at hand may lose less."""
     found = _PARTS[type(guarantee)](guarantee)
-    if isinstance(guarantee, Mechanisms):
+    if isinstance(guarantee, Mechanisms | Outcomes):
         return found
     return tuple((pair._replace(attained=False), count) for pair, count in found)
 
@@ -52,13 +55,27 @@ def _curve(guarantee: Rdp) -> Parts:
     return ((pairs.sampled(*followed(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
 
 
+def _zcdp(guarantee: Zcdp) -> Parts:
+    return ((pairs.sampled(*followed(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
+
+
+def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
+    """(α, ρα) at some orders, from where a small δ needs large ones to where a large δ needs small ones; any choice is valid."""
+    return tuple((1 + x, ratio_up((1 + x, rho))) for x in (2 ** (k / 4) / max(1.0, rho) for k in range(-16, 81)))
+
+
 def followed(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
     """ε and log δ of the samples."""
-    convert = rdp_improved.BOUND.log_delta
-    assert convert is not None
     most = min(r - log(1e-300) / (a - 1) for a, r in orders)
     epsilons = [most * (k / 200) ** 2 for k in range(201)]
-    return epsilons, [min(0.0, *(convert(a, r, e) for a, r in orders)) for e in epsilons]
+    return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order, e in zip(best_orders(orders, epsilons), epsilons, strict=True)]
+
+
+def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]) -> list[tuple[float, float]]:
+    """At each ε the order with about the least δ by the improved conversion; any order is valid."""
+    a, r = np.array(orders, dtype=float).T
+    gain = a * np.log1p(-1 / a) - np.log(a - 1)
+    return [orders[int(np.argmin((a - 1) * (r - e) + gain))] for e in epsilons]
 
 
 def _profile(guarantee: Sampled) -> Parts:
@@ -74,6 +91,8 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
     Rdp: _curve,
     Gdp: lambda g: ((pairs.gaussian(g.mu), 1),) if g.mu > 0 else (),
     Dp: lambda g: ((pairs.binary(g.epsilon, _log_up(g.delta)), 1),),
+    Zcdp: _zcdp,
+    Outcomes: lambda g: ((pairs.outcomes(g.p, g.q), g.count),),
     Sampled: _profile,
     Tv: lambda g: ((pairs.binary(0.0, _log_up(g.tv)), 1),),
 }

@@ -7,8 +7,9 @@ parameter that is fed back is judged at the same orders.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from heapq import nsmallest
 from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Params = Mapping[str, Any]
 _LOW, _HIGH = log(1e-4), log(9e9)  # of log(α − 1)
+_FEW = 50  # listed orders that the slower conversion is tried at: the best ones of the faster one
 _ROUGH, _FINE = 1e-2, 5e-7  # tolerances of log(α − 1); the value's error is about their square
 
 
@@ -79,7 +81,11 @@ def best_order(bound: Bound, conversion: Bound, params: Params, question: Questi
 
     listed = question.orders or _listed(params)
     if listed:
-        best = min(listed, key=at)
+        near: Iterable[float] = listed
+        if conversion.rough is not None and len(listed) > _FEW:
+            rough = conversion.rough
+            near = nsmallest(_FEW, listed, key=lambda alpha: at(alpha, rough))
+        best = min(near, key=at)
     elif _whole(bound, params):
         about = total_rdp(bound._replace(value=bound.coarse), params) if bound.coarse else curve
         first = round(min(start or _guess(curve, question), 64))

@@ -127,7 +127,7 @@ MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
 SCHEME = Quantity("scheme", "how batches are drawn", kind="choice", choices=("poisson", "without-replacement", "weighted"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice", choices=("add-remove", "replace-one"))
 FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
-TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "tv"))
+TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))
 
 RUN = Quantity("run", "read the description of a run from a TOML or JSON file, - for standard input; options override it", kind="text",
                metavar="FILE|-", reads=True)

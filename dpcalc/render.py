@@ -142,6 +142,7 @@ _CONDITIONS: dict[str, Callable[[Answer], str]] = {
     "rdp": lambda a: f" at α = {plain(a.headline.result['alpha'])}",
     "tv": lambda a: "",
     "mu": lambda a: "",
+    "rho": lambda a: "",
     "budget": _budget,
 }
 

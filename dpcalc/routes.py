@@ -143,5 +143,5 @@ def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     params = {name: values[name] for name in mechanism.options + mechanism.optional}
     params["steps"] = int(values.get("steps") or 1)
     if mechanism.pure is not None:
-        params |= {"step_epsilon": mechanism.pure(params), "step_delta": 0.0}
+        params |= composition_basic.repeated(mechanism.pure(params), 0.0, params["steps"])
     return params

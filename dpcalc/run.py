@@ -80,9 +80,9 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
     inputs: tuple[Any, ...] = ()
     if sources:
-        from dpcalc.guarantee import load
+        from dpcalc.guarantee import load_all
 
-        inputs = tuple(load(source) for source in sources)
+        inputs = load_all(sources)
     from dpcalc.sweep import axes
 
     plot = raw.pop("plot", None)

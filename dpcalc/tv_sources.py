@@ -137,12 +137,15 @@ def _dp(values: Values) -> dict[str, Any]:
     return {"step_epsilon": values["epsilon"], "step_delta": values["delta"], "steps": _steps(values)}
 
 
+def _outcome_routes(given: Given, often: bool) -> tuple[Route, ...]:
+    return (Route(profile_composition.BOUND if often or convert.uses(given.values) > 1 else outcomes.PROFILE),)
+
+
 def _outcomes(values: Values) -> dict[str, Any]:
     from dpcalc.profiles import pairs
 
     params = convert.outcome_params(values)
-    return {**params, "pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), "described": ({"kind": "outcomes", **params},),
-            "steps": _steps(values), "precision": values.get("precision")}
+    return {"pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), **params}
 
 
 def _points(values: Values) -> dict[str, Any]:
@@ -180,7 +183,7 @@ SOURCES: dict[str, Source] = {
     "kl": Source(_needs("with a KL divergence", "kl"), lambda given, often: (Route(kl.BOUND),),
                  lambda v: {"kl": v["kl"], "steps": _steps(v)}, _tv_only),
     "outcomes": Source(_needs("with outcomes", "p", "q", may=_COMPOSED),
-                       lambda given, often: (Route(profile_composition.BOUND if often else outcomes.PROFILE),), _outcomes, _tv_only),
+                       _outcome_routes, _outcomes, _tv_only),
     "dp": Source(_needs("with ε and δ", "epsilon", "delta"),
                  lambda given, often: (Route(composition_optimal.BOUND if often else dp_tv.BOUND),), _dp, _point_guarantee,
                  profiles={"dp-tv": composition_optimal.BOUND}),

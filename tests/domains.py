@@ -66,6 +66,16 @@ def composition(rng):
     return {"step_epsilon": e, "step_delta": delta(rng), "steps": k, "epsilon": rng.random() * 1.1 * k * e}
 
 
+def releases(rng):
+    """(ε, δ) of some releases, and an ε near their sum."""
+    points = tuple((log_uniform(rng, 1e-6, 20), rng.choice((0.0, delta(rng))), steps(rng, 300)) for _ in range(rng.randint(1, 5)))
+    return {"points": points, "epsilon": rng.choice((rng.random() * 1.1, 1.0)) * sum(e * k for e, _, k in points)}
+
+
+def pure_releases(rng):
+    return {"points": tuple((e, 0.0, k) for e, _, k in releases(rng)["points"])}
+
+
 def contraction(rng):
     """L, D, η, β, ρ with η <= 2/(β+ρ), ends included, and a noise level near the larger of L and D/η, or far from both."""
     beta = rng.choice((0.0, log_uniform(rng, 1e-3, 1e2)))
@@ -235,7 +245,11 @@ DRAW = {
     "tv-product": lambda r: {"step_tv": r.choice((0.0, 1.0, log_uniform(r, 1e-30, 1.0), r.random())), "steps": steps(r)},
     "tv-kl": lambda r: {"kl": r.choice((0.0, log_uniform(r, 1e-30, 1e3))), "steps": steps(r)},
     "dp-tv": lambda r: {"step_epsilon": spread(r, 1e-9, 500), "step_delta": delta(r)},
-    "composition-basic": composition,
+    "composition-basic": releases,
+    "pure-zcdp": pure_releases,
+    "bounded-range-zcdp": pure_releases,
+    "gdp-zcdp": lambda r: {"mu": spread(r, 1e-9, 150), "steps": steps(r)},
+    "zcdp-composition": lambda r: {"rho": spread(r, 1e-9, 1e6), "steps": steps(r)},
     "composition-advanced": composition,
     "composition-optimal": composition,
     "outcomes-exact": lambda r: {**outcomes(r), "epsilon": r.uniform(0, 3)},

@@ -86,7 +86,7 @@ FOREIGN = [  # guarantees that are nearly right: which key, and what is allowed
     ('{"kind": "gdp", "mu": true}', "mu: true is not a number", 2), ('{"kind": "gdp", "mu": "1"}', 'mu: "1" is not a number', 2), ('{"kind": "gdp"}', "mu: missing", 2),
     ('{"kind": "dp", "epsilon": true, "delta": 0}', "epsilon: true is not a number", 2), ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is no JSON number", 2),
     ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is no JSON number", 2), ('{"kind": "rdp", "alpha": [2], "rdp": [1e999]}', "not a finite number", 2),
-    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2), ('{"kind": "tv", "tv": 0.1}', "no ε holds at δ = 1e-05", 3),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2), ('{"kind": "tv", "tv": 0.1}', "no ε exists at δ = 1e-05", 3),
     ('{"kind": "dp", "epsilon": 1, "delta": 1e-400}', "delta: 1e-400 is not a finite number, or below", 2),
     ('{"kind": "gdp", "mu": 1e300}', "--input", 3), ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1e-320}]}', "--input", 3),
     ('{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 1e-320}]}', "--input", 3),

@@ -41,7 +41,7 @@ INCREASING = {  # in these a bound loses more privacy
     "laplace-rdp": ("alpha", "sensitivity"), "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",), "randomized-response-exact": ("steps",),
     "randomized-response-rdp": ("alpha",), "rdp-mironov": ("rdp",), "rdp-improved": ("rdp",), "rdp-optimal": ("rdp",),
     "gdp-exact": ("mu", "steps"), "gdp-rdp": ("alpha", "mu"), "zcdp-rdp": ("alpha", "rho"), "pure-rdp": ("alpha", "step_epsilon"),
-    "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"), "composition-basic": ("step_delta", "steps"),
+    "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"), "composition-basic": (), "pure-zcdp": (), "bounded-range-zcdp": (), "gdp-zcdp": ("mu", "steps"), "zcdp-composition": ("rho", "steps"),
     "composition-advanced": ("step_epsilon", "step_delta", "steps"), "composition-optimal": ("step_epsilon", "step_delta", "steps"),
     "outcomes-exact": (), "outcomes-rdp": ("alpha",), "rdp-curve": (), "rdp-composition": ("alpha",),
     "wor-profile": ("sampling_rate",), "poisson-profile": ("sampling_rate",), "profile-composition": (),

@@ -63,8 +63,7 @@ def test_a_composition_of_laplace_releases_says_nothing_else_on_stderr():
     ("laplace-exact", {"scale": 0.007691013114077646, "sensitivity": 0.6397425561693715, "epsilon": 18.030132901462515}),
     ("outcomes-exact", {"p": (0.9332562106892743, 0.0667437893107257), "q": (0.25753934852714166, 0.7424606514728583),
                         "epsilon": 2.3780381312243297}),
-    ("composition-basic", {"step_epsilon": 0.00011669506515188399, "step_delta": 0.012080861717922841, "steps": 75,
-                           "epsilon": 0.009210349433748427}),
+    ("composition-basic", {"points": ((0.00011669506515188399, 0.012080861717922841, 75),), "epsilon": 0.009210349433748427}),
 ])
 def test_values_that_were_below_their_theorem_by_a_rounding(name, p):
     mp = mpmath.mp.clone()

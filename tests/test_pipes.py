@@ -46,6 +46,44 @@ def test_pipe_through_three_commands():
     assert piped["adjacency"] == "add-remove"
 
 
+@pytest.mark.parametrize(("line", "epsilon"), [
+    ("rdp --mechanism laplace --scale 1 --json", 1.0),
+    ("rdp --mechanism randomized-response --probability .75 --json", 1.0986122886681098),
+    ("subsample --mechanism laplace --scale 1 --sampling-rate .1 --steps 3 --json", 0.475695),
+    ("convert --from outcomes --p .7,.2,.1 --q .2,.7,.1 --steps 20 --delta .01 --json", 25.0552593),
+    ("rdp --mechanism laplace --scale 1,2,4 --json", 1.75), ("rdp --mechanism laplace --scale 1,2,4 --format jsonl", 1.75),
+])
+def test_pure_guarantees_pipe(line, epsilon, cli):
+    done = cli("convert", "-", "--delta", "0", "-q", stdin=cli(*line.split()).stdout)
+    assert done.returncode == 0 and epsilon <= float(done.stdout) * (1 + 1e-12) and float(done.stdout) == pytest.approx(epsilon, rel=2e-6)
+
+
+def test_zcdp_pipes(cli, ask):
+    once = cli("convert", "--from", "zcdp", "--rho", ".125", "--delta", "1e-6", "--json").stdout
+    found = ask("convert", "-", "--steps", "4", "--delta", "1e-6", stdin=once)
+    assert found["guarantee"] == {"kind": "zcdp", "rho": 0.5} and found["result"]["epsilon"] == pytest.approx(5.22153, abs=1e-5)
+
+
+TWO = ['{"kind": "dp", "epsilon": 1, "delta": 0}', '{"kind": "dp", "epsilon": 2, "delta": 0}']
+
+
+@pytest.mark.parametrize("text", ["\n".join(TWO), "\n\n".join(TWO) + "\n", f"[{', '.join(TWO)}]", f"[{TWO[0]},\n {TWO[1]}]", "\r\n".join(TWO)])
+def test_an_array_or_lines_of_guarantees_are_composed(text, cli, tmp_path):
+    (tmp_path / "both").write_text(text)
+    assert [cli("convert", source, "--delta", "0", "-q", stdin=text).stdout for source in ("-", tmp_path / "both")] == ["3.0\n"] * 2
+    assert float(cli("tv", "-", "-q", stdin=text).stdout) == float(cli("convert", "-", "--to", "tv", "-q", stdin=text).stdout)
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("[]", "an array without guarantees"), (f"[{TWO[0]}, 3]", "guarantee 2 is no dpcalc result or guarantee"), (f"[[{TWO[0]}]]", "an array of 1 values"),
+    (TWO[0] + "\n{bad", "line 2 is not one JSON object"), ('{"kind":\n"dp",', "(line 2, column 6)"), (f"[{TWO[0]}", "is not one JSON object"),
+    (TWO[0] + '\n{"error": {"code": "x", "message": "y"}}', "guarantee 2 is no dpcalc result"),
+])
+def test_what_is_no_list_of_guarantees_is_one_line(text, says, cli):
+    done = cli("convert", "-", "--delta", "0", stdin=text)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and says in done.stderr
+
+
 @pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5 --json", "--version"])
 def test_closed_pipe_is_silent(line):
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {SCRIPT} {line} | true; echo ${{PIPESTATUS[0]}}"],

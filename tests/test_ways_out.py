@@ -30,11 +30,12 @@ def test_the_best_reachable_delta_is_reachable(cli, ask):
     assert done.returncode == 3
 
 
-def test_an_array_is_called_one(cli):
+def test_an_array_is_composed_or_refused(cli):
     swept = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--json").stdout
-    for line in ("convert - --delta 1e-5", "tv -", "subsample - --sampling-rate .1 --delta 1e-5"):
-        done = cli(*line.split(), stdin=swept)
-        assert done.returncode == 2 and "standard input is an array of 2 values" in done.stderr and "--batch" in done.stderr
+    assert float(cli("convert", "-", "--delta", "1e-5", "-q", stdin=swept).stdout) == pytest.approx(
+        float(cli("convert", "--from", "gdp", "--mu", "sqrt(5/4)", "--delta", "1e-5", "-q").stdout), rel=1e-12)
+    done = cli(*["subsample", "-", "--sampling-rate", ".1", "--delta", "1e-5"], stdin=swept)
+    assert done.returncode == 2 and "one base mechanism can be sampled, not several" in done.stderr
     lines = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--format", "jsonl").stdout
     assert cli("convert", "--delta", "1e-5", "--batch", "-q", stdin=lines).stdout.count("\n") == 2  # the way out is one
 

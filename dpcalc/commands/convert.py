@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import product
+from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
@@ -55,14 +56,21 @@ def answer(given: Given) -> Answer:
             reason.option = {"--delta": "--slack" if given.has("slack") else "--target-delta"}.get(reason.option or "", reason.option)
         raise
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    read = {"parts", "pairs", "described", "from"} if given.inputs else {"parts", "pairs", "described"}
+    read = {"from"} if given.inputs else set()
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in read}
-    return Answer("convert", question, shown, found, _guarantee(question, found[0].result, source.derive(values)),
-                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", (),
+    return Answer("convert", question, shown, found, _guarantee(name, question, found[0].result, values),
+                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", _notes(found[0].route),
                   {"steps": values["steps"]} if "steps" in source.may else {})
 
 
-_ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set()}
+def _notes(head: Route) -> tuple[str, ...]:
+    if head.bound.name != "pure-zcdp":
+        return ()
+    return ("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is ε²/8-zCDP: "
+            "--bound bounded-range-zcdp",)
+
+
+_ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(), "rho": set()}
 _BUDGET = {"epsilon": {"epsilon", "delta", "orders"}, "rdp": {"alpha", "rdp"}}
 _TARGETS = {"epsilon": "target_epsilon", "delta": "target_delta"}
 
@@ -103,15 +111,36 @@ def _one_order(given: Given) -> Given:
     return Given({**given.values, **single}, given.provided, given.inputs)
 
 
-def _guarantee(question: Question, result: dict[str, float], params: dict[str, Any]) -> dict[str, Any]:
-    """The richest form: μ where it is known, else what was computed."""
-    if "mu" in params:
-        from math import sqrt
+def _guarantee(name: str, question: Question, result: dict[str, float], values: Any) -> dict[str, Any]:
+    """The richest form: all that was composed, where one number or one mechanism says that; else what was computed."""
+    as_whole = _WHOLE.get(name)
+    return as_whole(values) if as_whole and question.asks != "rho" else _AS_GUARANTEE[question.asks](result)
 
-        from dpcalc.numerics.rounding import up
 
-        return {"kind": "gdp", "mu": up(params["mu"] * sqrt(params["steps"]), 5e-16)}
-    return _AS_GUARANTEE[question.asks](result)
+def _whole_gdp(values: Any) -> dict[str, Any]:
+    from math import sqrt
+
+    from dpcalc.numerics.rounding import up
+
+    return {"kind": "gdp", "mu": up(values["mu"] * sqrt(values["steps"]), 5e-16)}
+
+
+def _whole_zcdp(values: Any) -> dict[str, Any]:
+    from dpcalc.numerics.rounding import ratio_up
+
+    return {"kind": "zcdp", "rho": ratio_up((values["rho"], int(values["steps"])))}
+
+
+def _whole_outcomes(values: Any) -> dict[str, Any]:
+    return {"kind": "outcomes", "p": list(values["p"]), "q": list(values["q"]), "count": uses(values)}
+
+
+_WHOLE: dict[str, Callable[[Any], dict[str, Any]]] = {"gdp": _whole_gdp, "zcdp": _whole_zcdp, "outcomes": _whole_outcomes}
+
+
+def uses(values: Any) -> int:
+    """How often a finite mechanism is used: a guarantee that is read may be of several uses."""
+    return int(values.get("steps") or 1) * int(values.get("count") or 1)
 
 
 def _point(result: dict[str, float]) -> dict[str, Any]:
@@ -126,6 +155,7 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
     "rdp": lambda r: {"kind": "rdp", "alpha": [r["alpha"]], "rdp": [r["rdp"]]},
     "tv": lambda r: {"kind": "tv", "tv": r["tv"]},
     "mu": lambda r: {"kind": "gdp", "mu": r["mu"]},
+    "rho": lambda r: {"kind": "zcdp", "rho": r["rho"]},
 }
 
 
@@ -138,9 +168,29 @@ def _plain_question(given: Given) -> Question:
     to = given["to"]
     if to == "tv":
         return Question("tv")
+    if to == "zcdp":
+        if given["from"] in _NOT_ALWAYS_PURE and not _is_pure(given):
+            raise DpcalcError("refused", "zcdp: ρ follows from pure ε, from μ-GDP and from zCDP, and not all that is given is one of "
+                              "these", "--to")
+        return Question("rho")
     question = asked(COMMAND, given)
     _check_target(to, question)
     return question
+
+
+_NOT_ALWAYS_PURE = ("outcomes", "parts", "rdp")
+
+
+def _is_pure(given: Given) -> bool:
+    """Whether what is given has a pure ε."""
+    if given["from"] == "outcomes":
+        return not _is_one_sided(given)
+    return given["points"] is not None and not any(delta for _, delta, _ in given["points"])
+
+
+def _is_one_sided(given: Given) -> bool:
+    """Whether an outcome is possible on one data set only."""
+    return any((a > 0) != (b > 0) for a, b in zip(given["p"] or (), given["q"] or (), strict=False))
 
 
 def _outcome_question(given: Given) -> Question:
@@ -149,12 +199,11 @@ def _outcome_question(given: Given) -> Question:
 
     if any(given[name] is not None for name in ("epsilon", "delta", "alpha", "rdp", "solve", "to")):
         return _plain_question(given)
-    one_sided = any((a > 0) != (b > 0) for a, b in zip(given["p"] or (), given["q"] or (), strict=False))
-    return Question("tv") if one_sided else Question("epsilon", delta=0.0)
+    return Question("tv") if _is_one_sided(given) else Question("epsilon", delta=0.0)
 
 
 def _check_target(to: str | None, question: Question) -> None:
-    gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp"}[question.asks]
+    gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp", "rho": "zcdp"}[question.asks]
     if to is not None and to != gives:
         raise DpcalcError("contradictory", f"{to} is not what the other options ask for ({gives}); --to rdp goes with --alpha, "
                           "--to dp with --delta or --epsilon", "--to")
@@ -165,7 +214,7 @@ def _curve_question(given: Given) -> Question:
     from dpcalc.question import asked
 
     free = Given({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"})
-    if given["to"] == "tv":
+    if given["to"] in ("tv", "zcdp"):
         return _plain_question(free)
     question = asked(COMMAND, free)
     _check_target(given["to"], question)
@@ -186,11 +235,12 @@ def _dp_question(given: Given) -> Question:
         if given["alpha"] is None:
             raise DpcalcError("missing", "needed for --to rdp", "--alpha")
         return Question("rdp", alpha=given["alpha"])
-    if to == "gdp":
+    if to in ("gdp", "zcdp"):
         if delta:
-            raise DpcalcError("refused", f"δ = {delta:g} > 0: one (ε, δ) point does not bound the other points, so no μ follows from it; "
-                              "pure ε (δ = 0) does", said)
-        return Question("mu")
+            symbol = "μ" if to == "gdp" else "ρ"
+            raise DpcalcError("refused", f"δ = {delta:g} > 0: one (ε, δ) point does not bound the other points, so no {symbol} follows "
+                              "from it; from pure ε (δ = 0) one does", said)
+        return Question("mu" if to == "gdp" else "rho")
     if to == "tv":
         return Question("tv")
     if given["slack"] is not None:
@@ -205,7 +255,7 @@ def _dp_question(given: Given) -> Question:
     if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
         return asked(COMMAND, Given({**given.values, "alpha": None}, given.provided), "target_epsilon", "target_delta")
     raise DpcalcError("missing", "nothing to compute: --target-delta (prints the total ε), --target-epsilon (prints the total δ), "
-                      "--slack, --to tv, and for pure ε --to gdp or --alpha")
+                      "--slack, --to tv, and for pure ε --to gdp, --to zcdp or --alpha")
 
 
 # --- the routes ------------------------------------------------------------------------------------------------------
@@ -218,6 +268,8 @@ def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
     if question.asks == "mu":
         return (Route(pure_gdp.BOUND),)
+    if question.asks == "rho":
+        return _pure_zcdp()
     if question.asks == "rdp":
         return (Route(pure_rdp.BOUND),)
     if question.asks == "tv":
@@ -227,49 +279,80 @@ def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     return COMPOSITION + (converted(pure_rdp.BOUND) if given["delta"] == 0 else ())
 
 
+def _pure_zcdp() -> tuple[Route, ...]:
+    from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
+    from dpcalc.rows import Route
+
+    return (Route(pure_zcdp.BOUND), Route(bounded_range_zcdp.BOUND, on_request=True))
+
+
 def _dp_params(values: Any) -> dict[str, Any]:
-    return {"step_epsilon": values["epsilon"], "step_delta": values["delta"], "steps": int(values["steps"])}
+    from dpcalc.bounds.conversions import composition_basic
+
+    return composition_basic.repeated(values["epsilon"], values["delta"], int(values["steps"]))
 
 
 def _gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
+    from dpcalc.bounds.conversions import gdp_exact, gdp_rdp, gdp_zcdp
     from dpcalc.routes import converted
     from dpcalc.rows import Route
 
+    if question.asks == "rho":
+        return (Route(gdp_zcdp.BOUND),)
     return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
 
 
 def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.bounds.conversions import rdp_curve, zcdp_rdp
+    from dpcalc.bounds.conversions import rdp_curve, zcdp_composition, zcdp_rdp
     from dpcalc.routes import converted
+    from dpcalc.rows import Route
 
+    if question.asks == "rho":
+        return (Route(zcdp_composition.BOUND),)
     bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}
     return converted(bounds[given["from"]], by_conversion=True)
 
 
 def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """By RDP where all parts have curves, and by profiles, which all parts have."""
-    from dpcalc.bounds.conversions import profile_composition, rdp_composition
+    """By RDP where all parts have curves, by profiles, which all parts have, and by sums where all have an (ε, δ) of their own."""
+    from dpcalc.bounds.conversions import composition_basic, profile_composition, rdp_composition
     from dpcalc.routes import converted
     from dpcalc.rows import Route
 
+    if question.asks == "rho":
+        return _pure_zcdp()
     rdp = converted(rdp_composition.BOUND, by_conversion=True) if "parts" in given.values else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
-    if not rdp + profile:
+    sums = (Route(composition_basic.BOUND),) if "points" in given.values and question.asks in ("epsilon", "delta") else ()
+    if not rdp + profile + sums:
         raise given["reason"]
-    return rdp + profile
+    return rdp + profile + sums
 
 
 def part_params(values: Any) -> dict[str, Any]:
+    steps = int(values["steps"])
+    sums = {"points": tuple((e, d, count * steps) for e, d, count in values["points"])} if "points" in values else {}
     return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "described": values["described"],
-            "steps": int(values["steps"]), "precision": values.get("precision")}
+            "steps": steps, "precision": values.get("precision"), **sums, "no_pure": values.get("no_pure")}
 
 
 def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    from dpcalc.bounds.conversions import outcomes
+    """Of one use in closed form; of several by their RDP, by composing the mechanism's own pair, and by the sum of their pure ε."""
+    from dpcalc.bounds.conversions import composition_basic, outcomes, profile_composition
+    from dpcalc.routes import converted
     from dpcalc.rows import Route
 
-    return (Route(outcomes.PROFILE), Route(outcomes.RDP)) if question.asks == "rdp" else (Route(outcomes.PROFILE),)
+    if question.asks == "rho":
+        return _pure_zcdp()
+    often = question.unknown is not None or uses(given.values) > 1
+    if question.asks == "rdp":
+        return (Route(outcomes.RDP),) if often else (Route(outcomes.PROFILE), Route(outcomes.RDP))
+    if not often:
+        return (Route(outcomes.PROFILE),)
+    if _is_one_sided(given):  # no Rényi divergence is finite, and no ε pure
+        return (Route(profile_composition.BOUND),)
+    sums = () if question.asks == "tv" else (Route(composition_basic.BOUND),)
+    return (*converted(outcomes.RDP), Route(profile_composition.BOUND), *sums)
 
 
 def rdp_params(values: Any) -> dict[str, Any]:
@@ -282,13 +365,33 @@ def rdp_params(values: Any) -> dict[str, Any]:
 
 
 def outcome_params(values: Any) -> dict[str, Any]:
+    from dpcalc.guarantee import UNIT
+
     p, r = values["p"], values["q"]
     if len(p) != len(r):
         raise DpcalcError("contradictory", f"{len(p)} outcomes in --p but {len(r)} in --q", "--q")
     for name, vector in (("--p", p), ("--q", r)):
-        if abs(sum(vector) - 1) > 1e-9:
-            raise DpcalcError("out-of-range", f"the probabilities add up to {sum(vector):g}, not 1", name)
-    return {"p": p, "q": r}
+        if abs(fsum(vector) - 1) > UNIT:
+            raise DpcalcError("out-of-range", f"the probabilities add up to {fsum(vector):g}, not 1", name)
+    steps = uses(values)
+    described = ({"kind": "outcomes", "p": p, "q": r, "count": 1},)
+    return {"p": p, "q": r, "steps": steps, "described": described, "precision": values.get("precision"), **_finite_parts(p, r, steps)}
+
+
+def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int) -> dict[str, Any]:
+    """What several uses of a finite mechanism are composed from: its pure ε, where it has one, and its pair."""
+    from dpcalc.bounds.conversions import outcomes
+    from dpcalc.errors import OutOfScope
+
+    try:
+        sums: dict[str, Any] = {"points": ((outcomes.pure(p, q), 0.0, steps),)}
+    except OutOfScope as reason:
+        sums = {"no_pure": reason}
+    if steps == 1:
+        return sums
+    from dpcalc.profiles import pairs
+
+    return {**sums, "pairs": ((pairs.outcomes(p, q), 1),)}
 
 
 def _params(*names: str) -> Callable[[Any], dict[str, Any]]:
@@ -300,7 +403,7 @@ _SOURCES: dict[str, _Source] = {
     "gdp": _Source(("mu",), ("steps", "orders"), _gdp_routes, _params("mu"), _plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), curve_routes, _params("rho"), _plain_question),
     "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params, _dp_question),
-    "outcomes": _Source(("p", "q"), (), _outcome_routes, outcome_params, _outcome_question),
+    "outcomes": _Source(("p", "q"), ("steps", "orders", "precision"), _outcome_routes, outcome_params, _outcome_question),
     "parts": _Source((), ("tv", "steps", "orders", "precision"), part_routes, part_params, _plain_question),
 }
 
@@ -311,7 +414,7 @@ def theorems() -> Iterator[Route]:
 
     for name, source in _SOURCES.items():
         for asks, steps, slack, delta in product(_ASKED_BY, (1, 2), (None, 0.5), (0.0, 0.5)):
-            given = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": ()}
+            given = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": (), "points": ()}
             yield from source.routes(Given(given, frozenset()), Question(asks))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,8 @@ def with_inputs(given: Given) -> Given:
     given = _described(given)
     if not given.inputs:
         return given
-    from dpcalc.guarantee import Dp, gaussian_mu, neighbours
+    from dpcalc.guarantee import Dp, Outcomes, neighbours
+    from dpcalc.guarantee_sums import gaussian_mu, total_rho
 
     values = {**given.values}
     kinds = set().union(*(neighbours(g) for g in given.inputs))
@@ -26,23 +28,34 @@ def with_inputs(given: Given) -> Given:
     if len(given.inputs) == 1 and isinstance(first, Dp):
         return Given({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta, **_as_targets(given)}, given.provided,
                      given.inputs)
+    if len(given.inputs) == 1 and isinstance(first, Outcomes):
+        said = {"from": "outcomes", "p": first.p, "q": first.q, "count": first.count}
+        return Given({**values, **said}, given.provided, given.inputs)
+    rho = total_rho(given.inputs)
+    if rho == 0:  # nothing is lost
+        return Given({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)}, given.provided, given.inputs)
     if (mu := gaussian_mu(given.inputs)) is not None:
         return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
+    if rho is not None:
+        return Given({**values, "from": "zcdp", "rho": rho}, given.provided, given.inputs)
     return Given({**values, "from": "parts", **_composed(given)}, given.provided, given.inputs)
 
 
 def _composed(given: Given) -> dict[str, Any]:
-    """What all inputs are, their RDP curves and their dominating pairs, where every one has one; and why not otherwise."""
+    """What all inputs are; their RDP curves, their dominating pairs and their (ε, δ), where every one has them; and why not otherwise. In
+    an order of their own, and equal ones together: whatever order they are read in, the answer is the same."""
     from dpcalc.guarantee import curves
     from dpcalc.guarantee_pairs import of
+    from dpcalc.guarantee_sums import points
 
-    found: dict[str, Any] = {"described": tuple(g.model_dump() for g in given.inputs)}
-    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of}
+    each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
+    found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
+    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of, "points": points}
     for name, parts in kinds.items():
         try:
-            found[name] = tuple(part for g in given.inputs for part in parts(g))
+            found[name] = tuple((*part[:-1], part[-1] * count) for g, count in each for part in parts(g))
         except DpcalcError as reason:
-            found["reason"] = reason
+            found["no_pure" if name == "points" else "reason"] = reason
     return found
 
 

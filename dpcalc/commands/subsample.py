@@ -44,7 +44,7 @@ def _with_input(given: Given) -> Given:
 
     if not given.inputs:
         return given
-    from dpcalc.guarantee import Dp, Gaussian, Gdp, Mechanisms, Rdp, curves
+    from dpcalc.guarantee import Dp, Gaussian, Gdp, Mechanisms, Rdp, Zcdp, curves
     from dpcalc.numerics.rounding import ratio_down
 
     for name in sorted(given.provided & {*_NOISE, "mechanism", "sensitivity"}):
@@ -71,9 +71,9 @@ def _with_input(given: Given) -> Given:
             raise DpcalcError("contradictory", "the input says the noise: it is μ-GDP", "--solve")
         sigma = min(ratio_down(1.0, base.mu), _MOST_NOISE)
         return Given({**given.values, "mechanism": "gaussian", "sigma": sigma}, given.provided, given.inputs)
-    if isinstance(base, Rdp):
+    if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
         return Given({**given.values, "curve": curves(base)[0][0]}, given.provided, given.inputs)
-    raise DpcalcError("refused", f"a {base.kind} guarantee cannot be sampled here; a mechanism, μ-GDP, an RDP curve or an "
+    raise DpcalcError("refused", f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, an RDP curve or an "
                       "(ε, δ) point can", "--input")
 
 
@@ -194,9 +194,10 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     if values["mechanism"] == "gaussian":
         params["noise_multiplier"] = ratio_down(values["sigma"], values["sensitivity"])
     elif mechanism.pure is not None and not weighted:
+        from dpcalc.bounds.conversions import composition_basic
         from dpcalc.bounds.sampling import amplification
 
-        params |= {"step_epsilon": amplification.value(mechanism.pure(values), 0.0, rate)["epsilon"], "step_delta": 0.0}
+        params |= composition_basic.repeated(amplification.value(mechanism.pure(values), 0.0, rate)["epsilon"], 0.0, params["steps"])
     return params
 
 

@@ -35,6 +35,13 @@ def log1mexp(x: float) -> float:
     return log(-expm1(x)) if x > _LOG_HALF else log1p(-exp(x))
 
 
+def log_ratio(a: float, b: float) -> float:
+    """log(a/b) of positive numbers, with a small relative error near a = b too."""
+    if a / 2 <= b <= 2 * a:
+        return log1p((a - b) / b)  # the difference is exact
+    return log(a / b) if b > 1e-300 and 1e-300 < a / b < 1e300 else log(a) - log(b)
+
+
 def log_add(a: float, b: float) -> float:
     """log(e^a + e^b)."""
     if a < b:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import exp, expm1, inf, log, log1p
+from math import exp, expm1, fsum, inf, log, log1p, nextafter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpcalc.numerics.elementary import log_ratio
 from dpcalc.profiles.law import fits
 from dpcalc.profiles.pair import Pair, Piece
 
@@ -64,9 +65,13 @@ def outcomes(p: Sequence[float], q: Sequence[float]) -> Pair:
 
 
 def _discrete(p: Sequence[float], q: Sequence[float]) -> Pair:
-    both = tuple((log(a) - log(b), log(a)) for a, b in zip(p, q, strict=True) if a > 0 and b > 0)
-    infinite = sum(a for a, b in zip(p, q, strict=True) if b == 0)
-    return Pair((), both, log(infinite) if infinite > 0 else -inf, attained=True)
+    """The pair of p against q. Probabilities that add up to 1 only about count as what they are and as what they are once they are divided
+    by their sum, whichever is worse: those of P are not taken to be smaller, nor those of Q larger."""
+    few, many = min(1.0, fsum(p)), max(1.0, fsum(q))
+    both = tuple((log_ratio(a, b) - log(few) + log(many), log(a) - log(few)) for a, b in zip(p, q, strict=True) if a > 0 and b > 0)
+    infinite = fsum(a for a, b in zip(p, q, strict=True) if b == 0)
+    return Pair((), both, min(0.0, nextafter(log(infinite) - log(few), inf)) if infinite > 0 else -inf,
+                attained=many - few <= 1e-15 * len(p))  # but for the rounding of the probabilities
 
 
 def sampled(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Pair:

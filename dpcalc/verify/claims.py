@@ -210,8 +210,8 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     def exact(name: str) -> Formula:
         return lambda mp: bound.exact(mp, **own)[name]
 
-    names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu")]
-    return tuple((above if name in ("epsilon", "mu") else _probability)(name, row.result[name], exact(name)) for name in names)
+    names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho")]
+    return tuple((above if name in ("epsilon", "mu", "rho") else _probability)(name, row.result[name], exact(name)) for name in names)
 
 
 def _by_condition(bound: Bound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:
@@ -295,6 +295,6 @@ _HOW: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] = {
     ("composition", "epsilon"): _profile_epsilon,
     ("composition", "delta"): _profile_delta,
     ("composition", "tv"): _profile_delta,
-    **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu")},
+    **{("point", asks): _point for asks in ("epsilon", "delta", "tv", "mu", "rho")},
     **{(kind, "tpr"): _tpr for kind in ("rdp", "profile", "composition", "point")},
 }

@@ -159,6 +159,8 @@ def pure(row: Row) -> Formula:
         return lambda mp: _pure_stream(mp, **{k: p[k] for k in _STREAM})
     if "level" in p:
         return lambda mp: steps * _pure_step(mp, row.route.bound.name, p)
+    if "points" in row.route.bound.params:
+        return lambda mp: mp.fsum(count * mp.mpf(epsilon) for epsilon, _, count in p["points"])
     if "step_epsilon" in row.route.bound.params:
         return lambda mp: steps * mp.mpf(p["step_epsilon"])
     if "probability" in p:

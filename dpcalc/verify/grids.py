@@ -66,13 +66,19 @@ def _deep(mp: Any, parts: Parts, other: Parts, plan: plans.Plan, epsilon: float)
 
 
 def _infinite(mp: Any, parts: Parts, epsilon: float) -> Any:
-    """1 − Π(1 − P(∞))^T, which is δ where no finite loss is above ε."""
-    kept = mp.mpf(1)
-    for use, count in parts:
-        kept = kept * (1 - laws.infinite(use, mp)) ** count
-    if not kept > 0 or _all_below(parts, epsilon):
-        return 1 - kept
+    """The same where no finite loss is above ε, or the probability is 1."""
+    found = infinite(mp, parts)
+    if not 1 - found > 0 or _all_below(parts, epsilon):
+        return found
     raise Unchecked("its record has no grid")
+
+
+def infinite(mp: Any, parts: Parts) -> Any:
+    """1 − Π(1 − P(∞))^T, the probability of an infinite loss: δ where no finite loss is above ε."""
+    finite = mp.mpf(1)
+    for use, count in parts:
+        finite = finite * (1 - laws.infinite(use, mp)) ** count
+    return 1 - finite
 
 
 def _all_below(parts: Parts, epsilon: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from math import inf, log
 from typing import Any
 
@@ -28,10 +29,27 @@ def composed(row: Row, answer: Answer, side: int = 0) -> Callable[[Any, float, f
     if "variation" in row.witness:
         one, steps = delta_at(row), int(row.params.get("steps", 1))
         return lambda mp, epsilon, log_delta: 1 - (1 - one(mp, 0.0)) ** steps
+    if "all_losses" in row.witness:  # δ is what is infinite, as no finite loss is above ε
+        return _all_losses(row, answer)
     if side:
         return lambda mp, epsilon, log_delta: _one_side(mp, row, answer, epsilon, side)
     uses, grid = grounds(row, answer)
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
+
+
+def _all_losses(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
+    """1 − Π(1 − P_i(∞)) from the sum of the largest losses on, which are numbers of (ε, δ) guarantees."""
+    uses = _OF[row.route.bound.name](row, answer)
+    if any(g["kind"] not in ("dp", "tv", "profile") for g in row.params["described"]):
+        raise Unchecked("the largest loss of all is checked where each guarantee says its own")
+    least = sum(Fraction(use.base.most) * count for use, count in uses)
+
+    def delta(mp: Any, epsilon: float, log_delta: float) -> Any:
+        if Fraction(epsilon) >= least:
+            return grids.infinite(mp, uses)
+        return grids.delta(mp, *grounds(row, answer), epsilon, log_delta)
+
+    return delta
 
 
 def _one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> Any:
@@ -111,7 +129,7 @@ def _rate(b: int, n: int) -> float:
 def _guarantee(g: Mapping[str, Any]) -> Parts:
     if g["kind"] == "mechanisms":
         return tuple((_mechanism(part), int(part.get("count", 1))) for part in g["mechanisms"])
-    return ((Use(_PARTS[g["kind"]](g)), 1),)
+    return ((Use(_PARTS[g["kind"]](g)), int(g.get("count", 1))),)
 
 
 def _mechanism(part: Mapping[str, Any]) -> Use:
@@ -143,15 +161,20 @@ def _profile(g: Mapping[str, Any]) -> Base:
 
 def _curve(g: Mapping[str, Any]) -> Base:
     """The profile that an RDP curve implies, at the points of the fast path, by the order that is best at each."""
-    from dpcalc.bounds.conversions import rdp_improved
-    from dpcalc.guarantee_pairs import followed
+    from dpcalc.guarantee_pairs import best_orders, followed
     from dpcalc.profiles import pairs
 
-    orders, convert = tuple(zip(g["alpha"], g["rdp"], strict=True)), rdp_improved.BOUND.log_delta
-    assert convert is not None
+    orders = tuple(zip(g["alpha"], g["rdp"], strict=True))
     corners = [e for e, _ in pairs.hull(*followed(orders))]
-    best = {e: min(orders, key=lambda o: convert(*o, e)) for e in corners}
+    best = dict(zip(corners, best_orders(orders, corners), strict=True))
     return lumps.points(corners, lambda mp, e: _implied(mp, *best[e], e))
+
+
+def _zcdp(g: Mapping[str, Any]) -> Base:
+    from dpcalc.guarantee_pairs import zcdp_orders
+
+    alphas, rdps = zip(*zcdp_orders(g["rho"]), strict=True)
+    return _curve({"alpha": alphas, "rdp": rdps})
 
 
 def _implied(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
@@ -172,6 +195,7 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], Base]] = {
     "tv": lambda g: lumps.binary(lambda mp: mp.mpf(0), g["tv"], 0.0),
     "profile": _profile,
     "rdp": _curve,
+    "zcdp": _zcdp,
     "outcomes": lambda g: lumps.outcomes(g["p"], g["q"]),
 }
 _OF: dict[str, Callable[[Row, Answer], Parts]] = {

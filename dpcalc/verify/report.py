@@ -25,7 +25,7 @@ _ASIDE = frozenset({"what_if", "no_gain", "not_applicable"})  # of a comparison,
 _PATIENT = 60.0  # seconds of the processor, after which rows below the headline are left unchecked
 _TOLD = 1e-6  # relative
 _SAME, _COPIED = 1e-9, 4e-15  # relative: of companions, which are computed anew in doubles; of claims, which follow from each other
-_CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "tpr")
+_CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "rho", "tpr")
 
 
 class Finding(NamedTuple):

@@ -82,6 +82,12 @@ def pure_dp(rng):
     many = product(p, k), product(q, k)
     for epsilon in ask.epsilons(rng, k * e / 2):
         yield "pure-gdp", f"δ({epsilon:.6g})", delta(*many, epsilon), exp(ask.BOUNDS["gdp-exact"].value(epsilon, mu, 1))
+    losses = np.log(p / q)
+    reach = float(losses.max() - losses.min()) * (1 + 1e-13)
+    for alpha in ask.orders(rng):
+        concentrated = rdp(*many, alpha) / alpha
+        yield from ask.point("pure-zcdp", "rho", concentrated, points=((e, 0.0, k),))
+        yield from ask.point("bounded-range-zcdp", "rho", concentrated, points=((reach, 0.0, k),))
 
 
 def composition(rng):
@@ -90,6 +96,7 @@ def composition(rng):
     run = {"step_epsilon": e, "step_delta": delta(p, q, e) * (1 + 1e-13), "steps": rng.randint(1, 4)}
     many = product(p, run["steps"]), product(q, run["steps"])
     at = [0.0, *(run["steps"] * e * rng.random() * 1.2 for _ in range(5))]
+    run["points"] = ((e, run["step_delta"], run["steps"]),)
     for name in ("composition-basic", "composition-advanced", "composition-optimal"):
         yield from ask.profile(name, *many, at, run)
     yield from ask.point("dp-tv", "tv", delta(p, q, 0.0), step_epsilon=e, step_delta=run["step_delta"])

@@ -3,7 +3,7 @@
 from math import exp, log, sqrt
 
 import numpy as np
-from chains import delta
+from chains import delta, rdp
 from scipy.special import gammaln, ndtr
 
 from trials import ask
@@ -37,6 +37,9 @@ def gaussian(rng):
     for name in ("gaussian-rdp", "gdp-rdp"):
         yield from ask.rdp(name, p, q, alphas, run, times=steps)
     yield from ask.rdp("zcdp-rdp", p, q, alphas, {"rho": mu * mu / 2})
+    for alpha in alphas:
+        yield from ask.point("gdp-zcdp", "rho", rdp(p, q, alpha) / alpha, mu=s / sigma, steps=steps)
+        yield from ask.point("zcdp-composition", "rho", rdp(p, q, alpha) / alpha, rho=mu * mu / steps / 2 * (1 + 1e-15), steps=steps)
     tv = delta(p, q, 0.0)
     yield from ask.point("tv-exact", "tv", tv, mechanism="gaussian", ratio=s / sigma, steps=steps)
     yield from ask.point("tv-pinsker", "tv", tv, ratio=s / sigma, steps=steps)

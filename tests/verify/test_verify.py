@@ -13,7 +13,7 @@ from dpcalc.verify.report import REFUTED, verify
 
 COUNT, SEED, CHUNKS = 200, 20261121, 20
 LONG = (0, 1, 16)  # a question among them takes several seconds
-KEYS = ("tpr", "rdp", "tv", "mu", "delta", "epsilon")
+KEYS = ("tpr", "rdp", "tv", "mu", "rho", "delta", "epsilon")
 WORSE_IF_MORE = {"sensitivity", "rho", "mu", "probability"}
 
 

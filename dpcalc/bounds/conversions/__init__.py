@@ -1,21 +1,25 @@
 """Conversions between guarantees, and composition of (ε, δ)-DP."""
 
 from dpcalc.bounds.conversions import (
+    bounded_range_zcdp,
     composition_advanced,
     composition_basic,
     composition_optimal,
     dp_tv,
     gdp_exact,
     gdp_rdp,
+    gdp_zcdp,
     outcomes,
     profile_composition,
     pure_gdp,
     pure_rdp,
+    pure_zcdp,
     rdp_composition,
     rdp_curve,
     rdp_improved,
     rdp_mironov,
     rdp_optimal,
+    zcdp_composition,
     zcdp_rdp,
 )
 
@@ -30,6 +34,10 @@ BOUNDS = (
     rdp_composition.BOUND,
     pure_rdp.BOUND,
     pure_gdp.BOUND,
+    pure_zcdp.BOUND,
+    bounded_range_zcdp.BOUND,
+    gdp_zcdp.BOUND,
+    zcdp_composition.BOUND,
     dp_tv.BOUND,
     composition_basic.BOUND,
     composition_advanced.BOUND,

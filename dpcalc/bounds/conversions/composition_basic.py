@@ -1,52 +1,77 @@
-"""Basic composition of (ε, δ)-DP."""
+"""Basic composition of (ε, δ)-DP guarantees, equal or different."""
 
+from fractions import Fraction
 from math import inf, log
 from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
-from dpcalc.numerics.rounding import ratio_up, up
+from dpcalc.numerics.rounding import quotient_up
+
+Points = tuple[tuple[float, float, int], ...]  # (ε, δ) of a release, and how many such releases there are
 
 
-def pure(step_epsilon: float, step_delta: float, steps: int) -> float:
-    """Tε, with δ = 0 where each step has δ = 0."""
-    if step_delta > 0:
-        raise OutOfScope("no-solution", "δ of each step is positive, so the total δ is", "--delta")
-    return ratio_up((steps, step_epsilon))
+def repeated(step_epsilon: float, step_delta: float, steps: int) -> dict[str, Any]:
+    """The parameters of the theorems about T releases with one guarantee, and of the one here."""
+    return {"step_epsilon": step_epsilon, "step_delta": step_delta, "steps": steps, "points": ((step_epsilon, step_delta, steps),)}
 
 
-def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> float:
-    """log(Tδ) from ε = T·ε₀ on; below it the theorem says nothing (log 1)."""
-    if epsilon < ratio_up((steps, step_epsilon)):
+def pure(points: Points) -> float:
+    """Σε_i, with δ = 0 where every δ_i is 0."""
+    if any(delta > 0 for _, delta, _ in points):
+        raise OutOfScope("no-solution", "0: a release that is composed has a positive δ, so their total δ is positive", "--delta")
+    return _up(total_epsilon(points))
+
+
+def total_epsilon(points: Points) -> Fraction:
+    """Σε_i, exactly."""
+    return sum((Fraction(epsilon) * count for epsilon, _, count in points), Fraction(0))
+
+
+def total_delta(points: Points) -> Fraction:
+    """Σδ_i, exactly."""
+    return sum((Fraction(delta) * count for _, delta, count in points), Fraction(0))
+
+
+def _up(x: Fraction) -> float:
+    return quotient_up(x.numerator, x.denominator)
+
+
+def value(epsilon: float, points: Points) -> float:
+    """log Σδ_i from ε = Σε_i on; below it the theorem says nothing (log 1)."""
+    if epsilon < total_epsilon(points):
         return 0.0
-    return min(0.0, up(_log_total(step_delta, steps), 1e-15)) if step_delta > 0 else -inf
+    return min(0.0, _log_up(total_delta(points)))
 
 
-def _log_total(step_delta: float, steps: int) -> float:
-    """log(Tδ): of the product, since the sum of the logarithms cancels where it is near 1."""
-    total = ratio_up((steps, step_delta))
-    return log(total) if total > 1e-300 else log(step_delta) + log(steps)
+def _log_up(x: Fraction) -> float:
+    """log x, rounded up: of the sum itself, since a sum of logarithms cancels where it is near 1."""
+    if x == 0:
+        return -inf
+    found = log(total) if (total := _up(x)) > 1e-300 else log(x.numerator) - log(x.denominator)
+    return found + 1e-15 * abs(found)
 
 
-def inverse(log_delta: float, step_epsilon: float, step_delta: float, steps: int) -> float:
-    """Tε, where Tδ <= the total δ asked for."""
-    if step_delta > 0 and _log_total(step_delta, steps) > log_delta + 4e-15 * abs(log_delta):
-        raise OutOfScope("no-solution", f"{steps:g} steps add up to δ = {steps * step_delta:g} already", "--target-delta")
-    return ratio_up((steps, step_epsilon))
+def inverse(log_delta: float, points: Points) -> float:
+    """Σε_i, where Σδ_i <= the total δ asked for."""
+    total = total_delta(points)
+    if total and _log_up(total) > log_delta + 5e-15 * abs(log_delta):
+        raise OutOfScope("no-solution", f"the releases' own δs add up to {float(total):g} already", "--delta")
+    return _up(total_epsilon(points))
 
 
-def exact(mp: Any, epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> Any:
-    met = mp.mpf(epsilon) >= steps * mp.mpf(step_epsilon)
-    return min(steps * mp.mpf(step_delta), mp.mpf(1)) if met else mp.mpf(1)
+def exact(mp: Any, epsilon: float, points: Points) -> Any:
+    epsilons, deltas = (mp.fsum(count * mp.mpf(point[k]) for *point, count in points) for k in (0, 1))
+    return min(deltas, mp.mpf(1)) if mp.mpf(epsilon) >= epsilons else mp.mpf(1)
 
 
 BOUND = Bound(
     name="composition-basic",
     kind="profile",
-    statement="T releases that are (ε, δ)-DP each are (Tε, Tδ)-DP together",
+    statement="releases that are (ε_i, δ_i)-DP are (Σε_i, Σδ_i)-DP together",
     source="Dwork & Roth 2014, Theorem 3.16",
     assumptions=("adaptive composition is allowed",),
-    params=("step_epsilon", "step_delta", "steps"),
+    params=("points",),
     value=value,
     exact=exact,
     rtol=1e-14,

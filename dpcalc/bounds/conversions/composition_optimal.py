@@ -26,6 +26,8 @@ def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) ->
         raise OutOfScope("out-of-range", f"{steps:g} > 1e10 steps: the sum of composition-optimal is too long", "--steps")
     log_h = _log_excess(float(epsilon), float(step_epsilon), steps)
     none = steps * log1p(-step_delta)  # log (1−δ)^T
+    if log_h == -inf:  # nothing but what is infinite
+        return min(0.0, up(log1mexp(none), 1e-15 * (1 + abs(none))))
     return min(0.0, up(log_add(log1mexp(none), none + log_h), _ERROR / 4) + _ERROR / 4)
 
 

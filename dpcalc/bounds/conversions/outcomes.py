@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.errors import OutOfScope
-from dpcalc.numerics.elementary import expm1mx, x_minus_log1p
+from dpcalc.numerics.elementary import expm1mx, log_ratio, x_minus_log1p
 from dpcalc.numerics.rounding import up
 
 Vector = tuple[float, ...]
@@ -16,8 +16,8 @@ def pure(p: Vector, q: Vector) -> float:
     """max |log p_i/q_i|. Raises OutOfScope where an outcome is possible on one side only."""
     pairs = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
     if any(a == 0 or b == 0 for a, b in pairs):
-        raise OutOfScope("no-solution", "an outcome is possible on one data set only: there is no pure ε", "--delta")
-    return max(up(abs(_log_ratio(a, b)), 1e-15) for a, b in pairs)
+        raise OutOfScope("no-solution", "0: an outcome is possible on one data set only, so there is no pure ε", "--delta")
+    return max(up(abs(log_ratio(a, b)), 1e-15) for a, b in pairs)
 
 
 def value(epsilon: float, p: Vector, q: Vector) -> float:
@@ -37,17 +37,10 @@ def _hockey_stick(epsilon: float, p: Vector, q: Vector) -> float:
         if a > 0 and b == 0:
             terms.append(a)
         elif a > 0:
-            loss = _log_ratio(a, b)
+            loss = log_ratio(a, b)
             gap = epsilon - loss - _ROUNDING * (epsilon + abs(loss))  # down: where it cancels, its rounding decides
             terms.append(-a * expm1(min(gap, 0.0)))
     return fsum(terms)
-
-
-def _log_ratio(a: float, b: float) -> float:
-    """log(a/b), with a small relative error near a = b too."""
-    if 0.5 <= a / b <= 2:
-        return log1p((a - b) / b)  # the difference is exact
-    return log(a / b) if 1e-300 < a / b < 1e300 else log(a) - log(b)
 
 
 def _renyi(alpha: float, p: Vector, q: Vector) -> float:

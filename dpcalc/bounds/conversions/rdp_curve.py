@@ -5,6 +5,9 @@ known at α_1 < … < α_k bounds (α−1)D_α by the chord between its neighbou
 the smaller orders is also at most the value at any larger one.
 """
 
+from bisect import bisect_left
+from collections.abc import Callable
+from itertools import accumulate
 from typing import Any
 
 from dpcalc.bound import Bound
@@ -14,17 +17,27 @@ from dpcalc.numerics.rounding import up
 
 def value(alpha: float, alphas: tuple[float, ...], rdps: tuple[float, ...]) -> float:
     """ε(α) by the chord; exact at the given orders. Raises OutOfScope above the largest."""
-    if alpha in alphas:
-        return min(r for a, r in zip(alphas, rdps, strict=True) if a == alpha)
+    return follow(alphas, rdps)(alpha)
+
+
+def follow(alphas: tuple[float, ...], rdps: tuple[float, ...]) -> Callable[[float], float]:
+    """α → that value, with the orders sorted once."""
     points = sorted(zip(alphas, rdps, strict=True))
-    above = [(a, r) for a, r in points if a > alpha]
-    if not above:
-        raise OutOfScope("out-of-range", f"{alpha:g} is above the largest order of the curve, {points[-1][0]:g}", "--alpha")
-    a1, r1 = above[0]
-    a0, r0 = max(((a, r) for a, r in points if a < alpha), default=(1.0, 0.0))
-    t = (alpha - a0) / (a1 - a0)
-    chord = ((1 - t) * (a0 - 1) * r0 + t * (a1 - 1) * r1) / (alpha - 1)
-    return min(up(chord, 4e-15), min(r for _, r in above))
+    orders = [a for a, _ in points]
+    least = [*accumulate((r for _, r in reversed(points)), min)][::-1]  # from each order on
+
+    def at(alpha: float) -> float:
+        k = bisect_left(orders, alpha)
+        if k == len(orders):
+            raise OutOfScope("out-of-range", f"{alpha:g} is above the largest order of the curve, {orders[-1]:g}", "--alpha")
+        (a1, r1), (a0, r0) = points[k], points[k - 1] if k else (1.0, 0.0)
+        if a1 == alpha:
+            return r1  # the least one there, as they are sorted
+        t = (alpha - a0) / (a1 - a0)
+        chord = ((1 - t) * (a0 - 1) * r0 + t * (a1 - 1) * r1) / (alpha - 1)
+        return min(up(chord, 4e-15), least[k])
+
+    return at
 
 
 def exact(mp: Any, alpha: float, alphas: tuple[float, ...], rdps: tuple[float, ...]) -> Any:

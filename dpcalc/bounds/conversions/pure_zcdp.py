@@ -1,0 +1,37 @@
+"""Zero-concentrated differential privacy of pure differential privacy."""
+
+from fractions import Fraction
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.conversions.composition_basic import Points
+from dpcalc.numerics.rounding import quotient_up
+
+
+def value(points: Points) -> dict[str, float]:
+    """ρ = Σε_i²/2, rounded up exactly."""
+    return {"rho": share_of_squares(points, 2)}
+
+
+def share_of_squares(points: Points, part: int) -> float:
+    """Σε_i² over a whole number, rounded up exactly."""
+    total = sum((Fraction(epsilon) ** 2 * count for epsilon, _, count in points), Fraction(0)) / part
+    return quotient_up(total.numerator, total.denominator)
+
+
+def exact(mp: Any, points: Points) -> Any:
+    return {"rho": mp.fsum(count * mp.mpf(epsilon) ** 2 for epsilon, _, count in points) / 2}
+
+
+BOUND = Bound(
+    name="pure-zcdp",
+    kind="point",
+    gives=("rho",),
+    statement="releases that are ε_i-DP are ρ-zCDP together with ρ = Σε_i²/2",
+    source="Bun & Steinke 2016, Proposition 1.4 and Lemma 1.7, arXiv:1605.02065v1",
+    assumptions=("pure differential privacy (δ = 0)",),
+    params=("points",),
+    value=value,
+    exact=exact,
+    rtol=2.3e-16,
+)
