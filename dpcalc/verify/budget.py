@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from threading import current_thread, main_thread
 from time import process_time
 from typing import NoReturn, TypeVar
@@ -35,6 +36,7 @@ class Budget:
             with _interrupted_after(left):
                 return find()
         except OutOfTime:
+            self._end = -inf
             return late(reason)
 
 

@@ -12,7 +12,7 @@ from dpcalc.rows import Answer, Row
 from dpcalc.verify.budget import Budget
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import command_of, given_inputs, number
-from dpcalc.verify.unchecked import NotComputed
+from dpcalc.verify.unchecked import BROKEN, NotComputed, OtherQuestion, Unchecked
 
 _KEYS = ("name", "curve", "conversion", "command")
 _OPTIONAL = frozenset({"id", "certified"})
@@ -91,7 +91,7 @@ def _certified(again: Answer) -> Answer | NotComputed:
 
     try:
         return certified(again)
-    except DpcalcError as reason:
+    except (DpcalcError, Unchecked, OtherQuestion, *BROKEN) as reason:
         return NotComputed(f"the headline is not certified here ({reason})")
 
 
@@ -117,7 +117,7 @@ def _with_digits(asked: _Asked, record: Record, digits: int) -> _Digits | NotCom
     rows = tuple(_at(row, places[k]) if k in places else row for row, k in zip(asked.answer.rows, asked.bounds, strict=True))
     try:
         found = with_digits(asked.answer._replace(rows=rows, notes=()), digits)
-    except (DpcalcError, ArithmeticError, ValueError, TypeError, LookupError) as reason:
+    except (DpcalcError, *BROKEN) as reason:
         return NotComputed(f"its digits cannot be computed here ({reason})")
     return _Digits(dict(zip(asked.bounds, (dict(row.digits) for row in found.rows), strict=True)), found.notes)
 

@@ -17,7 +17,7 @@ from dpcalc.verify.differences import agree, differences
 from dpcalc.verify.fresh import expected
 from dpcalc.verify.records import Record, is_error, is_number
 from dpcalc.verify.replay import number, replay
-from dpcalc.verify.unchecked import OtherQuestion, Unchecked
+from dpcalc.verify.unchecked import BROKEN, OtherQuestion, Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 RECOMPUTED, NOTHING = "computed again, and equal", "nothing claimed"
@@ -67,6 +67,8 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
         answer = budget.within(lambda: replay(record), late)
     except OutOfScope as reason:
         raise DpcalcError(reason.code, f"the result's parameters: {reason.message}", reason.option) from None
+    except BROKEN as reason:
+        answer = f"its bounds are incomplete or out of range ({reason})"
     if isinstance(answer, str):
         return Verdict((Finding(OPEN, "", f"the whole record, because {answer}", path="the whole record"),), (), (), REFUTED)
     return judged(answer, record, budget)
@@ -157,7 +159,7 @@ def _left_open(name: str, path: str, about: str, findings: Callable[[], tuple[Fi
         return left(REFUTED, f"{reason}")
     except (Unchecked, DpcalcError) as reason:
         return left(OPEN, f"of this: {reason}")
-    except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:
+    except BROKEN as reason:
         return left(OPEN, f"its witness is incomplete or out of range ({reason})")
 
 

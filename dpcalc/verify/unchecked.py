@@ -15,6 +15,9 @@ class TooLong(Unchecked):
     """A grid, or a sum, that would take minutes."""
 
 
+BROKEN = (ArithmeticError, ValueError, TypeError, LookupError)  # what a witness that is none may lead to
+
+
 class NotComputed(NamedTuple):
     """In place of a value of a record that is not known here."""
 
