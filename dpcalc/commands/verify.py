@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
-    """A line for each claim, with exit code 3 where one does not hold or the headline could not be checked."""
+    """A line for each claim, with exit code 3 where one does not hold or could not be checked."""
     from dpcalc.errors import DpcalcError
     from dpcalc.run import Printed
     from dpcalc.verify.records import read
@@ -63,5 +63,5 @@ COMMAND = Page(
     text,
     (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "verified: ε ≤ 4.377178095681…"),
      ("tv --sigma 50 --json | dpcalc verify - -q", "verified")),
-    switches=(("json", "the verdicts as JSON"), ("quiet", "'verified' or 'not verified' alone, a line a result")),
+    switches=(("json", "the verdicts as JSON"), ("quiet", "the verdict alone and which fields were not checked, a line a result")),
 )
