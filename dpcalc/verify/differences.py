@@ -136,8 +136,8 @@ def _of_bounds(found: Mapping[Any, Mapping[str, Any]] | NotComputed, record: Rec
             yield from (_open(f"{path}.{name}", found.why, True) for name, x in bound.items() if is_number(x) and name not in sure)
         return
     keys = [key(bound) for bound in record["bounds"]]
-    for other in found.keys() - set(keys):
-        yield Difference("bounds", f"the record says nothing of the bound {' '.join(filter(None, other))}")
+    if absent := [" ".join(filter(None, other)) for other in found if other not in keys]:
+        yield _open("bounds", f"there are others here: {', '.join(absent)}")
     if keys != list(found) and sorted(keys) == sorted(found):
         yield _open("bounds", "their order is another one here")
     for path, (bound, sure) in bounds.items():

@@ -103,7 +103,7 @@ def _proven(answer: Answer, rows: list[tuple[Finding, ...]], record: Record) -> 
     unknown = question.unknown.name if question.unknown else None
     for k, (row, findings, bound) in enumerate(zip(answer.rows, rows, record["bounds"], strict=False)):
         proven = {f.claim.quantity: f.claim.claimed for f in findings if f.verdict == VERIFIED and f.claim}
-        if unknown and question.asks in proven:
+        if unknown and unknown in row.result and question.asks in proven:
             proven[unknown] = row.result[unknown]
         given = {name: getattr(question, name, None) for name in row.result if name not in (question.asks, unknown)}
         found |= {(k, name) for name, x in {**given, **proven}.items() if is_number(bound.get(name)) and number(bound[name]) == x}

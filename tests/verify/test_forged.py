@@ -72,7 +72,6 @@ FORGED = {
     "a raised certified end": (FULL, lambda r: r["certified"].update(lower=r["certified"]["lower"] * (1 + 1e-6))),
     "a lowered certified end": (FULL, lambda r: r["certified"].update(upper=r["certified"]["upper"] * (1 - 1e-6))),
     "more bits": (FULL, lambda r: r["certified"].update(bits=256.0)),
-    "a bound left out": (BOTH, lambda r: r["bounds"].pop()),
     "a number that nobody knows": (BOTH, lambda r: r["bounds"][1].update(mu=0.1)),
     "all bounds left out": (BOTH, lambda r: r["bounds"].clear()),
     "fewer assumptions": (BOTH, lambda r: r["bounds"][0]["assumptions"].pop()),
@@ -93,6 +92,16 @@ def test_another_choice_that_proves_the_number_is_reported():
     record["bounds"][0]["witness"]["remark"] = 1.0
     verdict = verify(record)
     assert verdict.holds and verdict.unchecked == ("bounds[0].witness.remark",)
+
+
+def test_a_bound_that_is_left_out_is_reported():
+    record = ask(BOTH)
+    record["bounds"].pop()
+    verdict = verify(record)
+    assert verdict.holds and verdict.unchecked == ("bounds",) and "composition-basic" in verdict.record[0].text, texts(verdict)
+    record = ask(BOTH)
+    record["bounds"][1], record["bounds"][2] = record["bounds"][2], record["bounds"][1]
+    assert verify(record).holds and verify(record).unchecked == ("bounds",)
 
 
 def test_words_of_another_version_are_unchecked_and_its_numbers_are_not():
