@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from math import inf
 from threading import current_thread, main_thread
 from time import process_time
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 SECONDS = 120.0  # of the processor, for one record
 _AGAIN = 1.0  # seconds, after which an interruption that a library swallowed is repeated
@@ -17,6 +17,29 @@ T = TypeVar("T")
 
 class OutOfTime(BaseException):
     """Not an Exception: nothing on the way may take it for a failure of its own."""
+
+
+class _State:
+    """Whether an interruption has to wait, and whether one does."""
+
+    waits = due = False
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Within: an interruption waits, as in functions that are called back by a library that an exception leaves in disorder."""
+    outer, _State.waits = _State.waits, True
+    try:
+        yield
+    finally:
+        _State.waits = outer
+    if _State.due and not outer:
+        raise OutOfTime
+
+
+def due() -> bool:
+    """Whether an interruption waits."""
+    return _State.due
 
 
 class Budget:
@@ -46,8 +69,10 @@ def _interrupted_after(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def end(*_: object) -> NoReturn:
-        raise OutOfTime
+    def end(*_: object) -> None:
+        _State.due = True
+        if not _State.waits:
+            raise OutOfTime
 
     before = signal.signal(signal.SIGVTALRM, end)
     try:
@@ -56,3 +81,4 @@ def _interrupted_after(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, before)
+        _State.due = False

@@ -196,6 +196,18 @@ def test_a_record_that_takes_too_long_is_given_up_and_said_to_be_unchecked():
     assert signature(verify).parameters["seconds"].default == SECONDS <= 300
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_an_integral_is_broken_off_too(capfd):
+    """The library of ball arithmetic calls the integrand back, and would go on with an exception set."""
+    record = ask("online-noise --noise gaussian --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 1 --c1 50 --c2 50 --decay 1.5 "
+                 "--index 80 --n inf --epsilon 1")
+    capfd.readouterr()
+    start = process_time()
+    verdict = verify(record, seconds=0.3)
+    assert process_time() - start < 1 and not verdict.holds and "bounds[0].delta" in verdict.unchecked
+    assert capfd.readouterr().err == "" and verify(record).holds
+
+
 def test_what_is_at_work_when_time_is_over_is_broken_off():
     """Also where it would take an error for its own; and nothing is begun after that."""
     def endless():
