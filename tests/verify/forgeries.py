@@ -72,6 +72,8 @@ def passes(record, path):
     except DpcalcError:
         return False
     name = name_of(path)
+    if path[:1] == ("options",) and verdict.unchecked:  # the question is another one, and the bounds that it has too are missing
+        return False
     return verdict.holds and not any(f"{name}.".startswith((f"{x}.", f"{x}[")) or x.startswith((f"{name}.", f"{name}[")) for x in verdict.unchecked)
 
 

@@ -210,13 +210,13 @@ def test_an_integral_is_broken_off_too(capfd):
 
 def test_what_is_at_work_when_time_is_over_is_broken_off():
     """Also where it would take an error for its own; and nothing is begun after that."""
-    def endless():
-        while True:
+    def long():
+        while process_time() - start < 5:
             with suppress(Exception):
                 sum(range(1000))
 
     budget, start = Budget(0.2), process_time()
-    assert "0.2 s of the processor" in budget.within(endless, str)
+    assert "0.2 s of the processor" in (budget.within(long, str) or "")
     assert 0.15 < process_time() - start < 1
     assert "0.2 s of the processor" in budget.within(lambda: "begun", str)
     assert Budget(60).within(lambda: "done", str) == "done"
