@@ -114,7 +114,8 @@ def _computed_again(findings: tuple[Finding, ...], path: str, wrong: set[str], h
     """What is not proven, but is what the question gives again: good enough beside a headline."""
     if any(p == path or p.startswith(f"{path}.") for p in wrong):
         return findings
-    return tuple(f._replace(verdict=RECOMPUTED) if f.verdict == OPEN and not (head and k == 0) else f for k, f in enumerate(findings))
+    return tuple(f if f.verdict != OPEN or (head and k == 0) else
+                 f._replace(verdict=RECOMPUTED, text=f.text.replace(", because ", "; not proven, because ", 1)) for k, f in enumerate(findings))
 
 
 def _other_rounding(ours: dict[str, Any], record: Record, on: tuple[Finding, ...]) -> None:
