@@ -114,8 +114,8 @@ def _computed_again(findings: tuple[Finding, ...], path: str, wrong: set[str], h
     """What is not proven, but is what the question gives again: good enough beside a headline."""
     if any(p == path or p.startswith(f"{path}.") for p in wrong):
         return findings
-    return tuple(f if f.verdict != OPEN or (head and k == 0) else
-                 f._replace(verdict=RECOMPUTED, text=f.text.replace(", because ", "; not proven, because ", 1)) for k, f in enumerate(findings))
+    same = [f._replace(verdict=RECOMPUTED, text=f.text.replace(", because ", "; not proven, because ", 1)) for f in findings]
+    return tuple(f if f.verdict != OPEN or (head and k == 0) else same[k] for k, f in enumerate(findings))
 
 
 def _other_rounding(ours: dict[str, Any], record: Record, on: tuple[Finding, ...]) -> None:
