@@ -300,5 +300,5 @@ complete -c dpcalc -n '__fish_seen_subcommand_from explain' -s h -l help -d 'sho
 complete -c dpcalc -n __fish_use_subcommand -a verify -d 'Recheck a result from the formulas as published'
 complete -c dpcalc -n '__fish_seen_subcommand_from verify' -F
 complete -c dpcalc -n '__fish_seen_subcommand_from verify' -l json -d 'the verdicts as JSON'
-complete -c dpcalc -n '__fish_seen_subcommand_from verify' -s q -l quiet -d ''\''verified'\'' or '\''not verified'\'' alone, a line a result'
+complete -c dpcalc -n '__fish_seen_subcommand_from verify' -s q -l quiet -d 'the verdict alone and which fields were not checked, a line a result'
 complete -c dpcalc -n '__fish_seen_subcommand_from verify' -s h -l help -d 'show help'

@@ -143,7 +143,7 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
     {"id": 7, "error": {"code": "out-of-range", "option": "--s
     """
     if isinstance(lines, str | bytes):
-        raise DpcalcError("usage", "lines are needed (text.splitlines()), not one text")
+        raise DpcalcError("usage", r"lines are needed (text.split('\n')), not one text")
     found = command_of(command)
     batch = Batch(found, named(found, defaults), given_inputs(found, inputs))
     for number, line in enumerate(lines, 1):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
-    """A line for each claim, with exit code 3 where one does not hold or the headline could not be checked."""
+    """A line for each claim, with exit code 3 where one does not hold or could not be checked."""
     from dpcalc.errors import DpcalcError
     from dpcalc.run import Printed
     from dpcalc.verify.records import read
@@ -27,20 +27,25 @@ def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any
     if json:
         return Printed(_as_json(verdicts), code)
     if quiet:
-        return Printed("\n".join("verified" if v.holds else "not verified" for v in verdicts), code)
+        return Printed("\n".join(_word(v) for v in verdicts), code)
     return Printed("\n".join(line for v in verdicts for line in _lines(v)), code)
 
 
+def _word(verdict: Verdict) -> str:
+    """The verdict alone, with what it does not cover."""
+    unchecked = f"; not checked: {', '.join(verdict.unchecked)}" if verdict.unchecked else ""
+    return f"{verdict.word}{unchecked}"
+
+
 def _lines(verdict: Verdict) -> list[str]:
-    every = (*verdict.head, *verdict.others, *verdict.record)
-    return [f"{f.verdict}: {f.text}" for f in every] or ["nothing claimed: the record describes, and answers no question"]
+    return [f"{f.verdict}: {f.text}" for f in (*verdict.head, *verdict.others, *verdict.record)]
 
 
 def _as_json(verdicts: list[Verdict]) -> str:
     import json
 
-    found = [{"verified": v.holds, "headline": [_finding(f) for f in v.head], "others": [_finding(f) for f in v.others],
-              "record": [_finding(f) for f in v.record]} for v in verdicts]
+    found = [{"verified": v.holds, "verdict": v.word, "not_checked": list(v.unchecked), "headline": [_finding(f) for f in v.head],
+              "others": [_finding(f) for f in v.others], "record": [_finding(f) for f in v.record]} for v in verdicts]
     return json.dumps(found[0] if len(found) == 1 else found, indent=2, ensure_ascii=False, allow_nan=False)
 
 
@@ -58,5 +63,5 @@ COMMAND = Page(
     text,
     (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "verified: ε ≤ 4.377178095681…"),
      ("tv --sigma 50 --json | dpcalc verify - -q", "verified")),
-    switches=(("json", "the verdicts as JSON"), ("quiet", "'verified' or 'not verified' alone, a line a result")),
+    switches=(("json", "the verdicts as JSON"), ("quiet", "the verdict alone and which fields were not checked, a line a result")),
 )

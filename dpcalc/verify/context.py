@@ -9,6 +9,7 @@ from typing import Any
 
 from dpcalc.numerics.kept import kept
 from dpcalc.verify.ball import Ball, Undecided
+from dpcalc.verify.budget import due, unbroken
 from dpcalc.verify.deep import CUT, Deep, number
 
 _MOST_PATHS = 64
@@ -204,14 +205,16 @@ class Context:
         total, least = acb(0), arb(2) ** -100_000
 
         def at(x: Any, analytic: bool) -> Any:
-            return acb(self._analytic(f, x, bool(analytic)))
+            return acb("nan") if due() else acb(self._analytic(f, x, bool(analytic)))
 
         ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
         heights = [abs(at(acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
         for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
             tolerance = abs(total.real).mid() * _GOAL
-            total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), rel_tol=arb(_GOAL), abs_tol=tolerance if tolerance > 0 else least,
-                                  eval_limit=_LOOKS * self.prec)  # where that is too few the ball is wide, and a claim may be left open
+            accuracy: dict[str, Any] = {"rel_tol": arb(_GOAL), "abs_tol": tolerance if tolerance > 0 else least}
+            with unbroken():
+                total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), **accuracy,
+                                      eval_limit=_LOOKS * self.prec)  # where that is too few the ball is wide, and a claim may be left open
         return Ball(self, total.real)
 
     # --- comparisons -------------------------------------------------------------------------------------------------

@@ -35,15 +35,15 @@ def _parsed(text: str, where: str) -> list[Any]:
     try:
         whole = loads(text)
     except BadJson as reason:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) < 2 or not lines[0].rstrip().endswith("}"):
+        lines = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip(" \t\r")]
+        if len(lines) < 2 or not lines[0][1].rstrip().endswith("}"):
             raise _bad(where, _reason(reason)) from None
         found = []
-        for k, line in enumerate(lines, 1):
+        for k, line in lines:
             try:
                 found.append(loads(line))
             except BadJson as e:
-                raise _bad(f"{where}, line {k}", _reason(e)) from None
+                raise _bad(f"{where}, line {k}", f"is not JSON: {e}") from None
         return found
     return whole if isinstance(whole, list) else [whole]
 
@@ -56,6 +56,8 @@ def _check(record: Any, where: str) -> None:
     """The shape of a result; its numbers are checked by the models of its command."""
     if not isinstance(record, dict):
         raise _bad(where, "is no dpcalc result (an object with a schema)")
+    if is_error(record):
+        return
     if "error" in record and "schema" not in record:
         raise _bad(where, "is an error, not a result")
     if record.get("schema") != "dpcalc/v1":
@@ -72,6 +74,12 @@ def _check(record: Any, where: str) -> None:
     for k, row in enumerate(record["bounds"]):
         if not isinstance(row, dict) or not isinstance(row.get("name"), str) or not isinstance(row.get("witness"), dict):
             raise _bad(where, f"bounds[{k}] is no bound with a name and a witness")
+
+
+def is_error(record: Record) -> bool:
+    """Whether it is what dpcalc prints in place of an answer."""
+    error = record.get("error")
+    return "schema" not in record and isinstance(error, dict) and isinstance(error.get("message"), str)
 
 
 def is_number(x: Any) -> bool:

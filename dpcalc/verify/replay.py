@@ -21,13 +21,24 @@ from dpcalc.verify.records import Record, is_number
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from dpcalc.spec import Command
+
 _WORDS = frozenset({"name", "curve", "conversion", "status", "witness", "digits", "source", "assumptions", "errata"})
 
 
 def replay(record: Record) -> Answer:
     """The answer with the recorded rows. Raises DpcalcError where the parameters do not ask such a question."""
-    from dpcalc.cli import COMMANDS
     from dpcalc.params import validate
+
+    command = command_of(record)
+    given = validate(command, {**record["options"], "format": "json"}, given_inputs(record))
+    with recorded(record):
+        return with_cautions(command.answer(given), given.inputs)._replace(options=record["options"], inputs=tuple(record["inputs"]))
+
+
+def command_of(record: Record) -> Command:
+    """The calculator that was asked. Raises DpcalcError where there is none, or where it has no such options."""
+    from dpcalc.cli import COMMANDS
     from dpcalc.spec import Command
 
     name = record["command"]
@@ -39,9 +50,12 @@ def replay(record: Record) -> Answer:
     for option in record["options"]:
         if option not in known:
             raise DpcalcError("bad-json", f"{option!r} is no option of dpcalc {name}")
-    given = validate(command, {**record["options"], "format": "json"}, tuple(_guarantee(g) for g in record["inputs"]))
-    with recorded(record):
-        return with_cautions(command.answer(given), given.inputs)._replace(options=record["options"], inputs=tuple(record["inputs"]))
+    return command
+
+
+def given_inputs(record: Record) -> tuple[Any, ...]:
+    """The guarantees that were read."""
+    return tuple(_guarantee(g) for g in record["inputs"])
 
 
 def _guarantee(data: Any) -> Any:

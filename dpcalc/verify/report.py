@@ -1,125 +1,170 @@
-"""The verdict on a record: every claim of every row, and the record as a whole."""
+"""The verdict on a record: every claim of every row, and all else that it says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf, isnan
-from time import process_time
 from typing import Any, NamedTuple
 
 from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.render import record as rendered
 from dpcalc.render import row_label, symbol
 from dpcalc.rows import Answer, Row
 from dpcalc.verify import handed_on, lower_ends
 from dpcalc.verify.arithmetic import Decision, decide
+from dpcalc.verify.budget import SECONDS, Budget
 from dpcalc.verify.claims import Claim, of
-from dpcalc.verify.records import Record, is_number
+from dpcalc.verify.differences import agree, differences
+from dpcalc.verify.fresh import expected
+from dpcalc.verify.records import Record, is_error, is_number
 from dpcalc.verify.replay import number, replay
-from dpcalc.verify.unchecked import OtherQuestion, Unchecked
+from dpcalc.verify.unchecked import BROKEN, OtherQuestion, Unchecked
 
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
-_FREE = frozenset({"version", "notes", "certified"})  # words, and what is not claimed
-_ADDED = frozenset({"digits", "statements"})  # to a row, by --digits and --explain
-_ASIDE = frozenset({"what_if", "no_gain", "not_applicable"})  # of a comparison, which a sweep has no room for
-_PATIENT = 60.0  # seconds of the processor, after which rows below the headline are left unchecked
+RECOMPUTED, NOTHING = "computed again, and equal", "nothing claimed"
 _TOLD = 1e-6  # relative
-_SAME, _COPIED = 1e-9, 4e-15  # relative: of companions, which are computed anew in doubles; of claims, which follow from each other
-_CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "rho", "tpr")
+_ROUNDED = 1e-9  # relative
+_SHOWN = 5  # differences of a record
 
 
 class Finding(NamedTuple):
-    """About one claim (or row, or the record): `text` is what is said of it."""
+    """About one claim (or row, or the record): `text` is what is said of it, `path` what is not checked by it."""
 
     verdict: str
     bound: str
     text: str
     decision: Decision | None = None
     claim: Claim | None = None
+    path: str = ""
 
 
 class Verdict(NamedTuple):
-    """On one record; `head` findings are those of its headline."""
+    """On one record; `head` findings are those of its headline. `word` is what -q says."""
 
     head: tuple[Finding, ...]
     others: tuple[Finding, ...]
     record: tuple[Finding, ...]  # of the record as a whole
+    word: str
 
     @property
     def holds(self) -> bool:
-        """Everything checked holds, and the number in the headline (the first finding) was checked."""
-        every = (*self.head, *self.others, *self.record)
-        return all(f.verdict == VERIFIED for f in self.head[:1]) and all(f.verdict != REFUTED for f in every)
+        """The number in the headline is proven, every other one is proven or computed again, and nothing else is wrong."""
+        return self.word == VERIFIED
+
+    @property
+    def unchecked(self) -> tuple[str, ...]:
+        """The paths of what was not checked."""
+        return tuple(dict.fromkeys(f.path for f in (*self.head, *self.others, *self.record) if f.verdict == OPEN))
 
 
-def verify(record: Record) -> Verdict:
-    """Check a record. Raises DpcalcError where it is no result that can be asked again."""
+def verify(record: Record, seconds: float = SECONDS) -> Verdict:
+    """Check a record within so many seconds of the processor. Raises DpcalcError where it is no result that can be asked again."""
+    if is_error(record):
+        told = f"{record['error']['message']}".replace("\n", " ")
+        return Verdict((), (), (Finding("no answer", "", f"the record is an error: {told}"),), "no answer")
+    budget = Budget(seconds)
+    late: Callable[[str], Answer | str] = str
     try:
-        answer = replay(record)
+        answer = budget.within(lambda: replay(record), late)
     except OutOfScope as reason:
         raise DpcalcError(reason.code, f"the result's parameters: {reason.message}", reason.option) from None
-    return judged(answer, record)
+    except BROKEN as reason:
+        answer = f"its bounds are incomplete or out of range ({reason})"
+    if isinstance(answer, str):
+        return Verdict((Finding(OPEN, "", f"the whole record, because {answer}", path="the whole record"),), (), (), REFUTED)
+    return judged(answer, record, budget)
 
 
-def judged(answer: Answer, record: Record) -> Verdict:
-    start = process_time()
-    rows = [_row(row, answer) if k == 0 or process_time() - start < _PATIENT else _late(row, answer) for k, row in enumerate(answer.rows)]
-    head = rows[0] if rows else ()
-    others, on = tuple(f for row in rows[1:] for f in row), _handed_on(answer, record)
-    whole = _whole(answer, record, bool(on) and on[0].verdict == VERIFIED)
-    return Verdict(head + _budget(answer), others + on, whole + _certified(head, record))
+def judged(answer: Answer, record: Record, budget: Budget) -> Verdict:
+    """The headline first, then what the question gives again, then the other rows: as long as there is time."""
+    head = [_row(0, row, answer, budget) for row in answer.rows[:1]]
+    said = expected(record, answer, budget)
+    rows = head + [_row(k, row, answer, budget) for k, row in enumerate(answer.rows[1:], 1)]
+    on = _handed_on(answer, record, budget)
+    _other_rounding(said.record, record, on)
+    found = list(differences(said, record, _proven(answer, rows, record)))
+    wrong = {d.path for d in found if d.refuted or d.matters}
+    rows = [_computed_again(findings, f"bounds[{k}]", wrong, k == 0) for k, findings in enumerate(rows)]
+    on = _computed_again(on, "guarantee", wrong, False)
+    others = tuple(f for findings in rows[1:] for f in findings)
+    whole = [Finding(REFUTED, "", d.text) for d in found if d.refuted][:_SHOWN]
+    whole += [Finding(OPEN, "", d.text, path=d.path) for d in found if not d.refuted]
+    first, unmet = rows[0] if rows else (), _unmet(answer)
+    refuted = any(f.verdict == REFUTED for f in (*first, *unmet, *others, *on, *whole))
+    if not rows and not refuted:
+        whole.append(Finding(NOTHING, "", "the record describes, and answers no question"))
+        return Verdict((), on, tuple(whole), NOTHING)
+    word = REFUTED if refuted or wrong or first[0].verdict != VERIFIED else VERIFIED
+    return Verdict(first + unmet, others + on, tuple(whole), word)
 
 
-def _handed_on(answer: Answer, record: Record) -> tuple[Finding, ...]:
+def _proven(answer: Answer, rows: list[tuple[Finding, ...]], record: Record) -> frozenset[tuple[int, str]]:
+    """The recorded numbers of bounds that claims prove, or that are the question's own: place and name."""
+    question, found = answer.question, set[tuple[int, str]]()
+    unknown = question.unknown.name if question.unknown else None
+    for k, (row, findings, bound) in enumerate(zip(answer.rows, rows, record["bounds"], strict=False)):
+        proven = {f.claim.quantity: f.claim.claimed for f in findings if f.verdict == VERIFIED and f.claim}
+        if unknown and unknown in row.result and question.asks in proven:
+            proven[unknown] = row.result[unknown]
+        given = {name: getattr(question, name, None) for name in row.result if name not in (question.asks, unknown)}
+        found |= {(k, name) for name, x in {**given, **proven}.items() if is_number(bound.get(name)) and number(bound[name]) == x}
+    return frozenset(found)
+
+
+def _computed_again(findings: tuple[Finding, ...], path: str, wrong: set[str], head: bool) -> tuple[Finding, ...]:
+    """What is not proven, but is what the question gives again: good enough beside a headline."""
+    if any(p == path or p.startswith(f"{path}.") for p in wrong):
+        return findings
+    same = [f._replace(verdict=RECOMPUTED, text=f.text.replace(", because ", "; not proven, because ", 1)) for f in findings]
+    return tuple(f if f.verdict != OPEN or (head and k == 0) else same[k] for k, f in enumerate(findings))
+
+
+def _other_rounding(ours: dict[str, Any], record: Record, on: tuple[Finding, ...]) -> None:
+    """A μ that is proven may have another one."""
+    if on and on[0].verdict == VERIFIED and ours["guarantee"].get("kind") == "gdp":
+        theirs = record["guarantee"]["mu"]
+        if agree(ours["guarantee"]["mu"], theirs, _ROUNDED):
+            ours["guarantee"] = {**ours["guarantee"], "mu": theirs}
+
+
+def _handed_on(answer: Answer, record: Record, budget: Budget) -> tuple[Finding, ...]:
     """The μ of the guarantee, where a bound tells it."""
     found = handed_on.claim(answer, record)
     if found is None:
         return ()
     row, claim = found
-    name = row_label(row)
-    return _left_open(name, f"the μ handed on by {name}", lambda: (_finding(name, claim, decide(claim), row, answer),))
+    name, path = row_label(row), "guarantee.mu"
+    return _left_open(name, path, f"the μ handed on by {name}", lambda: (_finding(name, path, claim, decide(claim), row, answer),), budget)
 
 
-def _certified(head: tuple[Finding, ...], record: Record) -> tuple[Finding, ...]:
-    """What --certify said: its upper end must not be below what the theorem surely gives."""
-    said = record.get("certified")
-    if said is None or not head or head[0].claim is None or head[0].decision is None:
-        return ()
-    claim, ends = head[0].claim, head[0].decision.ends
-    least = ends[0] if claim.gives == claim.quantity and not isnan(ends[0]) else claim.claimed
-    if isinstance(said, dict) and is_number(said.get("upper")) and number(said["upper"]) >= least:
-        return ()
-    return (Finding(REFUTED, "", f"the record says certified.upper = {_text(said)}, which is below what the theorem gives"),)
-
-
-def _row(row: Row, answer: Answer) -> tuple[Finding, ...]:
-    name = row_label(row)
+def _row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Finding, ...]:
+    name, path = row_label(row), f"bounds[{k}].{answer.asked if answer.asked in row.result else answer.question.asks}"
     about = f"{symbol(answer.question.asks)} of {name}"
-    found = _left_open(name, about, lambda: tuple(_finding(name, claim, decide(claim), row, answer) for claim in of(row, answer)))
-    if found[0].verdict == OPEN or not any(k.endswith("_lower") for k in row.result):
+    found = _left_open(name, path, about, lambda: tuple(
+        _finding(name, f"bounds[{k}].{claim.quantity}", claim, decide(claim), row, answer) for claim in of(row, answer)), budget)
+    ends = [end for end in row.result if end.endswith("_lower")]
+    if found[0].verdict == OPEN or not ends:
         return found
-    beside = f"the lower end of {about}"
-    return found + _left_open(name, beside, lambda: tuple(_lower_end(name, claim, row) for claim in lower_ends.of(row, answer)))
+    beside, path = f"the lower end of {about}", f"bounds[{k}].{ends[0]}"
+    return found + _left_open(name, path, beside, lambda: tuple(
+        _lower_end(name, f"bounds[{k}].{claim.quantity}", claim, row) for claim in lower_ends.of(row, answer)), budget)
 
 
-def _late(row: Row, answer: Answer) -> tuple[Finding, ...]:
-    said = f"{symbol(answer.question.asks)} of {row_label(row)}, because the rows before it took {_PATIENT:g} s"
-    return (Finding(OPEN, row_label(row), said),)
-
-
-def _left_open(name: str, about: str, findings: Callable[[], tuple[Finding, ...]]) -> tuple[Finding, ...]:
+def _left_open(name: str, path: str, about: str, findings: Callable[[], tuple[Finding, ...]], budget: Budget) -> tuple[Finding, ...]:
     """What was found; or that it could not be, and why."""
+    def left(verdict: str, reason: str) -> tuple[Finding, ...]:
+        return (Finding(verdict, name, f"{about}, because {reason}", path=path),)
+
     try:
-        return findings()
+        return budget.within(findings, lambda why: left(OPEN, why))
     except OtherQuestion as reason:
-        return (Finding(REFUTED, name, f"{about}, because {reason}"),)
+        return left(REFUTED, f"{reason}")
     except (Unchecked, DpcalcError) as reason:
-        return (Finding(OPEN, name, f"{about}, because of this: {reason}"),)
-    except (OverflowError, ZeroDivisionError, ValueError, KeyError, TypeError, IndexError) as reason:
-        return (Finding(OPEN, name, f"{about}, because its witness is incomplete or out of range ({reason})"),)
+        return left(OPEN, f"of this: {reason}")
+    except BROKEN as reason:
+        return left(OPEN, f"its witness is incomplete or out of range ({reason})")
 
 
-def _lower_end(name: str, claim: Claim, row: Row) -> Finding:
+def _lower_end(name: str, path: str, claim: Claim, row: Row) -> Finding:
     """Of a bracket: refuted where it is above the upper end, which was checked; open where the certificate here does not reach it."""
     quantity = claim.quantity.removesuffix("_lower")
     if claim.claimed > row.result[quantity]:
@@ -129,16 +174,16 @@ def _lower_end(name: str, claim: Claim, row: Row) -> Finding:
     shown = f"{symbol(quantity)} >= {claim.claimed!r} (lower end, {name}"
     if decision.holds:
         return Finding(VERIFIED, name, f"{shown}, {decision.how})", decision, claim)
-    return Finding(OPEN, name, f"{shown}), because it is not reached by the certificate that is made for it here", decision, claim)
+    return Finding(OPEN, name, f"{shown}), because it is not reached by the certificate that is made for it here", decision, claim, path)
 
 
-def _finding(name: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
+def _finding(name: str, path: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
     shown = f"{symbol(claim.quantity)} {'>=' if claim.least else '≤'} {claim.claimed!r}"
     if decision.holds:
         limit = ", a limit: no claim about a finite n" if row.route.bound.status == "limit" else ""
         return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{limit}{_less(claim, decision)})", decision, claim)
     if decision.holds is None:
-        return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim)
+        return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim, path)
     return Finding(REFUTED, name, f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "
                    f"at its witness ({name}, {decision.how})", decision, claim)
 
@@ -158,56 +203,11 @@ def _given(claim: Claim, decision: Decision) -> str:
     return value if claim.gives == claim.quantity else f"{claim.gives} = {value}"
 
 
-def _budget(answer: Answer) -> tuple[Finding, ...]:
+def _unmet(answer: Answer) -> tuple[Finding, ...]:
     """A solved parameter must meet its budget."""
     question = answer.question
-    if question.unknown is None or question.target is None or not answer.rows:
+    if question.unknown is None or question.target is None:
         return ()
-    reached = answer.rows[0].result[question.asks]
-    if reached <= question.target:
-        return ()
-    return (Finding(REFUTED, answer.rows[0].route.label, f"{symbol(question.asks)} = {reached!r} exceeds its budget {question.target!r}"),)
-
-
-# --- the record as a whole -------------------------------------------------------------------------------------------
-
-
-def _whole(answer: Answer, record: Record, proven: bool) -> tuple[Finding, ...]:
-    """Everything else in the record follows from its options and its rows; numbers beside them are computed anew. A μ that is `proven` may
-    have another rounding."""
-    import json
-
-    again = json.loads(json.dumps(rendered(answer)))
-    if proven and again["guarantee"].get("kind") == "gdp" and _agree(again["guarantee"]["mu"], record["guarantee"]["mu"], _SAME):
-        again["guarantee"]["mu"] = record["guarantee"]["mu"]
-    differences = _differences(again, record, "")
-    return tuple(Finding(REFUTED, "", f"the record says {said}") for said in differences[:5])
-
-
-def _differences(ours: Any, theirs: Any, path: str) -> list[str]:
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        free = _ADDED if path else _FREE
-        found = [f"nothing of {path}{key}" for key in ours.keys() - theirs.keys() - free - (frozenset() if path else _ASIDE)]
-        found += [f"{path}{key}, which does not belong there" for key in theirs.keys() - ours.keys() - free]
-        both = [key for key in ours if key in theirs and key not in free]
-        return found + [d for key in both for d in _differences(ours[key], theirs[key], f"{path}{key}.")]
-    if isinstance(ours, list) and isinstance(theirs, list):
-        if len(ours) != len(theirs):
-            return [f"{path[:-1]} has {len(theirs)} entries, where {len(ours)} follow from its options"]
-        return [d for k, (a, b) in enumerate(zip(ours, theirs, strict=True)) for d in _differences(a, b, f"{path[:-1]}[{k}].")]
-    copied = path.startswith("guarantee") or path[:-1].rpartition(".")[2] in _CLAIMS
-    if _agree(ours, theirs, _COPIED if copied else _SAME):
-        return []
-    return [f"{path[:-1]} = {_text(theirs)}, where {_text(ours)} follows from its options and bounds"]
-
-
-def _agree(a: Any, b: Any, off: float) -> bool:
-    if is_number(a) and is_number(b):
-        x, y = number(a), number(b)
-        return x == y or abs(x - y) <= off * max(abs(x), abs(y)) < inf
-    return type(a) is type(b) and bool(a == b)
-
-
-def _text(x: Any) -> str:
-    text = str(x)
-    return text if len(text) <= 60 else text[:57] + "…"
+    asks, target = question.asks, question.target
+    return tuple(Finding(REFUTED, row.route.label, f"{symbol(asks)} = {row.result[asks]!r} exceeds its budget {target!r}")
+                 for row in answer.rows if asks in row.result and not row.result[asks] <= target)
