@@ -85,8 +85,9 @@ def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def spellings(command: Command) -> dict[str, str]:
     """How an option may be written → its name. How the answer is written is no part of a question."""
-    names = [o.name for o in command.all_options() if o.name not in _WRITING]
-    return {form: n for n in names for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
+    quantities = [o.quantity for o in command.all_options() if o.name not in _WRITING]
+    return {form: q.name for q in quantities for n in q.names
+            for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
 
 
 _WRITING = {"format", "input", "plot"}

@@ -78,6 +78,7 @@ class Answer(NamedTuple):
     more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
     options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, all it takes to ask again
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
+    scope: str = ""  # what else the headline says: for one step
     certified: Mapping[str, float] | None = None  # bits, and ends of what the theorem gives for the headline
 
     @property

@@ -318,7 +318,7 @@ COMMAND = Command(
     "Privacy of the last iterate of (projected) noisy SGD, records shuffled or in a fixed order",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
-        Option(q.SIGMA, MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on every gradient, or added once to the output"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.C1, MECHANISM),
         Option(q.C2, MECHANISM),
