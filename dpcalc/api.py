@@ -35,7 +35,7 @@ def answer(command: str, /, *, inputs: Iterable[Input] = (), **options: Any) -> 
     <ε = 2.44917 at δ = 1e-05 (gdp-exact)>
     >>> answer("rdp", sigma=0, delta=1e-5)
     Traceback (most recent call last):
-    dpcalc.errors.DpcalcError: --sigma: 0 is not > 0 (σ: standard deviation of the Gaussian noise)
+    dpcalc.errors.DpcalcError: --sigma: 0 is not > 0 (σ: standard deviation of the Gaussian noise on the query)
     """
     return _answered(command_of(command), inputs, options)
 

@@ -6,7 +6,7 @@ most 2, which is the sensitivity of the Gaussian mechanism there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.errors import DpcalcError, flag
@@ -82,7 +82,7 @@ def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
 EXCLUDES = {NAME: ("sigma", "sensitivity"), "sigma": (NAME,), "sensitivity": (NAME,)}  # each says the other
 
 
-def refuse_others(name: str, said: Mapping[str, Any]) -> None:
+def refuse_others(name: str, said: Container[str]) -> None:
     """Raises DpcalcError where an option, given or solved for, is said in other words too."""
     for other in EXCLUDES.get(name, ()):
         if other in said:

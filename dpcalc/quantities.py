@@ -73,8 +73,8 @@ ALPHAS = Quantity("alpha", "Rényi order, or a list of orders", "α", kind="numb
 RDPS = Quantity("rdp", "Rényi divergence at each order", "ε(α)", kind="numbers", ge=0)
 ORDERS = Quantity("orders", "restrict the search over orders to this list", "α", kind="numbers", gt=1, le=1e10)
 SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1, unit="units of the sensitivity")
-NOISE_MULTIPLIER = Quantity("noise_multiplier", "standard deviation of the noise on the sum of a batch's clipped gradients, over the clipping norm", "Z",
-                            gt=0, safer=+1)
+NOISE_MULTIPLIER = Quantity("noise_multiplier", "standard deviation of the noise on the sum of a batch's clipped gradients, over the "
+                            "clipping norm", "Z", gt=0, safer=+1)
 SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1, unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
                        "ℓ1 for Laplace", "s", gt=0, safer=-1)
@@ -117,8 +117,8 @@ PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safer=-1)
 TAU = Quantity("tau", "fraction of the records in each pass, reshuffled for each: --epochs E makes E/τ passes of τn", "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT), safer=+1)
-SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise on the gradient of each step; @FILE reads them", "σ_1,…", kind="series", gt=0,
-                  reads=True)
+SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise on the gradient of each step; @FILE reads them", "σ_1,…",
+                  kind="series", gt=0, reads=True)
 SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0, reads=True)
 SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or COUNT of them", kind="text", metavar="FIRST:LAST[:COUNT]")
 

@@ -18,8 +18,8 @@ from dpcalc.rows import Row
 from dpcalc.training_run import CONVEX, FIXED, LAST, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run, describe, is_scale_free
 
 _GAIN = 1 - 1e-3  # less is not worth an assumption
-_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "noise_multiplier", "lipschitz", "clipping_norm",
-         "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")
+_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "noise_multiplier", "lipschitz",
+         "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")
 
 
 class Assumption(NamedTuple):

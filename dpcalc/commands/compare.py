@@ -63,8 +63,8 @@ def _refuse(given: Given) -> None:
     for name in sorted(given.provided & {"alpha", "rdp"}):
         raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget", flag(name))
     if given["epsilon"] is None and given["delta"] is None:
-        raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and --solve noise-multiplier "
-                          "(or sigma)")
+        raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and "
+                          "--solve noise-multiplier (or sigma)")
     if given["solve"] is not None and (given["epsilon"] is None or given["delta"] is None):
         raise DpcalcError("missing", "needs a budget: --epsilon and --delta", "--solve")
     for name in given["bound"] or ():

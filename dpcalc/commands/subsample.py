@@ -54,7 +54,7 @@ def _with_input(given: Given) -> Given:
     for name in sorted(given.provided & described):
         raise DpcalcError("contradictory", "the mechanism is read from the input already", flag(name))
     if (unknown := unknown_of(COMMAND, given)) and unknown.name in described:
-        raise DpcalcError("contradictory", f"the input says {unknown.option} already", "--solve")
+        raise DpcalcError("contradictory", f"the input says the noise already; {unknown.option} is no parameter", "--solve")
     if len(given.inputs) > 1:
         raise DpcalcError("contradictory", "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
     base = given.inputs[0]

@@ -63,8 +63,9 @@ def answer(given: Given) -> Answer:
     one, note = _one_record(given, used, tv)
     shown = {k: v for k, v in given.values.items() if k in used | _ASKS | ({"tv"} if unknown else set()) or (k == "n" and one)}
     extra = {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1), **noise_multiplier.companion(values, name == "run")}
+    steps = scope(given, unknown) if name == "run" else ""
     return Answer("tv", question, shown, found, source.guarantee(values, tv), source.adjacency(values), source.released,
-                  source.notes(given, values) + said.notes + note, extra, roc=said.roc, scope=scope(given, unknown) if name == "run" else "")
+                  source.notes(given, values) + said.notes + note, extra, roc=said.roc, scope=steps)
 
 
 def _question(given: Given) -> Question:
