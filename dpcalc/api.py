@@ -113,7 +113,12 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
         raise DpcalcError("unneeded", f"dpcalc {command.name} reads no guarantee", "--input")
     from dpcalc.guarantee import read
 
-    return tuple(read(x.guarantee if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+    return tuple(read(_handed_on(x) if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+
+
+def _handed_on(result: Result) -> dict[str, Any]:
+    """What a pipe reads of a result: its guarantee, and which data sets are neighbours."""
+    return {"schema": "dpcalc/v1", "adjacency": result.adjacency, "guarantee": result.guarantee}
 
 
 def _plain(x: Any) -> Any:

@@ -14,9 +14,9 @@ from dpcalc.rows import Table as Numbers
 from dpcalc.tables import LEAST_WORDS, Cells, delimited, latex, markdown, paragraph, text, width
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
-            "noise_multiplier": "noise multiplier", "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n",
-            "rho": "ρ", "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D",
-            "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
+            "noise_multiplier": "noise multiplier", "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q",
+            "batch_size": "b", "n": "n", "rho": "ρ", "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1",
+            "learning_rate": "η", "diameter": "D", "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
