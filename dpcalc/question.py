@@ -77,8 +77,15 @@ def _refuse_rdp(command: Command, given: Given) -> None:
 
 def _solvable(command: Command, given: Given) -> str:
     """'noise-multiplier (or sigma)': the noise first where it is Gaussian, else all that can be solved for."""
-    names, gaussian = command.solvable(), given["mechanism"] in (None, "gaussian")
-    first, *others = ("noise-multiplier", "sigma") if gaussian and "noise-multiplier" in names else names
+    names, mechanism = command.solvable(), given["mechanism"] or "gaussian"
+    if "noise-multiplier" in names and mechanism == "gaussian":
+        return "noise-multiplier (or sigma)"
+    if given["mechanism"]:
+        from dpcalc.routes import MECHANISMS
+
+        elsewhere = {"noise-multiplier", *(o for name, m in MECHANISMS.items() if name != mechanism for o in m.options)}
+        names = tuple(name for name in names if name not in elsewhere)
+    first, *others = names
     return f"{first} (or {', '.join(others)})" if others else first
 
 

@@ -11,6 +11,9 @@ from dpcalc.errors import DpcalcError
 from dpcalc.orders import Params
 from dpcalc.question import Question
 
+# Said of every answer for Poisson batches of a run that is described by its records and its batch size.
+NOT_SHUFFLED = "it holds for Poisson-sampled batches; a loader that shuffles the data is not covered by it (dpcalc compare --batches shuffled)"
+
 
 class Route(NamedTuple):
     """One way to answer: a bound, and for an RDP bound the conversion that ends it."""

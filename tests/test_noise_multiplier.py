@@ -217,3 +217,20 @@ def test_it_is_listed_among_what_is_solved_for(command):
     assert re.search("is just met: [a-z0-9, -]*noise-multiplier", " ".join(call([command, "--help"]).stdout.split()))
     refused = call([command, "--solve", "noise", "--epsilon", "1", "--delta", "1e-5"]).stderr
     assert "noise-multiplier" in refused
+
+
+def test_a_comparison_needs_no_norm_where_none_matters():
+    """Bounds for clipped gradients depend on the noise over the norm alone; the others want to know L."""
+    run = {"batches": "shuffled", "n": 6000, "batch_size": 100, "epochs": 2, "noise_multiplier": 3, "learning_rate": 0.1, "smoothness": 1,
+           "release": "every-epoch", "delta": 1e-5}
+    free, scaled = answer("compare", **run), answer("compare", clipping_norm=7, **run)
+    assert [(b["name"], pytest.approx(b["epsilon"], rel=1e-9)) for b in free.bounds] == [(b["name"], b["epsilon"]) for b in scaled.bounds]
+    assert len(free.bounds) == 2 and not any("--lipschitz" in str(w) for w in free.record()["what_if"])
+    with pytest.raises(DpcalcError, match="--lipschitz or --clipping-norm"):
+        answer("compare", batches="full", n=600, steps=3, sigma=3, delta=1e-5)
+
+
+def test_it_is_relative_to_the_clipping_norm_where_gradients_are_smaller():
+    found = answer("compare", batches="full", n=600, steps=3, noise_multiplier=20, clipping_norm=1, lipschitz=0.5, delta=1e-5)
+    assert found.result["noise_multiplier"] == 20
+    assert found.value == pytest.approx(answer("rdp", noise_multiplier=40, adjacency="replace-one", steps=3, delta=1e-5).value, rel=1e-12)

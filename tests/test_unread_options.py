@@ -53,7 +53,9 @@ def test_other_options_without_an_effect_are_refused(line):
     ("subsample --sampling-rate .1 --sigma 1 --epsilon 3 --delta 1e-5", "add --solve noise-multiplier (or sigma), or drop one"),
     ("rdp --epsilon 3 --delta 1e-5", "add --solve noise-multiplier (or sigma), or drop one"),
     ("compare --batches full --n 100 --steps 3 --clipping-norm 1 --epsilon 3 --delta 1e-5", "add --solve noise-multiplier (or sigma), or drop one"),
-    ("rdp --mechanism laplace --scale 1 --epsilon 3 --delta 1e-5", "or drop one"),
+    ("rdp --mechanism laplace --epsilon 3 --delta 1e-5", "add --solve scale (or sensitivity, steps), or drop one"),
+    ("rdp --mechanism randomized-response --epsilon 3 --delta 1e-5", "add --solve probability (or sensitivity, steps), or drop one"),
+    ("noise-feedback --epsilon 3 --delta 1e-5", "add --solve sigma, or drop one"),
 ])
 def test_a_budget_with_nothing_to_solve_for_says_what_to_add(line, words):
     done = call(line.split())

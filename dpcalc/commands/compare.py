@@ -112,8 +112,8 @@ def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: As
 
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
-    from dpcalc.commands.subsample import NOT_SHUFFLED
     from dpcalc.numbers import human
+    from dpcalc.rows import NOT_SHUFFLED
     from dpcalc.training_run import POISSON, is_scale_free
 
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"

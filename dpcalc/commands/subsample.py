@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 _NOISE = {"sigma", "noise_multiplier", "scale", "probability"}
 _MOST_NOISE = 1.7e308  # a multiplier
-NOT_SHUFFLED = ("it holds for Poisson-sampled batches; a loader that shuffles the data is not covered by it (dpcalc compare --batches "
-                "shuffled)")
 
 
 def answer(given: Given) -> Answer:
@@ -93,7 +91,7 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     from dpcalc.bounds.sampling import amplification
     from dpcalc.errors import DpcalcError, flag
     from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route, guarantee_of
+    from dpcalc.rows import NOT_SHUFFLED, Answer, Route, guarantee_of
 
     if adjacency != noise_multiplier.NEIGHBOURS[given["scheme"]]:
         raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
@@ -284,12 +282,15 @@ def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     """What a reader must know; `values` are the parameters with the solution."""
     if "curve" in given.values:
         return ("the base curve is read from the input",)
+    from dpcalc.numbers import human
     from dpcalc.routes import MECHANISMS
+    from dpcalc.rows import NOT_SHUFFLED
 
     notes = noise_multiplier.notes(given, values) or (MECHANISMS[given["mechanism"]].noise,)
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None:
         norm, of = ("twice the clipping norm", "2σ/s") if _replaces(values) else ("the clipping norm", "σ/s")
-        notes += (f"DP-SGD: σ is the noise on the sum of clipped gradients, s {norm}, and the noise multiplier {of}",)
+        multiplier = human(noise_multiplier.companion(values, of_sum=True)[noise_multiplier.NAME], upward=False)
+        notes += (f"DP-SGD: σ is the noise on the sum of clipped gradients, s {norm}, and the noise multiplier {of} = {multiplier}",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
         notes += ("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed",)
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
