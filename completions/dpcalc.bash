@@ -13,13 +13,15 @@ _dpcalc() {
         rdp,--probability) return;;
         rdp,--sensitivity) return;;
         rdp,--noise-multiplier) return;;
+        rdp,--clipping-norm|rdp,--max-grad-norm) return;;
+        rdp,--adjacency) COMPREPLY=( $(compgen -W 'add-remove replace-one' -- "$cur") ); return;;
         rdp,--steps) return;;
         rdp,--orders) return;;
         rdp,--epsilon|rdp,-e) return;;
         rdp,--delta|rdp,-d) return;;
         rdp,--alpha|rdp,-a) return;;
         rdp,--rdp) return;;
-        rdp,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity steps' -- "$cur") ); return;;
+        rdp,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity noise-multiplier steps' -- "$cur") ); return;;
         rdp,--bound) COMPREPLY=( $(compgen -W 'gaussian-exact gaussian-rdp rdp-optimal rdp-improved rdp-mironov gaussian-classic laplace-exact laplace-rdp composition-optimal composition-basic laplace-profile randomized-response-exact randomized-response-rdp' -- "$cur") ); return;;
         rdp,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         rdp,--digits) return;;
@@ -61,13 +63,14 @@ _dpcalc() {
         subsample,--probability) return;;
         subsample,--sensitivity) return;;
         subsample,--noise-multiplier) return;;
+        subsample,--clipping-norm|subsample,--max-grad-norm) return;;
         subsample,--orders) return;;
         subsample,--precision) return;;
         subsample,--epsilon|subsample,-e) return;;
         subsample,--delta|subsample,-d) return;;
         subsample,--alpha|subsample,-a) return;;
         subsample,--rdp) return;;
-        subsample,--solve) COMPREPLY=( $(compgen -W 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity' -- "$cur") ); return;;
+        subsample,--solve) COMPREPLY=( $(compgen -W 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity noise-multiplier' -- "$cur") ); return;;
         subsample,--bound) COMPREPLY=( $(compgen -W 'amplification poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile composition-optimal composition-basic wor-rdp weighted-rdp' -- "$cur") ); return;;
         subsample,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         subsample,--digits) return;;
@@ -165,6 +168,7 @@ _dpcalc() {
         tv,--probability) return;;
         tv,--sensitivity) return;;
         tv,--noise-multiplier) return;;
+        tv,--clipping-norm|tv,--max-grad-norm) return;;
         tv,--steps) return;;
         tv,--scheme) COMPREPLY=( $(compgen -W 'poisson without-replacement' -- "$cur") ); return;;
         tv,--sampling-rate) return;;
@@ -187,7 +191,7 @@ _dpcalc() {
         tv,--tpr) return;;
         tv,--prior) return;;
         tv,--precision) return;;
-        tv,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity steps sampling-rate n batch-size epochs mu rho kl' -- "$cur") ); return;;
+        tv,--solve) COMPREPLY=( $(compgen -W 'sigma scale probability sensitivity noise-multiplier steps sampling-rate n batch-size epochs mu rho kl' -- "$cur") ); return;;
         tv,--bound) COMPREPLY=( $(compgen -W 'tv-exact tv-pinsker gaussian-exact tv-laplace-as-published laplace-exact laplace-profile tv-product composition-optimal randomized-response-exact poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile composition-basic wor-rdp wor-profile gdp-exact tv-kl zcdp-rdp rdp-curve outcomes-exact profile-composition dp-tv rdp-composition' -- "$cur") ); return;;
         tv,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         tv,--digits) return;;
@@ -210,12 +214,12 @@ _dpcalc() {
         compare,--diameter) return;;
         compare,--sigma) return;;
         compare,--noise-multiplier) return;;
-        compare,--clipping-norm) return;;
+        compare,--clipping-norm|compare,--max-grad-norm) return;;
         compare,--epsilon|compare,-e) return;;
         compare,--delta|compare,-d) return;;
         compare,--alpha|compare,-a) return;;
         compare,--rdp) return;;
-        compare,--solve) COMPREPLY=( $(compgen -W 'sigma' -- "$cur") ); return;;
+        compare,--solve) COMPREPLY=( $(compgen -W 'sigma noise-multiplier' -- "$cur") ); return;;
         compare,--bound) COMPREPLY=( $(compgen -W 'poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile wor-rdp burn-in-rdp burn-in-profile gaussian-exact iteration shuffled-hybrid shuffled-contraction shuffled-iteration smooth-nonconvex-shuffled-exact fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact' -- "$cur") ); return;;
         compare,--format) COMPREPLY=( $(compgen -W 'table json jsonl csv tsv markdown latex' -- "$cur") ); return;;
         compare,--digits) return;;
@@ -227,16 +231,16 @@ _dpcalc() {
         explain,--format) COMPREPLY=( $(compgen -W 'table json jsonl' -- "$cur") ); return;;
     esac
     case $cmd in
-        rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
+        rdp) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --clipping-norm --max-grad-norm --adjacency --steps --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
         convert) COMPREPLY=( $(compgen -W '--from --to --alpha -a --rdp --mu --rho --tv --p --q --steps --slack --target-epsilon --target-delta --orders --precision --epsilon -e --delta -d --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        subsample) COMPREPLY=( $(compgen -W '--scheme --sampling-rate --n --batch-size --steps --epochs --max-weight --adjacency --mechanism --sigma --scale --probability --sensitivity --noise-multiplier --clipping-norm --max-grad-norm --orders --precision --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
         schema) COMPREPLY=( $(compgen -W '-h --help rdp convert subsample shuffle-pnsgd online-noise burn-in noise-feedback tv compare' -- "$cur") );;
         shuffle-pnsgd) COMPREPLY=( $(compgen -W '--noise --sigma --scale --c1 --c2 --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epochs --tau --constant --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
         online-noise) COMPREPLY=( $(compgen -W '--noise --c1 --c2 --decay --sigmas --scales --schedule --lipschitz --smoothness --strong-convexity --learning-rate --diameter --dimension --n --index --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
         burn-in) COMPREPLY=( $(compgen -W '--n --batch-size --steps --lipschitz --smoothness --strong-convexity --learning-rate --diameter --order --index --sigma --schedule --orders --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
         noise-feedback) COMPREPLY=( $(compgen -W '--curvature --learning-rate --steps --lipschitz --index --sigma --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
-        tv) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --steps --scheme --sampling-rate --n --batch-size --epochs --adjacency --epsilon -e --delta -d --tv --mu --rho --alpha -a --rdp --kl --p --q --fpr --roc --tpr --prior --precision --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
-        compare) COMPREPLY=( $(compgen -W '--run --n --batches --batch-size --steps --epochs --release --index --adjacency --loss --lipschitz --smoothness --strong-convexity --learning-rate --diameter --sigma --noise-multiplier --clipping-norm --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
+        tv) COMPREPLY=( $(compgen -W '--mechanism --sigma --scale --probability --sensitivity --noise-multiplier --clipping-norm --max-grad-norm --steps --scheme --sampling-rate --n --batch-size --epochs --adjacency --epsilon -e --delta -d --tv --mu --rho --alpha -a --rdp --kl --p --q --fpr --roc --tpr --prior --precision --solve --bound --format --digits --plot --input --json -q --quiet --batch --certify --explain -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;
+        compare) COMPREPLY=( $(compgen -W '--run --n --batches --batch-size --steps --epochs --release --index --adjacency --loss --lipschitz --smoothness --strong-convexity --learning-rate --diameter --sigma --noise-multiplier --clipping-norm --max-grad-norm --epsilon -e --delta -d --alpha -a --rdp --solve --bound --format --digits --plot --json -q --quiet --batch --certify --explain -h --help' -- "$cur") );;
         bounds) COMPREPLY=( $(compgen -W '--command --status --assumes --format --json -q --quiet -h --help' -- "$cur") );;
         explain) COMPREPLY=( $(compgen -W '--format --json -h --help gaussian-exact gaussian-rdp gaussian-classic laplace-exact laplace-profile laplace-rdp randomized-response-exact randomized-response-rdp rdp-optimal rdp-improved rdp-mironov gdp-exact gdp-rdp zcdp-rdp rdp-curve rdp-composition pure-rdp pure-gdp pure-zcdp bounded-range-zcdp gdp-zcdp zcdp-composition dp-tv composition-basic composition-advanced composition-optimal outcomes-exact outcomes-rdp profile-composition poisson-profile poisson-rdp wor-profile wor-rdp weighted-rdp amplification fixed-order fixed-order-iteration fixed-order-iteration-rdp fixed-order-hybrid randomly-stopped randomly-stopped-loose shuffled-contraction shuffled-iteration shuffled-iteration-rdp shuffled-hybrid shuffled-limit smooth-nonconvex smooth-nonconvex-exact smooth-nonconvex-shuffled smooth-nonconvex-shuffled-exact smooth-nonconvex-high-noise output-perturbation output-perturbation-exact output-perturbation-shuffled output-perturbation-shuffled-exact without-replacement-conjecture without-replacement-conjecture-sum without-replacement-unamplified without-replacement-lower online-contraction online-iteration online-hybrid online-limit composition composition-profile burn-in-rdp burn-in-profile iteration iteration-schedule burn-in-as-published lower-bound noise-feedback without-feedback tv-exact tv-pinsker tv-laplace-as-published tv-product tv-kl' -- "$cur") );;
         verify) COMPREPLY=( $(compgen -W '--json -q --quiet -h --help' -- "$cur") ); [[ $cur == -* ]] || COMPREPLY=( $(compgen -f -- "$cur") );;

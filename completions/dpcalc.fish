@@ -4,18 +4,20 @@ complete -c dpcalc -n '__fish_use_subcommand' -s V -l version -d 'print the vers
 complete -c dpcalc -n '__fish_use_subcommand' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a rdp -d 'Privacy of one mechanism, once or many times'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l mechanism -d 'what adds the noise' -x -a 'gaussian laplace randomized-response'
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l sigma -d 'standard deviation of the Gaussian noise on the query' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l scale -d 'scale of the Laplace noise' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l probability -d 'probability of the true answer' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l sensitivity -d 'change of the query between neighbouring data sets' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l noise-multiplier -d 'noise over sensitivity' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l noise-multiplier -d 'standard deviation of the noise on the sum of a batch'\''s clipped gradients, over the clipping norm' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l clipping-norm -l max-grad-norm -d 'norm that every record'\''s gradient is clipped to' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l adjacency -d 'which data sets are neighbours, with --noise-multiplier' -x -a 'add-remove replace-one'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l steps -d 'number of compositions (iterations)' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l orders -d 'restrict the search over orders to this list' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l epsilon -s e -d 'privacy loss' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l alpha -s a -d 'Rényi order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l rdp -d 'Rényi divergence at the order' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity steps'
+complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity noise-multiplier steps'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l bound -d 'use only this bound (repeatable)' -x -a 'gaussian-exact gaussian-rdp rdp-optimal rdp-improved rdp-mironov gaussian-classic laplace-exact laplace-rdp composition-optimal composition-basic laplace-profile randomized-response-exact randomized-response-rdp'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from rdp' -l digits -d 'also evaluate the published formula with this many digits' -x
@@ -68,18 +70,19 @@ complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epochs -d 'pass
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l max-weight -d 'largest sampling weight of a record' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l adjacency -d 'which data sets are neighbours' -x -a 'add-remove replace-one'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l mechanism -d 'what adds the noise' -x -a 'gaussian laplace randomized-response'
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sigma -d 'standard deviation of the Gaussian noise on the sum of a batch'\''s clipped gradients, in the units of --sensitivity' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l scale -d 'scale of the Laplace noise' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l probability -d 'probability of the true answer' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l sensitivity -d 'change of the query between neighbouring data sets' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l noise-multiplier -d 'noise over sensitivity' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l noise-multiplier -d 'standard deviation of the noise on the sum of a batch'\''s clipped gradients, over the clipping norm' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l clipping-norm -l max-grad-norm -d 'norm that every record'\''s gradient is clipped to' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l orders -d 'restrict the search over orders to this list' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l precision -d 'relative width wanted of the bracket of a composed profile' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l epsilon -s e -d 'privacy loss' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l alpha -s a -d 'Rényi order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l rdp -d 'Rényi divergence at the order' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity'
+complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sampling-rate n batch-size steps epochs max-weight sigma scale probability sensitivity noise-multiplier'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l bound -d 'use only this bound (repeatable)' -x -a 'amplification poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile composition-optimal composition-basic wor-rdp weighted-rdp'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from subsample' -l digits -d 'also evaluate the published formula with this many digits' -x
@@ -96,7 +99,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from schema' -a 'rdp convert subsa
 complete -c dpcalc -n '__fish_seen_subcommand_from schema' -s h -l help -d 'show help'
 complete -c dpcalc -n __fish_use_subcommand -a shuffle-pnsgd -d 'Privacy of the last iterate of noisy SGD over shuffled records'
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l noise -d 'law of the noise added to every gradient' -x -a 'gaussian laplace'
-complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l sigma -d 'standard deviation of the Gaussian noise on every gradient, or added once to the output' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l scale -d 'scale of the Laplace noise' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l c1 -d 'scale of the noise schedule' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from shuffle-pnsgd' -l c2 -d 'offset of the noise schedule, which limits the noise at small n' -x
@@ -131,7 +134,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l noise -d 'la
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l c1 -d 'scale of the noise schedule' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l c2 -d 'offset of the noise schedule, which limits the noise at small n' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l decay -d 'exponent of the decay of the noise over the steps' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l sigmas -d 'standard deviation of the Gaussian noise of each step; @FILE reads them' -r -F
+complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l sigmas -d 'standard deviation of the Gaussian noise on the gradient of each step; @FILE reads them' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l scales -d 'scale of the Laplace noise of each step; @FILE reads them' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l schedule -d 'print the noise level of steps FIRST to LAST, or COUNT of them' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from online-noise' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
@@ -168,7 +171,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l learning-rate -d 
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l diameter -d 'diameter of the constraint set (b − a for Laplace noise on [a, b])' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l order -d 'how batches are drawn' -x -a 'random fixed'
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l index -d 'position in a pass of the record'\''s batch (--order fixed)' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l sigma -d 'standard deviation of the Gaussian noise on the mean gradient of a batch' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l schedule -d 'JSON file (or -) with lists sigma, learning_rate, uses' -r -F
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l orders -d 'restrict the search over orders to this list' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from burn-in' -l epsilon -s e -d 'privacy loss' -x
@@ -192,7 +195,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l learning-r
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l steps -d 'number of iterations' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l lipschitz -d 'Lipschitz constant of every record'\''s loss' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l index -d 'step at which the record is used, 1 to T; the last one if not given' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l sigma -d 'standard deviation of the Gaussian noise on the iterate, not on the gradient' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l epsilon -s e -d 'privacy loss' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -l alpha -s a -d 'Rényi order' -x
@@ -211,11 +214,12 @@ complete -c dpcalc -n '__fish_seen_subcommand_from noise-feedback' -s h -l help 
 complete -c dpcalc -n __fish_use_subcommand -a tv -d 'Total variation: what any attacker can do'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -F
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l mechanism -d 'what adds the noise' -x -a 'gaussian laplace randomized-response'
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sigma -d 'standard deviation of the Gaussian noise' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sigma -d 'standard deviation of the Gaussian noise on the query, or in a run on the sum of a batch'\''s clipped gradients' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l scale -d 'scale of the Laplace noise' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l probability -d 'probability of the true answer' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sensitivity -d 'change of the query between neighbouring data sets' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l noise-multiplier -d 'noise over sensitivity' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l noise-multiplier -d 'standard deviation of the noise on the sum of a batch'\''s clipped gradients, over the clipping norm' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l clipping-norm -l max-grad-norm -d 'norm that every record'\''s gradient is clipped to' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l steps -d 'number of compositions (iterations)' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l scheme -d 'how batches are drawn' -x -a 'poisson without-replacement'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l sampling-rate -d 'probability that a record is in a batch' -x
@@ -238,7 +242,7 @@ complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l roc -d 'print the ROC 
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l tpr -d 'budget on the true-positive rate at --fpr' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l prior -d 'probability of one of the two data sets before the output is seen' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l precision -d 'relative width wanted of the bracket of a composed profile' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity steps sampling-rate n batch-size epochs mu rho kl'
+complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma scale probability sensitivity noise-multiplier steps sampling-rate n batch-size epochs mu rho kl'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l bound -d 'use only this bound (repeatable)' -x -a 'tv-exact tv-pinsker gaussian-exact tv-laplace-as-published laplace-exact laplace-profile tv-product composition-optimal randomized-response-exact poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile composition-basic wor-rdp wor-profile gdp-exact tv-kl zcdp-rdp rdp-curve outcomes-exact profile-composition dp-tv rdp-composition'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from tv' -l digits -d 'also evaluate the published formula with this many digits' -x
@@ -266,14 +270,14 @@ complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l smoothness -d 'sm
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l strong-convexity -d 'strong convexity of every record'\''s loss' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l learning-rate -d 'step size' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l diameter -d 'diameter of the convex set that the iterates are projected on' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l sigma -d 'standard deviation of the noise on the mean gradient of a batch' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l noise-multiplier -d 'noise on the sum of a batch over the clipping norm' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l clipping-norm -d 'norm that every record'\''s gradient is clipped to' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l sigma -d 'standard deviation of the Gaussian noise on the mean gradient of a batch' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l noise-multiplier -d 'standard deviation of the noise on the sum of a batch'\''s clipped gradients, over the clipping norm' -x
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l clipping-norm -l max-grad-norm -d 'norm that every record'\''s gradient is clipped to' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l epsilon -s e -d 'privacy loss' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l delta -s d -d 'failure probability; 0 asks for pure differential privacy' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l alpha -s a -d 'Rényi order' -x
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l rdp -d 'Rényi divergence at the order' -x
-complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma'
+complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l solve -d 'find this parameter so that the budget is just met' -x -a 'sigma noise-multiplier'
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l bound -d 'use only this bound (repeatable)' -x -a 'poisson-rdp rdp-optimal rdp-improved rdp-mironov poisson-profile wor-profile wor-rdp burn-in-rdp burn-in-profile gaussian-exact iteration shuffled-hybrid shuffled-contraction shuffled-iteration smooth-nonconvex-shuffled-exact fixed-order-hybrid fixed-order fixed-order-iteration smooth-nonconvex-exact'
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l format -d 'output format' -x -a 'table json jsonl csv tsv markdown latex'
 complete -c dpcalc -n '__fish_seen_subcommand_from compare' -l digits -d 'also evaluate the published formula with this many digits' -x

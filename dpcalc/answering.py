@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope
+from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
 from dpcalc.numerics import work
@@ -63,10 +63,26 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
         if isinstance(first, NoSolution):
             raise NoSolution.told([r for r in reasons if isinstance(r, NoSolution)])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
+    _refuse_unread(found, given, question)
     ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question), asked.index(row.route)))
     head = ranked[0]
     _check_range(head, given, derive, question)
     return (head._replace(notes=head.notes + skipped + _reach(head, given, derive, question)), *ranked[1:])
+
+
+def _refuse_unread(found: list[Row], given: Params, question: Question) -> None:
+    """An option that no bound reads which answers would be without effect, and is refused."""
+    for option, reads, otherwise in _READ_BY:
+        if given.get(option) is not None and not any(reads(row.route, question) for row in found):
+            answering = ", ".join(dict.fromkeys(row.route.label for row in found))
+            raise DpcalcError("unneeded", f"not used by {answering}, {otherwise}", flag(option))
+
+
+_READ_BY: tuple[tuple[str, Callable[[Route, Question], bool], str], ...] = (
+    ("orders", lambda route, question: route.bound.kind == "rdp" and question.asks != "rdp", "which searches no Rényi order"),
+    ("precision", lambda route, question: route.bound.kind == "composition" or (route.bound.pair is not None and question.asks != "rdp"),
+     "which composes no profile numerically"),
+)
 
 
 def _beside_the_point(found: list[Row], named: tuple[str, ...]) -> bool:

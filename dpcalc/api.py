@@ -35,7 +35,7 @@ def answer(command: str, /, *, inputs: Iterable[Input] = (), **options: Any) -> 
     <ε = 2.44917 at δ = 1e-05 (gdp-exact)>
     >>> answer("rdp", sigma=0, delta=1e-5)
     Traceback (most recent call last):
-    dpcalc.errors.DpcalcError: --sigma: 0 is not > 0 (σ: standard deviation of the Gaussian noise)
+    dpcalc.errors.DpcalcError: --sigma: 0 is not > 0 (σ: standard deviation of the Gaussian noise on the query)
     """
     return _answered(command_of(command), inputs, options)
 
@@ -85,8 +85,9 @@ def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def spellings(command: Command) -> dict[str, str]:
     """How an option may be written → its name. How the answer is written is no part of a question."""
-    names = [o.name for o in command.all_options() if o.name not in _WRITING]
-    return {form: n for n in names for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
+    quantities = [o.quantity for o in command.all_options() if o.name not in _WRITING]
+    return {form: q.name for q in quantities for n in q.names
+            for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
 
 
 _WRITING = {"format", "input", "plot"}
@@ -112,7 +113,12 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
         raise DpcalcError("unneeded", f"dpcalc {command.name} reads no guarantee", "--input")
     from dpcalc.guarantee import read
 
-    return tuple(read(x.guarantee if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+    return tuple(read(_handed_on(x) if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+
+
+def _handed_on(result: Result) -> dict[str, Any]:
+    """What a pipe reads of a result: its guarantee, and which data sets are neighbours."""
+    return {"schema": "dpcalc/v1", "adjacency": result.adjacency, "guarantee": result.guarantee}
 
 
 def _plain(x: Any) -> Any:

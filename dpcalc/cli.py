@@ -96,7 +96,7 @@ class FastCommand(_LightHelp, TyperCommand):
 def _option(option: Option) -> RawOption:
     q = option.quantity
     choices = option.choices or q.choices
-    raw = RawOption(param_decls=[q.name, q.option, *_SHORT.get(q.name, ())], type_descriptor=_TEXT, help=help.describe(option),
+    raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=_TEXT, help=help.describe(option),
                     metavar=help.metavar(q, choices), multiple=True)
     raw.group, raw.choices, raw.brief = option.group, choices, q.help
     return raw

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from dpcalc import noise_multiplier
 from dpcalc.answering import ASKED_BY
 from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.numbers import plain
@@ -152,6 +153,8 @@ def _told(row: Row, reading: Reading, run: Run, question: Question, tv: Mapping[
     name = row.route.bound.name
     via = (row.route.conversion.name,) if row.route.conversion else ()
     line = command_line(reading.command, {**reading.parameters(run), **_question(question, run), "bound": (name, *via)})
+    if question.unknown and question.unknown.name == noise_multiplier.NAME:
+        row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:
         row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
     return row._replace(said={"adjacency": reading.adjacency, "assumes": reading.assumes(run), "command": line},

@@ -44,7 +44,8 @@ class Sampling(_Model):
 
 class Gaussian(_Model):
     name: Literal["gaussian"]
-    noise_multiplier: Positive
+    noise_multiplier: Annotated[Positive, Field(description="σ over the sensitivity between neighbours; where one record is replaced by "
+                                                "another, half of what --noise-multiplier is")]
     sampling: Sampling | None = None
     count: Count = 1
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from dpcalc.errors import DpcalcError, flag
+from dpcalc import noise_multiplier
+from dpcalc.errors import DpcalcError
 from dpcalc.numbers import NotANumber, brief, number
 from dpcalc.quantities import LARGEST_COUNT, Quantity
 from dpcalc.spec import Command, Given, Option, Page
@@ -26,19 +27,13 @@ def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any,
 
     options, defaults = _options(command)
     said = {k: v for k, v in raw.items() if v is not None and v != ()}
-    said_as: dict[str, str] = {}
-    if "noise_multiplier" in said:
-        for other in ("sigma", "sensitivity"):
-            if other in said:
-                raise DpcalcError("contradictory", f"--noise-multiplier already says --{other}", flag(other))
-        if "noise_multiplier" in options and "sigma" in options:
-            said = {**{k: v for k, v in said.items() if k != "noise_multiplier"}, "sigma": said["noise_multiplier"]}
-            said_as = {"sigma": "noise_multiplier"}
+    if noise_multiplier.NAME in said:
+        noise_multiplier.refuse_others(noise_multiplier.NAME, said)
     try:
         values = dict(vars(_model(command, tuple(said)).model_validate(said)))
     except ValidationError as e:
-        raise _first(e, {**options, **{name: options[as_] for name, as_ in said_as.items()}}) from None
-    return Given({**defaults, **values}, frozenset(values), inputs, said_as)
+        raise _first(e, options) from None
+    return Given({**defaults, **values}, frozenset(values), inputs)
 
 
 @lru_cache(maxsize=64)

@@ -17,6 +17,7 @@ from dpcalc.spec import Command
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
 # Where the help says more than fits beside an axis.
 _WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale", "rdp": "Rényi divergence",
+          "noise_multiplier": "noise multiplier",
           "sensitivity": "sensitivity", "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
           "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss", "target_delta": "failure probability"}
 _SILENT = ("orders", "precision")  # change the effort, not the question

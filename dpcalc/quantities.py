@@ -30,10 +30,16 @@ class Quantity(NamedTuple):
     both: bool = False  # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
     uneven: bool = False  # the loss may rise and fall with it: that a value meets a budget says nothing about other ones
     reads: bool = False  # its text names a file, or with - standard input
+    aliases: tuple[str, ...] = ()  # its names in other tools, which mean the same
 
     @property
     def option(self) -> str:
         return "--" + self.name.replace("_", "-")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its own name, and those that it has in other tools."""
+        return (self.name, *self.aliases)
 
     def source(self, said: Any) -> str | None:
         """The file (or -) that a value names; None for one that holds its data itself."""
@@ -67,7 +73,8 @@ ALPHAS = Quantity("alpha", "Rényi order, or a list of orders", "α", kind="numb
 RDPS = Quantity("rdp", "Rényi divergence at each order", "ε(α)", kind="numbers", ge=0)
 ORDERS = Quantity("orders", "restrict the search over orders to this list", "α", kind="numbers", gt=1, le=1e10)
 SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1, unit="units of the sensitivity")
-NOISE_MULTIPLIER = Quantity("noise_multiplier", "noise over sensitivity: short for --sigma Z --sensitivity 1", "σ/s", gt=0, safer=+1)
+NOISE_MULTIPLIER = Quantity("noise_multiplier", "standard deviation of the noise on the sum of a batch's clipped gradients, over the "
+                            "clipping norm", "Z", gt=0, safer=+1)
 SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1, unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
                        "ℓ1 for Laplace", "s", gt=0, safer=-1)
@@ -110,8 +117,8 @@ PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safer=-1)
 TAU = Quantity("tau", "fraction of the records in each pass, reshuffled for each: --epochs E makes E/τ passes of τn", "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT), safer=+1)
-SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise of each step; @FILE reads them", "σ_1,…", kind="series", gt=0,
-                  reads=True)
+SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise on the gradient of each step; @FILE reads them", "σ_1,…",
+                  kind="series", gt=0, reads=True)
 SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0, reads=True)
 SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or COUNT of them", kind="text", metavar="FIRST:LAST[:COUNT]")
 
@@ -136,7 +143,7 @@ BATCHES = Quantity("batches", "how batches are formed", kind="choice",
 RELEASE = Quantity("release", "what is released: every-iterate where nothing is said", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"))
 LOSS = Quantity("loss", "what is known of every record's loss: any where nothing is said", kind="choice", choices=("any", "convex"))
-CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0)
+CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0, aliases=("max_grad_norm",))
 
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
 PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")

@@ -14,9 +14,9 @@ from dpcalc.rows import Table as Numbers
 from dpcalc.tables import LEAST_WORDS, Cells, delimited, latex, markdown, paragraph, text, width
 
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
-            "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q", "batch_size": "b", "n": "n", "rho": "ρ",
-            "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1", "learning_rate": "η", "diameter": "D",
-            "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
+            "noise_multiplier": "noise multiplier", "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q",
+            "batch_size": "b", "n": "n", "rho": "ρ", "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1",
+            "learning_rate": "η", "diameter": "D", "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -114,6 +114,7 @@ def headline(answer: Answer) -> str:
     asked, head = answer.asked, answer.headline
     text = f"{_SYMBOLS[asked]} = {shown(answer, asked, head)}"
     rest = _CONDITIONS[answer.question.asks if answer.question.unknown is None else "budget"](answer)
+    rest += f" {answer.scope}" if answer.scope else ""
     status = head.route.bound.status
     only = f", {answer.only.text}" if answer.only else ""
     return f"{text}{rest} ({head.route.label}{'' if status == 'proven' else ', ' + status}){only}"

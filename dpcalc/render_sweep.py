@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from dpcalc.errors import DpcalcError
 from dpcalc.numbers import human, human_probability, plain
 from dpcalc.render import cells, numbers, record, row_label, shown, symbol
-from dpcalc.rows import Answer, Row, Table
+from dpcalc.rows import NOT_SHUFFLED, Answer, Row, Table
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text
 
 _BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "worst_epsilon": "its ε", "worst_rdp": "its ε(α)", "delta_limit": "δ*",
@@ -116,7 +116,8 @@ def _long(points: Points) -> Cells:
 
 def as_table(points: Points) -> str:
     first = next(p.answer for p in points if p.answer)
-    below = [f"Neighbours: {first.adjacency}. Released: {first.released}.",
+    below = [f"Neighbours: {first.adjacency}. Released: {first.released}{f', {first.scope}' if first.scope else ''}.",
+             *(f"Note: {note}." for note in first.notes if note == NOT_SHUFFLED),
              *(f"{line}." for line in (*_of_no_guarantee(points), *unanswered(points)))]
     rates = f"\n{text(_tables(points, _roc), frozenset(), frozenset())}\n" if _has_roc(points) else ""
     return text(_wide(points), frozenset(), frozenset()) + "\n" + rates + paragraph(below)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from dpcalc import noise_multiplier
 from dpcalc.bound import Bound
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import (
@@ -140,6 +141,7 @@ MECHANISMS = {
 
 def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
     """The parameters that the routes of a mechanism read."""
+    values = noise_multiplier.with_sigma(values)
     params = {name: values[name] for name in mechanism.options + mechanism.optional}
     params["steps"] = int(values.get("steps") or 1)
     if mechanism.pure is not None:

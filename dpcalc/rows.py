@@ -12,6 +12,10 @@ from dpcalc.one_record import OneRecord
 from dpcalc.orders import Params
 from dpcalc.question import Question
 
+# Said of every answer for Poisson batches of a run that is described by its records and its batch size.
+NOT_SHUFFLED = ("it holds for Poisson-sampled batches; a loader that shuffles the data is not covered by it (dpcalc compare --batches "
+                "shuffled)")
+
 
 class Route(NamedTuple):
     """One way to answer: a bound, and for an RDP bound the conversion that ends it."""
@@ -80,6 +84,7 @@ class Answer(NamedTuple):
     more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
     options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, all it takes to ask again
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
+    scope: str = ""  # what else the headline says: for one step
     certified: Mapping[str, float] | None = None  # bits, and ends of what the theorem gives for the headline
 
     @property

@@ -49,7 +49,7 @@ def _extreme(given: Given) -> str | None:
     worst = max(sizes, key=lambda n: sizes[n], default=None)
     if worst is None or (given.inputs and sizes[worst] < 200):
         return "--input" if given.inputs else None
-    return flag(given.said_as.get(worst, worst))
+    return flag(worst)
 
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:

@@ -23,7 +23,7 @@ def merged(command: Command, given: Given) -> Given:
 
     data, where = read(given["run"])
     found = _known(command, data, where)
-    said = {given.said_as.get(name, name): given.values[name] for name in given.provided - {"run"}}
+    said = {name: given.values[name] for name in given.provided - {"run"}}
     for group in _INSTEAD:
         if said.keys() & set(group):
             found = {k: v for k, v in found.items() if k not in group or k in said}
@@ -35,19 +35,20 @@ def merged(command: Command, given: Given) -> Given:
         name = (error.option or "").removeprefix("--").replace("-", "_")
         prefix = f"{where}: " if name in found and name not in said else ""
         raise DpcalcError(error.code, prefix + error.message, error.option) from None
-    return Given(both.values, both.provided, given.inputs, both.said_as)
+    return Given(both.values, both.provided, given.inputs)
 
 
 def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Keys as option names, in either spelling. Raises DpcalcError for a key that is none."""
     from dpcalc.params import near
 
-    names = tuple(o.name for o in command.all_options() if o.group != OUTPUT and o.name not in _SAID_BY_FILE)
+    options = [o for o in command.all_options() if o.group != OUTPUT and o.name not in _SAID_BY_FILE]
+    names, spelled = tuple(o.name for o in options), {name: o.name for o in options for name in o.quantity.names}
     found: dict[str, Any] = {}
     for key, value in data.items():
-        name = key.replace("-", "_")
-        if name not in names:
-            raise DpcalcError("unknown-key", f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(name, names)}", "--run")
+        name = spelled.get(key.replace("-", "_"))
+        if name is None:
+            raise DpcalcError("unknown-key", f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(key, names)}", "--run")
         if name in found:
             raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
         if isinstance(value, bool) or not isinstance(value, str | int | float):

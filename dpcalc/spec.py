@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc import quantities as q
@@ -33,11 +32,10 @@ class Option(NamedTuple):
 
 class Given:
     """Validated parameters: `values` with the defaults filled in, `provided` the names that were said, `inputs` the
-    guarantees read from JSON; `said_as` tells which other name a parameter was given by."""
+    guarantees read from JSON."""
 
-    def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = (),
-                 said_as: Mapping[str, str] = MappingProxyType({})) -> None:
-        self.values, self.provided, self.inputs, self.said_as = values, provided, inputs, said_as
+    def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = ()) -> None:
+        self.values, self.provided, self.inputs = values, provided, inputs
 
     def __getitem__(self, name: str) -> Any:
         return self.values.get(name)
@@ -46,8 +44,8 @@ class Given:
         return name in self.provided
 
     def said(self, without: Container[str]) -> dict[str, Any]:
-        """The options as they were given, under the names they were given by."""
-        return {self.said_as.get(name, name): self[name] for name in sorted(self.provided) if name not in without}
+        """The options as they were given."""
+        return {name: self[name] for name in sorted(self.provided) if name not in without}
 
 
 class Command(NamedTuple):
@@ -73,7 +71,7 @@ class Command(NamedTuple):
         return self.options + tuple(o for o in common if o.name not in mine)
 
     def solvable(self) -> tuple[str, ...]:
-        return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safer and o.quantity is not q.NOISE_MULTIPLIER)
+        return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safer)
 
 
 class Page(NamedTuple):
@@ -112,10 +110,10 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
     always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
     for name in sorted(given.provided - needed - always):
         instead = " or ".join(flag(n) for n in _LEVELS if n in needed and n not in given.provided) if name in _LEVELS else ""
-        raise DpcalcError("unneeded", f"not used {why}{f'; give {instead}' if instead else ''}", flag(given.said_as.get(name, name)))
+        raise DpcalcError("unneeded", f"not used {why}{f'; give {instead}' if instead else ''}", flag(name))
 
 
-_LEVELS = ("sigma", "scale", "probability", "c1", "sigmas", "scales")  # each says how much noise
+_LEVELS = ("sigma", "noise_multiplier", "scale", "probability", "c1", "sigmas", "scales")  # each says how much noise
 
 
 def check_unknown(question: Question, used: set[str], where: str) -> None:

@@ -25,7 +25,8 @@ ANY, CONVEX = "any", "convex"
 
 
 class Run(NamedTuple):
-    """`strong_convexity` is None where the losses are not said to be convex; `sigma` is None where it is solved for."""
+    """`strong_convexity` is None where the losses are not said to be convex; `sigma` is None where it is solved for. A noise multiplier is
+    relative to `norm`: the clipping norm, or L where nothing is clipped."""
 
     batches: str
     release: str
@@ -35,6 +36,7 @@ class Run(NamedTuple):
     steps: int
     lipschitz: float  # of every record's gradient, as it is used (clipped, perhaps)
     clipped: bool
+    norm: float
     sigma: float | None
     learning_rate: float | None
     smoothness: float | None
@@ -67,6 +69,10 @@ class Run(NamedTuple):
         """L/b, rounded up: how far adding or removing one record moves a batch's gradient."""
         return ratio_up((self.lipschitz,), (float(self.batch_size),))
 
+    def multiplier(self, sigma: float) -> float:
+        """Z = bσ/C, rounded up: as a noise multiplier it means no less noise than σ."""
+        return ratio_up((sigma, float(self.batch_size)), (self.norm,))
+
 
 def describe(values: Mapping[str, Any]) -> Run:
     """The run that the options describe. Raises DpcalcError for what is missing or cannot be."""
@@ -78,27 +84,32 @@ def describe(values: Mapping[str, Any]) -> Run:
     b = _batch_size(values)
     convexity = _convexity(values)
     lipschitz, clipped = _gradients(values)
+    norm = float(values.get("clipping_norm") or lipschitz)
     # A batch of everything is the same however it is formed, except by independent coins.
     batches = FULL if b == n and batches != POISSON else batches
     run = Run(batches, values.get("release") or EVERY, values.get("adjacency") or (ADD_REMOVE if batches == POISSON else REPLACE_ONE),
-              n, b, _steps(values, b), lipschitz, clipped, values.get("sigma"), values.get("learning_rate"), values.get("smoothness"),
-              convexity, values.get("diameter"), values.get("index"))
+              n, b, _steps(values, b), lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
+              values.get("smoothness"), convexity, values.get("diameter"), values.get("index"))
     _check(run)
     return run
 
 
-def noise(values: Mapping[str, Any], multiplier: bool) -> float | None:
+def _noise(values: Mapping[str, Any], norm: float, b: int) -> float | None:
     """σ, also where it was given as a noise multiplier Z on the sum of the batch: σ = ZC/b, rounded down."""
-    sigma = values.get("sigma")
-    if sigma is None or not multiplier:
+    multiplier, sigma = values.get("noise_multiplier"), values.get("sigma")
+    if multiplier is None:
         return None if sigma is None else float(sigma)
-    norm = values.get("clipping_norm") or _gradients(values)[0]
-    exact = Fraction(sigma) * Fraction(norm) / _batch_size(values)
+    exact = Fraction(multiplier) * Fraction(norm) / b
     near = float(exact)
     near = near if Fraction(near) <= exact else nextafter(near, 0.0)
     if near == 0:
-        raise DpcalcError("out-of-range", f"{sigma:g}·C/b is below the least positive double", "--noise-multiplier")
+        raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the least positive double", "--noise-multiplier")
     return near
+
+
+def is_scale_free(values: Mapping[str, Any]) -> bool:
+    """Whether no norm of a gradient is given: the noise is relative to a clipping norm, which is then the unit of all lengths."""
+    return values.get("lipschitz") is None and values.get("clipping_norm") is None
 
 
 def _batch_size(values: Mapping[str, Any]) -> int:
@@ -137,7 +148,9 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
 def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
     """(the norm a gradient can have, whether clipping may have changed one)."""
     lipschitz, clip = values.get("lipschitz"), values.get("clipping_norm")
-    if lipschitz is None and clip is None:
+    if is_scale_free(values) and "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
+        return 1.0, True
+    if is_scale_free(values):
         raise DpcalcError("missing", "needed: a bound on every record's gradient, by --lipschitz or --clipping-norm", "--lipschitz")
     if clip is not None and (lipschitz is None or lipschitz > clip):
         return float(clip), True

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from dpcalc import noise_multiplier
 from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import composition_optimal, dp_tv, gdp_exact, outcomes, profile_composition
 from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact, laplace_profile, randomized_response_exact
@@ -30,9 +31,9 @@ class Source(NamedTuple):
     routes: Callable[[Given, bool], tuple[Route, ...]]
     derive: Callable[[Values], dict[str, Any]]
     guarantee: Callable[[Values, float], dict[str, Any]]  # (values, TV) → for the next command
-    adjacency: Callable[[Given], str] = lambda given: str(given.values.get("adjacency") or "as in the given guarantee")
+    adjacency: Callable[[Values], str] = lambda values: str(values.get("adjacency") or "as in the given guarantee")
     released: str = "as in the given guarantee"
-    notes: Callable[[Given], tuple[str, ...]] = lambda given: ()
+    notes: Callable[[Given, Values], tuple[str, ...]] = lambda given, values: ()
     profiles: Mapping[str, Bound] = _SAME
 
 
@@ -83,13 +84,23 @@ def _mechanism(name: str) -> Source:
                 "precision": values.get("precision")}
 
     def record(values: Values, tv: float) -> dict[str, Any]:
-        return {"kind": "mechanisms", "mechanisms": [{**mechanism.record(values), "sampling": None, "count": _steps(values)}]}
+        part = mechanism.record(noise_multiplier.with_sigma(values))
+        return {"kind": "mechanisms", "mechanisms": [{**part, "sampling": None, "count": _steps(values)}]}
+
+    def check(given: Given, unknown: str | None) -> set[str]:
+        required, optional = noise_multiplier.options(mechanism, given, unknown)
+        neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
+        return _needs(f"by the {name} mechanism", *required, may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
+
+    def adjacency(values: Values) -> str:
+        return noise_multiplier.adjacency_of(values) if noise_multiplier.NAME in values else "as --sensitivity defines it"
+
+    def notes(given: Given, values: Values) -> tuple[str, ...]:
+        return noise_multiplier.notes(given, values) or (mechanism.noise,)
 
     composed = ("precision",) if any(route.bound.pair for route in _OFTEN[name]) else ()
-    return Source(
-        _needs(f"by the {name} mechanism", *mechanism.options, may=(*mechanism.optional, "mechanism", "steps", *composed)),
-        lambda given, often: (_OFTEN if often else _ONCE)[name], derive, record,
-        lambda given: "as --sensitivity defines it", "every output", lambda given: (mechanism.noise,), _PROFILES[name])
+    return Source(check, lambda given, often: (_OFTEN if often else _ONCE)[name], derive, record, adjacency, "every output", notes,
+                  _PROFILES[name])
 
 
 # --- a run on random batches -----------------------------------------------------------------------------------------
@@ -98,6 +109,7 @@ def _mechanism(name: str) -> Source:
 def _run_check(given: Given, unknown: str | None) -> set[str]:
     if given["scheme"] == "weighted":
         raise DpcalcError("refused", "weighted sampling has an RDP bound, and no profile to read a total variation from", "--scheme")
+    subsample.neighbours(given)
     return subsample.check(given, unknown)
 
 
@@ -105,8 +117,8 @@ def _run_guarantee(values: Values, tv: float) -> dict[str, Any]:
     return subsample.guarantee(values, subsample.derive(values))
 
 
-_RUN = Source(_run_check, lambda given, often: subsample.routes(given), subsample.derive, _run_guarantee, subsample.neighbours,
-              "every step's output", subsample.notes)
+_RUN = Source(_run_check, lambda given, often: subsample.routes(given), subsample.derive, _run_guarantee,
+              noise_multiplier.adjacency_of, "every step's output", subsample.notes)
 
 
 # --- a guarantee -----------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 
 from typer._click.exceptions import BadOptionUsage, ClickException, NoSuchOption, UsageError
 
-from dpcalc.errors import DpcalcError
+from dpcalc.errors import DpcalcError, flag
 from dpcalc.suggest import meant
 
 
@@ -43,7 +43,7 @@ def _having(option: str) -> list[str]:
     """The commands that have this option."""
     from dpcalc.catalogue import calculators
 
-    return [name for name, command in calculators().items() if any(o.quantity.option == option for o in command.all_options())]
+    return [name for name, command in calculators().items() if any(option in map(flag, o.quantity.names) for o in command.all_options())]
 
 
 def _path(error: Any) -> str:

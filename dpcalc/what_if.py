@@ -16,11 +16,11 @@ from dpcalc.errors import EveryValueMeets
 from dpcalc.numbers import human, plain
 from dpcalc.question import Question
 from dpcalc.rows import Row
-from dpcalc.training_run import CONVEX, FIXED, LAST, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run, describe
+from dpcalc.training_run import CONVEX, FIXED, LAST, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run, describe, is_scale_free
 
 _GAIN = 1 - 1e-3  # less is not worth an assumption
-_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "lipschitz", "clipping_norm",
-         "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")
+_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "noise_multiplier", "lipschitz",
+         "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")
 
 
 class Assumption(NamedTuple):
@@ -47,7 +47,7 @@ def _convex(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _unclipped(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    return {"lipschitz": run.lipschitz} if run.clipped else None
+    return {"lipschitz": run.lipschitz} if run.clipped and not is_scale_free(values) else None
 
 
 def _smooth(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -71,7 +71,7 @@ def _curved(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _held(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    if run.diameter is not None or run.learning_rate is None:
+    if run.diameter is not None or run.learning_rate is None or is_scale_free(values):
         return None
     reach = run.learning_rate * run.lipschitz
     most = [reach * sqrt(run.in_pass) / run.batch_size if run.batches == SHUFFLED else reach * run.steps / 10 / run.n]

@@ -19,7 +19,7 @@ from dpcalc.render import FORMATS, record
     ({"index": "5"}, "--index", "fixed-order"), ({"adjacency": "add-remove"}, "--adjacency", "replace-one"),
     ({"delta": "0"}, "--delta", "positive"), ({"alpha": "2"}, "--alpha", "--delta"), ({"bound": ("wor-profil",)}, "--bound", "wor-profile?"),
     ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
-    ({"solve": "steps"}, "--solve", "--epsilon"), ({"solve": "noise-multiplier", "sigma": None}, "--solve", "sigma"),
+    ({"solve": "steps"}, "--solve", "--epsilon"), ({"solve": "noise-multiplier", "epsilon": "1", "delta": "1e-5"}, "--sigma", "already"),
     ({"batches": "full"}, "--batch-size", "every record"), ({"batches": "stream"}, "--steps", "one pass"),
     ({"noise_multiplier": "1"}, "--sigma", "already"),
 ])

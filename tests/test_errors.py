@@ -27,7 +27,7 @@ BAD = [
     ("subsample --scheme weighted --sigma 1 --delta 1e-5", "--max-weight", 2),
     ("subsample --scheme without-replacement --adjacency add-remove --sampling-rate .1 --sigma 1 --delta 1e-5", "--adjacency", 2),
     ("subsample --scheme without-replacement --sampling-rate .1 --sigma 1 --alpha 2.5 --bound wor-rdp", "--alpha", 2),
-    ("subsample --sampling-rate .1 --epsilon 1 --delta .1 --steps 3", "--steps", 2),
+    ("subsample --sampling-rate .1 --epsilon 1 --delta .1 --steps 3", "--epsilon", 2),
     ("convert --delta 1e-5", "--from", 2), ("convert --from gdp --delta 1e-5", "--mu", 2), ("convert --from rdp --alpha 2,3 --rdp 1,2,3 --delta .1", "--rdp", 2),
     ("convert --from gdp --mu 1", "--delta", 2), ("convert --from dp --epsilon 1 --delta 1e-5", "--target-delta", 2),
     ("convert --from dp --epsilon 1 --delta 1e-5 --to gdp", "--delta", 2), ("convert --from dp --epsilon 1 --delta 1e-5 --to rdp --alpha 2", "converse", 2),

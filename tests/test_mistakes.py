@@ -24,7 +24,7 @@ MISTAKES = [
     ("rdp --mechanism Gaussian --sigma 1 --delta 1e-5", "did you mean gaussian?"),
     ("rdp --mechanism laplace --sigma 1 --delta 1e-5", "--sigma: not used by the laplace mechanism; give --scale"),
     ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean sigma?"),
-    ("rdp --epsilon 1 --delta 1e-5 --solve", "--solve: needs a value: sigma, scale, probability, sensitivity, steps"),
+    ("rdp --epsilon 1 --delta 1e-5 --solve", "--solve: needs a value: sigma, scale, probability, sensitivity, noise-multiplier, steps"),
     ("rdp --sigma", "--sigma: needs a value: standard deviation of the Gaussian noise"),
     ("online-noise --lipschitz 1 --smoothness 1 --learning-rate 1 --diameter 1 --strong-convexity 1 --c1 3 --c2 9 --decay 2 --n 9 --index 2 "
      "--epsilon 1", "--learning-rate: 1: M = 0 at that rate"),
@@ -60,6 +60,6 @@ def test_the_way_out(line, says, capsys):
 
 def test_what_was_meant():
     assert meant("--q", ("-q", "--sampling-rate")) == "--sampling-rate"
-    assert meant("--clip", ("--help", "--sensitivity")) == "--sensitivity" and meant("--clip", ("--clipping-norm", "--sensitivity")) == "--clipping-norm"
+    assert meant("--clip", ("--help", "--sensitivity")) is None and meant("--clip", ("--clipping-norm", "--sensitivity")) == "--clipping-norm"
     assert meant("--SIGMA", ("--sigma",)) == "--sigma" and meant("batch_size", ("batch-size",)) == "batch-size"
     assert meant("--mech", ("--mechanism", "--steps")) == "--mechanism" and meant("zzz", ("--sigma", "--steps")) is None

@@ -78,7 +78,7 @@ WORDS = [
     ("rdp --epsilon 1,2 --delta 1e-5 --solve sigma", "σ for δ = 1e-05", "rdp, gaussian", "privacy loss ε", "noise σ [units of the sensitivity]"),
     ("rdp --sigma 9,10 --epsilon 2 --delta 1e-5 --solve steps", "T for ε <= 2, δ = 1e-05", "rdp, gaussian", "noise σ [units of the sensitivity]",
      "number of compositions T"),
-    ("rdp --noise-multiplier 1,2 --delta 1e-5", "ε at δ = 1e-05", "rdp, gaussian", "noise over sensitivity σ/s", "privacy loss ε"),
+    ("rdp --noise-multiplier 1,2 --delta 1e-5", "ε at δ = 1e-05", "rdp, gaussian", "noise multiplier Z", "privacy loss ε"),
     ("convert --from gdp --mu 1,2 --epsilon 1", "δ at ε = 1", "convert, from gdp", "parameter of Gaussian differential privacy μ", "failure probability δ"),
     ("convert --from dp --epsilon .1,.2 --delta 1e-6 --steps 20 --target-epsilon 1", "δ at ε = 1", "convert, from dp: T = 20, δ = 1e-6", "privacy loss ε",
      "failure probability δ"),

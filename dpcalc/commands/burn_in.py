@@ -87,7 +87,7 @@ def _scheduled(given: Given) -> Given:
         raise DpcalcError("refused", "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do not "
                           "depend on chance, \"uses\" saying when the record is used", "--schedule")
     return Given({**given.values, "steps": len(steps), "steps_as_said": steps, "learning_rate": min(eta for eta, _, _ in steps)},
-                 given.provided, given.inputs, given.said_as)
+                 given.provided, given.inputs)
 
 
 def _ranged(question: Question, given: Given) -> Question:
@@ -275,7 +275,7 @@ COMMAND = Command(
         Option(q.DIAMETER._replace(safer=-1), RUN),
         Option(q.ORDER, RUN, default="random"),
         Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),
-        Option(q.SIGMA, MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"), MECHANISM),
         Option(q.NOISE_SCHEDULE, RUN),
         Option(q.ORDERS, QUESTION),
     ),

@@ -23,11 +23,11 @@ _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate 
 
 
 def answer(given: Given) -> Answer:
-    """ε at δ (or δ at ε, or the least σ) by every theorem that covers the run, with TV, and what one more assumption would buy."""
+    """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with TV, and what one more assumption would buy."""
     from dpcalc.comparing import guarantees
     from dpcalc.question import asked
     from dpcalc.rows import Answer
-    from dpcalc.training_run import describe, noise
+    from dpcalc.training_run import describe
 
     if given.has("run"):
         from dpcalc.run_file import merged
@@ -37,23 +37,25 @@ def answer(given: Given) -> Answer:
     _refuse(given)
     question = asked(COMMAND, given)
     values = {k: v for k, v in given.values.items() if k in given.provided}
-    describe(values)
-    values["sigma"] = noise(values, given.said_as.get("sigma") == "noise_multiplier")
-    if values["sigma"] is None:
-        del values["sigma"]
-    _require_noise(values, question)
+    if question.unknown:
+        values["solve"] = question.unknown.option[2:]
     run, named = describe(values), tuple(given["bound"] or ())
+    _require_noise(run, question)
     seen: Asked = {}
     found = guarantees(run, question, named, seen)
     if not found.rows:
         raise _nothing(run, found)
-    head = found.rows[0]
-    sigma = head.result["sigma"] if question.unknown else values["sigma"]
-    extra = {"steps": run.steps, "noise_multiplier": sigma / run.removal, **_solved_tv(run, question, found, seen)}
+    tv: dict[str, float] = {}
+    if question.unknown:
+        head, tv = _fed_back(values, question, found.rows[0], seen)
+        found = found._replace(rows=(head, *found.rows[1:]))
+    sigma = found.rows[0].result["sigma"] if question.unknown else run.sigma or 0.0
+    multiplier = values.get("noise_multiplier") or run.multiplier(sigma)
+    extra = {"steps": run.steps, "noise_multiplier": multiplier, **tv}
     shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in _NOT_OF_RUN}
-    of, worst, only = _one_record(run._replace(sigma=sigma), question, head, seen)
+    of, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], seen)
     return Answer("compare", question, shown, found.rows, {**found.guarantee, **of}, run.adjacency, _RELEASED[run.release],
-                  _notes(run, found, extra["noise_multiplier"]), {**extra, **worst}, only=only,
+                  _notes(values, run, found, multiplier), {**extra, **worst}, only=only,
                   more=_more(values, question, named, found, seen), options=said)
 
 
@@ -64,10 +66,9 @@ def _refuse(given: Given) -> None:
 
     for name in sorted(given.provided & {"alpha", "rdp"}):
         raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget", flag(name))
-    if (given["solve"] or "").removeprefix("--").replace("_", "-") == "noise-multiplier":
-        raise DpcalcError("unknown-value", "solve for sigma; the noise multiplier Z = bσ/L that it means is told beside it", "--solve")
     if given["epsilon"] is None and given["delta"] is None:
-        raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and --solve sigma")
+        raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and "
+                          "--solve noise-multiplier (or sigma)")
     if given["solve"] is not None and (given["epsilon"] is None or given["delta"] is None):
         raise DpcalcError("missing", "needs a budget: --epsilon and --delta", "--solve")
     for name in given["bound"] or ():
@@ -76,10 +77,10 @@ def _refuse(given: Given) -> None:
                               f"{near(name, known())}", "--bound")
 
 
-def _require_noise(values: Mapping[str, Any], question: Question) -> None:
+def _require_noise(run: Run, question: Question) -> None:
     from dpcalc.errors import DpcalcError
 
-    if "sigma" not in values and not question.unknown:
+    if run.sigma is None and not question.unknown:
         raise DpcalcError("missing", "needed: the noise on a batch's gradient, or --noise-multiplier", "--sigma")
 
 
@@ -97,16 +98,21 @@ def _nothing(run: Run, found: Found) -> Exception:
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
 
-def _solved_tv(run: Run, question: Question, found: Found, seen: Asked) -> dict[str, float]:
-    """TV at the σ found, by the bound that allows it."""
-    if not question.unknown:
-        return {}
+def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: Asked) -> tuple[Row, dict[str, float]]:
+    """The solution as it is given back, and TV there by the bound that allows it. A noise multiplier makes a σ of its own, by a rounding
+    more than the one that was found, and a composition computed anew may be above the budget by its rounding: then a little more noise."""
     from dpcalc.comparing import guarantees
     from dpcalc.question import Question as Plain
+    from dpcalc.training_run import describe
 
-    head = found.rows[0]
-    at = guarantees(run._replace(sigma=head.result["sigma"]), Plain("epsilon", delta=question.delta), (head.route.bound.name,), seen)
-    return {"tv": at.rows[0].result["tv"]}
+    assert question.unknown is not None
+    name, more = question.unknown.name, 1e-15
+    while True:
+        run = describe({**values, name: head.result[name]})
+        at = guarantees(run, Plain("epsilon", delta=question.delta), (head.route.bound.name,), seen).rows[0].result
+        if name == "sigma" or at["epsilon"] <= max(question.epsilon or 0.0, head.result["epsilon"]):
+            return head._replace(result={**head.result, "sigma": run.sigma or 0.0}), {"tv": at["tv"]}
+        head, more = head._replace(result={**head.result, name: head.result[name] * (1 + more)}), 2 * more
 
 
 def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
@@ -130,11 +136,17 @@ def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[d
     return of, {"worst_index": worst, f"worst_{asks}": value}, for_one(run.record, worst, f"{symbol(asks)} = {human(value)}")
 
 
-def _notes(run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
+def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
     from dpcalc.numbers import human
+    from dpcalc.rows import NOT_SHUFFLED
+    from dpcalc.training_run import POISSON, is_scale_free
 
-    norm = "C" if run.clipped else "L"
+    norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
     notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = {human(multiplier)}"]
+    if is_scale_free(values):
+        notes.append("without --clipping-norm, lengths (and σ in the commands of the rows) are in units of the clipping norm C")
+    if run.batches == POISSON:
+        notes.append(NOT_SHUFFLED)
     if run.batches in ("shuffled", "fixed-order", "stream"):
         rest = run.n - run.in_pass * run.batch_size
         left = f"; the other {rest} records are not used in it" if rest else ""
@@ -199,8 +211,8 @@ COMMAND = Command(
         Option(q.STRONG_CONVEXITY, RUN),
         Option(_plain(q.LEARNING_RATE), RUN),
         Option(q.DIAMETER._replace(help="diameter of the convex set that the iterates are projected on"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the noise on the mean gradient of a batch"), MECHANISM),
-        Option(_plain(q.NOISE_MULTIPLIER, help="noise on the sum of a batch over the clipping norm: σ = ZC/b", symbol="Z"), MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"), MECHANISM),
+        Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),
     ),
     answer,

@@ -82,4 +82,4 @@ def _described(given: Given) -> Given:
     from dpcalc.guarantee import Tv
 
     require(given, ("tv",), "with --from tv")
-    return Given(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),), given.said_as)
+    return Given(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),))

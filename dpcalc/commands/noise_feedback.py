@@ -119,7 +119,7 @@ COMMAND = Command(
         Option(q.STEPS._replace(safer=0, help="number of iterations"), RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.INDEX._replace(help="step at which the record is used, 1 to T; the last one if not given"), RUN),
-        Option(q.SIGMA, MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the iterate, not on the gradient"), MECHANISM),
     ),
     answer,
     (

@@ -193,7 +193,7 @@ def _printed(given: Given) -> Answer:
     needed = {*_RUN[1:], *_SCHEDULE, "noise", "schedule"}
     if beside := sorted(given.provided - needed - {"format", "input", "plot"}):
         raise DpcalcError("unneeded", "prints the noise of the steps and answers no question; leave out "
-                          f"{', '.join(flag(given.said_as.get(name, name)) for name in beside)}", "--schedule")
+                          f"{', '.join(flag(name) for name in beside)}", "--schedule")
     require(given, tuple(sorted(needed - {"schedule"})), "to print a schedule")
     levels, steps = _levels(given.values), _steps(given["schedule"])
     name = "sigma" if given["noise"] == "gaussian" else "scale"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dpcalc import noise_multiplier
 from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
@@ -22,18 +23,28 @@ def answer(given: Given) -> Answer:
     mechanism = MECHANISMS[given["mechanism"]]
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
-    used = {*mechanism.options, *mechanism.optional, "mechanism", "steps", "orders"}
-    refuse_unneeded(given, used, f"by the {given['mechanism']} mechanism")
+    required, optional = noise_multiplier.options(mechanism, given, unknown)
+    by_multiplier = noise_multiplier.NAME in required
+    used = {*required, *optional, "mechanism", "steps", "orders", *(("adjacency",) if by_multiplier else ())}
+    refuse_unneeded(given, used, _why_not(given))
     check_unknown(question, used, f"of the {given['mechanism']} mechanism")
-    require(given, mechanism.options, f"by the {given['mechanism']} mechanism", unknown)
+    require(given, required, f"by the {given['mechanism']} mechanism", unknown)
     often = unknown == "steps" or given["steps"] > 1
     found = rows(mechanism.often if often else mechanism.once, given.values,
                  lambda values: with_steps(mechanism, values), question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    record = {**mechanism.record(values), "sampling": None, "count": int(values["steps"])}
+    record = {**mechanism.record(noise_multiplier.with_sigma(values)), "sampling": None, "count": int(values["steps"])}
+    adjacency = noise_multiplier.adjacency_of(values) if by_multiplier else "as --sensitivity defines it"
     return Answer("rdp", question, {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}},
-                  found, {"kind": "mechanisms", "mechanisms": [record]}, "as --sensitivity defines it",
-                  "every output", (mechanism.noise,), {"steps": values["steps"]})
+                  found, {"kind": "mechanisms", "mechanisms": [record]}, adjacency,
+                  "every output", noise_multiplier.notes(given, values) or (mechanism.noise,),
+                  {"steps": values["steps"], **noise_multiplier.companion(values, of_sum=False)})
+
+
+def _why_not(given: Given) -> str:
+    if given.has("adjacency") and given["mechanism"] == "gaussian":
+        return "where --sensitivity says which data sets are neighbours; with --noise-multiplier, --adjacency says it"
+    return f"by the {given['mechanism']} mechanism"
 
 
 def theorems() -> Iterator[Route]:
@@ -47,11 +58,13 @@ COMMAND = Command(
     "Privacy of a mechanism: Gaussian, Laplace, randomised response",
     (
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        Option(q.SIGMA, MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.PROBABILITY, MECHANISM),
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
+        Option(q.CLIPPING_NORM, MECHANISM),
+        Option(q.ADJACENCY._replace(help="which data sets are neighbours, with --noise-multiplier"), MECHANISM),
         Option(q.STEPS, RUN, default=1),
         Option(q.ORDERS, QUESTION),
     ),

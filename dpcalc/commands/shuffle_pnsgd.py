@@ -316,7 +316,7 @@ COMMAND = Command(
     "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
-        Option(q.SIGMA, MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on every gradient, or added once to the output"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.C1, MECHANISM),
         Option(q.C2, MECHANISM),

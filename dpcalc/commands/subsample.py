@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from dpcalc import noise_multiplier
 from dpcalc import quantities as q
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
     from dpcalc.rows import Answer, Route
 
-_NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
-_NOISE = {"sigma", "scale", "probability"}
+_NOISE = {"sigma", "noise_multiplier", "scale", "probability"}
 _MOST_NOISE = 1.7e308  # a multiplier
 
 
@@ -31,7 +31,7 @@ def neighbours(given: Given) -> str:
     from dpcalc.errors import DpcalcError
 
     scheme = given["scheme"]
-    wanted = given["adjacency"] or _NEIGHBOURS[scheme]
+    wanted = noise_multiplier.adjacency_of(given.values)
     if wanted == "add-remove" and scheme != "poisson":
         raise DpcalcError("refused", "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
                           "use replace-one", "--adjacency")
@@ -46,9 +46,13 @@ def _with_input(given: Given) -> Given:
         return given
     from dpcalc.guarantee import Dp, Gaussian, Gdp, Mechanisms, Rdp, Zcdp, curves
     from dpcalc.numerics.rounding import ratio_down
+    from dpcalc.question import unknown_of
 
-    for name in sorted(given.provided & {*_NOISE, "mechanism", "sensitivity"}):
+    described = {*_NOISE, "mechanism", "sensitivity", "clipping_norm"}
+    for name in sorted(given.provided & described):
         raise DpcalcError("contradictory", "the mechanism is read from the input already", flag(name))
+    if (unknown := unknown_of(COMMAND, given)) and unknown.name in described:
+        raise DpcalcError("contradictory", f"the input says the noise already; {unknown.option} is no parameter", "--solve")
     if len(given.inputs) > 1:
         raise DpcalcError("contradictory", "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
     base = given.inputs[0]
@@ -67,8 +71,6 @@ def _with_input(given: Given) -> Given:
             said = {"sigma": part.noise_multiplier}
         return Given({**given.values, "mechanism": part.name, **said}, given.provided, given.inputs)
     if isinstance(base, Gdp) and base.mu > 0:  # dominated by a Gaussian mechanism
-        if given["solve"] == "sigma":
-            raise DpcalcError("contradictory", "the input says the noise: it is μ-GDP", "--solve")
         sigma = min(ratio_down(1.0, base.mu), _MOST_NOISE)
         return Given({**given.values, "mechanism": "gaussian", "sigma": sigma}, given.provided, given.inputs)
     if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
@@ -80,8 +82,8 @@ def _with_input(given: Given) -> Given:
 def _is_point(given: Given) -> bool:
     if "step_epsilon" in given.values:
         return True
-    plain = given["solve"] is None and not any(given.has(n) for n in _NOISE) and "curve" not in given.values
-    return plain and not given.inputs and given.has("epsilon") and given.has("delta")
+    described = given.has("solve") or given.inputs or any(given.has(n) for n in (*_NOISE, "steps", "epochs"))
+    return not described and given.has("epsilon") and given.has("delta")
 
 
 def _amplified(given: Given, adjacency: str) -> Answer:
@@ -89,9 +91,9 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     from dpcalc.bounds.sampling import amplification
     from dpcalc.errors import DpcalcError, flag
     from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route, guarantee_of
+    from dpcalc.rows import NOT_SHUFFLED, Answer, Route, guarantee_of
 
-    if adjacency != _NEIGHBOURS[given["scheme"]]:
+    if adjacency != noise_multiplier.NEIGHBOURS[given["scheme"]]:
         raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
                           "mechanism can be sampled for replace-one ones", "--adjacency")
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
@@ -110,7 +112,8 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     found = rows((Route(amplification.BOUND),), point, lambda p: p, question, given["bound"] or ())
     parameters = {k: v for k, v in given.values.items() if k in used} | {"epsilon": question.epsilon, "delta": question.delta}
     amplified = guarantee_of(found[0].result["epsilon"], found[0].result["delta"])
-    return Answer("subsample", question, parameters, found, amplified, adjacency, "one output", (), {"sampling_rate": rate})
+    notes = (NOT_SHUFFLED,) if given["scheme"] == "poisson" and given.has("batch_size") else ()
+    return Answer("subsample", question, parameters, found, amplified, adjacency, "one output", notes, {"sampling_rate": rate})
 
 
 def _run(given: Given, adjacency: str) -> Answer:
@@ -128,8 +131,10 @@ def _run(given: Given, adjacency: str) -> Answer:
     params = derive(values)
     rate = params.get("sampling_rate", params.get("max_weight"))
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
+    of_sum = not any(base.kind == "gdp" for base in given.inputs)  # of which the Gaussian mechanism is only the worst case
+    extra = {"sampling_rate": float(rate or 0), "steps": params["steps"], **noise_multiplier.companion(values, of_sum)}
     return Answer("subsample", question, shown, found, guarantee(values, params), adjacency, "every step's output",
-                  notes(given), {"sampling_rate": float(rate or 0), "steps": params["steps"]})
+                  notes(given, values), extra, scope=scope(given, unknown))
 
 
 def check(given: Given, unknown: str | None) -> set[str]:
@@ -138,13 +143,14 @@ def check(given: Given, unknown: str | None) -> set[str]:
     from dpcalc.routes import MECHANISMS
 
     mechanism = None if "curve" in given.values else MECHANISMS[given["mechanism"]]
-    own = {*mechanism.options, *mechanism.optional} if mechanism else set()
+    required, optional = noise_multiplier.options(mechanism, given, unknown) if mechanism else ((), ())
+    own = {*required, *optional}
     weighted = given["scheme"] == "weighted"
     run = {"max_weight"} if weighted else {"sampling_rate", "n", "batch_size"}
     used = own | run | {"scheme", "adjacency", "steps", "epochs", "orders", "mechanism", "precision"}
     refuse_unneeded(given, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     if mechanism:
-        require(given, mechanism.options, f"by the {given['mechanism']} mechanism", unknown)
+        require(given, required, f"by the {given['mechanism']} mechanism", unknown)
     if (given.has("epochs") and given.has("steps")) or {"steps", "epochs"} <= given.provided | {unknown}:
         raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
     if weighted:
@@ -157,9 +163,20 @@ def check(given: Given, unknown: str | None) -> set[str]:
         require(given, ("n", "batch_size"), "for the sampling rate b/n", unknown)
         if given["n"] is not None and given["batch_size"] is not None and given["batch_size"] > given["n"]:
             raise DpcalcError("out-of-range", f"{given['batch_size']} > n = {given['n']}: a batch cannot exceed the data", "--batch-size")
+        if _says_no_steps(given, unknown):
+            raise DpcalcError("missing", "needed: the number of iterations, or --epochs", "--steps")
     elif unknown != "sampling_rate" and given["sampling_rate"] is None:
         raise DpcalcError("missing", f"needed: --sampling-rate, or {flag('n')} and {flag('batch_size')}", "--sampling-rate")
     return used
+
+
+def _says_no_steps(given: Given, unknown: str | None) -> bool:
+    return not {"steps", "epochs"} & (given.provided | {unknown})
+
+
+def scope(given: Given, unknown: str | None) -> str:
+    """What the headline says of a run that is described by a sampling rate alone."""
+    return "for one step" if _says_no_steps(given, unknown) else ""
 
 
 def _rate(values: Mapping[str, Any]) -> float:
@@ -182,6 +199,7 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     from dpcalc.numerics.rounding import ratio_down
     from dpcalc.routes import MECHANISMS
 
+    values = noise_multiplier.with_sigma(values)
     weighted = values["scheme"] == "weighted"
     rate = values["max_weight"] if weighted else _rate(values)
     params: dict[str, Any] = {"max_weight" if weighted else "sampling_rate": rate, "steps": _steps(values, rate)}
@@ -248,7 +266,7 @@ def guarantee(values: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str,
 
     rate = params.get("sampling_rate", params.get("max_weight"))
     if "curve" not in values:
-        record = MECHANISMS[values["mechanism"]].record(values)
+        record = MECHANISMS[values["mechanism"]].record(noise_multiplier.with_sigma(values))
         # For replace-one neighbours a Poisson batch is analysed like one without replacement.
         scheme = "without-replacement" if values.get("adjacency") == "replace-one" and values["scheme"] == "poisson" else values["scheme"]
         sampling = {"scheme": scheme, "rate": rate}
@@ -261,22 +279,27 @@ def guarantee(values: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str,
     return {"kind": "rdp", "alpha": [a for a, _ in points], "rdp": [r for _, r in points]}
 
 
-def _replaces(given: Given) -> bool:
-    return (given["adjacency"] or _NEIGHBOURS[given["scheme"]]) == "replace-one"
-
-
-def notes(given: Given) -> tuple[str, ...]:
+def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a reader must know; `values` are the parameters with the solution."""
     if "curve" in given.values:
         return ("the base curve is read from the input",)
+    from dpcalc.numbers import human
     from dpcalc.routes import MECHANISMS
+    from dpcalc.rows import NOT_SHUFFLED
 
-    notes = [MECHANISMS[given["mechanism"]].noise]
-    if given["mechanism"] == "gaussian":
-        norm = "twice the clipping norm (a record is replaced)" if _replaces(given) else "the clipping norm"
-        notes.append(f"DP-SGD: the noise multiplier σ/s is the noise on the sum of clipped gradients over {norm}")
-    elif given["scheme"] == "poisson":
-        notes.append("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed")
-    return tuple(notes)
+    notes = noise_multiplier.notes(given, values) or (MECHANISMS[given["mechanism"]].noise,)
+    if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None:
+        norm, of = ("twice the clipping norm", "2σ/s") if _replaces(values) else ("the clipping norm", "σ/s")
+        multiplier = human(noise_multiplier.companion(values, of_sum=True)[noise_multiplier.NAME], upward=False)
+        notes += (f"DP-SGD: σ is the noise on the sum of clipped gradients, s {norm}, and the noise multiplier {of} = {multiplier}",)
+    elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
+        notes += ("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed",)
+    in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
+    return (*notes, NOT_SHUFFLED) if in_batches else notes
+
+
+def _replaces(values: Mapping[str, Any]) -> bool:
+    return noise_multiplier.adjacency_of(values) == "replace-one"
 
 
 def theorems() -> Iterator[Route]:
@@ -301,11 +324,13 @@ COMMAND = Command(
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        Option(q.SIGMA, MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the sum of a batch's clipped gradients, in the units of "
+                                "--sensitivity"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.PROBABILITY, MECHANISM),
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
+        Option(q.CLIPPING_NORM, MECHANISM),
         Option(q.ORDERS, QUESTION),
         Option(q.PRECISION, QUESTION),
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
+from dpcalc import noise_multiplier
 from dpcalc import quantities as q
 from dpcalc.errors import DpcalcError, flag
 from dpcalc.spec import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Given, Option
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from dpcalc.rows import Answer, Route
 
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
-_DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity"), "mechanism"),
+_DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier", "clipping_norm"),
+                              "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
               **dict.fromkeys(("p", "q"), "outcomes"),
@@ -28,6 +30,7 @@ def answer(given: Given) -> Answer:
     true-positive rate."""
     from dpcalc.answering import rows, select
     from dpcalc.attack import meaning, sharpest
+    from dpcalc.commands.subsample import scope
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route
     from dpcalc.tv_sources import SOURCES
@@ -59,8 +62,10 @@ def answer(given: Given) -> Answer:
     said = meaning(tv, proven, params, rates, given["prior"])
     one, note = _one_record(given, used, tv)
     shown = {k: v for k, v in given.values.items() if k in used | _ASKS | ({"tv"} if unknown else set()) or (k == "n" and one)}
-    return Answer("tv", question, shown, found, source.guarantee(values, tv), source.adjacency(given), source.released,
-                  source.notes(given) + said.notes + note, {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1)}, roc=said.roc)
+    extra = {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1), **noise_multiplier.companion(values, name == "run")}
+    steps = scope(given, unknown) if name == "run" else ""
+    return Answer("tv", question, shown, found, source.guarantee(values, tv), source.adjacency(values), source.released,
+                  source.notes(given, values) + said.notes + note, extra, roc=said.roc, scope=steps)
 
 
 def _question(given: Given) -> Question:
@@ -88,6 +93,8 @@ def _question(given: Given) -> Question:
 def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
     """What the total variation is of: a mechanism, a run, or a guarantee, from the options that describe it."""
     said = given.provided | ({unknown} if unknown else set())
+    if noise_multiplier.is_used(given, unknown):  # which may be that of one release, with its neighbours
+        said -= {"adjacency"}
     kinds = {_DESCRIBES[n]: n for n in sorted(said) if n in _DESCRIBES and not (n == "tv" and unknown)}
     if given.inputs:
         from dpcalc.commands.convert_inputs import with_inputs
@@ -103,14 +110,14 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
                           flag(max(kinds.values())))
     if given.has("epochs"):  # they say the steps
         values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
-        given = Given(values, given.provided, given.inputs, given.said_as)
+        given = Given(values, given.provided, given.inputs)
     return given, given["mechanism"] if name == "mechanism" else name
 
 
 def _without_question(given: Given, question: Question, unknown: str | None) -> Given:
     """The description alone: --n is the batches' only with --batch-size, --tv is the budget with --solve."""
     drop = _ASKS | ({"tv"} if unknown else set()) | (set() if _in_batches(given, unknown) else {"n"})
-    return Given(given.values, given.provided - drop, given.inputs, given.said_as)
+    return Given(given.values, given.provided - drop, given.inputs)
 
 
 def _in_batches(given: Given, unknown: str | None) -> bool:
@@ -155,11 +162,13 @@ COMMAND = Command(
     "JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or --tpr is the budget",
     (
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        Option(q.SIGMA, MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query, or in a run on the sum of a batch's clipped "
+                                "gradients"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.PROBABILITY, MECHANISM),
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
+        Option(q.CLIPPING_NORM, MECHANISM),
         Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=_SCHEMES),
         Option(q.SAMPLING_RATE, RUN),
