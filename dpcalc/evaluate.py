@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import inf
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.conversions import composition_basic
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.least_epsilon import least_epsilon
 from dpcalc.numerics.elementary import exp_or_zero
@@ -112,6 +113,8 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
         if bound.pure is None:
             raise no_pure_epsilon(params)
         return Row(route, {"epsilon": bound.pure(**own), "delta": 0.0})
+    if "points" in own:
+        composition_basic.refuse_excess(own["points"], question.delta or 0.0)
     log_delta = question.log_delta
     witness = chosen(bound, params, log_delta=log_delta)
     own |= witness

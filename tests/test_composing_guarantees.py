@@ -87,6 +87,9 @@ def test_basic_composition_stands_beside_the_others_where_the_deltas_leave_room(
     found = composed([dp(1, 1e-6), dp(2, 2e-6)], delta=1e-5)
     rows = {row["name"]: row["epsilon"] for row in found.bounds}
     assert rows["composition-basic"] == 3.0 and 2.9 < rows["profile-composition"] < 3
+    assert composed([dp(1, 1e-6), dp(2, 1e-6)], delta=2e-6, bound="composition-basic").value == 3.0
+    with pytest.raises(NoSolution, match="add up to"):
+        composed([dp(1, 1e-6), dp(2, 1e-6)], delta=nextafter(2e-6, 0), bound="composition-basic")
     with pytest.raises(NoSolution, match="add up to 3e-06"):
         composed([dp(1, 1e-6), dp(2, 2e-6)], delta=1e-6, bound="composition-basic")
 

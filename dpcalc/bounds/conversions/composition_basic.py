@@ -53,11 +53,21 @@ def _log_up(x: Fraction) -> float:
 
 
 def inverse(log_delta: float, points: Points) -> float:
-    """Σε_i, where Σδ_i <= the total δ asked for."""
+    """Σε_i, where Σδ_i <= δ, as `refuse_excess` says without rounding errors."""
     total = total_delta(points)
     if total and _log_up(total) > log_delta + 5e-15 * abs(log_delta):
-        raise OutOfScope("no-solution", f"the releases' own δs add up to {float(total):g} already", "--delta")
+        raise _excess(total)
     return _up(total_epsilon(points))
+
+
+def refuse_excess(points: Points, delta: float) -> None:
+    """Raises OutOfScope where Σδ_i > δ: both are numbers, and compared as they are."""
+    if (total := total_delta(points)) > Fraction(delta):
+        raise _excess(total)
+
+
+def _excess(total: Fraction) -> OutOfScope:
+    return OutOfScope("no-solution", f"the releases' own δs add up to {float(total):g} already", "--delta")
 
 
 def exact(mp: Any, epsilon: float, points: Points) -> Any:
