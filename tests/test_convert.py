@@ -67,10 +67,12 @@ def test_convert_from_may_name_the_kind_that_is_read(cli):
     "burn-in --n 600 --batch-size 6 --steps 100 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma 1 --delta 1e-5 --bound burn-in-rdp",
     "online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 100 --index 2 --epsilon 1",
     "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5"])
-def test_what_any_command_writes_convert_and_tv_read(line, cli, ask):
+def test_what_any_command_writes_convert_and_tv_read(line, cli):
     written = cli(*line.split(), "--json").stdout
-    assert 0 < ask("convert", "-", "--to", "tv", stdin=written)["result"]["tv"] <= 1
-    assert 0 < ask("tv", "-", stdin=written)["result"]["tv"] <= 1
+    for then in (("convert", "-", "--to", "tv"), ("tv", "-")):
+        done = cli(*then, "--json", stdin=written)
+        assert 0 < json.loads(done.stdout)["result"]["tv"] <= 1
+        assert ("for record" in done.stderr) == ("--index" in line)
 
 
 # --- foreign JSON ----------------------------------------------------------------------------------------------------
