@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
 _SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
-_SECANTS = 6  # the fourth one usually ends within 1e-9
+_SECANTS = 4  # the last one usually ends within 1e-9
 _ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
 _ABOVE = 1 + 1e-9  # a composition may say as much more than its largest loss
 _MOST_FACTORS = 1000  # of 1 − δ_i, each of 53 bits or more: their exact product takes milliseconds
@@ -101,26 +101,26 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
 def _lowered(uses: Parts, found: Bracket, epsilon: float, precision: float) -> Bracket:
     """The δ found, or a smaller one whose own ε is not above this one, by the grids that a question for ε has: both are proven.
 
-    So an ε that was answered at a δ gives that δ back. The search is a secant between a log δ whose ε is above this one and the least seen
-    whose ε is not; it may end anywhere.
+    So an ε that was answered at a δ gives that δ back. The search is by secants, and may end anywhere.
     """
-    log_delta, above, below = found.upper, None, None  # pairs of log δ and its ε
+    here, before, floor = found.upper, None, -inf  # log δ; the last one with its ε; one whose ε is above this one
     for _ in range(_SECANTS):
         try:
-            other = compose.epsilon_at(uses, log_delta, precision)
+            other = compose.epsilon_at(uses, here, precision)
         except TooLarge:
             break
         if other.upper <= epsilon:
-            found, below = found._replace(upper=log_delta, witness=other.witness), (log_delta, other.upper)
-        else:
-            above = (log_delta, other.upper)
-        if below is None or (above and (above[1] == inf or below[0] - above[0] <= 2 * _SAME)):
+            found = found._replace(upper=here, witness=other.witness)
+        elif before is None or other.upper == inf:
             break
-        log_delta = below[0] - 2 * precision  # by as much the grids of the two questions may differ
-        if above:
-            slope = (below[0] - above[0]) / (above[1] - below[1])
-            log_delta = max(below[0] - slope * (epsilon - below[1]), above[0]) + _SAME
-        if log_delta >= below[0]:
+        else:
+            floor = max(floor, here)
+        following = here - 2 * precision  # by as much the grids of the two questions may differ
+        if before and other.upper != before[1]:
+            slope = (here - before[0]) / (before[1] - other.upper)
+            following = here - slope * (epsilon - other.upper) + _SAME
+        before, here = (here, other.upper), max(following, floor + _SAME)
+        if not here < found.upper - _SAME:
             break
     return found._replace(lower=min(found.lower, found.upper))
 

@@ -104,3 +104,7 @@ def test_integrals_of_bumps(width):
     assert got == pytest.approx(want, abs=1e-13) and 0 <= estimate < 1e-9
     rough, estimate = quadrature.log_integral(log_f, -12.0, width + 12.0, 1.5, (0.0, width))
     assert abs(rough - want) <= 1e-13 + estimate
+
+
+def test_theta_of_no_shift_and_of_an_endless_one():
+    assert (log_theta(0.5, 0.0), log_theta_complement(0.5, 0.0), log_theta(0.5, np.inf), log_theta_complement(0.5, np.inf)) == (-np.inf, 0.0, 0.0, -np.inf)

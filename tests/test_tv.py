@@ -165,3 +165,12 @@ def test_laplace_by_composition_is_safe_and_near_a_closed_form():
         cut = exp(-1) / 2
         want = exp(1) * fpr if fpr < cut else 1 - exp(-1) / (4 * fpr) if fpr < 0.5 else 1 - exp(-1) * (1 - fpr)
         assert want <= true_positive(delta, fpr, 3e-3)[0] <= want * (1 + 4e-3)
+
+
+@pytest.mark.parametrize("fpr, tpr", [(0.1, 0.35), (0.2, 0.7), (0.25, 0.75), (0.3, 0.8), (0.65, 0.9), (0.9, 0.8 + 0.2 * 6 / 7), (1.0, 1.0)])
+def test_the_best_test_of_two_distributions(fpr, tpr):
+    """Neyman and Pearson: outcomes by falling ratio, the last one as often as the rate allows; beyond ratio 1 by the other direction."""
+    p, q = (0.7, 0.1, 0.2), (0.2, 0.1, 0.7)
+    delta, other = (lambda e, a=a, b=b: sum(max(0.0, x - exp(e) * y) for x, y in zip(a, b, strict=True)) for a, b in ((p, q), (q, p)))
+    found, _ = true_positive(delta, fpr, 1e-9, 0.0, (log(3.5),), other)
+    assert tpr * (1 - 1e-12) <= found <= tpr + 1e-6
