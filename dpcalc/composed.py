@@ -174,7 +174,7 @@ def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> Ou
     total = sum(count * exp(pair.log_infinite) for pair, count in worse)
     infinite = float(whole.delta) if whole else exp(log_infinite(worse))
     delta, least = plain(question.delta or 0.0), human_claimed(infinite, _ROUNDED)
-    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the δs that no ε lowers add up to "
+    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the parts' own δs add up to "
                       f"{human_claimed(total, _ROUNDED)}; the least δ for which one exists is "
                       f"{least if least != delta else repr(infinite)}", "--delta")
 

@@ -13,8 +13,8 @@ from dpcalc.orders import Params
 from dpcalc.question import Question
 
 # Said of every answer for Poisson batches of a run that is described by its records and its batch size.
-NOT_SHUFFLED = ("it holds for Poisson-sampled batches; a loader that shuffles the data is not covered by it (dpcalc compare --batches "
-                "shuffled)")
+NOT_SHUFFLED = ("this holds for Poisson-sampled batches, and does not cover a loader that shuffles the data (for that: dpcalc compare "
+                "--batches shuffled)")
 
 
 class Route(NamedTuple):
