@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
 _SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
+_LEAST_LOG_DELTA = -745.0  # e^ of it is the least double: no question for ε has a smaller δ
 _SECANTS = 4  # the last one usually ends within 1e-9
 _ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
 _ABOVE = 1 + 1e-9  # a composition may say as much more than its largest loss
@@ -87,7 +88,7 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
         if min(most, log_whole) > _HARDLY:
             raise
         found = Bracket(0.0, -inf, {})
-    if bracket and not side and epsilon > 0 and "grids" in found.witness:
+    if bracket and not side and epsilon > 0 and "grids" in found.witness and found.upper > _LEAST_LOG_DELTA:
         found = _lowered(parts(route, params), found, epsilon, _precision(params))
     if found.upper > most - _SAME:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)

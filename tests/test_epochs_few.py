@@ -6,7 +6,6 @@ import pytest
 from last_iterate_lines import answer
 
 from dpcalc import solving_composed, solving_near
-from dpcalc.bounds.pnsgd import chain_many
 from dpcalc.errors import OutOfScope
 from dpcalc.profiles import compose
 from dpcalc.verify.report import verify
@@ -103,15 +102,6 @@ def test_a_plateau_is_left_by_ever_longer_steps(monkeypatch):
                     "--epsilon 1180 --delta 9.54e-7 --solve sigma")
     assert len(looks) < 8 and min(looks) > 0.2
     assert 0.2 < found["shuffled-hybrid"]["sigma"] < 0.35 and 700 < found["shuffled-hybrid"]["epsilon"] <= 1180
-
-
-def test_a_range_next_to_the_first_one_is_looked_at_first(monkeypatch):
-    """Of 1e7 epochs one has an ε far below the first range: another look said where."""
-    numbers, follow = [], chain_many.follow_many
-    monkeypatch.setattr(chain_many, "follow_many", lambda epsilon, *more: numbers.append(len(epsilon)) or follow(epsilon, *more))
-    answer("shuffle-pnsgd --lipschitz 5 --smoothness .1 --diameter .5 --learning-rate .01 --index 500001 --epochs 1e7 --sigma .0457 "
-           "--n 11332021 --delta 5.84e-23 --bound fixed-order-hybrid")
-    assert len(numbers) == 4 and min(numbers[:2]) == 42 and max(numbers[:2]) == 43
 
 
 LAPLACE = "--noise laplace --dimension 1 --epochs {} --delta {} --solve scale"

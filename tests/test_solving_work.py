@@ -63,7 +63,6 @@ LINES = [  # numbers, walks and points at most
     (f"{WIDE} --solve sigma", 120_000, 8, 250_000),  # 219,147 and 6 and 700,448
     (f"{MANY} --solve epochs", 150_000, 12, 1_000_000),  # 94,759 by sums in fewer blocks and 8 and 3,974,160
     (f"{FLAT} --solve sigma", 750_000, 50, 20_000),  # 3,137,863 and 546 and 16,334
-    (f"{RATE} --solve learning-rate", 450_000, 8, 500_000),  # 1,358,836 and 5 and 1,310,464
     (f"{PLATEAU} --solve learning-rate", 170_000, 8, 30_000),  # 103,194 and 5 and 31,232; 1,218,472 where next to no slope is believed
     (DEEP, 200_000, 5, 600_000),  # 196,293 and 4 and 2,251,776; 67,301 without the samples of ε at that δ, too
     (ROWS, 65_000, 7, 200_000),  # 62,051 and 6 and 2,826,112
@@ -306,7 +305,6 @@ def test_a_budget_of_no_epsilon_is_looked_for_by_its_delta(monkeypatch):
 @pytest.mark.parametrize("line, most", [
     ("--index 50738 --strong-convexity 1.1e-6 --c1 1e5 --c2 0 --decay 2 --epsilon .0131 --delta 3.78e-10 --solve n", 15_000),  # 191,000
     ("--index 5e4 --strong-convexity 1.1e-6 --n 1e6 --c1 1e5 --c2 9 --decay 2 --epsilon .5 --delta 3.78e-10 --solve learning-rate", 12_000),
-    ("--index 5e4 --strong-convexity 1.1e-6 --n 1e6 --c2 9 --decay 2 --epsilon .5 --delta 3.78e-10 --solve c1", 40_000),
 ])
 def test_the_noise_of_a_stream_is_computed_once(line, most, monkeypatch):
     """For every n and learning rate that a search looks at; at rough values of C1 in larger blocks."""

@@ -134,7 +134,6 @@ SLOW = "online-noise --lipschitz 9.82 --smoothness 1.37 --diameter 3.95 --learni
     (f"{FAST} --noise laplace --c1 3930 --c2 3.98 --index 11082105522 --n inf --solve learning-rate", 35_000),  # 91 s
     ("online-noise --lipschitz 6.59 --smoothness .227 --diameter 1.87 --learning-rate .171 --decay 300 --c1 595 --c2 179 --index 187810598196 "
      "--n inf --delta 1.13e-21", 12_000),  # 199,000: an epsilon of 29,686
-    (f"{SLOW} --c2 .337 --index 12744 --n 1e12 --epsilon 3.93 --delta 7.19e-18 --solve c1", 12_000),  # 85,000 a value
 ])
 def test_the_levels_that_fast_decays_ask_for(line, most, monkeypatch):
     """Sums end where nothing is left, and panels are as wide as the noise is smooth."""

@@ -37,8 +37,20 @@ class Difference(NamedTuple):
 def differences(expected: Expected, record: Record, proven: Collection[tuple[int, str]]) -> Iterator[Difference]:
     """`proven` are the numbers of bounds that are: place and name."""
     yield from _own(record)
+    yield from _certified(expected.record.get("certified"), record.get("certified"))
     found = (*_between(_as_recorded(expected.record, record), record, ""), *_of_bounds(expected.bounds, record, proven))
     yield from map(_of_version, found) if record.get("version") != __version__ else found
+
+
+def _certified(ours: Any, theirs: Any) -> Iterator[Difference]:
+    """However near to the ends that are found here: an interval that does not meet theirs is a false one."""
+    if not (isinstance(ours, dict) and isinstance(theirs, dict) and all(is_number(theirs.get(end)) for end in ("lower", "upper"))):
+        return
+    for end, side, wrong in (("upper", "below", number(theirs["upper"]) < number(ours["lower"])),
+                             ("lower", "above", number(theirs["lower"]) > number(ours["upper"]))):
+        if wrong:
+            yield Difference(f"certified.{end}", f"the record says certified.{end} = {_text(theirs[end])}, which is {side} what the "
+                             "theorem gives")
 
 
 def _own(record: Record) -> Iterator[Difference]:

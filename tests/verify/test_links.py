@@ -23,7 +23,6 @@ LINES = {
     "solved": f"{RUN} --diameter 2 --n 1000 --epsilon 1 --delta 1e-6 --solve sigma",
     "index": f"{RUN} --diameter 20 --sigma 1 --n 1e6 --index 999000 --delta 1e-6",
     "stream": f"{STREAM} --index 999993 --n 1e6 --epsilon .1",
-    "solved stream": f"{STREAM} --index 295 --n 300 --epsilon 9 --delta 1e-3 --solve c1".replace("--c1 1e6 ", ""),
 }
 
 
