@@ -22,8 +22,9 @@ ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the comman
 RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)  # rows of a verified record
 
 _FAR_ABOVE = 2.0  # times the budget
-_SIZES = frozenset({"sigma", "scale", "sensitivity", "mu", "rho"})  # any positive number makes sense: the loss depends on a ratio with them
-_DOUBLES = (5e-324, 1.7976931348623157e308)  # every positive double
+# Of these any positive number makes sense: the loss depends on a ratio with them.
+_SIZES = frozenset({"sigma", "noise_multiplier", "scale", "sensitivity", "mu", "rho"})
+_DOUBLES = (2.2250738585072014e-308, 1.7976931348623157e308)  # every normal positive double
 _NEXT_TO_END = 1e-4  # relative: as near to the end of a range a solution may stop that is the end itself
 
 
@@ -111,8 +112,9 @@ def _check_range(head: Row, given: Params, derive: Callable[[Params], Params], q
     if low == high or (unknown.kind == "count" and (end == low or x != end)) or abs(x - end) > _NEXT_TO_END * end:
         return
     if x == end or _meets_at(end, head, given, derive, question):
-        values = f"every value of {unknown.option} from {human(low)} to {human(high, upward=False)}"
-        raise EveryValueMeets("no-solution", f"{values} meets the budget by {head.route.label}, and none just meets it", "--solve")
+        values = f"every {unknown.option} from {human(low)} to {human(high, upward=False)}"
+        raise EveryValueMeets("no-solution", f"{values} meets the budget (by {head.route.label}), so there is nothing to solve for",
+                              "--solve")
 
 
 def _meets_at(x: float, head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> bool:

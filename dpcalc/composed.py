@@ -30,6 +30,7 @@ _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
 _SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
 _LEAST_LOG_DELTA = -745.0  # e^ of it is the least double: no question for ε has a smaller δ
+_MOST_POINTS = 40_000  # of grids: the search takes as much time as four answers, which are a few tenths of a second there
 _SECANTS = 4  # the last one usually ends within 1e-9
 _ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
 _ABOVE = 1 + 1e-9  # a composition may say as much more than its largest loss
@@ -88,7 +89,7 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
         if min(most, log_whole) > _HARDLY:
             raise
         found = Bracket(0.0, -inf, {})
-    if bracket and not side and epsilon > 0 and "grids" in found.witness and found.upper > _LEAST_LOG_DELTA:
+    if bracket and not side and epsilon > 0 and found.upper > _LEAST_LOG_DELTA and 0 < _points(found) <= _MOST_POINTS:
         found = _lowered(parts(route, params), found, epsilon, _precision(params))
     if found.upper > most - _SAME:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)
@@ -97,6 +98,11 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
     result = delta_result(found.upper, epsilon)
     lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
     return Row(route, {**result, **lower}, found.witness, notes=notes)
+
+
+def _points(found: Bracket) -> int:
+    """How many points the grids of a composition have in all; 0 where it was not composed on grids."""
+    return sum(int(last) - int(first) for _, first, last, *_ in found.witness.get("grids") or ())
 
 
 def _lowered(uses: Parts, found: Bracket, epsilon: float, precision: float) -> Bracket:
@@ -172,11 +178,9 @@ def _directions(composed: Parts) -> tuple[Parts, Parts]:
 
 def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> OutOfScope:
     worse = max(_directions(composed), key=log_infinite)
-    total = sum(count * exp(pair.log_infinite) for pair, count in worse)
     infinite = float(whole.delta) if whole else exp(log_infinite(worse))
     delta, least = plain(question.delta or 0.0), human_claimed(infinite, _ROUNDED)
-    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the parts' own δs add up to "
-                      f"{human_claimed(total, _ROUNDED)}; the least δ for which one exists is "
+    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the parts' own δs, which no ε lowers, compose to "
                       f"{least if least != delta else repr(infinite)}", "--delta")
 
 

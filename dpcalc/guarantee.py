@@ -117,7 +117,8 @@ class Zcdp(_Kind):
 
 
 class Outcomes(_Kind):
-    """A mechanism with finitely many outcomes: their probabilities on two neighbouring data sets, and how often it is used."""
+    """A mechanism with finitely many outcomes: their probabilities on two neighbouring data sets, and how often it is used. Where several
+    are composed, p is of the same data set in each of them; beside Poisson-sampled mechanisms, of the one that has the record."""
 
     kind: Literal["outcomes"]
     p: Annotated[tuple[Probability, ...], Field(min_length=1)]

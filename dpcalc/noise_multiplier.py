@@ -10,7 +10,7 @@ from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.errors import DpcalcError, flag
-from dpcalc.numbers import human
+from dpcalc.numbers import plain
 from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
@@ -62,10 +62,13 @@ def options(mechanism: Mechanism, given: Given, unknown: str | None) -> tuple[tu
 def _way_out(given: Given, unknown: str | None) -> str:
     means = "--noise-multiplier Z is the noise on the sum of a batch's clipped gradients over the clipping norm"
     if unknown == "sigma":
-        return f"not used with --solve sigma; {means}: --solve noise-multiplier finds Z = σ/C"
+        return f"not used with --solve sigma; {means}, which --solve noise-multiplier finds"
     if not given.has("sigma"):
         return f"not used without a noise multiplier; {means}"
-    return f"not used with --sigma; {means}; here Z = σ/C = {human(given['sigma'] / given['clipping_norm'], upward=False)}"
+    sigma, norm = given["sigma"], given["clipping_norm"]
+    return (f"not used with --sigma; if {plain(sigma)} is the noise multiplier, as in Opacus, JAX-privacy or TF-privacy, write "
+            f"--noise-multiplier {plain(sigma)}; only if it is the noise on the sum of a batch itself, "
+            f"--noise-multiplier {sigma / norm:.6g} (σ/C)")
 
 
 def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:

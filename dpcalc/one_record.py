@@ -24,4 +24,6 @@ def for_one(index: int, worst: float | None = None, value: str = "", what: str =
 
 def for_some(indices: Sequence[int]) -> OneRecord:
     """For the records of guarantees that were read, whose runs are not known."""
-    return OneRecord(f"for record {', '.join(map(str, indices))} only, as the guarantee that is read")
+    if len(indices) == 1:
+        return OneRecord(f"for record {indices[0]} only, as the input says")
+    return OneRecord(f"for a record at places {' and '.join(map(str, indices))} of its runs only, as the inputs say")

@@ -73,7 +73,7 @@ def test_the_pure_epsilon_of_every_kind(guarantee, epsilon):
 @pytest.mark.parametrize(("guarantee", "why"), [
     (GAUSSIAN, "Gaussian noise has no pure ε"), ({"kind": "gdp", "mu": 1.0}, "Gaussian noise has no pure ε"),
     (zcdp(0.5), "zCDP gives no pure ε"), ({"kind": "rdp", "alpha": [2, 4], "rdp": [0.1, 0.2]}, "an RDP curve gives no pure ε"),
-    (dp(1, 0.25), "the least δ for which one exists is 0.25"), ({"kind": "tv", "tv": 0.25}, "the least δ for which one exists is 0.25"),
+    (dp(1, 0.25), "compose to 0.25"), ({"kind": "tv", "tv": 0.25}, "compose to 0.25"),
     (finite((0.5, 0.5), (1, 0)), "an outcome is possible on one data set only"),
 ])
 def test_a_refusal_at_delta_0_names_the_real_reason(guarantee, why):
@@ -88,9 +88,9 @@ def test_basic_composition_stands_beside_the_others_where_the_deltas_leave_room(
     rows = {row["name"]: row["epsilon"] for row in found.bounds}
     assert rows["composition-basic"] == 3.0 and 2.9 < rows["profile-composition"] < 3
     assert composed([dp(1, 1e-6), dp(2, 1e-6)], delta=2e-6, bound="composition-basic").value == 3.0
-    with pytest.raises(NoSolution, match="add up to"):
+    with pytest.raises(NoSolution, match="add up to 2e-06 already"):
         composed([dp(1, 1e-6), dp(2, 1e-6)], delta=nextafter(2e-6, 0), bound="composition-basic")
-    with pytest.raises(NoSolution, match="add up to 3e-06"):
+    with pytest.raises(NoSolution, match="add up to 3e-06 already"):
         composed([dp(1, 1e-6), dp(2, 2e-6)], delta=1e-6, bound="composition-basic")
 
 
@@ -102,10 +102,10 @@ def test_steps_of_pure_guarantees_are_solved_for():
 
 
 @pytest.mark.parametrize(("guarantees", "delta", "least"), [
-    ([dp(4, 1e-6), dp(4, 1e-6)], 1e-6, "add up to 2e-06; the least δ for which one exists is 2e-06"),
-    ([dp(1, 0.1), dp(1, 0.1)], 0.15, "add up to 0.2; the least δ for which one exists is 0.19"),
-    ([dp(1, 0.1), {"kind": "gdp", "mu": 1.0}], 0.05, "is 0.1"),
-    ([finite((0.5, 0.5), (1, 0)), dp(1)], 0.4, "is 0.5"), ([finite((1, 0), (0.5, 0.5)), dp(1)], 0.4, "is 0.5"),
+    ([dp(4, 1e-6), dp(4, 1e-6)], 1e-6, "compose to 2e-06"),
+    ([dp(1, 0.1), dp(1, 0.1)], 0.15, "compose to 0.19"),
+    ([dp(1, 0.1), {"kind": "gdp", "mu": 1.0}], 0.05, "compose to 0.1"),
+    ([finite((0.5, 0.5), (1, 0)), dp(1)], 0.4, "compose to 0.5"), ([finite((1, 0), (0.5, 0.5)), dp(1)], 0.4, "compose to 0.5"),
 ])
 def test_no_epsilon_exists_below_what_is_infinite(guarantees, delta, least):
     with pytest.raises(NoSolution, match=f"no ε exists at δ = {delta:g}") as refused:
@@ -323,3 +323,21 @@ def test_a_long_curve_is_what_a_short_one_is():
     with pytest.raises(DpcalcError, match="alpha: a list of more than 100000 entries"):
         composed([{"kind": "rdp", "alpha": [2.0] * 100_001, "rdp": [1.0] * 100_001}], delta=1e-5)
     assert len(json.dumps(found.guarantee)) < 100
+
+
+@pytest.mark.parametrize("given", [{"inputs": [{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1.0}]}]},
+                                   {"from_": "outcomes", "p": ".9,.1", "q": ".1,.9"}])
+def test_a_mechanism_that_is_described_is_not_taken_to_have_a_bounded_range(given):
+    """Its losses have a range of 2ε: ε²/8 would be below its Rényi divergence of .6191 at order 2 (Laplace noise, ε = 1)."""
+    with pytest.raises(DpcalcError, match="not a bound for this question"):
+        answer("convert", **given, to="zcdp", bound="bounded-range-zcdp")
+    rho = answer("convert", **given, to="zcdp").value
+    assert answer("convert", **given, alpha=2).value <= 2 * rho
+
+
+def test_steps_of_a_finite_mechanism_are_solved_for_where_they_are_few():
+    for p, q, epsilon, steps in ((".6,.4", ".7,.3", 0.49, 1), (".5,.5", ".6,.4", 0.5, 2)):
+        found = solve("convert", "steps", from_="outcomes", p=p, q=q, epsilon=epsilon, delta=1e-6).value
+        assert found == steps
+        assert answer("convert", from_="outcomes", p=p, q=q, steps=steps, delta=1e-6).value <= epsilon
+        assert answer("convert", from_="outcomes", p=p, q=q, steps=steps + 1, delta=1e-6).value > epsilon

@@ -130,7 +130,7 @@ def test_a_guarantee_for_one_record_stays_one():
     first, third = (answer(f"online-noise {RUN} --sigmas 1,2,3 --index {i} --epsilon 1") for i in (1, 3))
     assert first["guarantee"]["index"] == [1]
     done = call(["tv", "-"], json.dumps(first))
-    assert "for record 1 only, as the guarantee that is read" in done.stdout
+    assert "for record 1 only, as the input says" in done.stdout
     both = call(["convert", "-", "--delta", ".05", "--json"], json.dumps(first))
     assert json.loads(both.stdout)["guarantee"]["index"] == [1]
     assert call(["verify", "-"], both.stdout).returncode == 0

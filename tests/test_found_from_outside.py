@@ -54,14 +54,14 @@ def test_under_a_schedule_the_largest_learning_rate_is_found(line, epsilon, delt
 def test_curves_that_lose_less_with_smaller_steps_are_solved_downwards():
     """Without convexity; with it any rate has that budget (shuffled-iteration-rdp)."""
     assert number(f"{CURVE} --solve learning-rate --bound smooth-nonconvex-shuffled") == pytest.approx(0.0174274, rel=1e-5)
-    assert "every value of --learning-rate from 1e-15 to 1.65289 meets the budget by shuffled-iteration-rdp" in refusal(
+    assert "every --learning-rate from 1e-15 to 1.65289 meets the budget (by shuffled-iteration-rdp)" in refusal(
         f"{CURVE} --solve learning-rate", 3)
 
 
 def test_bounds_of_both_directions():
     """Those that lose less with larger steps answer first; the others where these do not."""
     line = "shuffle-pnsgd --lipschitz 877 --smoothness 1 --n 3 --epochs 100 --sigma 2.78e5 --epsilon .366 --delta 1.58e-7 --solve learning-rate"
-    assert "every value of --learning-rate from 1e-15 to 1e+15 meets the budget by smooth-nonconvex-shuffled-exact" in refusal(
+    assert "every --learning-rate from 1e-15 to 1e+15 meets the budget (by smooth-nonconvex-shuffled-exact)" in refusal(
         f"{line} --bound smooth-nonconvex", 3)
     assert "shuffled-hybrid: the best reachable is epsilon = 27.2841" in refusal(
         line.replace("2.78e5", "2.78e3").replace("--n", "--diameter .5 --n"), 3)
@@ -154,7 +154,7 @@ def test_a_diameter_that_does_not_matter():
     """D = 1 was told, and .31 by burn-in-profile; then the end of the range."""
     line = ("burn-in --lipschitz .5207926504785778 --smoothness 0 --learning-rate .04676430294704093 --n 269 --batch-size 1 --steps 6225 "
             "--sigma 3.150758882356814 --epsilon .15288488776111206 --delta .004753340643699415 --solve diameter")
-    assert "every value of --diameter from 1e-15 to 1e+15 meets the budget by burn-in-profile" in refusal(line, 3)
+    assert "every --diameter from 1e-15 to 1e+15 meets the budget (by burn-in-profile)" in refusal(line, 3)
 
 
 def test_epochs_of_tiny_losses_by_the_tilt_to_their_epsilon():

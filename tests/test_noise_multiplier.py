@@ -125,7 +125,7 @@ def lines():
     for run in ("rdp", "tv", "subsample --n 50000 --batch-size 1024 --epochs 50", "tv --n 50000 --batch-size 1024 --epochs 50"):
         for norm in ("--max-grad-norm", "--clipping-norm"):
             asks = "" if run.startswith("tv") else " --delta 1e-5"
-            yield f"{run} --sigma 1.3 {norm} 0.1{asks}", "Z = σ/C = 13"
+            yield f"{run} --sigma 1.3 {norm} 0.1{asks}", "write --noise-multiplier 1.3; only if it is the noise on the sum of a batch itself, --noise-multiplier 13 (σ/C)"
 
 
 @pytest.mark.parametrize(("line", "words"), [*lines(), ("rdp --epsilon 1 --delta 1e-5 --solve sigma --clipping-norm 2", "--solve noise-multiplier")])

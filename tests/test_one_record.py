@@ -91,7 +91,7 @@ def test_what_is_read_from_it_is_for_that_record_only(line):
     then = call(["convert", "-", "--epsilon", ".5"], first.stdout) if '"gdp"' in first.stdout else \
         call(["tv", "-"], first.stdout)
     assert then.returncode == 0, then.stderr
-    assert ", for record 2 only, as the guarantee that is read" in then.stdout.splitlines()[0]
+    assert ", for record 2 only, as the input says" in then.stdout.splitlines()[0]
     more = call(["tv", "-", "--json"], first.stdout)
     assert json.loads(more.stdout)["guarantee"]["index"] == [2] and "for record 2 only" in more.stderr
 

@@ -103,7 +103,7 @@ def test_a_flat_gap_leads_to_the_end():
     line = ("shuffle-pnsgd --lipschitz .1 --smoothness .5 --diameter 2 --strong-convexity .01 --epochs 1000 --sigma 23.6 --n 1000 --epsilon "
             ".166 --delta 6.32e-10")
     code, _, err = asked(f"{line} --solve learning-rate --bound shuffled-hybrid".split())
-    assert code == 3 and "every value of --learning-rate from 1e-15 to 3.92156 meets the budget" in err
+    assert code == 3 and "every --learning-rate from 1e-15 to 3.92156 meets the budget" in err
 
 
 # --- samples end where a loss may as well be infinite ----------------------------------------------------------------

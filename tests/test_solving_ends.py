@@ -116,7 +116,7 @@ def test_the_end_of_the_range_where_no_step_says_how_far_it_is():
     line = ("shuffle-pnsgd --lipschitz 2.19 --smoothness .0291 --diameter 67.8 --n 3.7e9 --epochs 85 --sigma .472 --epsilon .088 "
             "--delta 1.19e-5 --solve learning-rate")
     code, _, err = asked(line.split())
-    assert code == 3 and "every value of --learning-rate from 1e-15 to 68.7285 meets the budget" in err
+    assert code == 3 and "every --learning-rate from 1e-15 to 68.7285 meets the budget" in err
 
 
 def test_the_last_of_few_epochs():

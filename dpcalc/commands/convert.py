@@ -59,15 +59,18 @@ def answer(given: Given) -> Answer:
     read = {"from"} if given.inputs else set()
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in read}
     return Answer("convert", question, shown, found, _guarantee(name, question, found[0].result, values),
-                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", _notes(found[0].route),
+                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", _notes(given, found[0].route),
                   {"steps": values["steps"]} if "steps" in source.may else {})
 
 
-def _notes(head: Route) -> tuple[str, ...]:
-    if head.bound.name != "pure-zcdp":
-        return ()
-    return ("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is ε²/8-zCDP: "
-            "--bound bounded-range-zcdp",)
+def _notes(given: Given, head: Route) -> tuple[str, ...]:
+    notes = []
+    if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in given.inputs) and given["from"] != "outcomes":
+        notes.append("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is ε²/8-zCDP: "
+                     "--bound bounded-range-zcdp")
+    if len(set(given.inputs)) > 1 and any(g.kind == "outcomes" for g in given.inputs):
+        notes.append("the probabilities p of every input are taken to be those on the same data set")
+    return tuple(notes)
 
 
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(), "rho": set()}
@@ -269,7 +272,7 @@ def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     if question.asks == "mu":
         return (Route(pure_gdp.BOUND),)
     if question.asks == "rho":
-        return _pure_zcdp()
+        return _pure_zcdp(True)
     if question.asks == "rdp":
         return (Route(pure_rdp.BOUND),)
     if question.asks == "tv":
@@ -279,11 +282,13 @@ def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     return COMPOSITION + (converted(pure_rdp.BOUND) if given["delta"] == 0 else ())
 
 
-def _pure_zcdp() -> tuple[Route, ...]:
+def _pure_zcdp(range_unknown: bool) -> tuple[Route, ...]:
+    """Of pure ε. A bounded range is an assumption about a mechanism, which one that is described is known not to meet with that ε: the
+    losses of Laplace noise and of randomised response have a range of 2ε."""
     from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
     from dpcalc.rows import Route
 
-    return (Route(pure_zcdp.BOUND), Route(bounded_range_zcdp.BOUND, on_request=True))
+    return (Route(pure_zcdp.BOUND), *((Route(bounded_range_zcdp.BOUND, on_request=True),) if range_unknown else ()))
 
 
 def _dp_params(values: Any) -> dict[str, Any]:
@@ -320,7 +325,7 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.rows import Route
 
     if question.asks == "rho":
-        return _pure_zcdp()
+        return _pure_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
     rdp = converted(rdp_composition.BOUND, by_conversion=True) if "parts" in given.values else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
     sums = (Route(composition_basic.BOUND),) if "points" in given.values and question.asks in ("epsilon", "delta") else ()
@@ -343,7 +348,7 @@ def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.rows import Route
 
     if question.asks == "rho":
-        return _pure_zcdp()
+        return _pure_zcdp(False)
     often = question.unknown is not None or uses(given.values) > 1
     if question.asks == "rdp":
         return (Route(outcomes.RDP),) if often else (Route(outcomes.PROFILE), Route(outcomes.RDP))
@@ -375,10 +380,11 @@ def outcome_params(values: Any) -> dict[str, Any]:
             raise DpcalcError("out-of-range", f"the probabilities add up to {fsum(vector):g}, not 1", name)
     steps = uses(values)
     described = ({"kind": "outcomes", "p": p, "q": r, "count": 1},)
-    return {"p": p, "q": r, "steps": steps, "described": described, "precision": values.get("precision"), **_finite_parts(p, r, steps)}
+    parts = _finite_parts(p, r, steps, bool(values.get("solve")))
+    return {"p": p, "q": r, "steps": steps, "described": described, "precision": values.get("precision"), **parts}
 
 
-def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int) -> dict[str, Any]:
+def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved: bool) -> dict[str, Any]:
     """What several uses of a finite mechanism are composed from: its pure ε, where it has one, and its pair."""
     from dpcalc.bounds.conversions import outcomes
     from dpcalc.errors import OutOfScope
@@ -387,7 +393,7 @@ def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int) -> dic
         sums: dict[str, Any] = {"points": ((outcomes.pure(p, q), 0.0, steps),)}
     except OutOfScope as reason:
         sums = {"no_pure": reason}
-    if steps == 1:
+    if steps == 1 and not solved:
         return sums
     from dpcalc.profiles import pairs
 

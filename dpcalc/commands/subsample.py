@@ -57,7 +57,8 @@ def _with_input(given: Given) -> Given:
         raise DpcalcError("contradictory", "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
     base = given.inputs[0]
     if base.adjacency not in (None, of := neighbours(given)):
-        raise DpcalcError("refused", f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {of} ones",
+        raise DpcalcError("refused", f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {of} ones; "
+                          f"ask for it again with --adjacency {of}, where its command has that option",
                           "--input")
     if isinstance(base, Dp):
         said = {"step_epsilon": base.epsilon, "step_delta": base.delta}
@@ -283,14 +284,13 @@ def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     """What a reader must know; `values` are the parameters with the solution."""
     if "curve" in given.values:
         return ("the base curve is read from the input",)
-    from dpcalc.numbers import human
     from dpcalc.routes import MECHANISMS
     from dpcalc.rows import NOT_SHUFFLED
 
     notes = noise_multiplier.notes(given, values) or (MECHANISMS[given["mechanism"]].noise,)
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None:
         norm, of = ("twice the clipping norm", "2σ/s") if _replaces(values) else ("the clipping norm", "σ/s")
-        multiplier = human(noise_multiplier.companion(values, of_sum=True)[noise_multiplier.NAME], upward=False)
+        multiplier = f"{noise_multiplier.companion(values, of_sum=True)[noise_multiplier.NAME]:.6g}"
         notes += (f"DP-SGD: σ is the noise on the sum of clipped gradients, s {norm}, and the noise multiplier {of} = {multiplier}",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
         notes += ("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed",)

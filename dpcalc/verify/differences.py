@@ -142,7 +142,7 @@ def _of_bounds(found: Mapping[Any, Mapping[str, Any]] | NotComputed, record: Rec
     """What is not proven of the numbers of bounds; whether these are all; and what is proven by other choices than are made here."""
     bounds = {f"bounds[{k}]": (bound, {name for place, name in proven if place == k}) for k, bound in enumerate(record["bounds"])}
     if isinstance(found, NotComputed):
-        yield _open("bounds", f"it is not known whether these are all: {found.why}")
+        yield _open("bounds", f"it is not known whether these are all: {found.why}", found.matters)
         for path, (bound, sure) in bounds.items():
             yield _open(f"{path}.witness", found.why)
             yield from (_open(f"{path}.{name}", found.why, True) for name, x in bound.items() if is_number(x) and name not in sure)

@@ -11,7 +11,7 @@ from dpcalc.orders import own_params
 from dpcalc.rows import Row
 from dpcalc.verify import links, long_sums, lower
 from dpcalc.verify.context import Formula, once
-from dpcalc.verify.unchecked import Unchecked
+from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
 def own_of(row: Row) -> dict[str, Any]:
@@ -159,6 +159,8 @@ def pure(row: Row) -> Formula:
         return lambda mp: _pure_stream(mp, **{k: p[k] for k in _STREAM})
     if "level" in p:
         return lambda mp: steps * _pure_step(mp, row.route.bound.name, p)
+    if any(delta > 0 for _, delta, _ in p.get("points", ())) or p.get("step_delta", 0.0) > 0:
+        raise OtherQuestion("a release that is composed has a positive δ: no ε holds at δ = 0")
     if "points" in row.route.bound.params:
         return lambda mp: mp.fsum(count * mp.mpf(epsilon) for epsilon, _, count in p["points"])
     if "step_epsilon" in row.route.bound.params:

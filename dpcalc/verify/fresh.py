@@ -72,7 +72,7 @@ def _asked(record: Record) -> _Asked | NotComputed:
         answer = single(command_of(record), {**record["options"], "format": "json"}, given_inputs(record))
         return _Asked(answer, {key(bound): bound for bound in _printed(answer)["bounds"]})
     except DpcalcError as reason:
-        return NotComputed(f"its question has no answer here ({reason})")
+        return NotComputed(f"its question has no answer here ({reason})", matters=True)
 
 
 def _printed(answer: Answer, explained: bool = False) -> dict[str, Any]:

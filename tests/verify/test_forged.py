@@ -227,3 +227,14 @@ def test_nothing_is_begun_when_time_is_over():
     start = process_time()
     verdict = verify(ask("rdp --sigma 1 --delta 1e-5"), seconds=0.0)
     assert process_time() - start < 5 and not verdict.holds and verdict.unchecked == ("the whole record",)
+
+
+def test_a_release_with_a_positive_delta_is_never_part_of_a_pure_guarantee(cli, tmp_path):
+    for k, epsilon in enumerate((0.7, 1.6)):
+        (tmp_path / str(k)).write_text(json.dumps({"kind": "dp", "epsilon": epsilon, "delta": 0}))
+    record = json.loads(cli("convert", tmp_path / "0", tmp_path / "1", "--delta", "0", "--json").stdout)
+    assert cli("verify", "-", stdin=json.dumps(record)).returncode == 0
+    for k, delta in ((0, 0.5), (1, 1e-5)):
+        changed = json.loads(json.dumps(record))
+        changed["inputs"][k]["delta"] = delta
+        assert cli("verify", "-", stdin=json.dumps(changed)).returncode == 3
