@@ -13,8 +13,6 @@ RUN = "--lipschitz 10 --diameter 1 --learning-rate .1 --smoothness .5 --n 1e4 --
     f"shuffle-pnsgd --noise laplace {RUN} --c2 2 --delta 1e-4 --solve c1",
     f"shuffle-pnsgd --noise gaussian {RUN} --c2 2 --delta 1e-3 --solve c1",
     f"shuffle-pnsgd {RUN} --index 9 --delta 1e-4 --solve sigma",
-    "online-noise --lipschitz 10 --diameter 1 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 100 --n 1e4 --epsilon 1 --delta 1e-30 "
-    "--bound online-contraction --solve learning-rate",
 ])
 def test_what_is_said_beside_a_solution_is_at_the_budget(line, cli):
     """As the same question asks it back, with the solution in place."""

@@ -105,7 +105,7 @@ EVERY = [  # every value meets the budget
 def test_no_solution_where_every_value_meets_the_budget(line, says):
     done = call(line.split())
     assert (done.returncode, done.stdout) == (3, "")
-    assert f"--solve: every value of {says}" in done.stderr and "meets the budget by " in done.stderr and done.stderr.count("\n") == 1
+    assert f"--solve: every {says}" in done.stderr and "meets the budget (by " in done.stderr and done.stderr.count("\n") == 1
     error = json.loads(call([*line.split(), "--json"]).stderr)["error"]
     assert error["code"] == "no-solution" and error["option"] == "--solve"
 
