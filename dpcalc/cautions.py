@@ -65,5 +65,5 @@ def found_members(epsilon: float, delta: float) -> str:
     missed = max(0.0, 1 - delta - FALSE_POSITIVES - 2e-16) * exp(-min(epsilon, 1e4)) * (1 - 1e-12)
     if missed < _LEAST_TOLD:
         return "all" if 1 - delta - FALSE_POSITIVES <= 0 else f"all but a share below {_LEAST_TOLD:g}"
-    told = human(missed, 2, upward=False)
-    return f"all but a share of {told}" if missed < _MOST_NINES else f"up to {(100 - 100 * Decimal(told)).normalize():f} %"
+    share = human(missed, 2, upward=False)
+    return f"all but a share of {share}" if missed < _MOST_NINES else f"up to {(100 - 100 * Decimal(share)).normalize():f} %"

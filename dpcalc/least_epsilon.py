@@ -46,5 +46,5 @@ def no_epsilon(name: str, best: float, rtol: float, what: str = "the best reacha
     """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below, computed to rtol·max(1, |log δ|)."""
     least = min(best, 0.0)
     delta = exp_or_zero(least)
-    told = human_claimed(delta, rtol * max(1.0, -least) + _DOUBLES) if delta > _TINY else human_probability(delta, least)
-    return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {told}", "--delta")
+    text = human_claimed(delta, rtol * max(1.0, -least) + _DOUBLES) if delta > _TINY else human_probability(delta, least)
+    return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {text}", "--delta")

@@ -37,5 +37,5 @@ def _reached(route: Route, question: Question, forward: Callable[[float], Row], 
         best = forward(at).result[question.asks]
     except (DpcalcError, OverflowError):
         return inf, f"even {there} gives no finite {question.asks}"
-    told = human_claimed(best, max(theorem.rtol for theorem in route.theorems) + _DOUBLES)
-    return best, f"the best reachable is {question.asks} = {told} (at {there})"
+    text = human_claimed(best, max(theorem.rtol for theorem in route.theorems) + _DOUBLES)
+    return best, f"the best reachable is {question.asks} = {text} (at {there})"

@@ -41,9 +41,9 @@ def expected(record: Record, again: Answer, budget: Budget) -> Expected:
     asked = budget.within(lambda: _asked(record), NotComputed)
     notes: tuple[str, ...] | NotComputed = asked if isinstance(asked, NotComputed) else asked.answer.notes
     if "certified" in record:
-        told = budget.within(lambda: _certified(again), NotComputed)
-        found["certified"] = told if isinstance(told, NotComputed) else _plain(told.certified)
-        notes = told if isinstance(told, NotComputed) else notes if isinstance(notes, NotComputed) else (*notes, told.notes[-1])
+        ends = budget.within(lambda: _certified(again), NotComputed)
+        found["certified"] = ends if isinstance(ends, NotComputed) else _plain(ends.certified)
+        notes = ends if isinstance(ends, NotComputed) else notes if isinstance(notes, NotComputed) else (*notes, ends.notes[-1])
     if digits := _digits(record):
         shown = asked if isinstance(asked, NotComputed) else budget.within(lambda: _with_digits(asked, record, digits), NotComputed)
         for bound in found["bounds"]:

@@ -59,8 +59,8 @@ class Verdict(NamedTuple):
 def verify(record: Record, seconds: float = SECONDS) -> Verdict:
     """Check a record within so many seconds of the processor. Raises DpcalcError where it is no result that can be asked again."""
     if is_error(record):
-        told = f"{record['error']['message']}".replace("\n", " ")
-        return Verdict((), (), (Finding("no answer", "", f"the record is an error: {told}"),), "no answer")
+        message = f"{record['error']['message']}".replace("\n", " ")
+        return Verdict((), (), (Finding("no answer", "", f"the record is an error: {message}"),), "no answer")
     budget = Budget(seconds)
     late: Callable[[str], Answer | str] = str
     try:
