@@ -22,10 +22,10 @@ ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the comman
 RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)  # rows of a verified record
 
 _FAR_ABOVE = 2.0  # times the budget
-# Of these any positive number makes sense: the loss depends on a ratio with them.
+# Parameters for which any positive number makes sense, since the privacy loss depends on a ratio with them.
 _SIZES = frozenset({"sigma", "noise_multiplier", "scale", "sensitivity", "mu", "rho"})
 _DOUBLES = (2.2250738585072014e-308, 1.7976931348623157e308)  # every normal positive double
-_NEXT_TO_END = 1e-4  # relative: as near to the end of a range a solution may stop that is the end itself
+_NEXT_TO_END = 1e-4  # relative: a search may stop this far before the end of its range and mean the end
 
 
 def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,
@@ -72,7 +72,7 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
 
 
 def _refuse_unread(found: list[Row], given: Params, question: Question) -> None:
-    """An option that no bound reads which answers would be without effect, and is refused."""
+    """Refuses an option that none of the bounds which answer reads: it would have no effect."""
     for option, reads, otherwise in _READ_BY:
         if given.get(option) is not None and not any(reads(row.route, question) for row in found):
             answering = ", ".join(dict.fromkeys(row.route.label for row in found))

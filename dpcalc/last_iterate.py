@@ -246,8 +246,10 @@ def told_log(result: Mapping[str, float]) -> float:
 
 def beside_worst(params: Params, worst: float, log_delta: float, epsilon: float, head: Row,
                  question: Question) -> tuple[dict[str, float], OneRecord]:
-    """The worst index with its δ at ε (of a solution, the budget's), and where ε is asked for its ε, as companions and in words: not below
-    that of the record asked about, told more roughly at times. An ε that was not given but found is told to a few digits."""
+    """The worst index with its δ at ε (of a solution, the budget's), and where ε is asked for its ε, as companions and in words.
+
+    It is never below that of the record asked about, and may be rounded up more coarsely. An ε that was computed is printed with a few
+    digits."""
     from dpcalc.evaluate import delta_result
 
     result, own = delta_result(min(0.0, log_delta), epsilon), head.result

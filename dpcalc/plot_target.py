@@ -50,9 +50,9 @@ class Target(NamedTuple):
 
 
 def _write_whole(path: str, content: bytes) -> None:
-    """Writes a file in whole or not at all: beside it, then under its name. Raises OSError, and the old file is as it was."""
+    """Writes a temporary file in the same folder and renames it, so that a failure leaves the old file as it is. Raises OSError."""
     folder, old = os.path.dirname(path), os.path.exists(path)
-    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):  # a pipe or a device; or no file can be beside it
+    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):  # a pipe or a device, or a folder that takes no new file
         with open(path, "wb") as file:
             file.write(content)
         return

@@ -99,8 +99,10 @@ def _nothing(run: Run, found: Found) -> Exception:
 
 
 def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: Asked) -> tuple[Row, dict[str, float]]:
-    """The solution as it is given back, and TV there by the bound that allows it. A noise multiplier makes a σ of its own, by a rounding
-    more than the one that was found, and a composition computed anew may be above the budget by its rounding: then a little more noise."""
+    """The solution, moved so that it meets the budget when it is given back, and TV there by the bound of the headline.
+
+    Converting a noise multiplier to σ rounds once more, and so does composing again: where that leads above the budget by a rounding error,
+    the solution gets a little more noise."""
     from dpcalc.comparing import guarantees
     from dpcalc.question import Question as Plain
     from dpcalc.training_run import describe

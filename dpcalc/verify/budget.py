@@ -1,4 +1,4 @@
-"""How long a record may take: what is still computed when its time is over is broken off, and said so."""
+"""The processor time that one record may take. A computation that is still running when it is used up is interrupted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class OutOfTime(BaseException):
-    """Not an Exception: nothing on the way may take it for a failure of its own."""
+    """The time is over. It derives from BaseException, so that no `except Exception` on the way catches it."""
 
 
 class _State:

@@ -22,4 +22,4 @@ class NotComputed(NamedTuple):
     """In place of a value of a record that is not known here."""
 
     why: str
-    matters: bool = False  # then nothing beside it is verified
+    matters: bool = False  # whether the record cannot be verified without it

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dpcalc.profiles.pair import Pair
 
 
-_ULPS = 1e-15  # relative: some roundings of what is added up
+_ULPS = 1e-15  # relative: more than the rounding errors of the few terms that are added
 
 
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
