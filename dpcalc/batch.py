@@ -165,6 +165,8 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], swit
         raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     if raw.get("plot"):
         raise DpcalcError("contradictory", "--batch prints lines; a sweep is drawn", "--plot")
+    if switches["all"]:
+        raise DpcalcError("unneeded", "every line of --batch holds every row already", "--all")
     if switches["explain"]:
         raise DpcalcError("unneeded", "every line of --batch names source, assumptions and errata already", "--explain")
     reading = (o.quantity.option for o in command.all_options() if o.quantity.source(raw.get(o.name)) == "-")

@@ -115,6 +115,7 @@ def switches() -> list[RawOption]:
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
         _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
         _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install python-flint)"),
+        _switch("all", ["--all"], "show every row in a table, not only the best of each theorem (JSON and CSV always hold every row)"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 

@@ -141,7 +141,7 @@ def _by_bound(points: Points, across: str) -> list[_Line]:
     over the sweep, that is another line; what says something else than is asked has none."""
     answers = [p.answer for p in points if p.answer]
     heads = [_key(a.headline) for a in answers]
-    found = dict.fromkeys(_key(row) for a in answers for row in a.rows if a.asked in row.result)
+    found = dict.fromkeys(_key(row) for a in answers for row in a.for_people.rows if a.asked in row.result)
     keys = sorted(found, key=lambda key: (key[1] != "proven", -heads.count(key)))
     return [_line(key[0], key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in points]) for key in keys]
 

@@ -94,10 +94,10 @@ def shown(answer: Answer, name: str, row: Row) -> str:
     if name not in row.result:
         other = answer.question.asks if answer.question.asks in row.result else "rdp"
         return f"{_SYMBOLS[other]} = {shown(answer, other, row)}"
-    if name == "delta":
-        return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
     unknown = answer.question.unknown
-    down = unknown is not None and name == unknown.name and unknown.safer < 0
+    down = row.route.bound.status == "lower" or (unknown is not None and name == unknown.name and unknown.safer < 0)
+    if name == "delta" and not down:
+        return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
     return human(row.result[name], upward=not down)
 
 
@@ -157,18 +157,22 @@ def columns(answer: Answer) -> Cells:
 
         return compared(answer)
     from dpcalc.digits import shown as digits_of
+    from dpcalc.theorem import short_source
 
+    answer = answer.for_people
     asked = answer.asked
+    with_status = any(row.route.bound.status != "proven" for row in answer.rows)
     with_order = any("alpha" in row.witness for row in answer.rows)
     with_digits = any(row.digits for row in answer.rows)
-    header = ("bound", "status", _SYMBOLS[asked], *(("order α",) if with_order else ()),
+    header = ("bound", *(("status",) if with_status else ()), _SYMBOLS[asked], *(("order α",) if with_order else ()),
               *(("published formula",) if with_digits else ()), "source")
     rows = []
     for row in answer.rows:
         alpha = row.witness.get("alpha")
         order = ((human(alpha, 4) if alpha else "",) if with_order else ())
         digits = ((digits_of(row),) if with_digits else ())
-        rows.append((row_label(row), row.route.bound.status, shown(answer, asked, row), *order, *digits, row.route.bound.source))
+        status = (row.route.bound.status,) if with_status else ()
+        rows.append((row_label(row), *status, shown(answer, asked, row), *order, *digits, short_source(row.route.named.source)))
     return header, rows
 
 
@@ -189,7 +193,8 @@ _LEFT = _WORDS | {"bound", "status", "neighbours"}
 
 
 def as_table(answer: Answer, explain: bool) -> str:
-    """The headline, the table, and what it assumes; plain text, fitted to the terminal only when there is one."""
+    """The headline, the table, and what it assumes; plain text, fitted to the width."""
+    answer = answer.for_people
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
     notes = [note for note in answer.all_notes if not in_headline(answer, note)]
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in notes)]
@@ -223,7 +228,7 @@ def explanation(answer: Answer) -> list[str]:
     """Statement, assumptions, source and errata of every theorem used, once each."""
     from dpcalc.theorem import lines
 
-    theorems = {t.name: t for row in answer.rows for t in row.route.theorems}
+    theorems = {t.name: t for row in answer.for_people.rows for t in row.route.theorems}
     return [line for t in theorems.values() for line in ("", *lines(t))]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from dpcalc.catalogue import Entry, answers, entries, record
 from dpcalc.help import shell_lines
 from dpcalc.tables import Cells, delimited, latex, markdown, paragraph, text, width
-from dpcalc.theorem import lines
+from dpcalc.theorem import lines, short_source
 
 Entries = Sequence[Entry]
 
@@ -17,14 +17,14 @@ Entries = Sequence[Entry]
 def columns(found: Entries) -> Cells:
     """For people: what to choose by."""
     header = ("bound", "status", "answers", "commands", "source")
-    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source) for e in found]
+    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), short_source(e.bound.source)) for e in found]
 
 
 def cells(found: Entries) -> Cells:
-    """For programs and documents: the accuracy too."""
+    """For programs and documents: the accuracy and the whole source too."""
     header = ("bound", "status", "answers", "commands", "rtol", "source")
-    return header, [(name, status, gives, commands, f"{e.bound.rtol:g}", source)
-                    for e, (name, status, gives, commands, source) in zip(found, columns(found)[1], strict=True)]
+    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), f"{e.bound.rtol:g}", e.bound.source)
+                    for e in found]
 
 
 def as_table(found: Entries) -> str:

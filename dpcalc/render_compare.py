@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dpcalc.help import shell_lines
 from dpcalc.numbers import human
 from dpcalc.render import row_label, shown, symbol
 from dpcalc.rows import Answer
-from dpcalc.tables import Cells
+from dpcalc.tables import Cells, width
 
 
 def columns(answer: Answer) -> Cells:
     """Header and rows, numbers rounded for people."""
     from dpcalc.digits import shown as digits_of
 
+    answer = answer.for_people
     asked = answer.asked
     tv, digits = "tv" in answer.headline.result and not answer.question.unknown, any(row.digits for row in answer.rows)
     header = ("bound", "neighbours", symbol(asked), *(("TV",) if tv else ()), *(("published formula",) if digits else ()), "assumes")
@@ -24,7 +26,9 @@ def below(answer: Answer) -> list[str]:
     """What each row is computed by, what other assumptions would give, and why other bounds do not apply."""
     assert answer.more is not None
     more, asked = answer.more(), answer.asked
-    lines = ["", "Each row by itself:", *(f"  {row_label(row)}: {row.said['command']}" for row in answer.rows)]
+    lines = ["", "Each row by itself:"]
+    for row in answer.rows:
+        lines += [f"  {row_label(row)}:", *(f"    {part}" for part in shell_lines(row.said["command"], width() - 4))]
     if more["what_if"]:
         lines += ["", f"What more assumptions would give, instead of {symbol(asked)} = {shown(answer, asked, answer.headline)}:"]
         lines += [f"  {symbol(asked)} = {human(w[asked])} ({w['bound']}) if {w['assumption']}" for w in more["what_if"]]

@@ -48,7 +48,7 @@ def _wide(points: Points) -> Cells:
     if any(p.answer.table for p in points if p.answer):
         return _tables(points, lambda answer: answer.table)
     answers = [p.answer for p in points if p.answer]
-    labels = list(dict.fromkeys(_label(row) for answer in answers for row in answer.rows))
+    labels = list(dict.fromkeys(_label(row) for answer in answers for row in answer.for_people.rows))
     limits = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
     told = {"delta_limit"} if limits else set[str]()
     beside = [name for name in _BESIDE if name not in told and any(name in answer.extra for answer in answers)]

@@ -87,14 +87,15 @@ class Result:
         """The same text as --json."""
         return self.text("json")
 
-    def text(self, format: str = "table", explain: bool = False) -> str:
-        """The same text as --format prints: table, json, jsonl, csv, tsv, markdown, latex; with `explain`, the theorems too."""
+    def text(self, format: str = "table", explain: bool = False, every_row: bool = False) -> str:
+        """The same text as --format prints: table, json, jsonl, csv, tsv, markdown, latex. With `explain` the theorems too; with
+        `every_row` all rows of a table, as --all shows."""
         from dpcalc.errors import DpcalcError
         from dpcalc.render import FORMATS
 
         if format not in FORMATS:
             raise DpcalcError("unknown-value", f"{format!r} is not one of {', '.join(FORMATS)}", "--format")
-        return FORMATS[format](self._answer, explain)
+        return FORMATS[format](self._answer._replace(every_row=every_row or self._answer.every_row), explain)
 
     @cached_property
     def _record(self) -> Mapping[str, Any]:

@@ -27,8 +27,13 @@ class Route(NamedTuple):
     guide: tuple[Bound, Bound] | None = None  # an RDP bound and a conversion that are never sharper: where a search starts
 
     @property
+    def named(self) -> Bound:
+        """The theorem that names the row."""
+        return self.conversion if self.by_conversion and self.conversion else self.bound
+
+    @property
     def label(self) -> str:
-        return self.conversion.name if self.by_conversion and self.conversion else self.bound.name
+        return self.named.name
 
     @property
     def theorems(self) -> tuple[Bound, ...]:
@@ -86,6 +91,7 @@ class Answer(NamedTuple):
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
     scope: str = ""  # what else the headline says: for one step
     certified: Mapping[str, float] | None = None  # bits, and ends of what the theorem gives for the headline
+    every_row: bool = False  # whether people are shown all rows, not the best of each theorem
 
     @property
     def headline(self) -> Row:
@@ -103,6 +109,16 @@ class Answer(NamedTuple):
         if head is None or head.bound.status == "proven":
             return self.guarantee
         return {**self.guarantee, "status": head.bound.status, "bound": head.label}
+
+    @property
+    def for_people(self) -> Answer:
+        """The answer with the rows that a table shows: all of them, or the best of each theorem (rows are in order)."""
+        if self.every_row:
+            return self
+        best: dict[Any, Row] = {}
+        for row in self.rows:
+            best.setdefault((row.route.bound.name, row.said.get("adjacency")), row)
+        return self._replace(rows=tuple(best.values()))
 
     @property
     def all_notes(self) -> tuple[str, ...]:

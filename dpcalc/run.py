@@ -22,7 +22,7 @@ class Printed(NamedTuple):
     code: int = 0
 
 
-_SWITCHES = ("json", "quiet", "explain", "certify")
+_SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 
 def _answered(command: Command, given: Given) -> Answer:
@@ -71,12 +71,13 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         raw["format"] = "json"
     if switches["quiet"] and raw.get("format"):
         raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
+    where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
+    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv")):
+        raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row", "--all")
     if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
-        where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
         raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
     if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv")):
-        where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
     inputs: tuple[Any, ...] = ()
     if sources:
@@ -93,7 +94,7 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
     from dpcalc.progress import waiting
 
     with waiting(f"dpcalc {command.name}"):
-        answer = single(command, raw, inputs, switches["certify"])
+        answer = single(command, raw, inputs, switches["certify"], switches["all"])
     # A table's headline says itself what holds for one record only.
     has_headline = raw.get("format") in (None, "table") and not switches["quiet"] and not target
     _warn(answer._replace(only=None) if has_headline else answer)
@@ -120,8 +121,9 @@ def quiet_beside(option: str) -> DpcalcError:
     return DpcalcError("contradictory", f"prints the number alone; drop {option} or --quiet", "--quiet")
 
 
-def single(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False) -> Answer:
-    """The answer to one question, from options as they were given. Raises DpcalcError."""
+def single(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certify: bool = False, every_row: bool = False) -> Answer:
+    """The answer to one question, from options as they were given; a table of it has every row where bounds are named. Raises
+    DpcalcError."""
     from dpcalc.params import validate
 
     given = validate(command, raw, inputs)
@@ -134,7 +136,7 @@ def single(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], certi
         from dpcalc.digits import with_digits
 
         answer = with_digits(answer, given["digits"])
-    return answer
+    return answer._replace(every_row=every_row or given.has("bound"))
 
 
 _HOW_PRINTED = ("format", "digits", "input", "run")
@@ -168,7 +170,7 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     with waiting(f"dpcalc {command.name}"):
         for at in points(swept):
             try:
-                found.append(Point(at, single(command, {**raw, **at}, inputs, switches["certify"])))
+                found.append(Point(at, single(command, {**raw, **at}, inputs, switches["certify"], switches["all"])))
             except DpcalcError as error:
                 found.append(Point(at, error=error))
     failed = [p.error for p in found if p.error]

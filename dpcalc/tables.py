@@ -41,15 +41,15 @@ def latex(table: Cells) -> str:
                       *(line(r) for r in body), r"\hline", r"\end{tabular}"])
 
 
-NO_LIMIT = 10_000  # columns
+PIPE_WIDTH = 100  # columns, where there is no terminal: what an editor or a web page shows without scrolling
+LEAST_WIDTH = 40  # columns: below it a line cannot hold a number with its name
 
 
 def width() -> int:
-    """Columns of the terminal; where there is none, nothing is cut or wrapped."""
+    """Columns for tables and sentences: COLUMNS where it is set, else the terminal's, else PIPE_WIDTH."""
     import shutil
-    import sys
 
-    return max(shutil.get_terminal_size().columns, 40) if sys.stdout.isatty() else NO_LIMIT
+    return max(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, LEAST_WIDTH)
 
 
 def _holds_lines() -> bool:
@@ -67,7 +67,7 @@ _GAP, LEAST_WORDS = 3, 30  # columns between two columns; for a sentence, at lea
 
 
 def text(table: Cells, left: frozenset[str], words: frozenset[str]) -> str:
-    """Aligned columns, those in `left` to the left. On a terminal that is too narrow, the columns in `words` are wrapped, then the
+    """Aligned columns, those in `left` to the left. Where the width is too small, the columns in `words` are wrapped, then the
     headers, and at last every line becomes a block of `name: value` lines: a number or a name is never cut, wrapped or left out."""
     header, body = table
     for names in (header, _wrapped_names(table)):
@@ -118,7 +118,7 @@ def _drawn(table: Cells, left: Sequence[bool], words: Sequence[bool]) -> str:
 
 
 def paragraph(lines: Sequence[str], indent: str = "") -> str:
-    """Lines of words, wrapped to the terminal where there is one; continued with their own indent and `indent`."""
+    """Lines of words, wrapped to the width; continued with their own indent and `indent`."""
     columns = width()
     return "\n".join(part for line in lines for part in (_wrapped(line, columns, indent) or [""]))
 
@@ -126,10 +126,8 @@ def paragraph(lines: Sequence[str], indent: str = "") -> str:
 def _wrapped(line: str, width: int, indent: str) -> list[str]:
     import textwrap
 
-    if width == NO_LIMIT:
-        return [line]
     own = line[: len(line) - len(line.lstrip(" "))]
-    return textwrap.wrap(line, width, subsequent_indent=own + indent if indent else "", break_on_hyphens=False,
+    return textwrap.wrap(line, width, subsequent_indent=own + indent, break_on_hyphens=False,
                          break_long_words=False)
 
 

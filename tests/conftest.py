@@ -13,6 +13,7 @@ import pytest
 from calling import call
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
+os.environ["COLUMNS"] = "500"  # so that the sentences of a table stand on one line each; tests of widths set their own
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:  # as in a job in the background; commands that are interrupted would inherit that
         signal.signal(number, handler)

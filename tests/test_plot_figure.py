@@ -69,7 +69,7 @@ def test_svg_is_text_and_the_same_every_time():
     text = drawn(plot, "svg").decode()
     assert drawn(plot, "svg").decode() == text
     assert "<title>ε at δ = 1e-05: rdp, gaussian</title>" in text and "<dc:date>" not in text
-    for words in ("gaussian-rdp (rdp-improved)", "noise σ [units of the sensitivity]", "ε at δ = 1e-05"):
+    for words in ("gaussian-rdp (rdp-optimal)", "noise σ [units of the sensitivity]", "ε at δ = 1e-05"):
         assert re.search(rf"<text[^>]*>\s*{re.escape(words)}\s*</text>", text)
 
 

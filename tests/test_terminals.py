@@ -1,5 +1,7 @@
 """A terminal is kept to, and holds every digit, name and theorem that a pipe holds."""
 
+import re
+
 import pytest
 from calling import call
 from conftest import SCRIPT
@@ -19,18 +21,47 @@ def pipe(line):
 
 
 def test_a_narrow_terminal_keeps_the_numbers():
-    text = terminal("rdp --sigma 1 --delta 1e-5", 60)
+    text = terminal("rdp --sigma 1 --delta 1e-5", 45)
     assert "4.37718" in text and "4.72839" in text
-    assert "gaussian-exact: Balle & Wang 2018, Theorem 8," in text  # below the table, where beside it there is no room
+    assert "gaussian-exact: Balle & Wang 2018, Thm 8" in text  # below the table, where beside it there is no room
 
 
 def test_sixty_columns_and_a_pipe_hold_all_digits():
     line = "convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15"
-    digits = [row.split()[2] for row in pipe(line).splitlines()[4:7]]
+    digits = [row.split()[1] for row in pipe(line).splitlines()[4:7]]
     assert digits == ["0.0253927", "0.741845", "1"] and set(digits) <= set(terminal(line, 60).split())
-    assert max(map(len, pipe(line).splitlines())) > 60 and "…" not in pipe(line)  # a pipe is as wide as the text
     swept = terminal("rdp --sigma 1,2 --delta 1e-5", 60)
     assert all(x in swept for x in ("4.37718", "4.72839", "1.9931"))
+
+
+RUN = "burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 --delta 1e-5"
+
+
+@pytest.mark.parametrize("columns", [None, 60, 80, 100, 200])
+@pytest.mark.parametrize("line", [
+    RUN, f"{RUN} --all --explain", "rdp --sigma 1 --delta 1e-5", "bounds", "explain gaussian-exact",
+    "compare --n 60000 --batches shuffled --batch-size 100 --epochs 1 --noise-multiplier 3 --clipping-norm 1 --learning-rate .1 --delta 1e-5"])
+def test_a_pipe_is_as_wide_as_COLUMNS_says_or_100(line, columns, monkeypatch):
+    monkeypatch.delenv("COLUMNS")
+    if columns:
+        monkeypatch.setenv("COLUMNS", str(columns))
+    text = pipe(line)
+    assert max(map(len, text.splitlines())) <= (columns or 100) and "…" not in text.replace(",…", "")
+    if columns == 200 and line != "rdp --sigma 1 --delta 1e-5":
+        assert max(map(len, text.splitlines())) > 100
+
+
+def test_commands_below_a_comparison_can_be_pasted(monkeypatch):
+    """A command that is broken over lines is the same command."""
+    line = ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e5 --sigma .1 --lipschitz 1 --loss convex --smoothness 1 "
+            "--learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5")
+    monkeypatch.setenv("COLUMNS", "60")
+    text = pipe(line)
+    start = text.index("dpcalc burn-in")
+    command = re.match(r"(?:.*\\\n)*.*", text[start:]).group(0)
+    assert command.count("\n") >= 3
+    value = re.search(r"^bound: burn-in-profile\nneighbours: replace-one\nε: (\S+)", text, re.M).group(1)
+    assert call(re.sub(r"\\\n *", "", command).split()[1:]).stdout.startswith(f"ε = {value} at")
 
 
 @pytest.mark.parametrize("line, columns, names", [
