@@ -1,4 +1,7 @@
-"""Fills the README's generated parts: outputs of its commands, the table of bounds, the errata."""
+"""Fills in what is generated in README.md and docs/: the outputs of commands, and the tables of bounds, errata and accuracy.
+
+`python tests/generate_docs.py [PAGE…]` writes the pages (all of them when none is named), and the pictures that do not exist yet.
+"""
 
 import os
 import re
@@ -6,73 +9,113 @@ import shlex
 import shutil
 import subprocess
 import sys
-from math import isclose
+import tempfile
+from contextlib import chdir
 from pathlib import Path
 
 import accuracy
 from calling import call
 
-from dpcalc.bounds import all_bounds
+from dpcalc.bounds import ROOMS, all_bounds
 from dpcalc.catalogue import entries
 from dpcalc.render_catalogue import cells
 from dpcalc.tables import markdown
 
-README = Path(__file__).parents[1] / "README.md"
-_LONG = re.compile(r"\d+\.\d{12,}(?:e[-+]?\d+)?")  # numbers in full: their last digits depend on the processor's vector instructions
-_ALIKE = 1e-9  # relative
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+WIDTH = 80  # columns of the terminal that the outputs are printed for
+SHOWN_DIGITS = 7  # of a number in full: its last digits depend on the processor, as another one may add in another order
+_DECIMAL = re.compile(r"\d+\.\d+")
+_IN_FULL = range(13, 18)  # significant digits; more are asked for by --digits, and are the same everywhere
 _JQ = re.compile(r"\bjq\b")  # what commands use that pip does not install
 
 
-def printed(command):
-    """What a command line prints into a pipe of 80 columns, in this process where it is dpcalc alone."""
-    os.environ.update(COLUMNS="80", LINES="24")
-    if command.startswith("dpcalc ") and "|" not in command:
-        done = call(shlex.split(command)[1:])
+def commands(block):
+    """The commands of a console block, each as it is written there: with its continuation lines."""
+    found, lines = [], iter(block.split("\n"))
+    for line in lines:
+        if line.startswith("$ "):
+            parts = [line[2:]]
+            while parts[-1].endswith("\\"):
+                parts.append(next(lines))
+            found.append("\n".join(parts))
+    return found
+
+
+def printed(command, directory):
+    """What a command prints into a pipe, in this process where it is dpcalc alone."""
+    line = re.sub(r" *\\\n *", " ", command)
+    if line.startswith("dpcalc ") and not re.search(r"[|;&<>$]", line):
+        with chdir(directory):
+            done = call(shlex.split(line)[1:])
     else:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, env={**os.environ, "PATH": path})
-    assert done.returncode == 0, done.stderr
-    return done.stdout.rstrip("\n")
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, cwd=directory,
+                              env={**os.environ, "PATH": path})
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+    return rounded(done.stdout.rstrip("\n"))
 
 
-def settled(old, new):
-    """The new lines, but an old one where only the last digits of its numbers differ."""
-    old, new = old.split("\n"), new.split("\n")
-    return "\n".join(a if alike(a, b) else b for a, b in zip(old, new, strict=True)) if len(old) == len(new) else "\n".join(new)
+def rounded(text):
+    """A text with its numbers in full cut to a few digits and an ellipsis."""
+    return _DECIMAL.sub(lambda found: _cut(found.group(0)), text)
 
 
-def alike(a, b):
-    """Whether two lines are the same but for the last digits of numbers in full."""
-    pairs = list(zip(_LONG.findall(a), _LONG.findall(b), strict=False))
-    return _LONG.split(a) == _LONG.split(b) and all(isclose(float(x), float(y), rel_tol=_ALIKE) for x, y in pairs)
+def _cut(number):
+    significant = [k for k, c in enumerate(number) if c.isdigit() and number[: k + 1].strip("0.")]
+    if len(significant) not in _IN_FULL:
+        return number
+    return number[: max(significant[SHOWN_DIGITS - 1] + 1, number.index(".") + 2)] + "…"
 
 
-def console(block):
-    """Each `$ command` of a block with what it prints now."""
-    commands = re.findall(r"^\$ (.*)$", block.group(1), re.M)
-    if any(map(_JQ.search, commands)) and not shutil.which("jq") and not os.environ.get("CI"):
+def console(block, directory):
+    """Each command of a block with what it prints now."""
+    found = commands(block.group(1))
+    if any(map(_JQ.search, found)) and not shutil.which("jq") and not os.environ.get("CI"):
         return block.group(0)  # as it was: tests/conftest.py skips like that
-    now = "\n".join(f"$ {command}\n{printed(command)}" for command in commands)
-    return f"```console\n{settled(block.group(1), now)}\n```"
+    now = "\n".join(f"$ {command}\n{printed(command, directory)}".rstrip("\n") for command in found)
+    return f"```console\n{now}\n```"
+
+
+_ROOM_TITLES = {"mechanisms": "Mechanisms", "conversions": "Conversions and composition", "sampling": "Subsampling",
+                "pnsgd": "Last iterate: shuffled or ordered records", "online": "Last iterate: a stream with decaying noise",
+                "noisy_sgd": "Last iterate: fresh random batches", "noise_feedback": "Noise feedback", "total_variation": "Total variation"}
 
 
 def bounds():
-    """The catalogue, as `dpcalc bounds --format markdown` prints it."""
-    header, rows = cells(list(entries().values()))
-    return markdown((header, [(f"`{name}`", *rest) for name, *rest in rows]))
+    """The catalogue of `dpcalc bounds`, a table for each family."""
+    parts = []
+    for room in ROOMS:
+        names = {b.name for b in __import__(f"dpcalc.bounds.{room}", fromlist=["BOUNDS"]).BOUNDS}
+        header, rows = cells([e for name, e in entries().items() if name in names])
+        parts += [f"## {_ROOM_TITLES[room]}", markdown((header, [(f"`{name}`", *rest) for name, *rest in rows]))]
+    return "\n\n".join(parts)
 
 
 def errata():
     return "\n".join(f"- `{b.name}`: {text}" for b in all_bounds().values() for text in b.errata)
 
 
-def generated(text):
-    text = re.sub(r"```console\n(.*?)\n```", console, text, flags=re.S)
+def generated(text, directory):
+    """A page with its generated parts as they are now; commands run in the directory."""
+    text = re.sub(r"```console\n(.*?)\n```", lambda block: console(block, directory), text, flags=re.S)
     for name, make in (("bounds", bounds), ("accuracy", accuracy.table), ("errata", errata)):
-        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, make=make: m.group(1) + make() + "\n" + m.group(2),
+        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, make=make: f"{m.group(1)}\n{make()}\n\n{m.group(2)}",
                       text, flags=re.S)
     return text
 
 
+def main(names):
+    os.environ.update(COLUMNS=str(WIDTH), LINES="24")
+    for page in [p for p in PAGES if not names or p.stem in names or p.name in names]:
+        with tempfile.TemporaryDirectory() as directory:
+            (Path(directory) / "figures").mkdir()
+            page.write_text(generated(page.read_text(encoding="utf-8"), directory), encoding="utf-8")
+            for picture in (Path(directory) / "figures").iterdir():
+                if not (DOCS / "figures" / picture.name).exists():
+                    shutil.copy(picture, DOCS / "figures" / picture.name)
+
+
 if __name__ == "__main__":
-    README.write_text(generated(README.read_text(encoding="utf-8")), encoding="utf-8")
+    main(sys.argv[1:])

@@ -1,53 +1,159 @@
-"""Every command in the README runs, and its output there is what it prints."""
+"""README and docs/: every command runs and prints what is shown there; links lead somewhere; pages are short and say for whom they are."""
 
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 
 import pytest
+from calling import call
 from conftest import ROOT
-from generate_readme import README, alike, generated, settled
+from generate_docs import DOCS, PAGES, WIDTH, commands, generated, rounded
+
+from dpcalc.cli import COMMANDS
+
+README = ROOT / "README.md"
+GENERATED = ("bounds", "errata", "accuracy")
+TEXTS = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in PAGES}
+WRITTEN = {name: text for name, text in TEXTS.items() if not name.endswith(tuple(f"/{page}.md" for page in GENERATED))}
+PROSE = {name: re.sub(r"^```.*?^```", "", text, flags=re.M | re.S) for name, text in TEXTS.items()}
+each_page = pytest.mark.parametrize("name", TEXTS)
 
 
-def test_readme_is_current(monkeypatch):
-    for name in ("COLUMNS", "LINES"):
-        monkeypatch.setenv(name, "80")  # restored at the end
-    text = README.read_text(encoding="utf-8")
-    assert generated(text) == text, "run python tests/generate_readme.py"
+@each_page
+def test_a_page_is_current(name, monkeypatch, tmp_path):
+    """Every command in a console block runs, and prints what stands there."""
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    monkeypatch.setenv("LINES", "24")
+    (tmp_path / "figures").mkdir()
+    assert generated(TEXTS[name], tmp_path) == TEXTS[name], "run python tests/generate_docs.py"
+    for picture in (tmp_path / "figures").iterdir():
+        assert (DOCS / "figures" / picture.name).exists()
 
 
-def test_numbers_in_full_may_differ_in_their_last_digits_only():
-    """One processor adds in another order than the next; what people read has six digits."""
-    assert alike("[1,2.1008351326139194]", "[1,2.100835132613921]") and not alike("[1,2.1008351326139194]", "[2,2.100835132613921]")
-    assert not alike("ε ≤ 0.9542504550096399 (a)", "ε ≤ 0.9542504590096399 (a)") and not alike("ε = 0.954250", "ε = 0.954251")
-    assert not alike("1.0000000000000002", "1.0") and alike("3.1234567890123e-5", "3.1234567890124e-5")
-    assert settled("x 2.1008351326139194\nold", "x 2.1008351326139207\nnew") == "x 2.1008351326139194\nnew"
-    assert settled("a\nb", "c") == "c"
+# --- the other commands ----------------------------------------------------------------------------------------------
+
+PLACEHOLDER = re.compile(r"…|\b[A-Z]{2,}\b(?!-)|FILE")
+INLINE = sorted({code for text in PROSE.values() for code in re.findall(r"`(dpcalc [^`]*)`", text)})
 
 
-def test_the_setup_commands_name_what_exists():
-    text = README.read_text(encoding="utf-8")
-    commands = re.findall(r"^\$ (python3 -m venv .*)$", text, re.M)
-    assert len(commands) == 2 and all(".venv/bin/pip install" in c for c in commands)
-    assert "test = [" in (ROOT / "pyproject.toml").read_text()
-    assert "<!-- test command -->" in (ROOT / ".ci" / "run").read_text()
+@pytest.mark.parametrize("code", INLINE)
+def test_a_command_within_a_sentence_exists(code):
+    """It runs, where it is a whole command; else its name and options exist."""
+    words = shlex.split(code)[1:]
+    assert words[0] in COMMANDS or words[0].startswith("-") or words[0] == "COMMAND", code
+    if words[0] in COMMANDS and len(words) > 3 and not PLACEHOLDER.search(code):
+        done = call(words)
+        assert done.returncode == 0, done.stderr
+        return
+    known = call([words[0], "--help"]).stdout if words[0] in COMMANDS else " ".join(call([c, "--help"]).stdout for c in COMMANDS)
+    assert all(option in known for option in re.findall(r"(?<=\s)--[a-z-]+", code)), code
 
 
-PYTHON = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), re.M | re.S)
+BLOCKS = [(name, code) for name, text in TEXTS.items() for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
 
 
-@pytest.mark.parametrize("code", PYTHON, ids=range(len(PYTHON)))
-def test_the_python_of_the_readme_runs(code, tmp_path):
+@pytest.mark.parametrize("name, code", BLOCKS, ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
+def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tmp_path):
+    """A number with an ellipsis after `# ` is how the value of that line begins."""
     (tmp_path / "questions.jsonl").write_text('{"sigma": 1}\n{"sigma": 2}\n')
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    shown = re.findall(r"^([^\s#].*?)\s+# (\d+\.\d+)…", code, re.M)
+    end = "\n".join(f"print(repr({expression}))" for expression, _ in shown)
+    program = tmp_path / "page.py"
+    program.write_text(f"{code}\nif __name__ == '__main__':\n    {end.replace(chr(10), chr(10) + '    ')}\n" if shown else code)
+    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+    values = done.stdout.splitlines()[-len(shown):] if shown else []
+    assert all(value.startswith(start) for value, (_, start) in zip(values, shown, strict=True)), (values, shown)
 
 
-def test_the_numbers_in_its_comments_are_true(tmp_path):
-    """A number after `# ` with an ellipsis is how the value of that line begins."""
-    shown = re.findall(r"^(\S.*?)\s+# (?:ε, in full: )?(\d+\.\d+)…", "".join(PYTHON), re.M)
-    assert len(shown) >= 2
-    code = PYTHON[[("solve(" in c) for c in PYTHON].index(True)]
-    for expression, start in shown:
-        done = subprocess.run([sys.executable, "-c", f"{code}\nprint(repr({expression}))"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
-        assert done.stdout.startswith(start), (expression, done.stdout, done.stderr)
+def setup_commands():
+    """The two commands for a fresh machine, each on one line."""
+    return [re.sub(r" *\\\n *", " ", c) for block in re.findall(r"^```sh\n(.*?)\n```", TEXTS["README.md"], re.M | re.S) for c in commands(block)]
+
+
+def test_the_setup_commands():
+    """CI runs the second one; of the first one, what follows the installation."""
+    first, second = setup_commands()
+    assert all(c.startswith("python3 -m venv .venv && .venv/bin/pip install -q ") for c in (first, second))
+    assert call(shlex.split(first.split(".venv/bin/dpcalc ")[1])).stdout.startswith("ε = 2.98938 at δ = 1e-05")
+    assert second.endswith("'.[test]' && .venv/bin/python -m pytest") and "test = [" in (ROOT / "pyproject.toml").read_text()
+    assert "<!-- test command -->" in TEXTS["README.md"] and "<!-- test command -->" in (ROOT / ".ci" / "run").read_text()
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@each_page
+def test_shell_blocks_have_no_mistakes_of_syntax(name):
+    for block in re.findall(r"^```sh\n(.*?)\n```", TEXTS[name], re.M | re.S):
+        for command in commands(block):
+            assert subprocess.run(["bash", "-n", "-c", command]).returncode == 0, command
+
+
+# --- pages as a reader sees them -------------------------------------------------------------------------------------
+
+
+def test_the_readme_is_short():
+    lines = TEXTS["README.md"].rstrip("\n").split("\n")
+    assert len(lines) <= 250 and max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("name", [name for name in WRITTEN if name != "README.md"])
+def test_a_page_is_short_and_says_first_for_whom_it_is(name):
+    text = TEXTS[name]
+    paragraphs = text.split("\n\n")
+    assert paragraphs[0].startswith("# ") and paragraphs[1].startswith("This page is for "), paragraphs[1]
+    assert text.count("\n") <= 200 + sum(block.count("\n") for block in re.findall(r"^```console\n.*?^```", text, re.M | re.S))
+    assert text.count("\n") <= 260
+    shown = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
+    lines = [*PROSE[name].split("\n"), *(part for block in shown for command in commands(block) for part in f"$ {command}".split("\n"))]
+    assert not [line for line in lines if len(line) > 100 and not line.startswith(("|", "!["))]
+
+
+def test_generated_pages_say_for_whom_they_are():
+    assert all(TEXTS[f"docs/{page}.md"].split("\n\n")[1].startswith("This page is for ") for page in GENERATED)
+
+
+def test_the_index_and_the_navigation_list_every_page():
+    pages = {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    assert len(pages) >= 14
+    assert pages == set(re.findall(r"\]\(([\w-]+\.md)\)", TEXTS["docs/index.md"]))
+    assert pages | {"index.md"} == set(re.findall(r"[\w-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8")))
+
+
+def test_every_command_is_explained_somewhere():
+    text = " ".join(TEXTS.values())
+    assert all(f"dpcalc {name}" in text or f"`{name}`" in text for name in COMMANDS)
+
+
+def anchors(text):
+    """The names of headings, as web pages of Markdown make them."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
+@each_page
+def test_links_lead_somewhere(name):
+    page = ROOT / name
+    for link in re.findall(r"\]\(([^)\s]+)\)", PROSE[name]):
+        if link.startswith("https://"):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+@each_page
+def test_no_private_words(name):
+    text = " ".join(PROSE[name].split())
+    for words in ("is told", "are told", "worth much more than composition says", "has no room for it", "Any samples and any blocks", "taken apart",
+                  "Only proven guarantees go through", "searched for roughly", "not below what the theorem gives"):
+        assert words not in text, words
+
+
+def test_numbers_are_cut_to_what_every_machine_prints():
+    """One processor adds in another order than the next."""
+    assert rounded("x 2.1008351326139194, 3.938700159657647e-12") == "x 2.100835…, 3.938700…e-12"
+    assert rounded("0.00012345678901234567 0.9542504550093345") == "0.0001234567… 0.9542504…"
+    assert rounded("4.37718 0.000721615 1e-05 12.5 60000") == "4.37718 0.000721615 1e-05 12.5 60000"
+    assert rounded("4.37717809568133187025434") == "4.37717809568133187025434"  # of --digits: the same everywhere

@@ -1,13 +1,10 @@
 """The longest searches over epochs that random questions led to: as much work as takes .28 s where a unit of work takes about a tenth of a
 microsecond (to add 1e7 numbers one by one, .42 s), and solutions about as near as they were by more of it."""
 
-from pathlib import Path
 
 import pytest
 from last_iterate_lines import answer, asked
 
-from dpcalc import solving_near
-from dpcalc.bounds.pnsgd import epochs, samples
 from dpcalc.numerics import work
 
 MOST = 2_950_000
@@ -124,13 +121,3 @@ def test_the_last_of_few_epochs():
     found = answer("shuffle-pnsgd --lipschitz .481 --smoothness .0232 --diameter .108 --learning-rate 3.57 --n 8.1e9 --sigma .00257 "
                    "--epsilon 95.5 --delta 1.74e-9 --solve epochs")[0]["result"]
     assert found["epochs"] == 13 and found["epsilon"] == pytest.approx(84.9257, rel=1e-4)
-
-
-def test_what_the_readme_tells_of_them():
-    text = " ".join((Path(__file__).parents[1] / "README.md").read_text().split())
-    assert f"the longest ones known take {MOST * 9.5e-8:.2g} s where 1e7 numbers are added one by one in .42 s".replace("0.", ".") in text
-    assert (solving_near.LITTLE_SENSE, epochs._FOUND, epochs._FLAT) == (200, 1e-4, 6e-3)
-    assert "above an ε of 200, where less work is spent, mostly within 7 %, but up to a third more noise" in text  # test_found_by_sixth_review
-    assert "at an ε below .001, where values take longer, up to a fifth more" in text
-    assert samples.fineness({"n": 200_000_000}) > epochs._COARSE >= samples.fineness({"n": 300_000_000})
-    assert "is found to 1e-4 of itself where a value takes milliseconds, to .6 % beside δ at ε = 0 of over 2e8 records" in text

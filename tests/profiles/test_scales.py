@@ -6,7 +6,6 @@ of Gaussian ones.
 
 from functools import cache
 from math import exp, inf, lgamma, log, log1p
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from last_iterate_lines import answer
 from dpcalc.bounds.pnsgd import shuffled_hybrid
 from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.bounds.pnsgd.samples import followed
-from dpcalc.profiles import asked, compose, pairs, scales, tilt
+from dpcalc.profiles import compose, pairs, scales, tilt
 from dpcalc.profiles.pair import Pair
 
 RARE, OFTEN = (1e-5, 8.0, 1e-3), (0.02, 0.3, 1e-3)  # p, μ, ν
@@ -169,16 +168,6 @@ def test_half_of_the_mass_is_not_large():
     line = ("shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter .5 --strong-convexity .1 --learning-rate .01 --epochs 100000 --sigma .00311 "
             "--n 5e9 --delta 3.59e-30 --bound shuffled-contraction")
     assert answer(line)[0]["result"]["epsilon"] > 2.06e10
-
-
-def test_the_limits_that_the_readme_tells():
-    text = (Path(__file__).parents[2] / "README.md").read_text()
-    assert (asked.PRECISION, asked.ROUGHER, asked.NO_PRIVACY, asked._SENSELESS, asked._ABSURD) == (1e-3, 10.0, 1e3, 1e4, 1e7)
-    text = " ".join(text.split())
-    assert "composed to 0.1 % of ε (above 1e4 to 1 %, above 1e7 to 10 %)" in text
-    assert "δ is up to 2 % above the composition of the exact profile (5 % where it is below 1e-5)" in text  # tests/test_epochs_error.py
-    assert "A budget of ε above 1000 is met by its δ, to 1 %" in text  # test_budgets_without_a_sense
-    assert "Rounding adds about 2e-13 to log δ with every epoch" in text  # test_very_many_steps
 
 
 def test_blocks_leave_no_rest_where_they_can():
