@@ -63,7 +63,7 @@ _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
     "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by {rtol:g}; never below",
     "conversion": "ε is at most {rtol:g} of its largest term, ε(α) + log(1/δ)/(α−1), above the published formula, and never below it",
-    "composition": "log δ is at most {rtol:g}·max(1, |log δ|) above the composition of what it is given, at the precision asked for",
+    "composition": "log δ is at most twice --precision (default 1e-3) above the composition of what it is given, never below it",
     "point": "the value is at most {rtol:g} above the published formula, relative, and never below it",
 }
 _LOWER = "the value is never above what a concrete run loses; how near it comes is not promised"

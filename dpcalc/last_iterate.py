@@ -7,6 +7,7 @@ from math import exp, inf, log
 from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.start import START
 from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.numbers import human, human_log, human_probability, plain
 from dpcalc.numerics.elementary import exp_or_zero
@@ -194,6 +195,11 @@ _LEVEL = {"gaussian": "σ is the standard deviation", "laplace": "v is the scale
 
 def noise_note(noise: str) -> str:
     return f"{_LEVEL[noise]} of the noise on every gradient; on the iterate it is η times that"
+
+
+def start_note(found: Sequence[Row]) -> tuple[str, ...]:
+    """What every theorem about an iterate needs and no output of a run shows; nothing where every iterate is released."""
+    return (f"assumed: {START}",) if any(START in t.assumptions for row in found for t in row.route.theorems) else ()
 
 
 def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:

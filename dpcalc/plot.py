@@ -10,7 +10,7 @@ from dpcalc.errors import DpcalcError
 from dpcalc.numbers import NotANumber, number, plain
 from dpcalc.plot_words import axis_label, subtitle, symbol, title
 from dpcalc.render import row_label
-from dpcalc.render_sweep import Point, Points
+from dpcalc.render_sweep import Point, Points, rows_for_people
 from dpcalc.rows import Answer, Row
 from dpcalc.spec import Command
 
@@ -141,7 +141,7 @@ def _by_bound(points: Points, across: str) -> list[_Line]:
     over the sweep, that is another line; what says something else than is asked has none."""
     answers = [p.answer for p in points if p.answer]
     heads = [_key(a.headline) for a in answers]
-    found = dict.fromkeys(_key(row) for a in answers for row in a.for_people.rows if a.asked in row.result)
+    found = dict.fromkeys(_key(row) for row in rows_for_people(answers) if answers[0].asked in row.result)
     keys = sorted(found, key=lambda key: (key[1] != "proven", -heads.count(key)))
     return [_line(key[0], key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in points]) for key in keys]
 

@@ -29,12 +29,11 @@ class Target(NamedTuple):
 
     def shown(self, plot: Plot) -> str:
         """The plot in characters, for standard output."""
-        from shutil import get_terminal_size
-
         from dpcalc.plot_terminal import draw
+        from dpcalc.tables import terminal_size
 
         _say(plot.notes)
-        return draw(plot, *get_terminal_size((80, 24)), sys.stdout.encoding or "ascii", _coloured())
+        return draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", _coloured())
 
     def write(self, plot: Plot) -> None:
         """The file, which is named on standard error."""

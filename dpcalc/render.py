@@ -63,10 +63,14 @@ def _row_record(row: Row) -> dict[str, Any]:
         "witness": {k: strict(v) for k, v in row.proof.items()},
         **digits,
         **row.said,
-        "source": "; ".join(t.source for t in row.route.theorems),
+        "source": _sources(row),
         "assumptions": [a for t in row.route.theorems for a in t.assumptions],
         "errata": [e for t in row.route.theorems for e in t.errata],
     }
+
+
+def _sources(row: Row) -> str:
+    return "; ".join(t.source for t in row.route.theorems)
 
 
 def _statements(row: Row) -> dict[str, Any]:
@@ -228,7 +232,7 @@ def explanation(answer: Answer) -> list[str]:
     """Statement, assumptions, source and errata of every theorem used, once each."""
     from dpcalc.theorem import lines
 
-    theorems = {t.name: t for row in answer.for_people.rows for t in row.route.theorems}
+    theorems = {t.name: t for row in answer.rows for t in row.route.theorems}
     return [line for t in theorems.values() for line in ("", *lines(t))]
 
 
@@ -245,8 +249,7 @@ def cells(answer: Answer) -> Cells:
         values = (repr(row.result[k]) if k in row.result else "" for k in keys)
         order = repr(row.witness["alpha"]) if "alpha" in row.witness else ""
         via = row.route.conversion.name if row.route.conversion else ""
-        body.append((row.route.label, via, row.route.bound.status, *values, order, *(row.said.get(k, "") for k in said),
-                     row.route.bound.source))
+        body.append((row.route.label, via, row.route.bound.status, *values, order, *(row.said.get(k, "") for k in said), _sources(row)))
     return header, body
 
 

@@ -113,5 +113,6 @@ def _flowing(text: str) -> list[str]:
 def _measured(row: dict[str, Any] | None) -> list[str]:
     if not row:
         return []
-    return [f"  Measured: at worst {row['worst']:g}, in the same units, over {row['points']} points against the formula enclosed in ball "
-            "arithmetic"]
+    allowed = "" if row["claimed"] is None else f" ({row['claimed']:g} allowed)"
+    return [f"  Measured: at worst {row['worst']:g}{allowed}, in the same units, over {row['points']} points against the formula "
+            "enclosed in ball arithmetic"]

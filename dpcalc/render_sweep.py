@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -48,12 +49,22 @@ def _wide(points: Points) -> Cells:
     if any(p.answer.table for p in points if p.answer):
         return _tables(points, lambda answer: answer.table)
     answers = [p.answer for p in points if p.answer]
-    labels = list(dict.fromkeys(_label(row) for answer in answers for row in answer.for_people.rows))
+    labels = list(dict.fromkeys(_label(row) for row in rows_for_people(answers)))
     limits = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
     told = {"delta_limit"} if limits else set[str]()
     beside = [name for name in _BESIDE if name not in told and any(name in answer.extra for answer in answers)]
     header = (*(symbol(name) for name in points[0].at), symbol(answers[0].asked), *labels, *(_BESIDE[name] for name in beside))
     return header, [_line(p, labels, beside) for p in points]
+
+
+def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
+    """The rows of a sweep that people are shown, point after point: of each theorem those that are its best at most points."""
+    rows = [row for answer in answers for row in answer.for_people.rows]
+    if any(answer.every_row for answer in answers):
+        return rows
+    found = Counter((row.theorem, row_label(row)) for row in rows)
+    most = {theorem: label for (theorem, label), _ in reversed(found.most_common())}
+    return [row for row in rows if most[row.theorem] == row_label(row)]
 
 
 def _tables(points: Points, table_of: Callable[[Answer], Table | None]) -> Cells:

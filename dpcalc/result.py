@@ -121,10 +121,11 @@ class Result:
 
         if not self._answer.rows and not self._answer.table:
             return f"<pre>{escape(self.json())}</pre>"
-        header, body = columns(self._answer)
-        title = f"<p><b>{escape(headline(self._answer))}</b></p>" if self._answer.rows else ""
+        shown = self._answer.for_people
+        header, body = columns(shown)
+        title = f"<p><b>{escape(headline(shown))}</b></p>" if shown.rows else ""
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
-        notes = (note for note in self.notes if not in_headline(self._answer, note))
+        notes = (note for note in shown.all_notes if not in_headline(shown, note))
         below = f"Neighbours: {self.adjacency}. Released: {self.released}. {' '.join(f'{note}.' for note in notes)}"
         return (f"{title}<table><thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in header)}</tr></thead>"
                 f"<tbody>{rows}</tbody></table><p><small>{escape(below)}</small></p>")

@@ -53,6 +53,11 @@ class Row(NamedTuple):
     said: Mapping[str, str] = MappingProxyType({})  # of a comparison: the row's neighbours, what it assumes, the command that gives it
 
     @property
+    def theorem(self) -> tuple[str, str | None]:
+        """What a table shows one row of: the bound, for one kind of neighbours."""
+        return self.route.bound.name, self.said.get("adjacency")
+
+    @property
     def proof(self) -> dict[str, Any]:
         """The whole witness."""
         return {**self.witness, **(self.more() if self.more else {})}
@@ -115,9 +120,9 @@ class Answer(NamedTuple):
         """The answer with the rows that a table shows: all of them, or the best of each theorem (rows are in order)."""
         if self.every_row:
             return self
-        best: dict[Any, Row] = {}
+        best: dict[tuple[str, str | None], Row] = {}
         for row in self.rows:
-            best.setdefault((row.route.bound.name, row.said.get("adjacency")), row)
+            best.setdefault(row.theorem, row)
         return self._replace(rows=tuple(best.values()))
 
     @property

@@ -43,13 +43,23 @@ def latex(table: Cells) -> str:
 
 PIPE_WIDTH = 100  # columns, where there is no terminal: what an editor or a web page shows without scrolling
 LEAST_WIDTH = 40  # columns: below it a line cannot hold a number with its name
+LARGEST = 1000  # columns or lines: above it COLUMNS or LINES is a mistake, and a drawing would take seconds
+
+
+def terminal_size(columns: int, lines: int = 24) -> tuple[int, int]:
+    """Columns and lines: COLUMNS and LINES where they are set, else the terminal's, else these."""
+    import shutil
+
+    try:
+        found = shutil.get_terminal_size((columns, lines))
+    except ValueError:  # a COLUMNS of thousands of digits
+        return LARGEST, lines
+    return min(found.columns, LARGEST), min(found.lines, LARGEST)
 
 
 def width() -> int:
-    """Columns for tables and sentences: COLUMNS where it is set, else the terminal's, else PIPE_WIDTH."""
-    import shutil
-
-    return max(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, LEAST_WIDTH)
+    """Columns for tables and sentences."""
+    return max(terminal_size(PIPE_WIDTH)[0], LEAST_WIDTH)
 
 
 def _holds_lines() -> bool:

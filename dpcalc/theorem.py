@@ -22,10 +22,10 @@ _SHORTER = tuple((re.compile(pattern), short) for pattern, short in (
     (r"^[^:]*: (?=[A-Z])", ""),  # what the reference is about
     (rf"({_NAME})(?:, {_NAME})+ & {_NAME}", r"\1 et al."),
     (r",? (?:and|with) (?![\d§]).*", ""),  # a second reference in the same sentence
-    (r"^([^,]*, [^,]*),.*", r"\1"),  # its first place alone
+    (r"^([^,]*, [^,]*)(?:,.*?)??(, corrected|, repaired)?$", r"\1\2"),  # its first place alone
     (r"(?<=\d) and (?=[\d§])", ", "),
-    (r"Theorem", "Thm"), (r"Proposition", "Prop"), (r"Corollary|Corollaries", "Cor"), (r"Definition", "Def"), (r"Lemma", "Lem"),
-    (r"Conjecture", "Conj"), (r"Section ", "§"),
+    (r"Theorem", "Thm"), (r"Proposition", "Prop"), (r"Corollaries", "Cors"), (r"Corollary", "Cor"), (r"Definition", "Def"),
+    (r"Lemma", "Lem"), (r"Conjecture", "Conj"), (r"Section ", "§"),
 ))
 
 

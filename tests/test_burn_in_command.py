@@ -36,7 +36,10 @@ def test_json_and_sentence(ask, cli):
     assert got["bounds"][0]["witness"]["r"] == r and 0 < got["bounds"][0]["witness"]["sigma1"] < 0.1
     assert 0 < got["result"]["epsilon_lower"] < got["result"]["epsilon"]
     assert (got["bound"], got["status"], got["released"], got["adjacency"]) == ("burn-in-profile", "proven", "last iterate", "replace-one")
-    assert f"after R = {r} steps more training costs no privacy" in cli(*argv).stdout
+    assert f"the last R = {r} of T = " in cli(*argv).stdout and "horizon of" in cli(*argv).stdout
+    assert "horizon of" not in cli(*argv, "--strong-convexity", ".1").stdout  # T̄ is of convex losses
+    beside = cli(*argv, "--bound", "composition").stdout
+    assert "all T = 10000000 steps count" in beside or "steps count" in beside
 
 
 def test_as_published_only_by_name_and_with_a_warning(cli):

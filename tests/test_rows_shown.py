@@ -38,10 +38,19 @@ def test_the_best_row_of_each_theorem():
     assert rows("convert --from zcdp --rho .5 --delta 1e-6 --all") == ["rdp-optimal", "rdp-improved", "rdp-mironov"]
 
 
-def test_sweeps_have_a_column_for_each_theorem():
-    line = RUN.replace("--sigma 1", "--sigma 1,2")
-    assert "rdp-improved" not in printed(line) and "rdp-optimal" in printed(line)
-    assert "rdp-improved" in printed(f"{line} --all")
+@pytest.mark.parametrize("line", [
+    RUN.replace("--sigma 1", "--sigma 1,2"), "rdp --sigma 1 --epsilon 1,10,30,60,100", "convert --from zcdp --rho .001,.1,1,10,100 --delta 1e-6",
+    "subsample --sampling-rate .01 --steps 1000 --noise-multiplier .5,1,2,5,10 --epsilon 10"])
+def test_sweeps_have_one_column_for_each_theorem(line):
+    """Also where two conversions are the same but for rounding."""
+    for form in ("", "--format markdown", "--plot -"):
+        assert "rdp-improved" not in printed(f"{line} {form}") and "rdp-optimal" in printed(f"{line} {form}")
+        assert "rdp-improved" in printed(f"{line} {form} --all")
+
+
+def test_explanations_are_of_the_rows_shown():
+    assert "\nrdp-improved [" not in printed("rdp --sigma 1 --delta 1e-5 --explain")
+    assert "\nrdp-improved [" in printed("rdp --sigma 1 --delta 1e-5 --explain --all")
 
 
 def test_programs_have_every_row():
@@ -49,6 +58,10 @@ def test_programs_have_every_row():
     assert len(list(csv.DictReader(io.StringIO(printed(f"{RUN} --format csv"))))) == 3
     assert printed(f"{RUN} --format markdown").count("\n| poisson") == 2
     assert printed(f"{RUN} --format markdown --all").count("\n| poisson") == 3
+    assert all("Mironov 2017" in row["source"] and "arXiv" in row["source"] for row in
+               csv.DictReader(io.StringIO(printed("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --bound rdp-mironov --format csv"))))
+    named = answer("rdp", sigma=1, delta=1e-5, bound=["gaussian-rdp", "rdp-optimal", "rdp-improved"])
+    assert "rdp-optimal" in named.text() and "rdp-improved" in named.text()
     run = answer("rdp", sigma=1, delta=1e-5)
     assert "rdp-improved" not in run.text() and "rdp-improved" in run.text(every_row=True) and len(run.bounds) == 3
 
@@ -84,6 +97,7 @@ def test_the_source_of_a_row_is_of_the_theorem_that_names_it():
     ("Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)", "Mironov 2017, Def 4"),
     ("dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
      "after Feldman et al. 2018, Thm 22"),
+    ("Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired", "Altschuler & Talwar 2022, Thms 3.1, 5.1, repaired"),
     ("δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Warner 1965", "Balle & Wang 2018, Thm 8"),
 ])
 def test_short_sources(source, short):

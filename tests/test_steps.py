@@ -62,6 +62,13 @@ def test_an_answer_for_poisson_batches_says_that_a_shuffling_loader_is_not_cover
     assert sum("does not cover a loader that shuffles" in note for note in notes) == said
 
 
+@pytest.mark.parametrize(("rate", "epochs", "steps"), [("1/49", 50, 2450), (.01, 50, 5000), ("1/3", 50, 150), (.02048, 50, 2442), ("1/7", "1/7", 1)])
+def test_epochs_of_a_rate_that_is_a_ratio_are_whole_steps(rate, epochs, steps):
+    """The double next to 1/49 is a little less: 50 epochs were 2451 steps."""
+    run = answer("subsample", sampling_rate=rate, epochs=epochs, noise_multiplier=1, delta=1e-5, bound="poisson-rdp")
+    assert run.guarantee["mechanisms"][0]["count"] == steps
+
+
 def test_a_sweep_says_so_once_for_all_its_points():
     table = call(["subsample", "--n", "1000", "--batch-size", "10", "--steps", "5,10", "--sigma", "1", "--delta", "1e-5"]).stdout
     assert table.count("does not cover a loader that shuffles") == 1 and "one step" not in table

@@ -51,6 +51,13 @@ def test_a_pipe_is_as_wide_as_COLUMNS_says_or_100(line, columns, monkeypatch):
         assert max(map(len, text.splitlines())) > 100
 
 
+@pytest.mark.parametrize("columns, widest", [("0", 100), ("abc", 100), ("", 100), ("-5", 100), ("1", 60), ("9" * 5000, 1000), ("1000000", 1000)])
+def test_what_is_no_width_is_none(columns, widest, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    for form in ("", " --plot -"):
+        assert max(map(len, pipe(f"rdp --sigma 1,2 --delta 1e-5{form}").splitlines())) <= widest
+
+
 def test_commands_below_a_comparison_can_be_pasted(monkeypatch):
     """A command that is broken over lines is the same command."""
     line = ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e5 --sigma .1 --lipschitz 1 --loss convex --smoothness 1 "

@@ -186,7 +186,7 @@ def test_commands_and_options_are_explained_in_short(printed):
 def test_measured_accuracy_is_shown(printed):
     row = measured("gaussian-exact")
     assert row["worst"] <= row["claimed"] == BOUNDS["gaussian-exact"].rtol and measured("no-such") is None
-    assert f"Measured: at worst {row['worst']:g}, in the same units, over {row['points']} points" in printed("explain gaussian-exact")
+    assert f"Measured: at worst {row['worst']:g} ({row['claimed']:g} allowed), in the same units, over {row['points']} points" in printed("explain gaussian-exact")
 
 
 def test_explain_of_a_calculator_is_what_explain_says(printed):

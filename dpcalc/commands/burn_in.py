@@ -1,4 +1,4 @@
-"""dpcalc burn-in: the last iterate of projected noisy SGD, and after how many steps more training costs no privacy."""
+"""dpcalc burn-in: the last iterate of projected noisy SGD, whose privacy loss stops growing with the number of steps."""
 
 from __future__ import annotations
 
@@ -198,14 +198,13 @@ def _guarantee(question: Question, head: Row) -> dict[str, Any]:
 
 def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
     steps, r = int(values["steps"]), _burn_in(values, found[0])
-    if values.get("steps_as_said"):
-        flat = f"the last R = {r} of T = {steps} steps prove the bound; the earlier ones only set the distance they start from"
-    elif r < steps:
-        flat = f"after R = {r} steps more training costs no privacy (T = {steps})"
-    else:
-        flat = f"all T = {steps} steps count: the run is shorter than its burn-in"
+    flat = f"the last R = {r} of T = {steps} steps prove the bound; the earlier ones only set the distance they start from"
+    if r == steps:
+        flat = f"all T = {steps} steps count"
     assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
-    return (flat, f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}", *assumed, _NOISE, *_batches(given, values))
+    convex = given["order"] == "random" and values["n"] != values["batch_size"] and not values["strong_convexity"]
+    horizon = (f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}",) if convex else ()
+    return (flat, *horizon, *assumed, _NOISE, *_batches(given, values))
 
 
 def _one_record(values: Mapping[str, Any], question: Question,
@@ -247,8 +246,8 @@ _SHORT = {
     "composition-profile": "gradients of at most L; all T iterates may be released",
     "burn-in-rdp": _LAST,
     "burn-in-profile": _LAST,
-    "iteration": "the same, and full batches or a fixed order",
-    "iteration-schedule": "the same, and the record's steps given by the schedule",
+    "iteration": f"{_LAST}; full batches or a fixed order",
+    "iteration-schedule": f"{_LAST}; the record's steps are those of the schedule",
     "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
 }
 

@@ -24,6 +24,7 @@ def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would lose."""
     from dpcalc.answering import rows
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+    from dpcalc.last_iterate import start_note
     from dpcalc.question import asked
     from dpcalc.rows import Answer
 
@@ -41,7 +42,7 @@ def answer(given: Given) -> Answer:
     of, worst, only = _one_record(given["index"], params, question, found[0])
     extra = {**_companions(params), "mu": mu, **_compared(params, question), **worst}
     return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu, **of}, "replace-one", "last iterate",
-                  (*_NOTES, *(() if only else (_WORST,)), _comparison(params)), extra, only=only)
+                  (*_NOTES, *start_note(found), *(() if only else (_WORST,)), _comparison(params)), extra, only=only)
 
 
 def theorems() -> tuple[Route, ...]:

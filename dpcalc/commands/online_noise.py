@@ -27,7 +27,7 @@ def answer(given: Given) -> Answer:
     if given.has("schedule"):
         return _printed(given)
     from dpcalc.answering import rows
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, noise_note, routes
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, noise_note, routes, start_note
     from dpcalc.question import asked
     from dpcalc.rows import Answer
 
@@ -43,7 +43,7 @@ def answer(given: Given) -> Answer:
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes, only = _extras(values, question, found)
     return Answer("online-noise", question, shown, found, guarantee(question, found, given["index"]), "replace-one", "last iterate",
-                  (noise_note(given["noise"]), *notes), extra, only=only)
+                  (noise_note(given["noise"]), *start_note(found), *notes), extra, only=only)
 
 
 def _check(given: Given, question: Question) -> tuple[Given, set[str]]:

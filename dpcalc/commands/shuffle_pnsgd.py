@@ -26,7 +26,7 @@ def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
     from dpcalc.answering import rows
     from dpcalc.errors import EveryValueMeets, NoSolution, OutOfScope
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes
+    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes, start_note
     from dpcalc.rows import Answer
 
     question = _question(given)
@@ -58,7 +58,7 @@ def answer(given: Given) -> Answer:
     extra, notes, only = _extras(values, question, found)
     read_next = guarantee(question, found, given["index"])
     return Answer("shuffle-pnsgd", question, shown, found, read_next, "replace-one", _released(found, values),
-                  (_noise(given, found), *notes), extra, only=only)
+                  (_noise(given, found), *start_note(found), *notes), extra, only=only)
 
 
 def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], named: tuple[str, ...]) -> tuple[Row, ...]:

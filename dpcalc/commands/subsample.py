@@ -221,7 +221,9 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps(values: Mapping[str, Any], rate: float) -> int:
-    """T: as given, or ⌈E/q⌉ (exactly ⌈E·n/b⌉)."""
+    """T: as given, or ⌈E/q⌉ (exactly ⌈E·n/b⌉). A rate that is the double of a simple ratio, as 1/49, is that ratio."""
+    from fractions import Fraction
+
     epochs = values.get("epochs")
     if epochs is None:
         return int(values.get("steps") or 1)
@@ -229,7 +231,8 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
     if values.get("sampling_rate") is None and values.get("batch_size"):
         a, b = a * values["n"], b * values["batch_size"]
     else:
-        p, r = rate.as_integer_ratio()
+        simple = Fraction(rate).limit_denominator(10**6)  # records, of which one is in a batch on average
+        p, r = (simple if float(simple) == rate else Fraction(rate)).as_integer_ratio()
         a, b = a * r, b * p
     return max(1, -(-a // b))
 

@@ -55,9 +55,9 @@ def answer(given: Given) -> Answer:
     by_tv = found if question.asks == "tv" else rows(routes, values, source.derive, Question("tv"), ())
     proven = tuple(profile(row.route) for row in by_tv if row.route.bound.status == "proven")
     rates = _rates(given)
+    nothing = f"{by_tv[0].route.label} is {by_tv[0].route.bound.status}: nothing about attacks follows from it"
     if not proven and (rates or given["prior"]):
-        raise DpcalcError("refused", f"{by_tv[0].route.label} is {by_tv[0].route.bound.status}: nothing about attacks follows from it",
-                          "--bound")
+        raise DpcalcError("refused", nothing, "--bound")
     params, tv = source.derive(values), by_tv[0].result["tv"]
     said = meaning(tv, proven, params, rates, given["prior"])
     one, note = _one_record(given, used, tv)
@@ -65,7 +65,7 @@ def answer(given: Given) -> Answer:
     extra = {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1), **noise_multiplier.companion(values, name == "run")}
     steps = scope(given, unknown) if name == "run" else ""
     return Answer("tv", question, shown, found, source.guarantee(values, tv), source.adjacency(values), source.released,
-                  source.notes(given, values) + said.notes + note, extra, roc=said.roc, scope=steps)
+                  source.notes(given, values) + (said.notes if proven else (nothing,)) + note, extra, roc=said.roc, scope=steps)
 
 
 def _question(given: Given) -> Question:

@@ -126,7 +126,8 @@ BOUND = Bound(
     rtol=1e-9,
     errata=(
         "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n = 1e6, b = 1, "
-        "σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030. S_r takes its place.",
+        "σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 itself "
+        "assumes σ > 8√2·L/b). S_r takes its place.",
         "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",
     ),
     search=search,
