@@ -139,11 +139,12 @@ def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[d
 
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
+    from dpcalc.numbers import human_claimed
     from dpcalc.rows import NOT_SHUFFLED
     from dpcalc.training_run import POISSON, is_scale_free
 
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
-    notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = {multiplier:.6g}"]
+    notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = {human_claimed(multiplier, 1e-12)}"]
     if is_scale_free(values):
         notes.append("without --clipping-norm, lengths (and σ in the commands of the rows) are in units of the clipping norm C")
     if run.batches == POISSON:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _RUN = ("curvature", "learning_rate", "steps", "lipschitz")
 _NOTES = (
     "σ is the noise added to the iterate itself, not to the gradient",
-    "feedback takes back each noise at the next step: the variance stays near σ² instead of adding up",
+    "feedback takes back each noise at the next step: the variance tends to 2σ²/(2 − ηa), for the curvature a",
 )
 
 

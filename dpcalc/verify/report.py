@@ -26,6 +26,11 @@ _ROUNDED = 1e-9  # relative
 _SHOWN = 5  # differences of a record
 
 
+# By status: what a number that is evaluated without an error still is not.
+_CAVEATS = {"limit": ", a limit: no claim about a finite n", "conjecture": ", a conjecture: no guarantee",
+            "as-published": ", a formula as published: no guarantee"}
+
+
 class Finding(NamedTuple):
     """About one claim (or row, or the record): `text` is what is said of it, `path` what is not checked by it."""
 
@@ -180,8 +185,8 @@ def _lower_end(name: str, path: str, claim: Claim, row: Row) -> Finding:
 def _finding(name: str, path: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
     shown = f"{symbol(claim.quantity)} {'>=' if claim.least else '≤'} {claim.claimed!r}"
     if decision.holds:
-        limit = ", a limit: no claim about a finite n" if row.route.bound.status == "limit" else ""
-        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{limit}{_less(claim, decision)})", decision, claim)
+        caveat = _CAVEATS.get(row.route.bound.status, "")
+        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{caveat}{_less(claim, decision)})", decision, claim)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim, path)
     return Finding(REFUTED, name, f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "

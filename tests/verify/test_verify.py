@@ -241,3 +241,11 @@ def test_what_cannot_be_checked_is_said(cli):
     record = cli(*line.split(), "--json").stdout
     done = cli("verify", "-", stdin=record)
     assert done.returncode == 3 and done.stdout.startswith("unchecked: ") and "minutes" in done.stdout
+
+
+@pytest.mark.parametrize(("line", "said"), [
+    ("tv --mechanism laplace --scale 10 --bound tv-laplace-as-published", "a formula as published: no guarantee"),
+    ("shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 0.5 --alpha 8 --bound without-replacement-conjecture", "a conjecture: no guarantee")])
+def test_what_is_no_guarantee_is_called_so(line, said):
+    """A formula can be evaluated without an error and still be false."""
+    assert said in verify(ask(line)).head[0].text
