@@ -198,7 +198,7 @@ def noise_note(noise: str) -> str:
 
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
-    """What every theorem about an iterate needs and no output of a run shows; nothing where every iterate is released."""
+    """The assumption on the first iterate, which no output of a run shows; nothing where no theorem of these rows needs it."""
     return (f"assumed: {START}",) if any(START in t.assumptions for row in found for t in row.route.theorems) else ()
 
 

@@ -58,7 +58,8 @@ def _wide(points: Points) -> Cells:
 
 
 def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
-    """The rows of a sweep that people are shown, point after point: of each theorem those that are its best at most points."""
+    """The rows of a sweep that people are shown, point after point. A bound that several conversions end has one column, so only the
+    conversion that is the best at the largest number of points is shown; where two are best equally often, the first one."""
     rows = [row for answer in answers for row in answer.for_people.rows]
     if any(answer.every_row for answer in answers):
         return rows

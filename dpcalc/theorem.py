@@ -14,11 +14,11 @@ def lines(bound: Bound) -> list[str]:
 
 
 _NAME = r"[A-Z][\w’-]+"
+# Each pattern with what takes its place, in this order.
 _SHORTER = tuple((re.compile(pattern), short) for pattern, short in (
     (r";.*", ""),  # the first reference alone
     (r" \([^()]*\)|, arXiv:\d+\.\d+(?:v\d+)?", ""),
-    (r"^(?:proof in )?dpcalc\S* (?:\S+\.py, )?from |the construction of ", "after "),
-    (r"^after after", "after"),
+    (r"^(?:proof in )?dpcalc\S* (?:\S+\.py, )?from |^after the construction of ", "after "),  # proven here, from others' theorems
     (r"^[^:]*: (?=[A-Z])", ""),  # what the reference is about
     (rf"({_NAME})(?:, {_NAME})+ & {_NAME}", r"\1 et al."),
     (r",? (?:and|with) (?![\d§]).*", ""),  # a second reference in the same sentence

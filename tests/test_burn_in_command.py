@@ -38,8 +38,8 @@ def test_json_and_sentence(ask, cli):
     assert (got["bound"], got["status"], got["released"], got["adjacency"]) == ("burn-in-profile", "proven", "last iterate", "replace-one")
     assert f"the last R = {r} of T = " in cli(*argv).stdout and "horizon of" in cli(*argv).stdout
     assert "horizon of" not in cli(*argv, "--strong-convexity", ".1").stdout  # T̄ is of convex losses
-    beside = cli(*argv, "--bound", "composition").stdout
-    assert "all T = 10000000 steps count" in beside or "steps count" in beside
+    steps = got["parameters"]["steps"]
+    assert f"all T = {steps} steps count" in cli(*argv, "--bound", "composition").stdout
 
 
 def test_as_published_only_by_name_and_with_a_warning(cli):

@@ -100,7 +100,7 @@ def setup_commands():
 
 
 def test_the_setup_commands():
-    """CI runs the second one; of the first one, what follows the installation."""
+    """CI runs both in fresh copies; here runs what follows the installation in the first one."""
     first, second = setup_commands()
     assert all(c.startswith("python3 -m venv .venv && .venv/bin/pip install -q ") for c in (first, second))
     assert call(shlex.split(first.split(".venv/bin/dpcalc ")[1])).stdout.startswith("ε = 2.98938 at δ = 1e-05")
@@ -114,6 +114,21 @@ def test_shell_blocks_have_no_mistakes_of_syntax(name):
     for block in re.findall(r"^```sh\n(.*?)\n```", TEXTS[name], re.M | re.S):
         for command in commands(block):
             assert subprocess.run(["bash", "-n", "-c", command]).returncode == 0, command
+
+
+DECIMAL = re.compile(r"(?<![\w^.:/×-])\d+\.\d+(?![\w.]*\d)")
+OF_ELSEWHERE = {"3.11",  # Python
+                "2.992", "2.902",  # of Opacus
+                "13.2", "1.75"}  # of an output of docs/sampling.md, and of a picture
+
+
+@pytest.mark.parametrize("name", [name for name in WRITTEN if name != "docs/papers.md"])
+def test_numbers_in_sentences_are_those_of_the_outputs(name):
+    """To the digits that they have: each decimal number of three digits or more is within one unit of the last one of a number printed there."""
+    blocks = " ".join(re.findall(r"^```.*?^```", TEXTS[name], re.M | re.S))
+    printed = [float(x) for x in re.findall(r"\d+\.\d+(?:e[-+]?\d+)?", blocks)]
+    said = {x for x in DECIMAL.findall(re.sub(r"`[^`]*`", "", PROSE[name])) if len(x.replace(".", "").lstrip("0")) >= 3} - OF_ELSEWHERE
+    assert not [x for x in said if not any(abs(float(x) - y) <= 1.01 * 10.0 ** -len(x.split(".")[1]) for y in printed)]
 
 
 # --- pages as a reader sees them -------------------------------------------------------------------------------------

@@ -231,7 +231,7 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
     if values.get("sampling_rate") is None and values.get("batch_size"):
         a, b = a * values["n"], b * values["batch_size"]
     else:
-        simple = Fraction(rate).limit_denominator(10**6)  # records, of which one is in a batch on average
+        simple = Fraction(rate).limit_denominator(10**6)  # so large is no number of batches that a person writes as 1/49
         p, r = (simple if float(simple) == rate else Fraction(rate)).as_integer_ratio()
         a, b = a * r, b * p
     return max(1, -(-a // b))
