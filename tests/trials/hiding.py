@@ -1,0 +1,184 @@
+"""Shuffled runs whose records hide among the others: many maps of records, orders drawn from all, one pass or several, and batches.
+
+Units: noise of a slot 1 (of the release, for output perturbation), η = 1; `size` = 2L/σ, what the records' maps lie apart at most.
+"""
+
+from math import exp, sqrt
+from typing import NamedTuple
+
+import chains
+import hiding_definition as definition
+import numpy as np
+from shuffled_runs import CELL, GaussianWalk, MonotoneLaplaceWalk, Records, Shuffled, banded, both_ways, lipschitz_map, moved, released
+from trials import ask
+
+SHARP = 1 + 1e-12  # 2L, β and D are told so much larger that rounding of the instance cannot leave the theorem
+INSTANCES, EPSILONS = 3, 6  # of one question
+
+
+class Question(NamedTuple):
+    """Of a run of `slots` of batches: passes, slots in the last one, D if it is told."""
+
+    size: float
+    c: float
+    n: int
+    epochs: int = 1
+    slots: int = 0
+    diameter: float | None = None
+
+    def setting(self):
+        lipschitz, c = self.size / 2 * SHARP, self.c
+        curved = {"smoothness": (1 + c) * SHARP, "strong_convexity": 1 - c} if c <= 1 else {"smoothness": (c - 1) * SHARP}
+        return {"level": 1.0, "lipschitz": lipschitz, "learning_rate": 1 / SHARP, **curved, "n": self.n, "diameter": self.diameter,
+                "epochs": self.epochs, "slots": self.slots}
+
+    def at(self, rng, count=EPSILONS):
+        return [0.0, *(rng.choice((rng.uniform(0, 4.5), self.size * exp(rng.uniform(-3, 1)))) for _ in range(count - 1))]
+
+
+def promised(name, epsilons, question, **more):
+    """δ at every ε by the bound, or None where it does not apply."""
+    if name in ask.BOUNDS:
+        found = [ask.reported(name, e, {**question.setting(), **more}) for e in epsilons]
+    else:
+        from hiding_sketches import SKETCHES
+
+        found = SKETCHES[name](epsilons, question)
+    return None if found is None or found[0] is None else [exp(min(x, 0.0)) for x in found]
+
+
+def records(rng, size, c, counts, diameter, batch=1, rising=False):
+    """Maps at most `size` apart from one another; the two of the differing record mostly at opposite ends."""
+    base, half = lipschitz_map(rng, c, diameter, rising), size / 2
+
+    def other():
+        way = rng.random()
+        if way < 0.5:
+            return moved(base, rng.choice((-half, half, 0.0, rng.uniform(-half, half))))
+        return banded(lipschitz_map(rng, c, diameter, rising), base, half)
+
+    maps = [other() for _ in counts]
+    side = rng.choice((-half, half))
+    special = rng.choice(((moved(base, side), moved(base, -side)), (moved(base, side), moved(base, -side)), (moved(base, side), rng.choice(maps)),
+                          (other(), other())))
+    return Records(maps, counts, special, diameter, batch)
+
+
+def crowd(rng, most=200):
+    """How many other records of every kind, and the batch: all alike, one odd, two kinds, all distinct, batches."""
+    shape = rng.choice(("alike", "alike", "odd", "two", "distinct", "distinct", "batches"))
+    if shape == "batches":
+        n, b = rng.choice(((4, 2), (6, 2), (6, 3), (8, 4), (8, 2)))
+        return ([1] * (n - 1) if n < 8 or b == 4 else [3, 3, 1]), b
+    if shape == "distinct":
+        return [1] * (rng.randint(2, 6) - 1), 1
+    n = min(most, rng.choice((2, 3, 4, 6, 10, 20, 60, 200)))
+    if shape == "alike" or n < 4:
+        return [n - 1], 1
+    if shape == "odd":
+        return [min(n, 60) - 2, 1], 1
+    n = min(n, 20)
+    first = rng.randint(1, n - 2)
+    return [first, n - 1 - first], 1
+
+
+def contraction(rng, most=1.02):
+    return min(most, rng.choice((0.5, 0.8, 0.9, 0.97, 0.99, 1.0, 1.0, 1.0, 1.005, 1.02)))
+
+
+def told(rng, name, question, make, plain, epsilons=None):
+    """Instances (by `make`) of one question: (name, question in words, true, reported, what the sum without hiding says)."""
+    epsilons = epsilons or question.at(rng)
+    reported = promised(name, epsilons, question)
+    if reported is None:
+        return
+    apart = [plain(e) for e in epsilons]
+    for _ in range(INSTANCES):
+        p, q, what = make()
+        for e, most, other in zip(epsilons, reported, apart, strict=True):
+            for true in both_ways(p, q, e):
+                yield name, f"δ({e:.6g}), {question}, {what}", true, most, other
+
+
+def alone(question):
+    """μ of the differing record with m later slots in the last pass, and the weights of the sum; without `slots` it is not in that one."""
+    n, slots = question.n, question.slots or question.n
+    earlier = definition.earliest(question.epochs, n, slots)
+    mu = [definition.string([m, *earlier], question.size, question.c) for m in range(slots)]
+    weights = [1 / n] * slots
+    if slots < n:
+        mu.append(definition.string(earlier, question.size, question.c) if earlier else 0.0)
+        weights.append((n - slots) / n)
+    mu, weights = np.array(mu), np.array(weights)
+    return lambda e: definition.kept_apart(mu, e, weights)
+
+
+def walk(rng, question, counts, batch, diameter):
+    """One instance: the laws of its last iterate."""
+    own = records(rng, question.size * batch, question.c, counts, diameter, batch)
+    p, q = Shuffled(GaussianWalk(own, rng.choice((0.0, 0.5, 0.999)))).laws(question.epochs, question.slots or None)
+    return p, q, f"others {counts}, batches of {batch}, D = {diameter:.4g}"
+
+
+def width(rng):
+    return exp(rng.uniform(-1.2, 3.0))
+
+
+def one_pass(rng):
+    counts, batch = crowd(rng)
+    n = (sum(counts) + 1) // batch
+    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng), n)
+    name = "shuffled-hiding" if question.c <= 1 else "smooth-nonconvex-shuffled-hiding"
+    yield from told(rng, name, question, lambda: walk(rng, question, counts, batch, width(rng)), alone(question))
+
+
+def several_passes(rng):
+    """Only the last iterate is released; the last pass may stop in the middle."""
+    counts, batch = crowd(rng, 60)
+    n, diameter, known = (sum(counts) + 1) // batch, width(rng), rng.random() < 0.5
+    stops = n > 1 and rng.random() < 0.5
+    epochs = rng.choice((1, 2, 3)) if stops else rng.choice((2, 2, 3, 5, 10))
+    slots = rng.choice((1, rng.randint(1, n - 1))) if stops else n
+    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 1.0), n, epochs, slots, diameter * SHARP if known else None)
+    yield from told(rng, "shuffled-hiding-last", question, lambda: walk(rng, question, counts, batch, diameter if known else width(rng)), alone(question))
+
+
+def output(rng):
+    """Noise on the last iterate only: positions of all orders, and a normal law about each."""
+    counts = [rng.choice((1, 2, 5, 20, 100, 199))] if rng.random() < 0.5 else [1] * rng.randint(1, 5)
+    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 1.0), sum(counts) + 1)
+
+    def make():
+        diameter = width(rng) * max(1.0, question.size)
+        own = records(rng, question.size, question.c, counts, diameter)
+        return *released(own, rng.choice((0.0, 0.5, 1.0)) * diameter), f"others {counts}, D = {diameter:.4g}"
+
+    mu = question.size * question.c ** np.arange(question.n)
+    yield from told(rng, "output-perturbation-shuffled-hiding", question, make, lambda e: definition.kept_apart(mu, e, np.full(len(mu), 1 / len(mu))))
+
+
+def laplace(rng):
+    """Laplace noise in every slot, on an interval: thresholds, by walks that are moved to the safe side after every slot."""
+    counts = [rng.choice((1, 2, 5, 20, 60, 150))] if rng.random() < 0.7 else [1] * rng.randint(1, 5)
+    diameter = exp(rng.uniform(-1, 2.2))
+    question = Question(exp(rng.uniform(-1.5, 1.3)), contraction(rng, 1.0), sum(counts) + 1, diameter=diameter * SHARP)
+    epsilons = [0.0, *(question.size * rng.random() for _ in range(EPSILONS - 1))]
+    reported = promised("shuffled-hiding-laplace", epsilons, question)
+    for _ in range(INSTANCES if reported else 0):
+        own = records(rng, question.size, question.c, counts, diameter, rising=True)
+        below, above = MonotoneLaplaceWalk.bracket(own, rng.choice((0.0, 0.5, 1.0)))
+        for e, most in zip(epsilons, reported, strict=True):
+            for p, q in ((0, 1), (1, 0)):
+                true = max(0.0, (below[p] - exp(e) * above[q]).max(), (1 - above[p] - exp(e) * (1 - below[q])).max())
+                yield "shuffled-hiding-laplace", f"δ({e:.6g}), {question}, others {counts}", true, most, laplace_alone(question, e)
+
+
+def laplace_alone(question, e):
+    def theta(r):
+        return -np.expm1(min(0.0, (e - r) / 2))
+
+    m = np.arange(question.n)
+    return float((theta(question.size) * theta(question.c * question.diameter) ** m).mean())
+
+
+QUESTIONS = (one_pass, several_passes, output, laplace)
