@@ -1,6 +1,6 @@
 """The theorem about shuffled orders that hide a record among the others, from its definition: hulls by least squares, the program of a plan."""
 
-from math import exp, log
+from math import exp
 
 import numpy as np
 from scipy.optimize import lsq_linear
@@ -15,17 +15,16 @@ def theta(e, mu):
     return np.where(mu > 0, value, np.maximum(0.0, -np.expm1(np.minimum(e, 0.0))))
 
 
-def hull(pushes, c, start=0.0, most=np.inf):
-    """μ of the shift lemma as it is stated: the least √Σa² with z_k = c·z_{k−1} + s_k − a_k in [0, most], z_0 = start and z_T = 0."""
+def hull(pushes, c):
+    """μ of the shift lemma as it is stated: the least √Σa² with z_k = c·z_{k−1} + s_k − a_k >= 0, z_0 = z_T = 0."""
     s = np.array(pushes, float)
-    s[0] += c * start
     T = len(s)
     if T == 1:
         return float(abs(s[0]))
     moves = np.zeros((T, T - 1))  # of z_1 … z_{T−1} on −a
     for k in range(T - 1):
         moves[k, k], moves[k + 1, k] = 1.0, -c
-    found = lsq_linear(moves, s, bounds=(0.0, most), tol=1e-13)
+    found = lsq_linear(moves, s, bounds=(0.0, np.inf), tol=1e-14)
     return float(np.linalg.norm(moves @ found.x - s))
 
 
@@ -43,11 +42,13 @@ def earliest(epochs, slots, last):
 
 
 def string(later, size, c):
-    """The same as `hull` without `most`, for long runs: slopes of the taut string below the pushes, which rise along the run."""
+    """The same as `hull` for long runs: slopes of the taut string below the pushes, which rise along the run."""
     def noise(a, b):
         """Σ c^{2j} over the slots with a <= j < b slots later."""
         return b - a if c == 1 else (c ** (2 * a) - c ** (2 * b)) / (1 - c * c)
 
+    if not later:
+        return 0.0
     blocks = []  # from the first push on: noise, push
     marks = [*sorted(later, reverse=True), -1]
     for m, following in zip(marks, marks[1:], strict=False):
@@ -57,23 +58,6 @@ def string(later, size, c):
             block = [block[0] + earlier[0], block[1] + earlier[1]]
         blocks.append(block)
     return sum(push * push / width for width, push in blocks) ** 0.5
-
-
-def far_start(later, size, c, epochs, slots, last, diameter):
-    """The least of `string` over starts D apart, right after the earlier passes' last slots."""
-    if diameter is None:
-        return string(later, size, c)
-    found = [string(later, size, c)]
-    for m in earliest(epochs, slots, last):
-        kept = [x for x in later if x < m]
-        found.append(wide_string(kept, size, c, m, diameter))
-    return min(found)
-
-
-def wide_string(later, size, c, steps, diameter):
-    """`string` for runs D apart before the last `steps` slots."""
-    s = pushes(steps, later, size)
-    return hull(s, c, diameter)
 
 
 def kept_apart(mu, epsilon, weights):
@@ -91,25 +75,34 @@ def program(p, q, mu, epsilon, weights=None):
 
 
 def certificate(mu, epsilon, z):
-    """F(z) = (1/n)[Σ_m Φ(−max_m′(z_m′ − μ(m,m′))) − e^ε Σ Φ(−z_m′)]: at any z no more than the program at any plan."""
+    """F(z) = (1/n)[Σ_m Φ(−max_m′(z_m′ − μ(m,m′))) − e^ε Σ_m′ Φ(−z_m′)]: at any z no more than the program at any plan.
+
+    Proof: θ(e, μ) >= Φ(μ − z) − e^e Φ(−z) for every z; at z_m′ the program is at least (1/n)Σ p Φ(μ(m,m′) − z_m′) − e^ε/n Σ q Φ(−z_m′).
+    """
     u = (z[None, :] - mu).max(axis=1)
     return float((ndtr(-u).sum() - exp(epsilon) * ndtr(-z).sum()) / len(z))
 
 
 def best_certificate(mu, epsilon):
-    """The largest found over z_m′ = min(Z, what suits m′ alone) and max likewise; from below by any z."""
-    own = np.diag(mu)
-    alone = epsilon / own + own / 2
-    tried = [alone]
-    for z in np.linspace(0.0, 12.0, 97):
-        tried += [np.full(len(own), z), np.minimum(z, alone), np.maximum(z, np.minimum(alone, 40.0))]
-    return max(certificate(mu, epsilon, z) for z in tried)
+    """The largest of some: z_m′ = Z, or what suits m′ alone where that is smaller, or larger."""
+    own = np.maximum(np.diag(mu), 1e-9)
+    alone = np.minimum(epsilon / own + own / 2, 40.0)
+    flat = np.linspace(0.0, 14.0, 113)[:, None] * np.ones(len(own))
+    return max(certificate(mu, epsilon, z) for z in [alone, *flat, *np.minimum(flat, alone), *np.maximum(flat, alone)])
 
 
-def matrix(n, size, c):
-    """μ(m, m′) of one pass of n slots."""
-    return np.array([[string({a, b}, size, c) if a != b else string([a], size, c) for b in range(n)] for a in range(n)])
+def matrix(n, size, c, earlier=(), slots=None):
+    """μ(m, m′) of a last pass of `slots` slots out of n, after passes whose last slots have `earlier` later ones.
+
+    A class for every place in the order: the places that a pass that stops does not reach are alike, and where one of the two is such a
+    place only the slot of the other one differs.
+    """
+    slots = slots or n
+    mu = np.array([[string({m for m in (a, b) if m < slots} | set(earlier), size, c) for b in range(n)] for a in range(n)])
+    return mu
 
 
-def uniform_log(n, g):
-    return log(g) if g > 0 else -np.inf
+def added(n, size, c):
+    """μ(m, m′) of output perturbation, where the sensitivities of two slots add."""
+    far = size * c ** np.arange(n, dtype=float)
+    return far[:, None] + far[None, :] - np.diag(far)

@@ -3,13 +3,13 @@
 Units: noise of a slot 1 (of the release, for output perturbation), η = 1; `size` = 2L/σ, what the records' maps lie apart at most.
 """
 
-from math import exp, sqrt
+from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
-import chains
 import hiding_definition as definition
 import numpy as np
-from shuffled_runs import CELL, GaussianWalk, MonotoneLaplaceWalk, Records, Shuffled, banded, both_ways, lipschitz_map, moved, released
+from scipy.special import ndtr
+from shuffled_runs import GaussianWalk, LaplaceWalk, Records, Shuffled, banded, both_ways, lipschitz_map, moved, released
 from trials import ask
 
 SHARP = 1 + 1e-12  # 2L, β and D are told so much larger that rounding of the instance cannot leave the theorem
@@ -47,15 +47,15 @@ def promised(name, epsilons, question, **more):
     return None if found is None or found[0] is None else [exp(min(x, 0.0)) for x in found]
 
 
-def records(rng, size, c, counts, diameter, batch=1, rising=False):
+def records(rng, size, c, counts, diameter, batch=1):
     """Maps at most `size` apart from one another; the two of the differing record mostly at opposite ends."""
-    base, half = lipschitz_map(rng, c, diameter, rising), size / 2
+    base, half = lipschitz_map(rng, c, diameter), size / 2
 
     def other():
         way = rng.random()
         if way < 0.5:
             return moved(base, rng.choice((-half, half, 0.0, rng.uniform(-half, half))))
-        return banded(lipschitz_map(rng, c, diameter, rising), base, half)
+        return banded(lipschitz_map(rng, c, diameter), base, half)
 
     maps = [other() for _ in counts]
     side = rng.choice((-half, half))
@@ -158,19 +158,18 @@ def output(rng):
 
 
 def laplace(rng):
-    """Laplace noise in every slot, on an interval: thresholds, by walks that are moved to the safe side after every slot."""
-    counts = [rng.choice((1, 2, 5, 20, 60, 150))] if rng.random() < 0.7 else [1] * rng.randint(1, 5)
-    diameter = exp(rng.uniform(-1, 2.2))
-    question = Question(exp(rng.uniform(-1.5, 1.3)), contraction(rng, 1.0), sum(counts) + 1, diameter=diameter * SHARP)
+    """Laplace noise in every slot, on an interval."""
+    counts = [rng.choice((1, 5, 20, 100, 400, 400, 800))] if rng.random() < 0.8 else [1] * rng.randint(1, 5)
+    n = sum(counts) + 1
+    diameter = max(0.2, 2 * log(n * exp(rng.uniform(-5.5, -1.5))))  # hiding begins where n is many times e^{D/2}
+    question = Question(exp(rng.uniform(-1.5, 0.9)), contraction(rng, 1.0), n, diameter=diameter * SHARP)
     epsilons = [0.0, *(question.size * rng.random() for _ in range(EPSILONS - 1))]
-    reported = promised("shuffled-hiding-laplace", epsilons, question)
-    for _ in range(INSTANCES if reported else 0):
-        own = records(rng, question.size, question.c, counts, diameter, rising=True)
-        below, above = MonotoneLaplaceWalk.bracket(own, rng.choice((0.0, 0.5, 1.0)))
-        for e, most in zip(epsilons, reported, strict=True):
-            for p, q in ((0, 1), (1, 0)):
-                true = max(0.0, (below[p] - exp(e) * above[q]).max(), (1 - above[p] - exp(e) * (1 - below[q])).max())
-                yield "shuffled-hiding-laplace", f"δ({e:.6g}), {question}, others {counts}", true, most, laplace_alone(question, e)
+
+    def make():
+        own = records(rng, question.size, question.c, counts, diameter)
+        return *Shuffled(LaplaceWalk(own, rng.choice((0.0, 0.5, 0.999)))).laws(), f"others {counts}"
+
+    yield from told(rng, "shuffled-hiding-laplace", question, make, lambda e: laplace_alone(question, e), epsilons)
 
 
 def laplace_alone(question, e):
@@ -181,4 +180,57 @@ def laplace_alone(question, e):
     return float((theta(question.size) * theta(question.c * question.diameter) ** m).mean())
 
 
-QUESTIONS = (one_pass, several_passes, output, laplace)
+def straight(rng):
+    """Linear losses without walls, of any length: a normal law against a mixture of its shifts, by thresholds.
+
+    All other records pull alike, and so does one of the two differing ones; the other one moves the last iterate by size·c^m.
+    """
+    n = round(10 ** rng.uniform(0.4, 9))
+    epochs, contracts = rng.choice((1, 1, 2, 10, 100)), rng.random() < 0.4
+    slots = n if contracts or rng.random() < 0.6 else rng.randint(1, n - 1)
+    question = Question(exp(rng.uniform(-2, 2.1)), 1 - 10 ** rng.uniform(-6, -0.3) if contracts else 1.0, n, 1 if contracts else epochs, slots)
+    shifts, weights, deviation = straight_law(question)
+    scale = float(shifts.max()) / deviation
+    epsilons = [0.0, *(scale * exp(rng.uniform(-2, 2.5)) for _ in range(EPSILONS - 1))]
+    for name in ("shuffled-hiding", "shuffled-hiding-last"):
+        if name == "shuffled-hiding" and (question.epochs > 1 or slots < n):
+            continue
+        reported = promised(name, epsilons, question)
+        for e, most in zip(epsilons, reported or (), strict=False):
+            apart = exp(ask.reported("shuffled-iteration", e, question.setting())) if name == "shuffled-hiding" else inf
+            for true in thresholds(shifts / deviation, weights, e):
+                yield name, f"δ({e:.6g}), {question}, linear losses", true, most, apart
+
+
+def straight_law(question):
+    """Shifts of the last iterate, their weights, its deviation; late places one by one, others in blocks at their smallest shift."""
+    n, c = question.n, question.c
+    if c == 1:
+        passes = np.array([question.epochs - 1.0, question.epochs])
+        steps = (question.epochs - 1) * n + question.slots
+        return question.size * passes, np.array([1 - question.slots / n, question.slots / n]), sqrt(steps)
+    starts = np.unique(np.minimum(np.concatenate([np.arange(200), np.geomspace(200, max(n, 201), 300).astype(np.int64)]), n))
+    return question.size * c ** (starts[1:] - 1.0), np.diff(starts) / n, sqrt((1 - c ** (2.0 * n)) / (1 - c * c))
+
+
+def thresholds(shifts, weights, epsilon):
+    """sup over t of P(w > t) − e^ε Q(w > t), and of Q(w < t) − e^ε P(w < t), from below; P the mixture of the shifts of Q = N(0, 1)."""
+    t = np.linspace(-9.0, 9.0 + shifts.max(), 200)
+    beyond, below = ((weights[:, None] * ndtr(side * (shifts[:, None] - t))).sum(axis=0) for side in (1, -1))
+    safe, g = 1 - 1e-9, exp(epsilon)
+    return max(0.0, (beyond * safe - g * ndtr(-t)).max()), max(0.0, (ndtr(t) * safe - g * below).max())
+
+
+QUESTIONS = (one_pass, several_passes, output, laplace, straight)
+GAUSSIAN = ("shuffled-hiding", "smooth-nonconvex-shuffled-hiding", "shuffled-hiding-last", "output-perturbation-shuffled-hiding")
+
+
+def known(name):
+    """Whether there is such a bound, or a sketch of it."""
+    if name in ask.BOUNDS:
+        return True
+    try:
+        import hiding_sketches
+    except ImportError:
+        return False
+    return name in hiding_sketches.SKETCHES
