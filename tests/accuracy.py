@@ -87,7 +87,9 @@ def merge(a, b):
 
 
 def widen(domain, key, x, known=False):
-    """Ends of what is a number; names of what is one of a few; the number of entries of a list."""
+    """Ends of what is a number, where it is given; names of what is one of a few; the number of entries of a list."""
+    if x is None:
+        return
     if isinstance(x, int | float):
         both = {x, *domain.get(key, ())}
         domain[key] = {min(both), max(both)}

@@ -105,6 +105,11 @@ def a_run(rng, most, *drop, laws=(), index=False):
     return {k: v for k, v in p.items() if k not in drop}
 
 
+def with_or_without_set(rng, p):
+    """A run on a set of some diameter, or on none."""
+    return p if rng.random() < 0.5 else {**p, "diameter": None}
+
+
 def a_stream(rng, most, *drop, law=None, listed=None):
     p = contraction(rng)
     level, n = p.pop("level"), length(rng, most)
@@ -286,6 +291,7 @@ DRAW = {
     "fixed-order-iteration-rdp": lambda r: {"alpha": alpha(r), **a_run(r, 1e9, "diameter", "epsilon", index=True)},
     "shuffled-iteration-rdp": lambda r: {"alpha": alpha(r, 50), **a_run(r, 2000, "diameter", "epsilon")},
     "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), pnsgd.fixed_order_hybrid.BOUND),
+    "shuffled-hiding": lambda r: with_or_without_set(r, a_run(r, 300)),
     "shuffled-hybrid": lambda r: within(lambda: a_run(r, 1000), pnsgd.shuffled_hybrid.BOUND),
     "smooth-nonconvex": lambda r: {"alpha": alpha(r), **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 1e9, index=True)},

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.online import online_contraction, online_hybrid, shift
-from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hybrid
+from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hiding, shuffled_hybrid
 from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.links import decoded, unpacked
 from dpcalc.bounds.pnsgd.told import nodes
@@ -45,9 +45,28 @@ _NODES: Mapping[str, tuple[Nodes, str]] = {  # and the bound that may be smaller
 }
 
 
-def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way | None:
+_PLANNED = (shuffled_hiding.BOUND.name,)
+
+
+def _plan(said: Mapping[str, Any]) -> tuple[int, shuffled_hiding.Way]:
+    """How fine the blocks of places are, and the number Z of a plan, or where a set contracts. Any such numbers are a proof."""
+    return _fine(said), one_plan(said["way"])
+
+
+def one_plan(way: Any) -> shuffled_hiding.Way:
+    """Raises ValueError where that is none."""
+    if way is None or (type(way) in (int, float) and 0 < way < inf):
+        return way  # type: ignore[no-any-return]
+    if isinstance(way, list) and len(way) == 2 and all(type(x) is int for x in way) and 0 <= way[0] < way[1]:
+        return way
+    raise ValueError(f"its plan {str(way)[:40]} is none")
+
+
+def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Any:
     """Nodes and links; none where another bound is to be taken; None where the witness tells of none. Raises ValueError where what it
     tells is no way."""
+    if name in _PLANNED:
+        return _plan(witness) if "way" in witness else None
     if name not in _NODES or not ("links" in witness or "by" in witness):
         return None
     other = _NODES[name][1]
@@ -58,7 +77,7 @@ def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way
     return _decoded(name, params, witness, witness["links"])
 
 
-def of_row(row: Row) -> dict[str, Way]:
+def of_row(row: Row) -> dict[str, Any]:
     """The `way` of a row's formula; none where its bound has none, or an older record tells of none: it is looked for then."""
     bound = row.route.bound.one or row.route.bound
     found = way(bound.name.removesuffix("-basic"), row.params, row.proof)

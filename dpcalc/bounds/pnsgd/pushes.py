@@ -1,0 +1,116 @@
+"""How far apart two shuffled runs are: the Gaussian-DP parameters of one changed place, and of two exchanged places, in the order.
+
+A record with m later slots moves two runs apart by 2ηL/b there; every slot multiplies their distance by at most c and adds noise ησ.
+The shift lemma (Feldman et al. 2018; Altschuler & Talwar 2022) says that the last iterates are μ-GDP with μ² = (2L/(bσ))²·cost, where
+cost is the least Σ a_k²/(noise)_k² of shifts a_k that undo every push before the run ends (noisy_sgd/taut.py). In units of one push, and
+with V(k) = Σ_{j<k} c^{2j} and share(m) = c^{2m}/V(m+1):
+
+    one push at m:                      share(m)
+    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later; or, where that is worth more noise
+                                        than it saves, c^{m′}/(c^{2m+2}V(d)) >= c^m/V(m+1), both together: (c^m + c^{m′})²/V(m′+1).
+
+The first form of two pushes is always valid, as it is the cost of a possible choice of shifts.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
+from dpcalc.bounds.pnsgd.hiding import Places, PlacesExact
+from dpcalc.bounds.pnsgd.positions import starts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def one(first: float, log_c: float, m: Array) -> Array:
+    """μ of a changed place with m later slots, rounded up; `first` is that of m = 0."""
+    return scaled_many(first, log_shares(log_c, m))
+
+
+def two(first: float, log_c: float, m: Array, later: Array) -> Array:
+    """μ of two exchanged places with m < m′ later slots, rounded up."""
+    d = later - m
+    separate = np.logaddexp(log_shares(log_c, d - 1), log_shares(log_c, m))
+    with np.errstate(over="ignore", invalid="ignore"):
+        together = log_shares(log_c, later) + 2 * np.logaddexp(0.0, -d * log_c if log_c else np.zeros_like(d))
+    found: Array = scaled_many(first, np.where(_is_merged(log_c, m, d), np.minimum(together, separate), separate))
+    return found
+
+
+def _is_merged(log_c: float, m: Array, d: Array) -> Array:
+    """Whether both pushes are undone together: c^d·V(m+1) >= c^{2m+2}·V(d)."""
+    if log_c == 0:
+        return m + 1 >= d
+    if log_c == -inf:
+        return np.zeros(d.shape, bool)
+    with np.errstate(over="ignore", under="ignore"):
+        if log_c < 0:
+            merged: Array = -np.expm1(2 * (m + 1) * log_c) * np.exp((d - 2 * m - 2) * log_c) >= -np.expm1(2 * d * log_c)
+        else:
+            merged = -np.expm1(-2 * (m + 1) * log_c) * np.exp(-d * log_c) >= -np.expm1(-2 * d * log_c)
+        return merged
+
+
+def noise_sum(mp: Any, c: Any, k: Any) -> Any:
+    """V(k) = Σ_{j<k} c^{2j} at high precision."""
+    return mp.mpf(k) if c == 1 else (1 - c ** (2 * k)) / (1 - c * c)
+
+
+def one_exact(mp: Any, c: Any, m: int) -> Any:
+    """The cost of a changed place."""
+    return c ** (2 * m) / noise_sum(mp, c, m + 1)
+
+
+def two_exact(mp: Any, c: Any, m: int, later: int) -> Any:
+    """The cost of two exchanged places, m < m′."""
+    d = later - m
+    separate = one_exact(mp, c, d - 1) + one_exact(mp, c, m)
+    if float(c**d * noise_sum(mp, c, m + 1)) < float(c ** (2 * m + 2) * noise_sum(mp, c, d)):
+        return separate
+    return (c**m + c**later) ** 2 / noise_sum(mp, c, later + 1)
+
+
+# --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------
+
+ALONE = 16  # places that are looked at one by one; blocks after them hold at most 1/fine of the places before
+
+
+@lru_cache(maxsize=8)
+def places(first: float, log_c: float, n: int, fine: int) -> Places:
+    """A pass of n slots; `first` = 2L/(bσ), rounded up.
+
+    For c <= 1 every block is taken at its last slots, as μ falls in both places: a shift that undoes an earlier push is smaller. For c > 1
+    one place falls too, and two places fall in m′: apart share(m′−m−1) falls, and together it is (1 + c^{m−m′})²·share(m′). In m the pushes
+    are undone together from some m on, as log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost
+    share(m′−m−1) + share(m) is convex, and after it rises. So the larger of both ends of a block of m is taken.
+    """
+    at = np.array(starts(n, fine, ALONE), float)
+    lengths = np.diff(np.append(at, n))
+    rows, columns = np.minimum(at[:, None], np.maximum(at - 1, 0)), np.maximum(at, 1) + 0 * at[:, None]
+    pair = two(first, log_c, rows, columns)
+    if log_c > 0:
+        pair = np.maximum(pair, two(first, log_c, np.minimum((at + lengths - 1)[:, None], np.maximum(at - 1, 0)), columns))
+    return Places(lengths, one(first, log_c, at), pair)
+
+
+def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
+    """The same at high precision."""
+    at = starts(n, fine, ALONE)
+    lengths = [b - a for a, b in pairwise([*at, n])]
+
+    def pair(i: int, j: int) -> Any:
+        found = two_exact(mp, c, at[i], at[j])
+        if c > 1:
+            found = max(found, two_exact(mp, c, at[i] + lengths[i] - 1, at[j]))
+        return first * mp.sqrt(found)
+
+    return PlacesExact(lengths, lambda j: first * mp.sqrt(one_exact(mp, c, at[j])), pair)
