@@ -78,6 +78,11 @@ class Bound(NamedTuple):
     search: Callable[..., dict[str, Any]] | None = None
 
     @property
+    def is_of_whole_run(self) -> bool:
+        """Whether a value is about all iterations of a run, so that nothing is composed."""
+        return "iterations" in self.params
+
+    @property
     def is_closed_form(self) -> bool:
         """Whether a value is one evaluation of a formula, without a search or a sum over records."""
         return self.coarse is None and self.search is None and self.blocks is None and self.one is None and not self.margin

@@ -19,7 +19,8 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
         return _grid(row, params)
     if question.asks not in ("epsilon", "delta", "tv") or question.delta == 0:
         return {}
-    bound, steps = row.route.bound, int(params.get("steps", 1))
+    bound = row.route.bound
+    steps = 1 if bound.is_of_whole_run else int(params.get("steps", 1))
     one = bound.one or bound
     own = own_params(one, params)
     if bound.one is not None and steps > 1:

@@ -85,7 +85,7 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
     for e in entries:
         if e.bound.kind == "rdp":
             found += [Route(e.bound)] if asks == "rdp" else converted(e.bound) if named else []
-        elif asks == "rdp" and e.bound.rdp is not None:
+        elif e.bound.is_of_whole_run or (asks == "rdp" and e.bound.rdp is not None):
             found.append(Route(e.bound))
         elif asks != "rdp" and epochs and e.bound.status == "proven":
             from dpcalc.bounds.pnsgd import gaussian_epochs

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.online import online_contraction, online_hybrid, shift
-from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hiding, shuffled_hybrid
+from dpcalc.bounds.pnsgd import (
+    fixed_order_hybrid,
+    iteration,
+    shuffled_contraction,
+    shuffled_hiding,
+    shuffled_hiding_last,
+    shuffled_hybrid,
+)
 from dpcalc.bounds.pnsgd.chain import Way
 from dpcalc.bounds.pnsgd.links import decoded, unpacked
 from dpcalc.bounds.pnsgd.told import nodes
@@ -45,7 +52,7 @@ _NODES: Mapping[str, tuple[Nodes, str]] = {  # and the bound that may be smaller
 }
 
 
-_PLANNED = (shuffled_hiding.BOUND.name,)
+_PLANNED = (shuffled_hiding.BOUND.name, shuffled_hiding_last.BOUND.name)
 
 
 def _plan(said: Mapping[str, Any]) -> tuple[int, shuffled_hiding.Way]:

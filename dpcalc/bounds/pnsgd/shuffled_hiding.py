@@ -28,6 +28,9 @@ Theorem. Let p_mm′, c_mm′ >= 0 with Σ_m′ p_mm′ >= 1 for every m and Σ_
 where terms with p = 0 are 0 and those with c = 0 < p are p. The same holds for E_γ(Q‖P).
 Proof. Q >= 0 and P >= 0, so P − e^εQ <= (1/n)Σ(p_mm′ P_m − e^ε c_mm′ Q_m′); on any event a bracket is at most
 p·E_{e^ε c/p}(P_m‖Q_m′). ∎
+Records that are left out of a pass, as n is no multiple of b, change nothing: given that record i is one of them the two runs are the
+same, and
+given that it is not, the order of those that are used is uniform; so n may stand for the number of slots.
 With p = c = 1 on the diagonal that is shuffled-iteration. Any p and c are valid; hiding.py has the plan that is taken, by one number Z, and
 contracted.py what a bounded set gives where ε is next to 0.
 
@@ -56,8 +59,8 @@ SECRET = ("the order is uniform over all n records, secret, independent of data,
           "bucket or stratified shuffle")
 OTHERS = "at equal iterates the gradients of any two records that can occur differ by at most 2L: each is at most L"
 FIXED = "L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are the same in every step"
-ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, "n >= 2; batches of b records all have b, so that b divides n", "η <= 2/(β+ρ)",
-               "Gaussian noise")
+EQUAL = "n >= 2; all batches have b records, and what is left over in a pass is not used in it"
+ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, EQUAL, "η <= 2/(β+ρ)", "Gaussian noise")
 FINE, MANY, COARSE = 16, 8, 4  # blocks of one value, of many at once, of searches: they hold at most this part of the places before them
 Way = float | list[int] | None  # Z; or a and a + k (contracted.py); or neither
 

@@ -1,20 +1,25 @@
-"""Several shuffled passes of projected noisy SGD, only the last iterate released: a record hides in the last pass, and the others contract.
+"""Several shuffled passes of projected noisy SGD, only the last iterate released: a record hides in the last pass.
 
-Theorem. In the setting of shuffled_hiding.py with c <= 1, q whole passes, each in a fresh secret uniform order, are followed by r <= n slots of
-another one (q whole passes and r = n are q + 1 passes); only the last iterate is released. Then the theorem there holds with the places of the
-last pass: m = 0, …, r − 1 later slots, each of probability 1/n, and, where r < n, absent with probability (n − r)/n, and with the μ of
-last_pass.py.
-Proof. The orders of all passes are independent. Condition on the place of record i in the last pass: P = Σ_m P_m/n, and so for Q; absent is
-one more place. For P_m against Q_m′ take the same orders of the earlier passes on both sides, and the exchange of shuffled_hiding.py in the
-order of the last one: its bijection keeps the uniform law. If m′ is absent, exchange i with a record j that is not used in the last pass: the
-P-run then uses i where the Q-run uses j, and the Q-run uses i′ nowhere in that pass; so they differ in slot m alone, and the μ is that of one
-place. (Both absent: in no slot of it.) In each earlier pass both runs have record i and its neighbour in the same slot and differ nowhere else:
-a push of at most 2ηL there, at most c times the distance elsewhere. For c <= 1 that push is worst in the last slot of its pass: with the same
-shifts a_k, each cut where nothing is left, an earlier push leaves no larger distance at any later slot. The shift lemma and joint convexity over
-all orders give θ(log γ, μ) with the least Σa_k² of these pushes, which last_pass.py has in closed form. Iterates in a set of diameter D are at
-most D apart, so the shifts may begin after any slot with a distance of D, whatever came before; these are further valid μ. The rest is the
-proof of the theorem there, with weights 1/n and (n − r)/n in place of 1/n: rows and columns of p and c then stand for equally likely places,
-and "absent" for n − r of them. ∎
+Theorem. In the setting of shuffled_hiding.py with c <= 1, q whole passes, each in a fresh secret uniform order, are followed by r <= n
+slots of another one (q whole passes and r = n are q + 1 passes); only the last iterate is released. Then the theorem there holds with the
+places of the last pass: m = 0, …, r − 1 later slots, each of probability 1/n, and, where r < n, absent with probability (n − r)/n, and
+with the μ of last_pass.py.
+Proof. The orders of all passes are independent. Condition on the place of record i in the last pass: P = Σ_m P_m/n over n places, n − r of
+which are absence, and so for Q. For P_m against Q_m′ take the same orders of the earlier passes on both sides, and the exchange of
+shuffled_hiding.py in the order of the last one: its bijection keeps the uniform law. If m′ is absent, the exchange is with a record j that
+is not used in the last pass: then the P-run uses i where the Q-run uses j, and the Q-run uses x_i′ nowhere in that pass; so they differ in
+slot m alone, and the μ is that of one place. (Both absent: in no slot of it.) In each earlier pass both runs use record i and its
+neighbour in the same slot and differ nowhere else: a push of at most 2ηL there, at most c times the distance elsewhere. For c <= 1 that
+push is worst in the last slot of its pass: with the same shifts a_k, each cut where nothing is left, an earlier push leaves no larger
+distance at any later slot. The shift lemma and joint convexity over all orders give θ(log γ, μ) with the least Σa_k² of these pushes,
+which last_pass.py has in closed form. Two iterates in a set of diameter D are at most D apart, so the shifts may begin after any slot with
+a distance of D, whatever came before; that gives further valid μ. The rest is the proof of the theorem there for n equally likely places.
+∎
+
+Records that are left out of a pass, as n is no multiple of b, change nothing: see shuffled_hiding.py for a record that is used in the last
+pass; for one that is not, the divergence is at most θ(ε, μ_0) with the μ_0 of the earlier pushes alone, which every μ of the theorem is at
+least, and then so is the theorem's sum: on any event it is at least (1/n)Σ(p_mm′ P(A) − e^ε c_mm′ Q(A)) >= P(A) − e^ε Q(A) with P = N(μ_0,
+1), Q = N(0, 1).
 
 With r = 1 and q = 0 the bound is attained: it is amplification by sampling one of n records, (1/n)θ(log(1 + n(e^ε − 1)), 2L/σ).
 """
@@ -113,9 +118,9 @@ def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschit
 BOUND = Bound(
     name="shuffled-hiding-last",
     kind="profile",
-    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its theorem, with the places of the "
-    "record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in the last slot of every "
-    "earlier pass too, undone at the least cost; with a set of diameter D from any pass on at which both runs are D apart",
+    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its theorem, with the places of "
+    "the record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in the last slot of every "
+    "earlier pass too, undone at the least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
     source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
     assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
     params=(*CONSTANT, "diameter", "n", "iterations"),
