@@ -71,6 +71,7 @@ class Bound(NamedTuple):
     condition: Callable[..., Any] | None = None
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     released: str = "last iterate"  # what the theorem is about, in words
+    in_words: str = ""  # what the theorem says to a practitioner, where its statement does not say it
     riskier: tuple[str, ...] = ()  # parameters whose smaller values are the safer ones here, other than usual
     mu: Callable[..., float] | None = None  # profile: (*params, and what `search` found) → μ, where it is that of Gaussian DP
     mu_exact: Callable[..., Any] | None = None  # (mp, *params) → the same at high precision

@@ -71,7 +71,9 @@ _LOWER = "the value is never above what a concrete run loses; how near it comes 
 
 def answers(bound: Bound) -> str:
     """What a bound answers: quantities, in symbols."""
-    return ", ".join(_GIVES[name] for name in bound.gives) if bound.gives else _ANSWERS[bound.kind]
+    if bound.gives:
+        return ", ".join(_GIVES[name] for name in bound.gives)
+    return _ANSWERS["profile with rdp" if bound.kind == "profile" and bound.rdp else bound.kind]
 
 
 def accuracy(bound: Bound) -> str:
@@ -233,7 +235,8 @@ def record(entry: Entry) -> dict[str, Any]:
     bound = entry.bound
     return {
         "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound), "commands": list(entry.commands),
-        "statement": bound.statement, "assumptions": list(bound.assumptions), "parameters": parameters(entry), "source": bound.source,
+        "statement": bound.statement, "in_words": bound.in_words, "assumptions": list(bound.assumptions), "parameters": parameters(entry),
+        "source": bound.source,
         "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)], "errata": list(bound.errata),
         "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name), "file": _file(module_of(bound)),
         "example": f"dpcalc {entry.example}",

@@ -166,6 +166,10 @@ BOUND = Bound(
     "μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, μ(m, m′)² = μ_{d−1}² + μ_m², or where both pushes are "
     "undone together (2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one number Z, in blocks of places from above; next to "
     "ε = 0, with a set of diameter D, by contraction if that is less",
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is released at the end of a "
+    "pass, nobody can tell whether the changed record was used late, when little noise follows it, or early: a late record hides among all "
+    "the others. So δ falls with ε nearly as if every step used each record with probability 1/n. This is for convex smooth losses whose "
+    "gradients are not clipped, and false if the order is known, or is shuffled within a buffer or a shard only.",
     source=f"dpcalc, bounds/pnsgd/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS,
     params=(*CONSTANT, "diameter", "n"),
