@@ -54,7 +54,7 @@ def entries() -> dict[str, Entry]:
 
 _ANSWERS = {
     "rdp": "ε(α); ε, δ by a conversion",
-    "profile": "ε, δ",
+    "profile": "ε, δ", "curve too": "ε, δ, ε(α)",
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
@@ -73,7 +73,7 @@ def answers(bound: Bound) -> str:
     """What a bound answers: quantities, in symbols."""
     if bound.gives:
         return ", ".join(_GIVES[name] for name in bound.gives)
-    return _ANSWERS["profile with rdp" if bound.kind == "profile" and bound.rdp else bound.kind]
+    return _ANSWERS["curve too" if bound.kind == "profile" and bound.rdp and not bound.pair else bound.kind]
 
 
 def accuracy(bound: Bound) -> str:
