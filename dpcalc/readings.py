@@ -189,7 +189,7 @@ READINGS: tuple[Reading, ...] = (
             lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Reading(("iteration",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), *_SETTING), "burn-in",
             _fixed, _last("the same order in every pass")),
-    Reading(("shuffled-hybrid", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
+    Reading(("shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set),
     Reading(("shuffled-iteration",), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set),

@@ -178,7 +178,6 @@ def _entries(given: Given) -> tuple[Entry, ...]:
             Entry(b.output_perturbation.BOUND, _FREE, usual=False),
         )
     return (
-        Entry(b.shuffled_hybrid.BOUND, _CONVEX, contracts=True),
         Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_iteration_rdp.BOUND, _FREE, contracts=True),

@@ -31,7 +31,7 @@ def composed(row: Row, question: Question) -> Delta:
         way = links.way(one.name, row.params, told)
         return _basic(one, steps, own, {} if way is None else {"way": way})
     if "epoch" in row.witness:
-        epoch = links.epoch(one, row.params, row.witness["epoch"])
+        epoch = links.epoch(row.witness["epoch"])
         return _on_grid(epoch.epsilons, _going(one, own, epoch.ways), steps, row.witness)
     return _found(row, question, one, steps, own)
 
@@ -60,7 +60,7 @@ def _found(row: Row, question: Question, one: Bound, steps: int, own: dict[str, 
         return basic
     asked = 0.0 if question.delta is not None or row.witness.get("by_delta") else question.epsilon or 0.0
     samples = followed(one, about, steps, own, asked)
-    ways = links.found(one, row.params, blocks_of(one, about, steps, own, asked))
+    ways = blocks_of(one, about, steps, own, asked)
     corners, going = [e for e, _ in pairs.hull(*samples)], _going(one, own, ways)
 
     def better(mp: Any, epsilon: float, log_delta: float) -> Any:
