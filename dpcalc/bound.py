@@ -53,14 +53,13 @@ class Bound(NamedTuple):
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     # Beyond so many records (from the index on) the printed sum or chain over them is taken in blocks, from above, by `exact` too.
     in_blocks_beyond: float = inf
-    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε how
-    # fine the blocks of its sum are, or the links of its hybrid as whole numbers: the `way` that `exact` needs to go the same way
+    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε a number
+    # or a list of numbers: the `way` that `exact` takes to go the same way
     blocks: Callable[..., Any] | None = None
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
     # profile over epochs: (epsilon, log_delta, *params) → log δ at ε, from what `inverse` composes at that log δ: where --solve looks
     at_budget: Callable[..., float] | None = None
-    near_budget: Callable[..., float] | None = None  # about that, faster; `closely` in its blocks
-    near_inverse: Callable[..., float] | None = None  # about what `inverse` says, faster
+    near_budget: Callable[..., float] | None = None  # about that, faster
     # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch

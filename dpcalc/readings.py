@@ -204,7 +204,7 @@ READINGS: tuple[Reading, ...] = (
     Reading(("shuffled-hiding-last",), REPLACE_ONE, (_batches(SHUFFLED), _releases(LAST), *_SETTING, _SEVERAL), "shuffle-pnsgd",
             _last_iterate, lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only the last "
             "iterate is released"),
-    Reading(("shuffled-hiding", "shuffled-hybrid", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
+    Reading(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set),
     Reading(("shuffled-hiding", "shuffled-iteration"), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set),

@@ -184,7 +184,6 @@ def _entries(given: Given) -> tuple[Entry, ...]:
     return (
         *last,
         Entry(b.shuffled_hiding.BOUND, _FREE, contracts=True),
-        Entry(b.shuffled_hybrid.BOUND, _CONVEX, contracts=True),
         Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_iteration_rdp.BOUND, _FREE, contracts=True),

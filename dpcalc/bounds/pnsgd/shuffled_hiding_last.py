@@ -26,7 +26,7 @@ With r = 1 and q = 0 the bound is attained: it is amplification by sampling one 
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -34,7 +34,7 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd import shuffled_hiding
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, ratios
 from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way
+from dpcalc.bounds.pnsgd.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, told
 from dpcalc.bounds.pnsgd.step import factor_exact, log_factor
 from dpcalc.numerics.rounding import ratio_up
 
@@ -61,7 +61,7 @@ def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | 
     mu = ratios(**p)
     wide = inf if diameter is None else ratio_up((diameter,), (2.0, p["learning_rate"], p["lipschitz"]))
     bound, z = hiding.profile(last_pass.places(mu.first, mu.log_c, _run(n, iterations, wide), fine), epsilons)
-    return bound, [None if isnan(x) else x for x in z.tolist()]
+    return bound, told(fine, z)
 
 
 def _one(epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:
@@ -96,23 +96,22 @@ def rdp(alpha: float, **p: Any) -> float:
 
 
 def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
-    """The free choice of the value, Z, and how fine the blocks are."""
-    return {"fine": FINE, "way": _one(epsilon, FINE, p)[1]}
+    """The free choices of the value."""
+    return {"way": _one(epsilon, FINE, p)[1]}
 
 
 def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
-          strong_convexity: float, diameter: float | None = None, way: tuple[int, Way] | None = None) -> Any:
-    """δ by the plan of the value, or by a given one: how fine the blocks are, and Z."""
+          strong_convexity: float, diameter: float | None = None, way: Way | None = None) -> Any:
+    """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
     from dpcalc.bounds.pnsgd import hiding, last_pass
 
     p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
     asked = {**p, "smoothness": smoothness, "diameter": diameter, "n": n, "iterations": iterations}
-    fine, z = way or (FINE, _one(float(epsilon), FINE, asked)[1])
+    fine, chosen = read(way or _one(float(epsilon), FINE, asked)[1])
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     wide = inf if diameter is None else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
     places = last_pass.places_exact(mp, first, c, _run(n, iterations, wide), fine, log_factor(learning_rate, strong_convexity))
-    assert not isinstance(z, list)
-    return hiding.exact(mp, places, epsilon, z, theta)
+    return hiding.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
 
 
 BOUND = Bound(
