@@ -145,9 +145,9 @@ def _reach(head: Row, given: Params, derive: Callable[[Params], Params], questio
 
 def _seems_far_above(bound: Bound, params: Params, question: Question) -> bool:
     """Whether a rough look at epochs says so of the budget: a closer one takes long."""
-    if not bound.near_inverse or question.asks != "epsilon" or params.get("steps", 1) == 1:
+    if not bound.near_budget or question.asks != "epsilon" or params.get("steps", 1) == 1:
         return False
-    return bound.near_inverse(question.log_delta, **own_params(bound, params)) > _FAR_ABOVE * (question.target or 0.0)
+    return bound.near_budget(_FAR_ABOVE * (question.target or 0.0), question.log_delta, **own_params(bound, params)) > question.log_delta
 
 
 def _params(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Params:

@@ -53,14 +53,13 @@ class Bound(NamedTuple):
     exact_steps: float = inf  # up to this many steps the printed form can be evaluated
     # Beyond so many records (from the index on) the printed sum or chain over them is taken in blocks, from above, by `exact` too.
     in_blocks_beyond: float = inf
-    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε how
-    # fine the blocks of its sum are, or the links of its hybrid as whole numbers: the `way` that `exact` needs to go the same way
+    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for every ε a number
+    # or a list of numbers: the `way` that `exact` takes to go the same way
     blocks: Callable[..., Any] | None = None
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
     # profile over epochs: (epsilon, log_delta, *params) → log δ at ε, from what `inverse` composes at that log δ: where --solve looks
     at_budget: Callable[..., float] | None = None
-    near_budget: Callable[..., float] | None = None  # about that, faster; `closely` in its blocks
-    near_inverse: Callable[..., float] | None = None  # about what `inverse` says, faster
+    near_budget: Callable[..., float] | None = None  # about that, faster
     # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
@@ -71,11 +70,17 @@ class Bound(NamedTuple):
     condition: Callable[..., Any] | None = None
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
     released: str = "last iterate"  # what the theorem is about, in words
+    in_words: str = ""  # what the theorem says to a practitioner, where its statement does not say it
     riskier: tuple[str, ...] = ()  # parameters whose smaller values are the safer ones here, other than usual
     mu: Callable[..., float] | None = None  # profile: (*params, and what `search` found) → μ, where it is that of Gaussian DP
     mu_exact: Callable[..., Any] | None = None  # (mp, *params) → the same at high precision
     # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It may be rough.
     search: Callable[..., dict[str, Any]] | None = None
+
+    @property
+    def is_of_whole_run(self) -> bool:
+        """Whether a value is about all iterations of a run, so that nothing is composed."""
+        return "iterations" in self.params
 
     @property
     def is_closed_form(self) -> bool:

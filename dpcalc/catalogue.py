@@ -54,7 +54,7 @@ def entries() -> dict[str, Entry]:
 
 _ANSWERS = {
     "rdp": "ε(α); ε, δ by a conversion",
-    "profile": "ε, δ",
+    "profile": "ε, δ", "curve too": "ε, δ, ε(α)",
     "conversion": "ε, δ from ε(α)",
     "composition": "ε, δ, TV of a composition",
 }
@@ -71,7 +71,9 @@ _LOWER = "the value is never above what a concrete run loses; how near it comes 
 
 def answers(bound: Bound) -> str:
     """What a bound answers: quantities, in symbols."""
-    return ", ".join(_GIVES[name] for name in bound.gives) if bound.gives else _ANSWERS[bound.kind]
+    if bound.gives:
+        return ", ".join(_GIVES[name] for name in bound.gives)
+    return _ANSWERS["curve too" if bound.kind == "profile" and bound.rdp and not bound.pair else bound.kind]
 
 
 def accuracy(bound: Bound) -> str:
@@ -233,7 +235,8 @@ def record(entry: Entry) -> dict[str, Any]:
     bound = entry.bound
     return {
         "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound), "commands": list(entry.commands),
-        "statement": bound.statement, "assumptions": list(bound.assumptions), "parameters": parameters(entry), "source": bound.source,
+        "statement": bound.statement, "in_words": bound.in_words, "assumptions": list(bound.assumptions), "parameters": parameters(entry),
+        "source": bound.source,
         "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)], "errata": list(bound.errata),
         "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name), "file": _file(module_of(bound)),
         "example": f"dpcalc {entry.example}",

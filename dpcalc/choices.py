@@ -19,21 +19,20 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
         return _grid(row, params)
     if question.asks not in ("epsilon", "delta", "tv") or question.delta == 0:
         return {}
-    bound, steps = row.route.bound, int(params.get("steps", 1))
+    bound = row.route.bound
+    steps = 1 if bound.is_of_whole_run else int(params.get("steps", 1))
     one = bound.one or bound
     own = own_params(one, params)
     if bound.one is not None and steps > 1:
-        from dpcalc.bounds.pnsgd import told
-
-        return told.choices(one, question, row.result, row.witness, steps, own)
+        return {}  # a composition tells its own
     if one.choices is None or ("steps" not in own and steps > 1):
         return {}
     own.pop("steps", None)
     epsilon = row.result["epsilon"] if question.asks == "epsilon" else question.epsilon or 0.0
     if steps > 1:  # basic composition is by the same at all epochs
-        from dpcalc.bounds.pnsgd import told
+        from dpcalc.bounds.pnsgd.epochs import each
 
-        return told.each(one, epsilon, steps, own)
+        return each(bound, epsilon, steps, own)
     return one.choices(epsilon, question.log_delta if question.asks == "epsilon" else row.result.get("log_delta", -inf), **own)
 
 

@@ -44,7 +44,8 @@ def _profile_rdp(route: Route, params: Params, question: Question, start: float 
         raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
     witness = chosen(bound, params, alpha=alpha)
     one = bound.rdp(alpha, **own_params(bound, params), **witness)
-    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
+    whole = one if bound.is_of_whole_run else all_steps(one, params)
+    return Row(route, {"rdp": whole, "alpha": alpha}, {"alpha": alpha, **witness})
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:

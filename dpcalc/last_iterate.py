@@ -51,8 +51,11 @@ def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[
         known = sorted({n for e in fit for n in e.names if n} | (_CONVERSIONS if curved else set()))
         for name in said:
             if name.removesuffix("-basic") not in known:
+                from dpcalc.bounds import replaced
                 from dpcalc.params import near
 
+                if gone := replaced(name):
+                    raise DpcalcError("unknown-value", gone, "--bound")
                 others = f"; it can be {', '.join(known)}{near(name, tuple(known))}" if known else ""
                 raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise){others}", "--bound")
         usual = [e for e in fit if e.usual]
@@ -85,7 +88,7 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
     for e in entries:
         if e.bound.kind == "rdp":
             found += [Route(e.bound)] if asks == "rdp" else converted(e.bound) if named else []
-        elif asks == "rdp" and e.bound.rdp is not None:
+        elif e.bound.is_of_whole_run or (asks == "rdp" and e.bound.rdp is not None):
             found.append(Route(e.bound))
         elif asks != "rdp" and epochs and e.bound.status == "proven":
             from dpcalc.bounds.pnsgd import gaussian_epochs

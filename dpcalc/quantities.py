@@ -142,6 +142,9 @@ BATCHES = Quantity("batches", "how batches are formed", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
 RELEASE = Quantity("release", "what is released: every-iterate where nothing is said", kind="choice",
                    choices=("every-iterate", "every-epoch", "last-iterate"))
+RELEASE_OF_PASSES = RELEASE._replace(help="what is released: the last iterate of every epoch where nothing is said",
+                                     choices=("every-epoch", "last-iterate"))
+STEPS_OF_PASSES = Quantity("steps", "steps in all, in place of --epochs, where the last pass stops in the middle", "T", **_WHOLE)
 LOSS = Quantity("loss", "what is known of every record's loss: any where nothing is said", kind="choice", choices=("any", "convex"))
 CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0, aliases=("max_grad_norm",))
 

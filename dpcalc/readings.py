@@ -65,6 +65,7 @@ _NO_SET = Condition(lambda r: r.diameter is None, lambda r: "asked with the othe
 _STABLE = Condition(_not_expanding, lambda r: f"needs η <= 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}; here η = "
                     f"{plain(r.learning_rate or 0.0)}")
 _WHOLE = Condition(lambda r: r.steps % r.in_pass == 0, lambda r: f"needs whole passes: T = {r.steps} is no multiple of n/b = {r.in_pass}")
+_SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "of one pass it is shuffled-hiding, which applies")
 _PLACE = Condition(lambda r: r.record is not None,
                    lambda r: "needs --index: without it the record is one of the last batch, which no later noise hides")
 _SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
@@ -117,13 +118,21 @@ def _fixed(run: Run) -> dict[str, Any]:
 
 
 def _one_record(run: Run) -> dict[str, Any]:
-    """A batch as one record: of the batch that holds the record, the mean gradient moves by at most 2L/b."""
+    """A batch as one record: of the batch that holds the record, the mean gradient moves by at most 2L/b. A pass that stops in the middle
+    loses no more than a whole one."""
     return {"lipschitz": run.removal, "smoothness": run.smoothness, "learning_rate": run.learning_rate, "n": run.in_pass,
-            "epochs": run.steps // run.in_pass}
+            "epochs": -(-run.steps // run.in_pass)}
 
 
 def _shuffled(run: Run) -> dict[str, Any]:
     return {**_one_record(run), **_convexity(run), **({} if run.diameter is None else {"diameter": run.diameter})}
+
+
+def _last_iterate(run: Run) -> dict[str, Any]:
+    """Only the last iterate of several passes, the last one perhaps cut short."""
+    said = {k: v for k, v in _shuffled(run).items() if k != "epochs" or run.steps % run.in_pass == 0}
+    cut = {} if "epochs" in said else {"steps": run.steps}
+    return {**said, **cut, "release": LAST}
 
 
 # --- what a reading assumes, in a few words --------------------------------------------------------------------------
@@ -160,9 +169,12 @@ def _of_pass(run: Run) -> str:
     return f"{_start(run)}; {released}"
 
 
+def _inside(run: Run) -> str:
+    return f"; {_set(run)}" if run.diameter is not None else ""
+
+
 def _shuffled_set(run: Run) -> str:
-    inside = f"; {_set(run)}" if run.diameter is not None else ""
-    return f"{_loss(run)}{inside}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
+    return f"{_loss(run)}{_inside(run)}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
 
 
 def _smooth(run: Run) -> str:
@@ -189,12 +201,15 @@ READINGS: tuple[Reading, ...] = (
             lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Reading(("iteration",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), *_SETTING), "burn-in",
             _fixed, _last("the same order in every pass")),
-    Reading(("shuffled-hybrid", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set),
-    Reading(("shuffled-iteration",), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set),
+    Reading(("shuffled-hiding-last",), REPLACE_ONE, (_batches(SHUFFLED), _releases(LAST), *_SETTING, _SEVERAL), "shuffle-pnsgd",
+            _last_iterate, lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only the last "
+            "iterate is released"),
+    Reading(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
+            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set),
+    Reading(("shuffled-hiding", "shuffled-iteration"), REPLACE_ONE,
+            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set),
     Reading(("smooth-nonconvex-shuffled-exact",), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _WHOLE, _ALONE), "shuffle-pnsgd", _one_record,
+            (_batches(SHUFFLED), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _ALONE), "shuffle-pnsgd", _one_record,
             _smooth),
     Reading(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"), REPLACE_ONE,
             (_batches(FIXED, STREAM), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _PLACE, _DIAMETER), "shuffle-pnsgd",

@@ -51,7 +51,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
         return from_origin(solve, route, given, derive, question, near)
     search = Search(route, given, derive, question)
     if near is None and route.bound.near_budget and question.asks == "epsilon":
-        near, search.slope = look(route, given, derive, question)
+        near, search.slope = look(route, given, derive, question, basic)
         near = moved(search.unknown, near, min(search.allowed / 2 / search.slope, ASIDE)) if search.slope else near
     if near is None:
         near = _guided(route, given, derive, question)

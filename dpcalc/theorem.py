@@ -8,8 +8,9 @@ from dpcalc.bound import Bound
 
 
 def lines(bound: Bound) -> list[str]:
-    """Statement, source, assumptions and errata."""
-    return [f"{bound.name} [{bound.status}]: {bound.statement}", f"  Source: {bound.source}",
+    """Statement, what it means, source, assumptions and errata."""
+    words = [f"  In words: {bound.in_words}"] if bound.in_words else []
+    return [f"{bound.name} [{bound.status}]: {bound.statement}", *words, f"  Source: {bound.source}",
             *(f"  Assumes: {a}" for a in bound.assumptions), *(f"  Erratum: {e}" for e in bound.errata)]
 
 

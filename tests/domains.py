@@ -110,6 +110,11 @@ def with_or_without_set(rng, p):
     return p if rng.random() < 0.5 else {**p, "diameter": None}
 
 
+def several_passes(rng, p):
+    """Some passes, the last one whole or not."""
+    return {**p, "iterations": p["n"] * rng.randint(1, 30) - rng.choice((0, rng.randrange(p["n"])))}
+
+
 def a_stream(rng, most, *drop, law=None, listed=None):
     p = contraction(rng)
     level, n = p.pop("level"), length(rng, most)
@@ -292,7 +297,7 @@ DRAW = {
     "shuffled-iteration-rdp": lambda r: {"alpha": alpha(r, 50), **a_run(r, 2000, "diameter", "epsilon")},
     "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), pnsgd.fixed_order_hybrid.BOUND),
     "shuffled-hiding": lambda r: with_or_without_set(r, a_run(r, 300)),
-    "shuffled-hybrid": lambda r: within(lambda: a_run(r, 1000), pnsgd.shuffled_hybrid.BOUND),
+    "shuffled-hiding-last": lambda r: several_passes(r, with_or_without_set(r, a_run(r, 300))),
     "smooth-nonconvex": lambda r: {"alpha": alpha(r), **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-shuffled": lambda r: {"alpha": alpha(r, 50), **smooth(r, 2000)},

@@ -51,7 +51,7 @@ INCREASING = {  # in these a bound loses more privacy
     "randomly-stopped-loose": ("lipschitz", "diameter"), "shuffled-contraction": ("lipschitz", "diameter"), "shuffled-limit": (),
     "fixed-order-iteration": ("lipschitz",), "shuffled-iteration": ("lipschitz",), "fixed-order-hybrid": ("lipschitz",),
     "fixed-order-iteration-rdp": ("alpha", "lipschitz"), "shuffled-iteration-rdp": ("alpha", "lipschitz"),
-    "shuffled-hiding": ("lipschitz",), "shuffled-hybrid": ("lipschitz",), "smooth-nonconvex": ("alpha", "lipschitz", "smoothness", "learning_rate"),
+    "shuffled-hiding": ("lipschitz",), "shuffled-hiding-last": ("lipschitz", "iterations"), "smooth-nonconvex": ("alpha", "lipschitz", "smoothness", "learning_rate"),
     "smooth-nonconvex-exact": ("lipschitz", "smoothness", "learning_rate"),
     "smooth-nonconvex-shuffled": ("alpha", "lipschitz", "smoothness", "learning_rate"),
     "smooth-nonconvex-shuffled-exact": ("lipschitz", "smoothness", "learning_rate"),

@@ -65,7 +65,7 @@ def divergence(p, q, epsilon):
 
 
 FIXED = {True: ("fixed-order", "fixed-order-iteration", "fixed-order-hybrid", "smooth-nonconvex-exact"), False: ("fixed-order",)}
-SHUFFLED = {True: ("shuffled-contraction", "shuffled-iteration", "shuffled-hybrid", "smooth-nonconvex-shuffled-exact"),
+SHUFFLED = {True: ("shuffled-contraction", "shuffled-iteration", "smooth-nonconvex-shuffled-exact"),
             False: ("shuffled-contraction",)}
 STREAM = {True: ("online-contraction", "online-iteration", "online-hybrid"), False: ("online-contraction",)}
 

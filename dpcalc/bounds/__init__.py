@@ -6,6 +6,14 @@ from dpcalc.bound import Bound
 
 ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "online", "noisy_sgd", "noise_feedback", "total_variation")
 
+REPLACED = {"shuffled-hybrid": "shuffled-hiding"}  # names of earlier versions, and the bounds that contain what they said
+
+
+def replaced(name: str) -> str:
+    """What is said of a name of an earlier version; nothing of others."""
+    old = name.removesuffix("-basic")
+    return f"{old} was replaced by {REPLACED[old]}, which contains it" if old in REPLACED else ""
+
 
 def all_bounds() -> dict[str, Bound]:
     """Name → bound, over all rooms."""

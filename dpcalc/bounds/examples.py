@@ -55,7 +55,7 @@ EXAMPLES = {
     "shuffled-iteration": f"{_SHUFFLED} --epsilon 1",
     "shuffled-iteration-rdp": f"{_SHUFFLED} --alpha 8",
     "shuffled-hiding": f"{_SHUFFLED} --delta 1e-3",
-    "shuffled-hybrid": f"{_SHUFFLED} --delta 0.01",
+    "shuffled-hiding-last": f"{_SHUFFLED} --epochs 10 --release last-iterate --delta 1e-5",
     "shuffled-limit": "shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 --diameter 1 "
                       "--n 1e6 --epsilon 1 --bound shuffled-limit",
     "smooth-nonconvex": f"{_SHUFFLED} --index 500 --alpha 8",

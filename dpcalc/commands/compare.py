@@ -60,6 +60,7 @@ def answer(given: Given) -> Answer:
 
 
 def _refuse(given: Given) -> None:
+    from dpcalc.bounds import replaced
     from dpcalc.comparing import known
     from dpcalc.errors import DpcalcError, flag
     from dpcalc.params import near
@@ -73,8 +74,8 @@ def _refuse(given: Given) -> None:
         raise DpcalcError("missing", "needs a budget: --epsilon and --delta", "--solve")
     for name in given["bound"] or ():
         if name not in known():
-            raise DpcalcError("unknown-value", f"{name!r} is not a bound for a training run; it can be {', '.join(known())}"
-                              f"{near(name, known())}", "--bound")
+            raise DpcalcError("unknown-value", replaced(name) or (f"{name!r} is not a bound for a training run; it can be "
+                              f"{', '.join(known())}{near(name, known())}"), "--bound")
 
 
 def _require_noise(run: Run, question: Question) -> None:

@@ -24,6 +24,7 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
 
 def named(word: str) -> list[dict[str, Any]]:
     """The records of that name: of a bound (for a composition of epochs, that of one epoch), or of a command and an option."""
+    from dpcalc.bounds import replaced
     from dpcalc.catalogue import calculators, command_record, entries, named_quantities, option_record, record
     from dpcalc.errors import DpcalcError
     from dpcalc.params import near
@@ -33,6 +34,8 @@ def named(word: str) -> list[dict[str, Any]]:
         return [record(bound)]
     found = [r for r in (command_record(word), option_record(word)) if r]
     if not found:
+        if gone := replaced(word):
+            raise DpcalcError("unknown-value", gone)
         close = near(word, (*known, *calculators(), *named_quantities()))
         raise DpcalcError("unknown-value", f"{word!r} is no bound, command or option{close or '; dpcalc bounds lists the bounds'}")
     return found

@@ -39,7 +39,7 @@ def answer(given: Given) -> Answer:
     entries = chosen(every, given.values, given["noise"], named, unknown)
     _one_release(entries)
     check_step_size(given.values, entries, unknown, every)
-    epochs = unknown == "epochs" or given["epochs"] > 1 or any(name.endswith("-basic") for name in named)
+    epochs = unknown == "epochs" or _passes(given.values) > 1 or any(name.endswith("-basic") for name in named)
     curves = [e.bound.name for e in every if e.bound.kind == "rdp" and given["noise"] in e.noises and e.usual]
     ways = routes(entries, question.asks, bool(named), epochs and not partial, unknown is not None, curves)
     try:
@@ -95,7 +95,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     if scheduled and partial:
         raise DpcalcError("unneeded", "not used for partial passes, which take --sigma", flag(min(given.provided & {"c1", "c2"} or {"c1"})))
     own = level_option(given, bool(scheduled), _NOISE)
-    run = {"lipschitz", "n", "epochs", "tau", "constant"} if partial else {*_CONVEX, "strong_convexity", "n", "index", "epochs"}
+    passes_of = {"strong_convexity", "n", "index", "epochs", "steps", "release"}
+    run = {"lipschitz", "n", "epochs", "tau", "constant"} if partial else {*_CONVEX, *passes_of}
     levels = {"c1", "c2"} if scheduled else {own}
     used = run | levels | {"noise"} | ({"dimension"} if given["noise"] == "laplace" else set())
     unknown = question.unknown.name if question.unknown else None
@@ -106,6 +107,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     refuse_unneeded(given, used, f"here, only by --bound {partial_passes.ways()}" if passes else where)
     check_unknown(question, used, where)
     require(given, tuple(sorted(levels | {"n", "lipschitz"} | (set(_CONVEX) if scheduled else set()))), where, unknown)
+    if given.has("steps") and (given.has("epochs") or unknown == "epochs"):
+        raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
     if scheduled and unknown == "n":
         raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
     check_place(given)
@@ -177,9 +180,10 @@ def _entries(given: Given) -> tuple[Entry, ...]:
             Entry(b.output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
             Entry(b.output_perturbation.BOUND, _FREE, usual=False),
         )
+    last = (Entry(b.shuffled_hiding_last.BOUND, _FREE, contracts=True),) if given["release"] == "last-iterate" else ()
     return (
+        *last,
         Entry(b.shuffled_hiding.BOUND, _FREE, contracts=True),
-        Entry(b.shuffled_hybrid.BOUND, _CONVEX, contracts=True),
         Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_iteration_rdp.BOUND, _FREE, contracts=True),
@@ -199,9 +203,15 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
     params = {k: values.get(k) for k in (*_CONVEX, "strong_convexity", "n", "tau", "constant", "c1")}
     partial = values.get("tau") is not None
+    passes = _passes(values)
     params |= {"law": LAWS[values["noise"]], "level": _level(values), "index": values.get("index") or 1,
-               "passes": values["epochs"], "steps": 1 if partial else values["epochs"]}
+               "passes": passes, "steps": 1 if partial else passes, "iterations": values.get("steps") or passes * (values.get("n") or 1)}
     return params
+
+
+def _passes(values: Mapping[str, Any]) -> int:
+    """The number of passes, the last one perhaps cut short."""
+    return -(-values["steps"] // (values.get("n") or 1)) if values.get("steps") else int(values["epochs"])
 
 
 def _level(values: Mapping[str, Any]) -> float:
@@ -232,7 +242,7 @@ def _extras(values: Mapping[str, Any], question: Question,
         return _worst_rdp(values, params, question, found[0], extra)
     if epsilon is None or epsilon == float("inf"):
         return extra, (), only
-    once = values["epochs"] == 1
+    once = _passes(values) == 1
     if once and values.get("c1") is not None and values.get("index") is None:
         from dpcalc.bounds.pnsgd import shuffled_contraction, shuffled_limit
         from dpcalc.last_iterate import beside_limit
@@ -265,7 +275,7 @@ def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
     from dpcalc.bounds.pnsgd.output import RELEASED
 
     released = found[0].route.bound.released
-    if values.get("tau") is not None or values["epochs"] == 1:
+    if values.get("tau") is not None or _passes(values) == 1 or values.get("release") == "last-iterate":
         return released
     return f"{released} in every epoch, from which the next one starts" if released == RELEASED else f"{released} of every epoch"
 
@@ -306,7 +316,7 @@ def theorems() -> Iterator[Route]:
     from dpcalc.rows import Route
 
     for index in (None, 1):
-        yield from routes(_entries(Given({"index": index}, frozenset())), "epsilon", True)
+        yield from routes(_entries(Given({"index": index, "release": "last-iterate"}, frozenset())), "epsilon", True)
     yield Route(composition_basic.BOUND)  # of epochs
     yield from partial_passes.theorems()
 
@@ -330,6 +340,8 @@ COMMAND = Command(
         Option(q.N, RUN),
         Option(q.INDEX, RUN),
         Option(q.PASSES, RUN, default=1),
+        Option(q.STEPS_OF_PASSES, RUN),
+        Option(q.RELEASE_OF_PASSES, RUN),
         Option(q.TAU, RUN),
         Option(q.CONSTANT, RUN, default=16.0),
     ),

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import exp, inf
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd import epochs
-from dpcalc.bounds.pnsgd.samples import blocks_of, followed
 from dpcalc.orders import own_params
-from dpcalc.question import Question
 from dpcalc.rows import Row
 from dpcalc.verify import grids, links, lumps
 from dpcalc.verify.context import enclosed
 from dpcalc.verify.laws import Use
+from dpcalc.verify.unchecked import Unchecked
 
 Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) → δ
 
 
-def composed(row: Row, question: Question) -> Delta:
-    """(ε/E, δ/E) an epoch, or the composition of all of them, as the witness tells; an older one that does not, the better of the two."""
+def composed(row: Row) -> Delta:
+    """(ε/E, δ/E) an epoch, or the composition of all of them, as the witness tells."""
     one, own = row.route.bound.one, own_params(row.route.bound, row.params)
     assert one is not None
     steps = int(own.pop("steps"))
@@ -29,11 +26,14 @@ def composed(row: Row, question: Question) -> Delta:
         if not isinstance(told, Mapping):
             raise ValueError("its way of each epoch is none")
         way = links.way(one.name, row.params, told)
-        return _basic(one, steps, own, {} if way is None else {"way": way})
+        own |= {} if way is None else {"way": way}
+        return lambda mp, epsilon, log_delta: steps * enclosed(mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
     if "epoch" in row.witness:
-        epoch = links.epoch(one, row.params, row.witness["epoch"])
+        epoch = links.epoch(row.witness["epoch"])
         return _on_grid(epoch.epsilons, _going(one, own, epoch.ways), steps, row.witness)
-    return _found(row, question, one, steps, own)
+    if row.result.get("delta") == 1:
+        return lambda mp, epsilon, log_delta: mp.mpf(1)
+    raise Unchecked("its witness does not tell at which ε one epoch is taken: it is of an earlier version, or incomplete")
 
 
 def _on_grid(epsilons: Sequence[float], going: Callable[[Any, float], Any], steps: int, grid: Mapping[str, Any]) -> Delta:
@@ -43,38 +43,8 @@ def _on_grid(epsilons: Sequence[float], going: Callable[[Any, float], Any], step
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
 
 
-def _basic(one: Bound, steps: int, own: dict[str, Any], way: Mapping[str, Any]) -> Delta:
-    return lambda mp, epsilon, log_delta: steps * enclosed(mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own, **way))
-
-
-def _found(row: Row, question: Question, one: Bound, steps: int, own: dict[str, Any]) -> Delta:
-    """With samples and blocks that are looked for anew."""
-    from dpcalc.profiles import pairs
-
-    about = question.log_delta if question.delta is not None else float(one.value(question.epsilon or 0.0, **own))
-    if question.delta is None and epochs.surely_one(one, about, question.epsilon or 0.0, steps, own):
-        return lambda mp, epsilon, log_delta: mp.mpf(1)
-    basic = _basic(one, steps, own, {})
-    about = float(row.witness.get("followed", about))
-    if about == -inf:
-        return basic
-    asked = 0.0 if question.delta is not None or row.witness.get("by_delta") else question.epsilon or 0.0
-    samples = followed(one, about, steps, own, asked)
-    ways = links.found(one, row.params, blocks_of(one, about, steps, own, asked))
-    corners, going = [e for e, _ in pairs.hull(*samples)], _going(one, own, ways)
-
-    def better(mp: Any, epsilon: float, log_delta: float) -> Any:
-        simple = basic(mp, epsilon, log_delta)
-        if float(simple) <= exp(log_delta):
-            return simple
-        grid = row.witness if "grids" in row.witness else grids.found(((pairs.sampled(*samples), steps),), question)
-        return _on_grid(corners, going, steps, grid)(mp, epsilon, log_delta)
-
-    return better
-
-
 def _going(one: Bound, own: dict[str, Any], ways: Mapping[float, Any]) -> Callable[[Any, float], Any]:
-    """δ of one epoch, in the blocks of the samples; computed once."""
+    """δ of one epoch, in the ways of the samples; computed once."""
     known: dict[tuple[int, float], Any] = {}
 
     def delta(mp: Any, epsilon: float) -> Any:

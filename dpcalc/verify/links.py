@@ -1,80 +1,42 @@
-"""The blocks of a hybrid bound (dpcalc.bounds.pnsgd.chain) that a witness tells of. Any links are a proof: only their form is checked."""
+"""The ways of bounds that a witness tells of (Bound.blocks). Any way is a proof: only its form is checked, here and by `exact`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.online import online_contraction, online_hybrid, shift
-from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, shuffled_contraction, shuffled_hiding, shuffled_hybrid
+from dpcalc.bounds.pnsgd import fixed_order_hybrid
 from dpcalc.bounds.pnsgd.chain import Way
-from dpcalc.bounds.pnsgd.links import decoded, unpacked
-from dpcalc.bounds.pnsgd.told import nodes
+from dpcalc.bounds.pnsgd.links import decoded
 from dpcalc.rows import Row
 
-_FINEST, _MOST_STEPS = 1000, 10_000  # else there could be more nodes than memory
-_MOST_SAMPLES = 2000
-
-Nodes = Callable[[Mapping[str, Any], Mapping[str, Any]], list[int]]
-
-
-def _shuffled(p: Mapping[str, Any], said: Mapping[str, Any]) -> list[int]:
-    return iteration.nodes(p["n"], _fine(said))
-
-
-def _fixed(p: Mapping[str, Any], said: Mapping[str, Any]) -> list[int]:
-    later = p["n"] - p["index"]
-    return iteration.nodes(later + 1, step=_whole(said.get("step"), 1 + later // _MOST_STEPS, later + 1))
-
-
-def _stream(p: Mapping[str, Any], said: Mapping[str, Any]) -> list[int]:
-    return [t - p["index"] for t in shift.ends(p["n"] - p["index"], p["index"], _fine(said))]
-
-
-def _fine(said: Mapping[str, Any]) -> int:
-    return _whole(said.get("fine"), 1, _FINEST)
-
-
-_NODES: Mapping[str, tuple[Nodes, str]] = {  # and the bound that may be smaller
-    shuffled_hybrid.BOUND.name: (_shuffled, shuffled_contraction.BOUND.name),
-    fixed_order_hybrid.BOUND.name: (_fixed, ""),
-    online_hybrid.BOUND.name: (_stream, online_contraction.BOUND.name),
-}
-
-
-_PLANNED = (shuffled_hiding.BOUND.name,)
-
-
-def _plan(said: Mapping[str, Any]) -> tuple[int, shuffled_hiding.Way]:
-    """How fine the blocks of places are, and the number Z of a plan, or where a set contracts. Any such numbers are a proof."""
-    return _fine(said), one_plan(said["way"])
-
-
-def one_plan(way: Any) -> shuffled_hiding.Way:
-    """Raises ValueError where that is none."""
-    if way is None or (type(way) in (int, float) and 0 < way < inf):
-        return way  # type: ignore[no-any-return]
-    if isinstance(way, list) and len(way) == 2 and all(type(x) is int for x in way) and 0 <= way[0] < way[1]:
-        return way
-    raise ValueError(f"its plan {str(way)[:40]} is none")
+_FINEST = 1000  # blocks: else there could be more nodes than memory
+_MOST_SAMPLES, _LONGEST = 2000, 20_000  # numbers of a way
 
 
 def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Any:
-    """Nodes and links; none where another bound is to be taken; None where the witness tells of none. Raises ValueError where what it
-    tells is no way."""
-    if name in _PLANNED:
-        return _plan(witness) if "way" in witness else None
-    if name not in _NODES or not ("links" in witness or "by" in witness):
-        return None
-    other = _NODES[name][1]
+    """The `way` that `exact` of a bound takes; None where the witness tells of none. Raises ValueError where what it tells is no way."""
+    if "way" in witness:
+        return _checked(witness["way"])
+    if name == online_hybrid.BOUND.name and ("links" in witness or "by" in witness):
+        return _of_stream(params, witness)
+    if name == fixed_order_hybrid.BOUND.name and "links" in witness:  # a record of an earlier version
+        return _checked([witness.get("step"), *_listed(witness["links"])])
+    return None
+
+
+def _of_stream(params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way:
+    """Nodes and links; none where online-contraction is to be taken."""
     if "by" in witness:
-        if not other or witness["by"] != other:
+        if witness["by"] != online_contraction.BOUND.name:
             raise ValueError(f"{str(witness['by'])[:40]} is no part of it")
         return [], []
-    return _decoded(name, params, witness, witness["links"])
+    codes, n, index = _listed(witness["links"]), int(params["n"]), params["index"]
+    nodes = [t - index for t in shift.ends(n - index, index, _whole(witness.get("fine"), 1, _FINEST))]
+    return nodes, decoded(nodes, codes)
 
 
 def of_row(row: Row) -> dict[str, Any]:
@@ -84,23 +46,14 @@ def of_row(row: Row) -> dict[str, Any]:
     return {} if found is None else {"way": found}
 
 
-def _decoded(name: str, params: Mapping[str, Any], said: Mapping[str, Any], codes: Any) -> Way:
-    """`said`: what tells where the nodes are."""
-    if not isinstance(codes, list):
-        raise ValueError("its links are no list")
-    at = _NODES[name][0]({**params, "n": int(params["n"])}, said)
-    return at, decoded(at, codes)
-
-
 class Epoch(NamedTuple):
-    """The ε at which one epoch's profile is taken, and the `way` of its bound there, if any is told: of a hybrid its links, else how fine
-    the blocks of a sum are."""
+    """The ε at which one epoch's profile is taken, and the `way` of its bound there, if any is told."""
 
     epsilons: tuple[float, ...]
     ways: Mapping[float, Any]
 
 
-def epoch(one: Bound, params: Mapping[str, Any], said: Any) -> Epoch:
+def epoch(said: Any) -> Epoch:
     """Raises ValueError where the record's `epoch` is none."""
     if not isinstance(said, Mapping) or not isinstance(said.get("epsilon"), list):
         raise ValueError("its epoch has no list of ε")
@@ -109,18 +62,30 @@ def epoch(one: Bound, params: Mapping[str, Any], said: Any) -> Epoch:
         raise ValueError(f"its epoch has {len(said['epsilon'])} ε, not 1 to {_MOST_SAMPLES} numbers")
     if not (epsilons[0] >= 0 and epsilons[-1] < inf and all(a < b for a, b in pairwise(epsilons))):
         raise ValueError("the ε of its epoch do not rise from 0 on")
-    if one.name not in _NODES:
-        fine = said.get("fine") if one.blocks else None
-        return Epoch(epsilons, {} if fine is None else dict.fromkeys(epsilons, _whole(fine, 1, _FINEST)))
-    if not isinstance(said.get("links"), list) or len(said["links"]) != len(epsilons):
-        raise ValueError("its epoch has not as many links as ε")
-    return Epoch(epsilons, {e: _decoded(one.name, params, said, unpacked(text)) for e, text in zip(epsilons, said["links"], strict=True)})
+    if "fine" in said and "ways" not in said:  # a record of an earlier version: the same way at every ε
+        return Epoch(epsilons, dict.fromkeys(epsilons, _checked(said["fine"])))
+    if "ways" not in said:
+        return Epoch(epsilons, {})
+    if not isinstance(said["ways"], list) or len(said["ways"]) != len(epsilons):
+        raise ValueError("its epoch has not as many ways as ε")
+    return Epoch(epsilons, dict(zip(epsilons, map(_checked, said["ways"]), strict=True)))
 
 
-def found(one: Bound, params: Mapping[str, Any], ways: Mapping[float, Any]) -> Mapping[float, Any]:
-    """The `way` of the bound at every ε, from what its blocks tell."""
-    at = nodes(one, params)
-    return {e: _decoded(one.name, params, at, way.tolist()) for e, way in ways.items()} if at else ways
+def _checked(x: Any) -> Any:
+    """A way: a whole number says how fine blocks are; other numbers, and lists, are checked where they are read."""
+    if type(x) is int:
+        return _whole(x, 1, _FINEST)
+    if type(x) is float and abs(x) < inf:
+        return x
+    if isinstance(x, list) and len(x) <= _LONGEST and all(type(y) in (int, float) for y in x):
+        return x
+    raise ValueError(f"{str(x)[:40]} is no way")
+
+
+def _listed(codes: Any) -> list[Any]:
+    if not isinstance(codes, list):
+        raise ValueError("its links are no list")
+    return codes
 
 
 def _whole(x: Any, least: int, most: int) -> int:

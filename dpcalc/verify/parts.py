@@ -20,7 +20,7 @@ from dpcalc.verify.unchecked import Unchecked
 def composed(row: Row, answer: Answer, side: int = 0) -> Callable[[Any, float, float], Any]:
     """(context, ε, log δ as claimed) → δ of a composed row, from above; of one direction with a side."""
     if row.route.bound.one is not None:
-        return epochs.composed(row, answer.question)
+        return epochs.composed(row)
     if "variation" in row.witness and row.params.get("described"):  # one total variation, which is δ at every ε
         (described,) = row.params["described"]
         if described["kind"] != "tv" or int(row.params.get("steps", 1)) != 1:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import inf, isnan
 from typing import Any, NamedTuple
 
+from dpcalc.bounds import replaced
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.render import row_label, symbol
 from dpcalc.rows import Answer, Row
@@ -67,6 +68,8 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
         message = f"{record['error']['message']}".replace("\n", " ")
         return Verdict((), (), (Finding("no answer", "", f"the record is an error: {message}"),), "no answer")
     budget = Budget(seconds)
+    if gone := next(filter(None, (replaced(row["name"]) for row in record["bounds"])), ""):
+        return Verdict((Finding(OPEN, "", f"the whole record: {gone}", path="the whole record"),), (), (), REFUTED)
     late: Callable[[str], Answer | str] = str
     try:
         answer = budget.within(lambda: replay(record), late)

@@ -11,7 +11,7 @@ from trials import ask
 from trials.mechanisms import cells, gaussian_pair, laplace_cdf, ndtr
 
 FIXED = ("fixed-order", "fixed-order-iteration", "fixed-order-hybrid", "smooth-nonconvex-exact")
-SHUFFLED = ("shuffled-contraction", "shuffled-iteration", "shuffled-hybrid", "smooth-nonconvex-shuffled-exact")
+SHUFFLED = ("shuffled-contraction", "shuffled-iteration", "smooth-nonconvex-shuffled-exact")
 STREAM = ("online-contraction", "online-iteration", "online-hybrid")
 STOPPED = ("randomly-stopped", "randomly-stopped-loose")
 CELLS = 300

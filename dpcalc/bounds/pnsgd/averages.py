@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LEAST = -1e300
-LEAST_HEIGHT = -700.0  # log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
+_LEAST_HEIGHT = -700.0  # log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
 _ROUNDING = 2e-14  # of log_theta, over 1 + ε²/r² + r²/4
 
 
-class Blocks(NamedTuple):
+class _Blocks(NamedTuple):
     """Where blocks begin, the positions from each to the next one (from the last one: to the end), and which are of several positions."""
 
     at: Array
@@ -30,9 +30,9 @@ class Blocks(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def blocks_of(at: tuple[int, ...], n: int) -> Blocks:
+def _blocks_of(at: tuple[int, ...], n: int) -> _Blocks:
     lengths = np.diff([*at, n])
-    return Blocks(np.array(at), lengths, (lengths[:-1] > 1).nonzero()[0])
+    return _Blocks(np.array(at), lengths, (lengths[:-1] > 1).nonzero()[0])
 
 
 def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
@@ -48,28 +48,25 @@ def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
 
 
 def _average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
-    blocks = blocks_of(tuple(heads(n, fine)), n)
+    blocks = _blocks_of(tuple(heads(n, fine)), n)
     r = ratio.many(blocks.at)
     logs = log_theta(epsilon, r[:, None])
-    return mean(logs, blocks, bows_many(epsilon, ratio, r, blocks))
+    return _mean(logs, blocks, _bows_many(epsilon, ratio, r, blocks))
 
 
-class Bows(NamedTuple):
+class _Bows(NamedTuple):
     """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere); and where it is concave the part of
     the number at the head before that θ is not below, elsewhere 0 (None: nowhere)."""
 
     convex: Array | None
     concave: Array | None
 
-    def of(self, columns: Array) -> Bows:
-        return Bows(*(None if x is None else x[:, columns] for x in self))
 
-
-def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
+def _bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: _Blocks) -> _Bows:
     k = blocks.longer
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not len(k) or bool(np.greater_equal(*_turns(epsilon, r[k[:1]])).all()):
-            return Bows(None, None)
+            return _Bows(None, None)
         rows = np.append(k, k[-1] + 1)  # those of several positions follow each other
         turn, error = _turns(epsilon, r[rows])
         heads_before = np.maximum(k - 1, 0)
@@ -78,9 +75,9 @@ def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
         convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
         concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
         if not concave.any():
-            return Bows(convex, None)
+            return _Bows(convex, None)
         surely = SURELY - _ROUNDING / UNSURE * _turns(epsilon, r[heads_before])[1]
-    return Bows(convex, np.where(concave, surely, 0.0))
+    return _Bows(convex, np.where(concave, surely, 0.0))
 
 
 def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
@@ -106,32 +103,26 @@ def scaled_many(first: float, log_square: Array) -> Array:
     return np.where(log_square == -inf, 0.0, np.maximum(LEAST_RATIO, found))
 
 
-def mean(logs: Array, blocks: Blocks, bows: Bows, straight: Array | None = None) -> Array:
-    """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the largest. By chords
-    where the logs are `straight` those of θ (None: everywhere), as positions.block_sums."""
+def _mean(logs: Array, blocks: _Blocks, bows: _Bows) -> Array:
+    """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the largest."""
     top = np.maximum(logs[0], _LEAST)
-    f = np.exp(np.maximum(logs - top, LEAST_HEIGHT))
-    total = blocks.lengths @ f - _bowed(f, blocks, bows, straight)
+    f = np.exp(np.maximum(logs - top, _LEAST_HEIGHT))
+    total = blocks.lengths @ f - _bowed(f, blocks, bows)
     found = top + np.log(total) - log(blocks.lengths.sum()) + 1e-15 * len(blocks.lengths) * (1 + np.abs(top))
     bound: Array = np.minimum(logs[0], found)
     return bound
 
 
-def _bowed(f: Array, blocks: Blocks, bows: Bows, straight: Array | None) -> Any:
+def _bowed(f: Array, blocks: _Blocks, bows: _Bows) -> Any:
     """How much less than by first terms the sum surely is."""
     k = blocks.longer
     if not len(k):
         return 0.0
     half = (blocks.lengths[k] - 1) / 2
-    convex = bows.convex
-    if straight is not None:
-        both = straight[k] & straight[k + 1]
-        convex = both if convex is None else convex & both
     falls = f[k] - f[k + 1]
-    less: Array = half @ (falls if convex is None else np.where(convex, falls, 0.0))
+    less: Array = half @ (falls if bows.convex is None else np.where(bows.convex, falls, 0.0))
     if bows.concave is not None:
         before = np.maximum(k - 1, 0)
         drop = np.maximum(f[before] * bows.concave - f[k], 0.0)
-        drop = drop if straight is None else np.where(straight[k] & straight[before], drop, 0.0)
         less += (half * blocks.lengths[k] / blocks.lengths[before]) @ drop
     return less

@@ -1,71 +1,85 @@
 """Projected noisy SGD in a fixed order, by iteration and contraction together: the sharpest bound here."""
 
+from collections.abc import Callable
 from typing import Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.chain import Link, Path, Way, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, along, path, suited, walk_exact
-from dpcalc.bounds.pnsgd.links import coded, needed
+from dpcalc.bounds.pnsgd.chain import Link, Path, follow
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, nodes, path, suited, walk_exact
+from dpcalc.bounds.pnsgd.links import coded, decoded, needed
 from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd.step import SETTING
 
-_STEPS, _SAMPLES = {FINE: 128, COARSE: 20}, 70  # to the last node, at most: of the value, of its faster form; of samples
+_STEPS, _SAMPLES = {FINE: 128, COARSE: 20}, 32  # to the last node, at most: of the value, of its faster form; of samples: .5 ms each
+_MOST_STEPS = 10_000  # of a way: else there could be more nodes than memory
+
+Way = list[int]  # the length of a step, and the links between the nodes (links.py)
 
 
 def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
-    return path(**_nodes(n, index, fine, **p), **p)
-
-
-def _nodes(n: int, index: int, fine: int, **p: float) -> dict[str, int]:
     """To the last step: the record at the index has n − i steps after it."""
-    return {"n": n - index + 1, **nodes_told(fine, n=n, index=index, **p)}
+    return path(n - index + 1, step=_step(n, index, fine, **p), **p)
 
 
-def nodes_told(fine: int, *, n: int, index: int, level: float, diameter: float, learning_rate: float, strong_convexity: float,
-               **_: float) -> dict[str, int]:
-    """What says where the nodes of links lie."""
-    return {"step": suited(n - index + 1, _STEPS.get(fine, _SAMPLES), level, diameter, learning_rate, strong_convexity)}
+def _step(n: int, index: int, fine: int, *, level: float, diameter: float, learning_rate: float, strong_convexity: float,
+          **_: float) -> int:
+    return suited(n - index + 1, _STEPS.get(fine, _SAMPLES), level, diameter, learning_rate, strong_convexity)
+
+
+def _never(j: int, log_d: float) -> bool:
+    return False
+
+
+def _follow(epsilon: float, n: int, index: int, fine: int = FINE, enough: Callable[[int, float], bool] = _never,
+            **p: float) -> tuple[float, list[Link]]:
+    """log d at the last node, and the links."""
+    logs, links = follow(epsilon, _path(n, index, fine, **p), enough)
+    return logs[-1], links
 
 
 def value(epsilon: float, n: int, index: int, **p: Any) -> float:
     """log d_m, m = n − i."""
-    return follow(epsilon, _path(n, index, **p))[0][-1]
+    return _follow(epsilon, n, index, **p)[0]
 
 
 def coarse(epsilon: float, n: int, index: int, **p: Any) -> float:
     """`value` with larger steps, near it."""
-    return follow(epsilon, _path(n, index, COARSE, **p))[0][-1]
+    return _follow(epsilon, n, index, COARSE, **p)[0]
 
 
 def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
-    return invert(lambda epsilon, fine: follow(epsilon, _path(n, index, fine, **p))[0][-1], log_delta)
+    return invert(lambda epsilon, fine: _follow(epsilon, n, index, fine, **p)[0], log_delta)
 
 
 def blocks(epsilon: Any, fine: int, n: int, index: int, ways: dict[float, Any] | None = None, **p: Any) -> Any:
-    """`value` for many ε, by fewer steps the larger those may be, from above; by those of `value` one by one."""
-    from dpcalc.bounds.pnsgd.chain_many import as_mu, last_many, one_by_one
+    """`value` for many ε, with larger steps where `fine` is less than FINE."""
+    from numpy import array
 
-    arrays = along(**_nodes(n, index, fine, **p), **p)
-    if fine < FINE:
-        return last_many(epsilon, arrays, ways)
-
-    def last(e: float) -> tuple[float, list[Link]]:
-        logs, links = follow(e, _path(n, index, fine, **p), as_mu=as_mu(e, arrays).__getitem__)
-        return logs[-1], links
-
-    return one_by_one(epsilon, last, ways)
+    found = {e: _follow(e, n, index, fine, **p) for e in epsilon.tolist()}
+    if ways is not None:
+        step = _step(n, index, fine, **p)
+        ways |= {e: [step, *needed(coded(links))] for e, (_, links) in found.items()}
+    return array([log_d for log_d, _ in found.values()])
 
 
 def choices(epsilon: float, log_delta: float, n: int, index: int, **p: Any) -> dict[str, Any]:
     """The free choices that prove δ at ε: those of the value, as far as they are needed."""
-    links = follow(epsilon, _path(n, index, **p), lambda j, log_d: log_d <= log_delta)[1]
-    return {**nodes_told(FINE, n=n, index=index, **p), "links": needed(coded(links))}
+    links = _follow(epsilon, n, index, enough=lambda j, log_d: log_d <= log_delta, **p)[1]
+    return {"way": [_step(n, index, FINE, **p), *needed(coded(links))]}
+
+
+def _told(way: Any, n: int, index: int) -> tuple[list[int], list[Link]]:
+    """Nodes and links. Raises ValueError where a way is none."""
+    later, step = n - index, way[0] if isinstance(way, list) and way else None
+    if type(step) is not int or not 1 + later // _MOST_STEPS <= step <= later + 1:
+        raise ValueError(f"{str(step)[:20]} is no length of a step")
+    at = nodes(later + 1, step)
+    return at, decoded(at, way[1:])
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
-    along = _path(n, index, **p)
-    nodes, links = way or (along.nodes, follow(epsilon, along)[1])
-    return walk_exact(mp, epsilon, links, nodes, **{k: v for k, v in p.items() if k != "smoothness"})[-1]
+    at, links = _told(way, n, index) if way else (_path(n, index, **p).nodes, _follow(epsilon, n, index, **p)[1])
+    return walk_exact(mp, epsilon, links, at, **{k: v for k, v in p.items() if k != "smoothness"})[-1]
 
 
 BOUND = Bound(

@@ -152,7 +152,7 @@ class Plan:
     def _guess(self) -> Array:
         """About the root: where the mean of e^{μ_m Z − μ_m²/2} over all places is e^ε, by Newton's method from above."""
         mu, e = self.places.own, self.e[:, 0]
-        z = np.sqrt(2 * log(max(self.places.total, 3))) + e / mu[0] + mu[0] / 2
+        z: Array = np.sqrt(2 * log(max(self.places.total, 3))) + e / mu[0] + mu[0] / 2
         for _ in range(8):
             y = mu * z[:, None] - mu * mu / 2 + self.log_lengths
             total = log_sum(y)

@@ -6,18 +6,15 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache, lru_cache
 from math import exp, expm1, inf, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.chain import TIMES, Link, Path, follow_exact
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.bounds.pnsgd.positions import FINE, Shares, log_share, scaled, share_exact, starts
+from dpcalc.bounds.pnsgd.positions import Shares, log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd.step import check_step_size, factor_exact, log_factor, move_ratio
 from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import up
-
-if TYPE_CHECKING:
-    from dpcalc.bounds.pnsgd.chain_many import Along
 
 CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
 _TRIED, _NEARLY, _ALIKE = 32, 1.03, 0.02  # lengths of steps; a factor; of log κ
@@ -65,14 +62,10 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 
 
 @lru_cache(maxsize=8)
-def nodes(n: int, fine: int = FINE, step: int = 0) -> list[int]:
-    """The starts of the blocks of 0..n−1, which grow, and n − 1; or, on the way to a single record, steps that are alike but for the first:
-    blocks of one length fit between any, wherever the record is."""
-    last = n - 1
-    if step:
-        return [0, *reversed(range(last, 0, -step))]
-    found = starts(n, fine)
-    return found if found[-1] == last else [*found, last]
+def nodes(n: int, step: int) -> list[int]:
+    """From the record to the last of the n − 1 steps after it, by steps that are alike but for the first: blocks of one length fit between
+    any of them, wherever the record is."""
+    return [0, *reversed(range(n - 1, 0, -step))]
 
 
 def suited(n: int, most: int, level: float, diameter: float, learning_rate: float, strong_convexity: float) -> int:
@@ -115,22 +108,13 @@ def _fastest(rate: Callable[[int], float], start: int, longest: int) -> int:
 
 @lru_cache(maxsize=8)
 def path(n: int, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float, fine: int = FINE, step: int = 0) -> Path:
+         strong_convexity: float, step: int) -> Path:
     """The path of a record that n − 1 later steps follow."""
     mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
     kappa = reach(level, diameter, learning_rate, strong_convexity)
-    at = nodes(n, fine, step)
+    at = nodes(n, step)
     near = _about(kappa(1), log_factor(learning_rate, strong_convexity))
     return Path(at, cache(lambda j: mu(at[j])), _of_block(cache(kappa)), _of_block(near))
-
-
-def along(n: int, fine: int = FINE, step: int = 0, *, level: float, lipschitz: float, diameter: float, learning_rate: float,
-          smoothness: float, strong_convexity: float) -> Along:
-    """`path` for arrays."""
-    from dpcalc.bounds.pnsgd.chain_many import Along
-
-    mu = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
-    return Along(nodes(n, fine, step), mu, reaches(level, diameter, learning_rate, strong_convexity))
 
 
 def _of_block(kappa: Callable[[int], float]) -> Callable[[int, int, int], float]:

@@ -1,28 +1,22 @@
 """The links of a path (chain.py) as whole numbers, one for every node after the first: how a witness tells of them.
 
 k > 0: one block from the node k before; 0: the value of the node before; −1: as μ-GDP; −t < −1: t blocks from the node before, as long
-as they can be. Any such numbers are a proof: a block never spans more steps than there are. Of many paths, each is a text of its runs:
-"-1*34 5*4 2" is 34 times −1, 4 times 5, and 2.
+as they can be. Any such numbers are a proof: a block never spans more steps than there are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from dpcalc.bounds.pnsgd.chain import Link
 
 DIRECT = -1
-_LONGEST = 100_000  # characters, and codes, of a text
 
 
 def coded(links: Sequence[Link]) -> list[int]:
     """Without the last ones that are 0."""
-    return trimmed([_code(j, link) for j, link in enumerate(links)][1:])
-
-
-def trimmed(codes: list[int]) -> list[int]:
-    """Without the last ones that are 0."""
+    codes = [_code(j, link) for j, link in enumerate(links)][1:]
     last = len(codes)
     while last and not codes[last - 1]:
         last -= 1
@@ -59,24 +53,4 @@ def needed(codes: Sequence[int]) -> list[int]:
     while j > 0:
         found[j - 1] = code = codes[j - 1]
         j = 0 if code == DIRECT else j - max(code, 1)
-    return found
-
-
-def packed(codes: Sequence[int]) -> str:
-    """The runs of equal ones."""
-    runs = ((code, len(list(same))) for code, same in groupby(codes))
-    return " ".join(str(code) if times == 1 else f"{code}*{times}" for code, times in runs)
-
-
-def unpacked(text: str) -> list[int]:
-    """Raises ValueError where it is no text of runs, or one without end."""
-    if not isinstance(text, str) or len(text) > _LONGEST:
-        raise ValueError("its links are no text of runs")
-    found: list[int] = []
-    for run in text.split():
-        code, _, times = run.partition("*")
-        count = int(times or 1)
-        if not 1 <= count <= _LONGEST - len(found):
-            raise ValueError(f"its run {run[:20]!r} of links is none")
-        found += [int(code)] * count
     return found

@@ -168,16 +168,13 @@ def rounding(n: int) -> float:
     return 1e-15 * (1 + log(n))
 
 
-def block_sums(values: Sequence[Any], at: Sequence[int], n: int, bows: Iterable[int], straight: Sequence[bool] | None = None,
-               surely: float = SURELY) -> list[Any]:
+def block_sums(values: Sequence[Any], at: Sequence[int], n: int, bows: Iterable[int], surely: float = SURELY) -> list[Any]:
     """Not less than Σ f over each block of 0..n−1 of a falling f, from bounds on its values at the first positions, which f is at least
     `surely` times; the last one holds on to n. A convex f lies below its chords, a concave one below that of the block before, prolonged:
-    `bows` say which it is, where the values are `straight` those of such an f."""
+    `bows` say which it is."""
     found = []
     for j, (here, bow) in enumerate(zip(values, chain(islice(bows, len(values) - 1), (0,)), strict=True)):
         length = (at[j + 1] if j + 1 < len(values) else n) - at[j]
-        if straight and bow and not (straight[j] and straight[j + bow]):
-            bow = 0
         if bow > 0:
             found.append((here * (length + 1) + values[j + 1] * (length - 1)) / 2)
         elif bow < 0:

@@ -21,8 +21,9 @@ import numpy as np
 from dpcalc.numerics.normal import log_tail
 from dpcalc.numerics.rounding import up
 
-_CELLS = 160  # of the geometric and of the even steps of ε, each
+_CELLS, _EVEN = 160, 600  # of geometric steps of ε, and of even ones, at most
 _NEAREST = 1e-5  # of the last ε: the first one after 0
+_STEP = 0.25  # of μ_0, an even step: the integrand of θ(ε, μ) has a width of μ
 _BEYOND = 14.0  # standard deviations of θ(ε, μ_0) after which its part of the integral is negligible
 _SHORT = 1e-4  # of a cell times its rate: below, the chord is replaced by its larger end, as its integral would cancel
 _ROUNDING = 1e-11  # relative: of the integrals over cells, which cancel by four digits
@@ -32,12 +33,12 @@ def value(alpha: float, profile: Callable[..., Any], first: float, params: tuple
     """D_α, from above. `profile` takes an array of ε and the parameters, and gives log δ from above; `first` = μ_0."""
     a1 = alpha - 1
     last = first * (first * (2.0 ** frexp(alpha)[1]) + _BEYOND)
-    epsilons, logs = _nodes(profile, last, params)
+    epsilons, logs = _nodes(profile, first, last, params)
     tail = alpha * a1 * first * first / 2 + log_tail(last / first - first / 2 - a1 * first) - log(a1) + log1p(exp(-(2 * alpha - 1) * last))
     h = np.diff(epsilons)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         parts = np.concatenate([_cells(epsilons, h, logs, a1), _cells(epsilons, h, logs, -alpha), [tail]])
-        total = float(np.logaddexp.reduce(np.where(np.isnan(parts), np.inf, parts))) + log(alpha * a1) + _ROUNDING
+        total = float(np.logaddexp.reduce(np.where(np.isnan(parts), np.inf, parts))) + log(alpha * a1) + 2 * _ROUNDING
     raised = log1p(exp(total)) if total < 40 else total + exp(-total)
     return up(raised / a1, 1e-14)
 
@@ -45,15 +46,19 @@ def value(alpha: float, profile: Callable[..., Any], first: float, params: tuple
 def _cells(epsilons: Any, h: Any, logs: Any, rate: float) -> Any:
     """log of ∫ e^{rate·ε}·chord over every cell: with weights I₀ − I₁ and I₁ on the ends, I₀ = ∫_0^h e^{rate·u}du and
     I₁ = ∫_0^h e^{rate·u}(e^u − 1)/(e^h − 1)du."""
-    whole = np.expm1(rate * h) / rate
-    right = np.minimum((np.expm1((rate + 1) * h) / (rate + 1) - whole) / np.expm1(h), whole)
-    right = np.where(h * (abs(rate) + 1) < _SHORT, 0.0, right * (1 - _ROUNDING))
-    weighted = np.logaddexp(np.log(whole - right) + logs[:-1], np.log(right) + logs[1:])
-    return rate * epsilons[:-1] + weighted
+    if rate > 0:  # in units of e^{rate·h}, which may overflow
+        start, whole = epsilons[1:], -np.expm1(-rate * h) / rate
+        right = (-np.expm1(-(rate + 1) * h) / (rate + 1) - whole * np.exp(-h)) / -np.expm1(-h)
+    else:
+        start, whole = epsilons[:-1], np.expm1(rate * h) / rate
+        right = (np.expm1((rate + 1) * h) / (rate + 1) - whole) / np.expm1(h)
+    right = np.where(h * (abs(rate) + 1) < _SHORT, 0.0, np.clip(right * (1 - _ROUNDING), 0.0, whole))
+    return rate * start + np.logaddexp(np.log(whole - right) + logs[:-1], np.log(right) + logs[1:])
 
 
 @lru_cache(maxsize=8)
-def _nodes(profile: Callable[..., Any], last: float, params: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:
+def _nodes(profile: Callable[..., Any], first: float, last: float, params: tuple[tuple[str, Any], ...]) -> tuple[Any, Any]:
     """The ε of the cells, and log δ there."""
-    epsilons = np.unique(np.concatenate([[0.0], np.geomspace(_NEAREST * last, last, _CELLS), np.linspace(0, last, _CELLS)[1:]]))
+    even = int(min(_EVEN, last / (_STEP * first)))
+    epsilons = np.unique(np.concatenate([[0.0], np.geomspace(_NEAREST * last, last, _CELLS), np.linspace(0, last, even)[1:]]))
     return epsilons, profile(epsilons, **dict(params))

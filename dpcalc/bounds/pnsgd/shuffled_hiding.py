@@ -28,6 +28,9 @@ Theorem. Let p_mm′, c_mm′ >= 0 with Σ_m′ p_mm′ >= 1 for every m and Σ_
 where terms with p = 0 are 0 and those with c = 0 < p are p. The same holds for E_γ(Q‖P).
 Proof. Q >= 0 and P >= 0, so P − e^εQ <= (1/n)Σ(p_mm′ P_m − e^ε c_mm′ Q_m′); on any event a bracket is at most
 p·E_{e^ε c/p}(P_m‖Q_m′). ∎
+Records that are left out of a pass, as n is no multiple of b, change nothing: given that record i is one of them the two runs are the
+same, and
+given that it is not, the order of those that are used is uniform; so n may stand for the number of slots.
 With p = c = 1 on the diagonal that is shuffled-iteration. Any p and c are valid; hiding.py has the plan that is taken, by one number Z, and
 contracted.py what a bounded set gives where ε is next to 0.
 
@@ -38,7 +41,7 @@ another pass follows (shuffled_hiding_last.py), and within a factor 1.3 of linea
 
 from __future__ import annotations
 
-from math import isnan
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
@@ -56,10 +59,11 @@ SECRET = ("the order is uniform over all n records, secret, independent of data,
           "bucket or stratified shuffle")
 OTHERS = "at equal iterates the gradients of any two records that can occur differ by at most 2L: each is at most L"
 FIXED = "L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are the same in every step"
-ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, "n >= 2; batches of b records all have b, so that b divides n", "η <= 2/(β+ρ)",
-               "Gaussian noise")
+EQUAL = "n >= 2; all batches have b records, and what is left over in a pass is not used in it"
+ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, EQUAL, "η <= 2/(β+ρ)", "Gaussian noise")
+_FINEST = 1000  # blocks that a record may ask for
 FINE, MANY, COARSE = 16, 8, 4  # blocks of one value, of many at once, of searches: they hold at most this part of the places before them
-Way = float | list[int] | None  # Z; or a and a + k (contracted.py); or neither
+Way = list[float]  # how fine the blocks are, and then Z, or a and a + k (contracted.py), or nothing: every place keeps to itself
 
 
 def many(epsilons: Array, fine: int, n: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
@@ -69,10 +73,15 @@ def many(epsilons: Array, fine: int, n: int, diameter: float | None = None, **p:
     mu = ratios(**p)
     places = pushes.places(mu.first, mu.log_c, n, fine)
     bound, z = hiding.profile(places, epsilons)
-    ways: list[Way] = [None if isnan(x) else x for x in z.tolist()]
+    ways = told(fine, z)
     if diameter is None or n < 2:
         return bound, ways
     return with_set(places, epsilons, bound, ways, diameter, p)
+
+
+def told(fine: int, z: Array) -> list[Way]:
+    """The ways of plans."""
+    return [[fine] if isnan(x) else [fine, x] for x in z.tolist()]
 
 
 def with_set(places: Any, epsilons: Array, bound: Array, ways: list[Way], diameter: float, p: dict[str, float]) -> tuple[Array, list[Way]]:
@@ -91,7 +100,7 @@ def with_set(places: Any, epsilons: Array, bound: Array, ways: list[Way], diamet
     bound = bound.copy()
     for k, new, a, s in zip(asked.tolist(), other.tolist(), first.tolist(), end.tolist(), strict=True):
         if new < bound[k]:
-            ways[k] = [int(a), int(s)]
+            ways[k] = [ways[k][0], int(a), int(s)]
     bound[asked] = minimum(bound[asked], other)
     return bound, ways
 
@@ -115,7 +124,7 @@ def _one(epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:
 
 def blocks(epsilon: Array, fine: int, ways: dict[float, Any] | None = None, **p: Any) -> Array:
     """`value` for many ε, in larger blocks, from above."""
-    bound, found = many(epsilon, MANY, **p)
+    bound, found = many(epsilon, COARSE if fine <= COARSE else MANY, **p)
     if ways is not None:
         ways |= zip(epsilon.tolist(), found, strict=True)
     return bound
@@ -135,25 +144,34 @@ def rdp(alpha: float, **p: Any) -> float:
 
 
 def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
-    """The free choices of the value: Z, or where the set contracts, and how fine the blocks are."""
-    return {"fine": FINE, "way": _one(epsilon, FINE, p)[1]}
+    """The free choices of the value."""
+    return {"way": _one(epsilon, FINE, p)[1]}
 
 
 def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-          diameter: float | None = None, way: tuple[int, Way] | None = None) -> Any:
-    """δ by the plan of the value, or by a given one: how fine the blocks are, and Z."""
+          diameter: float | None = None, way: Way | None = None) -> Any:
+    """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
     from dpcalc.bounds.pnsgd import contracted, hiding, pushes
     from dpcalc.bounds.pnsgd.iteration import reach_exact
 
     p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
-    fine, choice = way or (FINE, _one(float(epsilon), FINE, {**p, "smoothness": smoothness, "diameter": diameter, "n": n})[1])
+    way = way or _one(float(epsilon), FINE, {**p, "smoothness": smoothness, "diameter": diameter, "n": n})[1]
+    fine, chosen = read(way)
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     places = pushes.places_exact(mp, first, c, n, fine)
-    if isinstance(choice, list):
-        assert diameter is not None
+    if len(chosen) == 2 and diameter is not None:
         reach = reach_exact(mp, level, diameter, learning_rate, strong_convexity)
-        return contracted.exact(mp, places, epsilon, choice[0], choice[1], reach, theta)
-    return hiding.exact(mp, places, epsilon, choice, theta)
+        return contracted.exact(mp, places, epsilon, int(chosen[0]), int(chosen[1]), reach, theta)
+    return hiding.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
+
+
+def read(way: Way) -> tuple[int, list[float]]:
+    """How fine the blocks are, and the rest. Raises ValueError where that is no way."""
+    fine, *chosen = way
+    rising = all(0 <= x < inf for x in chosen) and len(chosen) <= 2 and chosen == sorted(set(chosen))
+    if int(fine) != fine or not 1 <= fine <= _FINEST or not rising:
+        raise ValueError(f"{str(way)[:40]} is no plan")
+    return int(fine), chosen
 
 
 BOUND = Bound(
@@ -163,6 +181,10 @@ BOUND = Bound(
     "μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, μ(m, m′)² = μ_{d−1}² + μ_m², or where both pushes are "
     "undone together (2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one number Z, in blocks of places from above; next to "
     "ε = 0, with a set of diameter D, by contraction if that is less",
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is released at the end of a "
+    "pass, nobody can tell whether the changed record was used late, when little noise follows it, or early: a late record hides among all "
+    "the others. So δ falls with ε nearly as if every step used each record with probability 1/n. This is for convex smooth losses whose "
+    "gradients are not clipped, and false if the order is known, or is shuffled within a buffer or a shard only.",
     source=f"dpcalc, bounds/pnsgd/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS,
     params=(*CONSTANT, "diameter", "n"),

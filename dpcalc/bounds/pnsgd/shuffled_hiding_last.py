@@ -1,0 +1,139 @@
+"""Several shuffled passes of projected noisy SGD, only the last iterate released: a record hides in the last pass.
+
+Theorem. In the setting of shuffled_hiding.py with c <= 1, q whole passes, each in a fresh secret uniform order, are followed by r <= n
+slots of another one (q whole passes and r = n are q + 1 passes); only the last iterate is released. Then the theorem there holds with the
+places of the last pass: m = 0, …, r − 1 later slots, each of probability 1/n, and, where r < n, absent with probability (n − r)/n, and
+with the μ of last_pass.py.
+Proof. The orders of all passes are independent. Condition on the place of record i in the last pass: P = Σ_m P_m/n over n places, n − r of
+which are absence, and so for Q. For P_m against Q_m′ take the same orders of the earlier passes on both sides, and the exchange of
+shuffled_hiding.py in the order of the last one: its bijection keeps the uniform law. If m′ is absent, the exchange is with a record j that
+is not used in the last pass: then the P-run uses i where the Q-run uses j, and the Q-run uses x_i′ nowhere in that pass; so they differ in
+slot m alone, and the μ is that of one place. (Both absent: in no slot of it.) In each earlier pass both runs use record i and its
+neighbour in the same slot and differ nowhere else: a push of at most 2ηL there, at most c times the distance elsewhere. For c <= 1 that
+push is worst in the last slot of its pass: with the same shifts a_k, each cut where nothing is left, an earlier push leaves no larger
+distance at any later slot. The shift lemma and joint convexity over all orders give θ(log γ, μ) with the least Σa_k² of these pushes,
+which last_pass.py has in closed form. Two iterates in a set of diameter D are at most D apart, so the shifts may begin after any slot with
+a distance of D, whatever came before; that gives further valid μ. The rest is the proof of the theorem there for n equally likely places.
+∎
+
+Records that are left out of a pass, as n is no multiple of b, change nothing: see shuffled_hiding.py for a record that is used in the last
+pass; for one that is not, the divergence is at most θ(ε, μ_0) with the μ_0 of the earlier pushes alone, which every μ of the theorem is at
+least, and then so is the theorem's sum: on any event it is at least (1/n)Σ(p_mm′ P(A) − e^ε c_mm′ Q(A)) >= P(A) − e^ε Q(A) with P = N(μ_0,
+1), Q = N(0, 1).
+
+With r = 1 and q = 0 the bound is attained: it is amplification by sampling one of n records, (1/n)θ(log(1 + n(e^ε − 1)), 2L/σ).
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.pnsgd import shuffled_hiding
+from dpcalc.bounds.pnsgd.iteration import CONSTANT, ratios
+from dpcalc.bounds.pnsgd.positions import inverse_of
+from dpcalc.bounds.pnsgd.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, told
+from dpcalc.bounds.pnsgd.step import factor_exact, log_factor
+from dpcalc.numerics.rounding import ratio_up
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.bounds.pnsgd.last_pass import Run
+
+    Array = NDArray[Any]
+
+
+def _run(n: int, iterations: int, wide: Any) -> Run:
+    """T = qn + r with 0 < r <= n."""
+    from dpcalc.bounds.pnsgd.last_pass import Run
+
+    whole, rest = divmod(iterations - 1, n)
+    return Run(n, whole, rest + 1, wide)
+
+
+def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
+    """log δ at many ε, from above, in blocks of at most 1/fine, and the Z that proves each."""
+    from dpcalc.bounds.pnsgd import hiding, last_pass
+
+    mu = ratios(**p)
+    wide = inf if diameter is None else ratio_up((diameter,), (2.0, p["learning_rate"], p["lipschitz"]))
+    bound, z = hiding.profile(last_pass.places(mu.first, mu.log_c, _run(n, iterations, wide), fine), epsilons)
+    return bound, told(fine, z)
+
+
+def _one(epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:
+    from numpy import array
+
+    bound, ways = many(array([epsilon]), fine, **p)
+    return float(bound[0]), ways[0]
+
+
+def value(epsilon: float, **p: Any) -> float:
+    """log δ at ε, from above."""
+    return _one(epsilon, FINE, p)[0]
+
+
+def coarse(epsilon: float, **p: Any) -> float:
+    """`value` in larger blocks, near it."""
+    return _one(epsilon, COARSE, p)[0]
+
+
+def profile(epsilons: Array, **p: Any) -> Array:
+    return many(epsilons, MANY, **p)[0]
+
+
+def rdp(alpha: float, **p: Any) -> float:
+    """ε(α) by the integral of the profile."""
+    from dpcalc.bounds.pnsgd import last_pass, renyi_of_profile
+
+    own = {k: p[k] for k in CONSTANT}
+    mu = ratios(**own)
+    first = float(last_pass.places(mu.first, mu.log_c, _run(p["n"], p["iterations"], inf), MANY).own[0])
+    return renyi_of_profile.value(alpha, profile, first, tuple(p.items()))
+
+
+def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
+    """The free choices of the value."""
+    return {"way": _one(epsilon, FINE, p)[1]}
+
+
+def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+          strong_convexity: float, diameter: float | None = None, way: Way | None = None) -> Any:
+    """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
+    from dpcalc.bounds.pnsgd import hiding, last_pass
+
+    p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
+    asked = {**p, "smoothness": smoothness, "diameter": diameter, "n": n, "iterations": iterations}
+    fine, chosen = read(way or _one(float(epsilon), FINE, asked)[1])
+    first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
+    wide = inf if diameter is None else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
+    places = last_pass.places_exact(mp, first, c, _run(n, iterations, wide), fine, log_factor(learning_rate, strong_convexity))
+    return hiding.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
+
+
+BOUND = Bound(
+    name="shuffled-hiding-last",
+    kind="profile",
+    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its theorem, with the places of "
+    "the record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in the last slot of every "
+    "earlier pass too, undone at the least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release the final model only, the "
+    "passes before the last one cost little, as the noise of every later step covers them. In the last pass the record hides among all the "
+    "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients are not clipped, and false if the "
+    "order is known, is shuffled within a buffer or a shard only, or if an earlier model, a metric of it, or the time of stopping is told.",
+    source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
+    assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
+    params=(*CONSTANT, "diameter", "n", "iterations"),
+    value=value,
+    exact=exact,
+    rtol=2e-9,
+    in_blocks_beyond=FINE,
+    inverse=inverse_of(value, coarse),
+    choices=choices,
+    coarse=coarse,
+    margin=3e-10,
+    rdp=rdp,
+)
