@@ -4,9 +4,9 @@ A family draws an instance and yields trials (bound, question, true, reported): 
 accuracy of its own solver, `reported` what the bound promises. It is sound where true <= reported.
 """
 
-from trials import burn_in, conversions, mechanisms, runs, sampling
+from trials import burn_in, conversions, hiding, mechanisms, runs, sampling
 
-FAMILIES = (*mechanisms.FAMILIES, *conversions.FAMILIES, *sampling.FAMILIES, *runs.FAMILIES, *burn_in.FAMILIES)
+FAMILIES = (*mechanisms.FAMILIES, *conversions.FAMILIES, *sampling.FAMILIES, *runs.FAMILIES, *burn_in.FAMILIES, *hiding.FAMILIES)
 RELATIVE, ABSOLUTE = 1e-8, 1e-11  # of the solvers in doubles
 
 
