@@ -145,9 +145,9 @@ def _reach(head: Row, given: Params, derive: Callable[[Params], Params], questio
 
 def _seems_far_above(bound: Bound, params: Params, question: Question) -> bool:
     """Whether a rough look at epochs says so of the budget: a closer one takes long."""
-    if not bound.near_budget or question.asks != "epsilon" or params.get("steps", 1) == 1:
+    if not bound.one or not bound.coarse or question.asks != "epsilon" or params.get("steps", 1) == 1:
         return False
-    return bound.near_budget(_FAR_ABOVE * (question.target or 0.0), question.log_delta, **own_params(bound, params)) > question.log_delta
+    return bound.coarse(_FAR_ABOVE * (question.target or 0.0), **own_params(bound, params)) > question.log_delta
 
 
 def _params(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Params:
@@ -239,7 +239,7 @@ def _solved_by_composition(route: Route, given: Params, question: Question) -> b
     if question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta):
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown and question.unknown.name not in ("steps", "epochs")
-    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.near_budget or route.guide) is not None)
+    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.one or route.guide) is not None)
 
 
 def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:

@@ -57,9 +57,6 @@ class Bound(NamedTuple):
     # or a list of numbers: the `way` that `exact` takes to go the same way
     blocks: Callable[..., Any] | None = None
     trace: Callable[..., dict[str, Any]] | None = None  # profile: (*params, epsilon or log_delta) → the choices that its value made
-    # profile over epochs: (epsilon, log_delta, *params) → log δ at ε, from what `inverse` composes at that log δ: where --solve looks
-    at_budget: Callable[..., float] | None = None
-    near_budget: Callable[..., float] | None = None  # about that, faster
     # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch

@@ -50,7 +50,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     if question.unknown is not None and question.unknown.origin:
         return from_origin(solve, route, given, derive, question, near)
     search = Search(route, given, derive, question)
-    if near is None and route.bound.near_budget and question.asks == "epsilon":
+    if near is None and route.bound.one and question.asks == "epsilon":
         near, search.slope = look(route, given, derive, question, basic)
         near = moved(search.unknown, near, min(search.allowed / 2 / search.slope, ASIDE)) if search.slope else near
     if near is None:
@@ -59,7 +59,7 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     if basic is not None and search.riskier(x, basic) != x and (other := search.meeting(basic)):
         x, row = basic, other
     if slope := slope_where_loose(search, x, row):
-        search.by_delta, search.slope, search.steps_left, search.width = None, slope, _STEPS, search.tolerance
+        search.by_delta, search.slope, search.steps_left, search.width = False, slope, _STEPS, search.tolerance
         x, row = met(search, search.boundary(x))
     if (further := search.next_count(x)) and (other := search.meeting(further)):
         x, row = further, other
@@ -98,8 +98,8 @@ class Search:
         assert question.unknown is not None and question.target is not None
         self.route, self.given, self.derive, self.question = route, given, derive, question
         self.unknown, self.target = question.unknown, question.target
-        self.by_delta = route.bound.at_budget if question.asks == "epsilon" else None
         self.by_epochs = route.bound.one is not None
+        self.by_delta = self.by_epochs and question.asks == "epsilon"
         senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
         little = self.target > LITTLE_SENSE
         self.patience = _LITTLE_PATIENCE if little else 1.0  # times the work
@@ -179,7 +179,7 @@ class Search:
     def gap(self, x: float) -> float:
         try:
             if self.by_delta:
-                gap = self._by_delta(self.by_delta, x)
+                gap = self._by_delta(x)
                 if not self.is_small_count(x) or abs(gap) > _TOLD * self.tolerance:
                     return gap
                 # Next to the budget ε itself tells which whole number is the last one; by how much, δ does: one measure for secants.
@@ -197,9 +197,9 @@ class Search:
             pass
         return inf
 
-    def _by_delta(self, at_budget: Callable[..., float], x: float) -> float:
+    def _by_delta(self, x: float) -> float:
         work.count(_EACH)
-        gap = gap_by_delta(self.route.bound, at_budget, self.question, self.derive({**self.given, self.unknown.name: x}))
+        gap = gap_by_delta(self.route.bound, self.route.bound.value, self.question, self.derive({**self.given, self.unknown.name: x}))
         return inf if gap > max(as_gap(-_NEAR_ONE, self.question), 0.0) else gap
 
     def boundary(self, start: float, safe: float | None = None) -> float:

@@ -33,14 +33,14 @@ class Near(NamedTuple):
 def look(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, start: float | None) -> Near:
     """By δ at the budget's ε, which changes smoothly also where ε jumps; from a start, where one is given."""
     unknown, bound = question.unknown, route.bound
-    assert unknown is not None and bound.near_budget is not None
-    near_budget, (low, high) = bound.near_budget, unknown.search
+    assert unknown is not None and bound.coarse is not None
+    coarse, (low, high) = bound.coarse, unknown.search
 
     @cache
     def gap(x: float) -> float:
         work.count(_EACH)
         try:
-            return gap_by_delta(bound, near_budget, question, derive({**given, unknown.name: moved(unknown, x, 0.0)}))
+            return gap_by_delta(bound, coarse, question, derive({**given, unknown.name: moved(unknown, x, 0.0)}))
         except (OutOfScope, OverflowError):
             return inf
 
@@ -55,12 +55,10 @@ def look(route: Route, given: Params, derive: Callable[[Params], Params], questi
     return Near(moved(unknown, x, 0.0), rise if 0 < rise < inf else 0.0)
 
 
-def gap_by_delta(bound: Bound, at_budget: Callable[..., float], question: Question, params: Params) -> float:
-    """About log(ε/budget), by log δ at the budget's ε: of many epochs by the form given, of one by its value."""
-    own, target = own_params(bound, params), question.target
-    assert target is not None
-    log_delta = bound.value(target, **own) if params.get("steps", 1) == 1 else at_budget(target, question.log_delta, **own)
-    return as_gap(float(log_delta), question)
+def gap_by_delta(bound: Bound, value: Callable[..., float], question: Question, params: Params) -> float:
+    """About log(ε/budget), by log δ at the budget's ε."""
+    assert question.target is not None
+    return as_gap(float(value(question.target, **own_params(bound, params))), question)
 
 
 def as_gap(log_delta: float, question: Question) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd import averages, iteration, positions, shuffled_hybrid, shuffled_iteration, smooth_nonconvex_shuffled_exact
+from dpcalc.bounds.pnsgd import averages, positions, shuffled_iteration, smooth_nonconvex_shuffled_exact
 from dpcalc.bounds.pnsgd.laws import log_gaussian
 from dpcalc.bounds.pnsgd.positions import FINE, Powers, Shares
 from dpcalc.numerics.mpquick import context
@@ -108,34 +108,6 @@ def test_the_formula_in_the_same_blocks(first, c):
         assert 0 <= bound.value(epsilon, **p, n=6000) - exact < 2e-11
 
 
-def test_a_hybrid_whose_blocks_gain_less_than_chords_do():
-    """It was 1.5e-8 above iteration."""
-    p = {"level": 1.4729598254898848, "lipschitz": 0.6254299894705422, "learning_rate": 0.23747860312822433, "smoothness": 0.025586089398095504,
-         "strong_convexity": 0.002170367367354322, "n": 52140}
-    epsilon, diameter = 0.008825843947154821, 24.556625521390615
-    hybrid, alone = shuffled_hybrid.value(epsilon, diameter=diameter, **p), shuffled_iteration.value(epsilon, **p)
-    assert alone - 1e-9 < hybrid <= alone + 1e-12
-    ways = {}
-    many = shuffled_hybrid.blocks(np.array([epsilon]), 10, diameter=diameter, ways=ways, **p)
-    assert hybrid < many[0] < hybrid + 0.02
-
-
-@pytest.mark.parametrize("fine", [4, 10, 22, 45])
-def test_a_hybrid_in_the_blocks_of_arrays(fine):
-    """Their links prove the number that is told with them."""
-    from dpcalc.bounds.pnsgd.links import decoded
-
-    mp, p = mpmath.mp.clone(), {"level": 0.5, "lipschitz": 1.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0, "n": 30000}
-    mp.dps = 30
-    for diameter, epsilons in ((2.0, [0.1, 1.0, 4.0]), (50.0, [0.1, 1.0, 4.0])):
-        ways = {}
-        found = shuffled_hybrid.blocks(np.array(epsilons), fine, diameter=diameter, ways=ways, **p)
-        nodes = iteration.nodes(p["n"], fine)
-        for epsilon, log_d in zip(epsilons, found, strict=True):
-            exact = mp.log(shuffled_hybrid.exact(mp, epsilon, diameter=diameter, way=(nodes, decoded(nodes, ways[epsilon].tolist())), **p))
-            assert -1e-12 <= log_d - exact < 3e-9 * abs(log_d)
-
-
 def test_blocks_hold_all_positions_once():
     for n in (1, 2, 64, 65, 66, 1000, 10**12):
         for fine in (4, 16, 64):
@@ -156,7 +128,7 @@ def test_parts_of_a_sum_next_to_the_least_doubles():
     lengths = [1, 2, 40, 10**6, 10**9, 10**15]
     blocks = averages.blocks_of((0, *np.cumsum(lengths[:-1]).tolist()), sum(lengths))
     rising = np.array([[-3.0, -1e-9], [-650.0, -2.0], [-720.0, -705.0], [-744.0, -800.0], [-1e4, -1e5], [-1e300, -1e300]])
-    found = averages.mean(rising, blocks, averages.Bows(None, None), np.zeros(rising.shape, bool))
+    found = averages.mean(rising, blocks, averages.Bows(np.zeros((len(blocks.longer), 2), bool), None))
     with mpmath.workdps(60):
         exact = [mpmath.log(mpmath.fsum(k * mpmath.exp(mpmath.mpf(x)) for k, x in zip(lengths, column, strict=True)) / sum(lengths))
                  for column in rising.T.tolist()]

@@ -81,4 +81,4 @@ def test_a_step_that_contracts_less_than_it_could_is_still_covered():
     """η(β + ρ) > 2 >= ηβ: the shuffled theorems hold for a smaller ρ."""
     run = {**RUNS["shuffled"], "learning_rate": "1.9", "smoothness": "1", "strong_convexity": ".5"}
     assert compare(**run).value <= compare(**{**run, "strong_convexity": "0"}).value
-    assert "shuffled-hybrid" in reasons(**run)[1]
+    assert "shuffled-iteration" in reasons(**run)[1]

@@ -29,7 +29,7 @@ def test_up_to_64_records_it_is_the_printed_sum_and_beyond_at_most_a_64th_above_
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("rest, blocked", [("--n 64", set()), ("--n 65", {"shuffled-hybrid", "shuffled-iteration", "smooth-nonconvex-shuffled-exact"}),
+@pytest.mark.parametrize("rest, blocked", [("--n 64", set()), ("--n 65", {"shuffled-iteration", "smooth-nonconvex-shuffled-exact"}),
                                            ("--n 500 --index 490", set()), ("--n 200 --index 9 --sigma .1", {"fixed-order-hybrid"})])
 def test_the_table_and_the_notes_say_so(rest, blocked, cli):
     line = f"{RUN} {rest}" if "--sigma" not in rest else f"{RUN.replace('--sigma 2 ', '')} {rest}"
@@ -44,7 +44,7 @@ def test_the_table_and_the_notes_say_so(rest, blocked, cli):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line, name, why", [
     (f"{STREAM} --n inf --noise laplace", "online-contraction", "infinitely many"),
-    (f"{RUN} --n 1000 --epochs 5", "shuffled-hybrid", "composed numerically"),
+    (f"{RUN} --n 1000 --epochs 5", "shuffled-iteration", "composed numerically"),
     (f"{STREAM} --n 1e12 --strong-convexity .01", "online-iteration", "outside the range"),  # μ = e^(−10^8)
     ("rdp --mechanism laplace --scale 2 --delta 0 --digits 20", "laplace-exact", "closed form"),
     ("subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6 --digits 20", "poisson-profile", "composed numerically"),
@@ -60,7 +60,7 @@ def test_where_there_are_none_a_note_says_why(line, name, why, cli):
 
 
 def test_explain_and_its_accuracy_say_so(cli):
-    for name in [*SUMS, "shuffled-hybrid", "fixed-order-hybrid", "online-hybrid"]:
+    for name in [*SUMS, "fixed-order-hybrid", "online-hybrid"]:
         accuracy = next(x for x in cli("explain", name).stdout.splitlines() if x.startswith("  Accuracy: "))
         assert f"Beyond {129 if name == 'fixed-order-hybrid' else 64} records" in accuracy and accuracy.endswith("in blocks, from above")
     assert "blocks" not in next(x for x in cli("explain", "shuffled-contraction").stdout.splitlines() if x.startswith("  Accuracy: "))

@@ -60,7 +60,7 @@ def test_the_last_of_few_epochs_next_to_its_epsilon():
 def test_an_epsilon_that_delta_hardly_depends_on():
     """README: up to 3 % above where δ hardly falls with an ε above 100."""
     line = ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .0001219 --diameter .6476 --n 3603 --epochs 4 --sigma .01867 "
-            "--bound shuffled-hybrid")
+            "--bound shuffled-iteration")
     delta = result(f"{line} --epsilon 2098.8")["delta"]
     assert 2098.8 <= result(f"{line} --delta {delta!r}")["epsilon"] < 1.03 * 2098.8
 
@@ -77,7 +77,7 @@ def test_more_epochs_lose_no_less():
      "--delta 1.72e-5", 1.166),
     ("--smoothness 0 --learning-rate .0017370746941259751 --diameter .09724064983440289 --n 2481 --epochs 49160 --sigma 1.4754604234449469 "
      "--delta 2.6e-11", 1.24),
-    ("--smoothness 0 --learning-rate .002411 --diameter .8702 --n 44606 --epochs 70391 --sigma .09199 --bound shuffled-hybrid --delta 8.5e-6",
+    ("--smoothness 0 --learning-rate .002411 --diameter .8702 --n 44606 --epochs 70391 --sigma .09199 --bound shuffled-iteration --delta 8.5e-6",
      1.486),
 ])
 def test_delta_at_the_epsilon_of_a_delta(line, before):
@@ -124,7 +124,7 @@ def test_a_plateau_at_the_budget_says_what_is_reached():
 
 @pytest.mark.parametrize("line, words", [
     ("--bound shuffled-contraction", "shuffled-contraction reaches that δ at no ε; the best reachable is δ = 1"),
-    ("--bound shuffled-hybrid", "shuffled-hybrid reaches that δ at no ε; the best reachable is δ = 1"),
+    ("--bound shuffled-iteration", "shuffled-hybrid reaches that δ at no ε; the best reachable is δ = 1"),
     ("--bound shuffled-contraction --epochs 2", "shuffled-contraction reaches that δ at no ε; every epoch leaves δ = 1"),
     ("--bound shuffled-contraction-basic --epochs 2", "shuffled-contraction-basic reaches that δ at no ε; the best reachable is δ = 1"),
 ])
@@ -144,7 +144,7 @@ def test_no_epsilon_of_three_epochs(name, words):
 
 
 def test_sentences():
-    gaussian, other = "--sigma 3 --n 1000 --alpha 8 --bound shuffled-hybrid", "--noise laplace --scale 3 --n 1000 --alpha 8"
+    gaussian, other = "--sigma 3 --n 1000 --alpha 8 --bound shuffled-iteration", "--noise laplace --scale 3 --n 1000 --alpha 8"
     run = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2"
     assert "--bound shuffled-iteration-rdp or smooth-nonconvex-shuffled" in refused(f"{run} {gaussian}", 2)
     assert "curve of RDP" not in refused(f"{run} {other}", 2)

@@ -160,7 +160,7 @@ def test_a_diameter_that_does_not_matter():
 def test_epochs_of_tiny_losses_by_the_tilt_to_their_epsilon():
     """It was 3.428e-5, no less than basic composition."""
     record = answer("shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 1 --epochs 20 --sigma 3.21 --n 1e12 --learning-rate 1e-15 "
-                    "--delta 2.28e-6 --bound shuffled-hybrid")
+                    "--delta 2.28e-6 --bound shuffled-iteration")
     assert record["result"]["epsilon"] == pytest.approx(1.46745e-5, rel=1e-3)
     assert verify(record).holds
 

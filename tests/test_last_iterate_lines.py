@@ -106,7 +106,7 @@ def test_figure_12_of_berthier():
     (f"shuffle-pnsgd {RUN} --sigma 1 --c1 9 --learning-rate .1 --n 10 --epsilon 1", ("--sigma", "already")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --alpha 8 --bound smooth-nonconvex-high-noise", ("--sigma", "L√(2α(α−1))")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --tau .5 --epsilon 1", ("--tau", "without-replacement-conjecture")),
-    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound randomly-stopped --bound shuffled-hybrid",
+    (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound randomly-stopped --bound shuffled-iteration",
      ("--bound", "different releases")),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --n 10 --epsilon 1", ("missing", "--diameter")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound output-perturbation", ("--strong-convexity", "strict contraction")),

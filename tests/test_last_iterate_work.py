@@ -8,7 +8,7 @@ import pytest
 from last_iterate_lines import answer
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.pnsgd import chain, chain_many, laws
+from dpcalc.bounds.pnsgd import chain, laws
 from dpcalc.bounds.pnsgd.chain import follow
 from dpcalc.bounds.pnsgd.iteration import path
 from dpcalc.bounds.pnsgd.laws import log_gaussian
@@ -48,21 +48,6 @@ def test_few_divergences_at_any_n(rest, most, n, monkeypatch):
     assert 0 < count <= most
 
 
-@pytest.mark.parametrize("n", [10**3, 10**6, 10**12])
-def test_few_calls_of_arrays_for_epochs(n, monkeypatch):
-    """A composition of epochs takes a few hundred ε at once: its work is in calls of the array form of θ."""
-    count, once = 0, chain_many.log_theta
-
-    def counted(*args):
-        nonlocal count
-        count += 1
-        return once(*args)
-
-    monkeypatch.setattr(chain_many, "log_theta", counted)
-    answer(f"shuffle-pnsgd {RUN} --sigma 4 --epochs 20 --delta 1e-5 --n {n}")
-    assert 0 < count <= 200
-
-
 # --- the hybrids -----------------------------------------------------------------------------------------------------
 
 
@@ -88,8 +73,8 @@ def test_hybrids_take_every_block_length():
         sigma, reach = 10 ** rng.uniform(-0.3, 1.0), 10 ** rng.uniform(0.5, 1.5)
         p = {"level": sigma, "lipschitz": 1.0, "diameter": reach * 0.1 * sigma, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": rho}
         epsilon = 10 ** rng.uniform(-1, 1)
-        logs, links = follow(epsilon, path(n, **p), lambda j, d: d < -600)
-        for got, best in zip(logs, by_all_lengths(epsilon, path(n, **p)), strict=False):
+        logs, links = follow(epsilon, path(n, step=1, **p), lambda j, d: d < -600)
+        for got, best in zip(logs, by_all_lengths(epsilon, path(n, step=1, **p)), strict=False):
             if best > -600:
                 assert best - 1e-9 * abs(best) <= got <= best + 0.01 * max(1, abs(best))
         between += any(link.times == 1 and link.block & (link.block - 1) for link in links)

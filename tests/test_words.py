@@ -160,7 +160,7 @@ def test_proofs_are_those_in_the_files():
     files = [file for file, _ in proofs(BOUNDS["burn-in-profile"])]
     assert files[0] == "dpcalc/bounds/noisy_sgd/burn_in_profile.py" and "dpcalc/bounds/noisy_sgd/burn_in_rdp.py" in files
     assert all("Proof." in text for _, text in proofs(BOUNDS["burn-in-profile"]))
-    assert proofs(BOUNDS["shuffled-hybrid"])[0][0] == "dpcalc/bounds/pnsgd/chain.py"
+    assert proofs(BOUNDS["fixed-order-hybrid"])[0][0] == "dpcalc/bounds/pnsgd/chain.py"
     assert proofs(BOUNDS["gaussian-rdp"]) == []
     assert proof(BOUNDS["gaussian-rdp"]) == "in the source" and proof(BOUNDS["without-replacement-conjecture"]) == "none is known"
     assert all("in the source" not in proof(b) for b in BOUNDS.values() if b.status in ("conjecture", "as-published", "lower"))
@@ -172,7 +172,7 @@ def test_explain_in_json_and_of_several(printed):
     one, two = json.loads(printed("explain rdp-optimal tv-laplace-as-published rdp-optimal --json"))
     assert (one["name"], two["status"]) == ("rdp-optimal", "as-published")
     assert two["errata"] == list(BOUNDS["tv-laplace-as-published"].errata) and "dpcalc tv" in two["example"]
-    assert printed("explain shuffled-hybrid-basic").startswith("shuffled-hybrid [proven]")
+    assert printed("explain shuffled-iteration-basic").startswith("shuffled-iteration [proven]")
 
 
 def test_commands_and_options_are_explained_in_short(printed):

@@ -79,5 +79,5 @@ def test_it_takes_next_to_no_transforms_and_verify_agrees(monkeypatch):
 def test_a_grid_that_would_move_it_too_far_is_not_taken():
     """Its losses are of very different sizes: on the grid that there is memory for the row came out as 3.66e7."""
     line = ("shuffle-pnsgd --lipschitz 5 --smoothness 1 --diameter .5 --learning-rate .001 --epochs 1e12 --sigma .00994 --n 1e12 "
-            "--delta 2.87e-17 --bound shuffled-hybrid")
+            "--delta 2.87e-17 --bound shuffled-iteration")
     assert answer(line)[0]["result"]["epsilon"] < 2.4e7

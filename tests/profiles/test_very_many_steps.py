@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.profiles import compose, convolve, law, like_gaussian, pairs, rounding
+from dpcalc.profiles import compose, convolve, law, pairs, rounding
 from dpcalc.profiles.law import Grid, Law
-from dpcalc.profiles.pair import Pair
 from dpcalc.profiles.read import Reader
 
 
@@ -31,15 +30,6 @@ def test_gaussians(mu, steps, off, times):
     exact = log_theta(times * mu, mu)
     assert exact <= found.upper <= exact + off
     assert sum(grid[2] for grid in found.witness["grids"]) < 20_000
-
-
-@pytest.mark.parametrize("log_delta", (-0.97, -1.0, -5.0, -20.0))
-def test_epsilon_like_a_gaussian(log_delta):
-    parts = ((samples_of(1e-3), 10**6),)
-    assert like_gaussian.epsilon_near(parts, log_delta) == pytest.approx(compose.epsilon_at(parts, log_delta).upper, rel=0.01, abs=2e-3)
-    rare = Pair((), ((3.0, -25.0), (-3.0, -28.0), *((s * 1e-9 * k, -5.0) for k in range(1, 8) for s in (1, -1))), -np.inf, 0.0)
-    assert like_gaussian.epsilon_near(((rare, 10**6),), -13.0) is None
-    assert like_gaussian.epsilon_near(((rare._replace(log_infinite=-20.0), 10**6),), -13.0) is None
 
 
 # --- powers of Fourier coefficients ----------------------------------------------------------------------------------

@@ -18,9 +18,9 @@ from dpcalc.verify.report import REFUTED, verify
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
 STREAM = "online-noise --noise gaussian --lipschitz 1 --smoothness .5 --diameter 1 --learning-rate .1 --decay 1.2 --c1 1e6 --c2 1e6"
 LINES = {
-    "average": f"{RUN} --diameter 2 --sigma 2 --n 1e12 --delta 1e-20 --bound shuffled-hybrid",
-    "tv": f"{RUN} --diameter 2 --sigma 2 --n 1000 --epsilon 0",
-    "solved": f"{RUN} --diameter 2 --n 1000 --epsilon 1 --delta 1e-6 --solve sigma",
+    "average": f"{RUN} --diameter 2 --sigma 2 --n 1e6 --index 990000 --delta 1e-20",
+    "tv": f"{RUN} --diameter 2 --sigma 2 --n 1000 --index 800 --epsilon 0",
+    "solved": f"{RUN} --diameter 2 --n 1000 --index 900 --epsilon 1 --delta 1e-6 --solve sigma",
     "index": f"{RUN} --diameter 20 --sigma 1 --n 1e6 --index 999000 --delta 1e-6",
     "stream": f"{STREAM} --index 999993 --n 1e6 --epsilon .1",
 }

@@ -15,7 +15,7 @@ RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
 CLOSED = {"fixed-order-iteration", "smooth-nonconvex-exact"}  # √E·μ-GDP at a position, without samples
 LINES = [
     f"{RUN} --diameter 2 --sigma 2 --n 40 --epochs 5 --delta 1e-6",
-    f"{RUN} --diameter .1 --sigma 2 --n 300 --epochs 7 --epsilon .5 --bound shuffled-hybrid",
+    f"{RUN} --diameter .1 --sigma 2 --n 300 --epochs 7 --epsilon .5 --bound shuffled-iteration",
     f"{RUN} --diameter 2 --sigma 2 --n 200 --index 190 --epochs 4 --delta 1e-6",
     f"{RUN} --diameter 2 --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon .5",
     f"{RUN} --diameter 2 --sigma 9 --n 100 --epochs 3 --delta 1e-6 --strong-convexity .3 --bound output-perturbation",

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LEAST = -1e300
-_LEAST_HEIGHT = -700.0  # log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
+LEAST_HEIGHT = -700.0  # log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
 _ROUNDING = 2e-14  # of log_theta, over 1 + ε²/r² + r²/4
 
 
-class _Blocks(NamedTuple):
+class Blocks(NamedTuple):
     """Where blocks begin, the positions from each to the next one (from the last one: to the end), and which are of several positions."""
 
     at: Array
@@ -30,9 +30,9 @@ class _Blocks(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _blocks_of(at: tuple[int, ...], n: int) -> _Blocks:
+def blocks_of(at: tuple[int, ...], n: int) -> Blocks:
     lengths = np.diff([*at, n])
-    return _Blocks(np.array(at), lengths, (lengths[:-1] > 1).nonzero()[0])
+    return Blocks(np.array(at), lengths, (lengths[:-1] > 1).nonzero()[0])
 
 
 def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
@@ -48,13 +48,13 @@ def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
 
 
 def _average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
-    blocks = _blocks_of(tuple(heads(n, fine)), n)
+    blocks = blocks_of(tuple(heads(n, fine)), n)
     r = ratio.many(blocks.at)
     logs = log_theta(epsilon, r[:, None])
-    return _mean(logs, blocks, _bows_many(epsilon, ratio, r, blocks))
+    return mean(logs, blocks, bows_many(epsilon, ratio, r, blocks))
 
 
-class _Bows(NamedTuple):
+class Bows(NamedTuple):
     """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere); and where it is concave the part of
     the number at the head before that θ is not below, elsewhere 0 (None: nowhere)."""
 
@@ -62,11 +62,11 @@ class _Bows(NamedTuple):
     concave: Array | None
 
 
-def _bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: _Blocks) -> _Bows:
+def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
     k = blocks.longer
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         if not len(k) or bool(np.greater_equal(*_turns(epsilon, r[k[:1]])).all()):
-            return _Bows(None, None)
+            return Bows(None, None)
         rows = np.append(k, k[-1] + 1)  # those of several positions follow each other
         turn, error = _turns(epsilon, r[rows])
         heads_before = np.maximum(k - 1, 0)
@@ -75,9 +75,9 @@ def _bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: _Blocks) -> _Bows
         convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
         concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
         if not concave.any():
-            return _Bows(convex, None)
+            return Bows(convex, None)
         surely = SURELY - _ROUNDING / UNSURE * _turns(epsilon, r[heads_before])[1]
-    return _Bows(convex, np.where(concave, surely, 0.0))
+    return Bows(convex, np.where(concave, surely, 0.0))
 
 
 def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
@@ -103,17 +103,17 @@ def scaled_many(first: float, log_square: Array) -> Array:
     return np.where(log_square == -inf, 0.0, np.maximum(LEAST_RATIO, found))
 
 
-def _mean(logs: Array, blocks: _Blocks, bows: _Bows) -> Array:
+def mean(logs: Array, blocks: Blocks, bows: Bows) -> Array:
     """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the largest."""
     top = np.maximum(logs[0], _LEAST)
-    f = np.exp(np.maximum(logs - top, _LEAST_HEIGHT))
+    f = np.exp(np.maximum(logs - top, LEAST_HEIGHT))
     total = blocks.lengths @ f - _bowed(f, blocks, bows)
     found = top + np.log(total) - log(blocks.lengths.sum()) + 1e-15 * len(blocks.lengths) * (1 + np.abs(top))
     bound: Array = np.minimum(logs[0], found)
     return bound
 
 
-def _bowed(f: Array, blocks: _Blocks, bows: _Bows) -> Any:
+def _bowed(f: Array, blocks: Blocks, bows: Bows) -> Any:
     """How much less than by first terms the sum surely is."""
     k = blocks.longer
     if not len(k):

@@ -12,8 +12,8 @@ from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.samples import BEYOND, DEEPEST, LOST, Samples, about, floor_of, followed, ways_of
-from dpcalc.errors import DpcalcError
+from dpcalc.bounds.pnsgd.samples import BEYOND, DEEPEST, Samples, about, floor_of, followed
+from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.least_epsilon import least_epsilon, no_epsilon
 from dpcalc.numerics.rounding import up
 from dpcalc.numerics.work import remembered
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
 _SEEN = 1e-4  # of δ: errors of transforms from which on rounding is looked at closely
 _LITTLE = 5.0  # of log δ, above what the end of the samples, counted as lost, makes: e^−5 of δ
-_MET = 1.5  # of log δ: a budget that Chernoff's bound meets by as much is far away
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 _NEAR, _COSTLY = 1e-5, 5e-4  # of ε: what --solve leaves of basic composition, and of that of a costly bound
 
-_ERROR = ("δ up to 2 % above it (5 % where δ < 1e-5) and 6 % with the largest blocks, more at ε < .001; log δ up to 2 % of itself "
+_ERROR = ("δ up to 2 % above it (8 % where δ < 1e-5) and 6 % with the largest blocks, more at ε < .001; log δ up to 2 % of itself "
           "where δ < 1e-20, up to 5 % below 1e-100, far more below 1e-299")
 
 
@@ -52,11 +51,16 @@ def composed(bound: Bound) -> Bound:
         """ε, and what proves it."""
         if steps == 1:
             return least_epsilon(bound, log_delta, p), {}
-        simple = _basic_inverse(bound, log_delta, steps, tuple(p.items()))
+        try:
+            simple = _basic_inverse(bound, log_delta, steps, tuple(p.items()))
+        except OutOfScope:
+            simple = inf
         found = _at_delta(bound, log_delta, steps, p) if simple > 0 else None
-        if found is None or simple <= found.upper:
-            return simple, {"each": each(bound, simple, steps, p)}
-        return found.upper, found.witness
+        if found and found.upper < simple:
+            return found.upper, found.witness
+        if simple == inf:
+            raise no_epsilon(bound.name, followed(bound, log_delta, steps, p)[0][1][-1], bound.rtol, "every epoch leaves")
+        return simple, {"each": each(bound, simple, steps, p)}
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
         return at_epsilon(epsilon, steps, p)[0]
@@ -64,50 +68,34 @@ def composed(bound: Bound) -> Bound:
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         return at_delta(log_delta, steps, p)[0]
 
-    def at_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        samples = _needed(bound, log_delta, steps, p)[0]
-        rough = _chernoff(samples, steps, epsilon)
-        return min(rough if rough < log_delta - _MET else _delta(samples, steps, epsilon).upper, basic_value(bound, epsilon, steps, p))
-
-    def near_budget(epsilon: float, log_delta: float, steps: int, **p: Any) -> float:
-        return _near(about(bound, log_delta, steps, p, epsilon + LOST), steps, epsilon)
+    def coarse(epsilon: float, steps: int, **p: Any) -> float:
+        """About the value, by the first look: no bound."""
+        return _near(about(bound, p), steps, epsilon) if steps > 1 else float((bound.coarse or bound.value)(epsilon, **p))
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=None, exact=_no_formula, pure=_pure(bound),
-                          margin=3e-4, one=bound, trace=trace, at_budget=at_budget, near_budget=near_budget,
+    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=coarse, exact=_no_formula,
+                          pure=_pure(bound), margin=3e-4, one=bound, trace=trace,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile, at samples from above: {_ERROR}",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
 
 def _at_epsilon(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε, the profile followed to below it: to where a look says that it is, and again where that was not far enough."""
-    most = epsilon + LOST
-    near = _near(about(bound, DEEPEST, steps, p, most), steps, epsilon)
+    near = _near(about(bound, p), steps, epsilon)
     while True:
-        samples, floor = followed(bound, near, steps, p, most), floor_of(near, steps)
-        found = _delta(samples, steps, epsilon)
-        if samples[0][-1] >= most or floor == DEEPEST or found.upper > floor + log(steps) + _LITTLE:
-            return _told(found, samples, ways_of(bound, near, steps, p, most))
+        samples, ways = followed(bound, near, steps, p)
+        found, floor = _delta(samples, steps, epsilon), floor_of(near, steps)
+        if floor == DEEPEST or found.upper > floor + log(steps) + _LITTLE:
+            return _told(found, samples, ways)
         near = found.upper - BEYOND
 
 
 def _at_delta(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Bracket:
     """ε at δ."""
-    samples, ways = _needed(bound, log_delta, steps, p)
-    found = _epsilon(samples, steps, log_delta)
-    if found.upper == inf:
-        raise no_epsilon(bound.name, samples[1][-1], bound.rtol, "every epoch leaves")
-    return _told(found, samples, ways)
-
-
-def _needed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[Samples, Any]:
-    """The samples for a δ, without losses so far above its ε that they may as well be infinite."""
-    (epsilons, logs), ways = followed(bound, log_delta, steps, p), ways_of(bound, log_delta, steps, p)
-    most = _chernoff_epsilon((epsilons, logs), steps, log_delta) + LOST
-    kept = next((k for k, e in enumerate(epsilons, 1) if e >= most), len(epsilons))
-    return (epsilons[:kept], logs[:kept]), ways
+    samples, ways = followed(bound, log_delta, steps, p)
+    return _told(_epsilon(samples, steps, log_delta), samples, ways)
 
 
 def _told(found: Bracket, samples: Samples, ways: Any) -> Bracket:
@@ -119,34 +107,9 @@ def _told(found: Bracket, samples: Samples, ways: Any) -> Bracket:
     return found._replace(witness={**found.witness, "epoch": told})
 
 
-def _chernoff_epsilon(samples: Samples, steps: int, log_delta: float) -> float:
-    """An ε that the composition has at δ: half of δ for losses above the first sample at which one epoch has half of δ/E, Chernoff's bound
-    for the others. inf where none is as low."""
-    from dpcalc.profiles import tilt
-
-    epsilons, logs = samples
-    half = log_delta - log(2)
-    some = next((k for k, x in enumerate(logs, 1) if x <= half - log(steps)), None)
-    if some is None:
-        return inf
-    return max(0.0, tilt.least_epsilon(tilt.for_delta(_parts((epsilons[:some], logs[:some]), steps), half), half))
-
-
-@remembered(8)
-def _chernoff(samples: Samples, steps: int, epsilon: float) -> float:
-    """An upper bound on log δ."""
-    from dpcalc.profiles import tilt
-    from dpcalc.profiles.ends import log_infinite
-    from dpcalc.profiles.read import log_add
-
-    parts = _parts(samples, steps)
-    infinite = log_infinite(parts)
-    return log_add(tilt.chernoff(tilt.for_epsilon(parts, epsilon), epsilon), infinite) if infinite < 0 else 0.0
-
-
 def _near(samples: Samples, steps: int, epsilon: float) -> float:
-    """About log δ: no bound."""
-    from dpcalc.profiles import asked, tilt
+    """About log δ, by Chernoff's bound and what it is above δ; or by one loss alone, where that may decide: no bound."""
+    from dpcalc.profiles import tilt
     from dpcalc.profiles.ends import log_infinite
     from dpcalc.profiles.read import log_add
 
@@ -154,8 +117,11 @@ def _near(samples: Samples, steps: int, epsilon: float) -> float:
     infinite = log_infinite(parts)
     if infinite >= 0:
         return 0.0
-    question = asked.Asked(epsilon, None, asked.PRECISION)
-    return min(0.0, log_add(question.log_delta_near(parts, tilt.for_epsilon(parts, epsilon)), infinite))
+    c = tilt.for_epsilon(parts, epsilon)
+    near = c.log_total - c.tilt * epsilon - c.prefactor
+    if epsilon < samples[0][-1] and tilt.is_rare(parts, c):
+        near = min(near, tilt.of_single_losses(parts)(epsilon))
+    return min(0.0, log_add(near, infinite))
 
 
 @remembered(8)

@@ -282,18 +282,3 @@ def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: 
     fell = (gap(fails) - gap(meets)) / log(meets / fails) if fails < meets else fall  # far from the start, it falls otherwise
     found = boundary_log(gap, meets, fails, rtol, met * min(1.0, max(min(fall, fell), 0.0)))
     return 0.0 if found <= _LEAST and gap(0.0) <= 0 else found
-
-
-def from_zero(value: Callable[[float], float], near: float, log_delta: float, aside: float) -> tuple[float, float]:
-    """About the ε at which a costly value is log δ, near 0 and near another one: by a secant and a parabola in ε, and above it by as large
-    a part as `aside`; and how much log_share(value, log δ) falls there as log ε grows."""
-    a, b = value(0.0), value(near)
-    if not b < a:
-        return near, 0.0
-    x = near * (a - log_delta) / (a - b)
-    c = value(x)
-    if c in (a, b):
-        return near, 0.0
-    y = near * (log_delta - a) * (log_delta - c) / ((b - a) * (b - c)) + x * (log_delta - a) * (log_delta - b) / ((c - a) * (c - b))
-    y = y if 0 < y < 2 * max(near, x) else x
-    return y * (1 + aside), y * (c - b) / (x - near) / log_delta

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from math import ceil, expm1, inf, log, log1p, sqrt
+from math import ceil, floor, inf, log, sqrt
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,16 @@ import numpy as np
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import COARSE
 from dpcalc.errors import OutOfScope
-from dpcalc.numerics.rounding import up
 from dpcalc.numerics.work import remembered
 
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
 DEEPEST = -690.0  # log δ: what is smaller is rounded up to it (profiles.pairs)
-BEYOND = 10.0  # how far below log(δ/E) samples go: what lies beyond counts as lost, and is e^−10 of δ
-LOST = 40.0  # of a loss above ε: all of it counts, but for e^−20 of itself
+BEYOND = 8.0  # how far below log(δ/E) samples go: what lies beyond counts as lost, and is e^−8 of δ
+_DEPTH = 4.0  # they go down to a multiple of this, so that the same ones serve ε at a δ and δ at that ε
 _POWERS, _MORE, _MOST_POWER = (-24, 12), 24, 1000  # of 2, of the first look; as many are added at an end, up to this one
-_APART, _MOST = 0.12, 160  # between samples (_distance); of as many in all, if the fall is long
-_DEEP, _AT_LEAST = 0.4, 6.0  # of a distance so far above the floor, and below: it matters less there
+_APART, _MOST = 0.12, 200  # between samples (_distance); of as many in all, if the fall is long
+_DEEP = 20.0  # of a fall of log δ: so far below the top samples may be twice as far apart, as fewer epochs lose as much
 _WIDE = 1.0  # of a step of ε: a chord is flat but for its end beyond
 _OCTAVE = 8  # parts of an octave, between powers
 _ROUNDS, _PIECES = 4, 8  # how often samples are added, and into how many pieces at most a step is cut then
@@ -37,24 +36,19 @@ _ROUNDS, _PIECES = 4, 8  # how often samples are added, and into how many pieces
 _FINE, _NODES = (60, 45, 30, 20, 15, 10), 264
 
 
-def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], most: float = inf) -> Samples:
-    """ε and log δ of one epoch at the samples that are composed for a δ; up to a loss, from which on it may as well be infinite."""
-    return _followed(bound, floor_of(log_delta, steps), most, tuple(p.items()))[0]
+def followed(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[Samples, dict[float, Any]]:
+    """The samples that are composed for a δ, and for every ε the way of the value there (Bound.blocks); nothing where it has none."""
+    return _followed(bound, floor_of(log_delta, steps), tuple(p.items()))
 
 
-def ways_of(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], most: float = inf) -> Mapping[float, Any]:
-    """For every ε of these samples the way of the value there (Bound.blocks); nothing where it has none."""
-    return _followed(bound, floor_of(log_delta, steps), most, tuple(p.items()))[1]
-
-
-def about(bound: Bound, log_delta: float, steps: int, p: dict[str, Any], most: float = inf) -> Samples:
-    """The same by the first look alone, between whose powers −log δ is about a power of ε: no bound."""
-    return _between_powers(_look(bound, most, tuple(p.items())), floor_of(log_delta, steps))
+def about(bound: Bound, p: dict[str, Any]) -> Samples:
+    """The same by the first look alone, as far as samples ever go: no bound."""
+    return _between_powers(_look(bound, tuple(p.items())), DEEPEST)
 
 
 def floor_of(log_delta: float, steps: int) -> float:
     """The log δ of one epoch to which its profile is followed."""
-    return max(log_delta - log(steps) - BEYOND, DEEPEST)
+    return max(_DEPTH * floor((log_delta - log(steps) - BEYOND) / _DEPTH), DEEPEST)
 
 
 def fineness(p: Mapping[str, Any]) -> int:
@@ -63,28 +57,15 @@ def fineness(p: Mapping[str, Any]) -> int:
     return next((fine for fine in _FINE if n <= fine or fine * (1 + log(n / fine)) <= _NODES), _FINE[-1])
 
 
-def epsilon_along(samples: Samples, log_delta: float) -> float:
-    """The ε at δ along the samples, which are joined by chords in e^ε: a profile is convex in it; inf where the last is above δ."""
-    epsilons, logs = samples
-    k = next((k for k, x in enumerate(logs) if x <= log_delta), None)
-    if not k:
-        return inf if k is None else 0.0
-    a, b, above, below = epsilons[k - 1], epsilons[k], logs[k - 1], logs[k]
-    share = expm1(log_delta - above) / expm1(below - above)
-    return up(a + log1p(share * expm1(b - a)), 1e-13) if b - a < 700 else b
-
-
 @remembered(16)
-def _followed(bound: Bound, floor: float, most: float, params: tuple[tuple[str, Any], ...]) -> tuple[Samples, dict[float, Any]]:
+def _followed(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[Samples, dict[float, Any]]:
     p, ways, found = dict(params), dict[float, Any](), dict[float, float]()
-    end = _end(bound, p)
-    more = [e for e in _spread(_between_powers(_look(bound, most, params), floor), floor) if e < end]
-    more += [end] if end < most else []
+    more = _spread(_between_powers(_look(bound, params), lowest), lowest)
     for _ in range(_ROUNDS):
         found = dict(sorted([*found.items(), *zip(more, _many(bound, more, fineness(p), p, ways), strict=True)]))
-        last = next((e for e, x in found.items() if x <= floor), inf)
+        last = next((e for e, x in found.items() if x <= lowest), inf)
         found = {e: x for e, x in found.items() if e <= last}
-        more = _added(found, floor)
+        more = _added(found, lowest)
         if not more:
             break
     return (tuple(found), tuple(found.values())), ways
@@ -109,8 +90,8 @@ def _end(bound: Bound, p: dict[str, Any]) -> float:
 
 
 @remembered(8)
-def _look(bound: Bound, most: float, params: tuple[tuple[str, Any], ...]) -> dict[float, float]:
-    """log δ, roughly, at 0 and at powers of 2: down to where it falls from 0 on, up to where it is tiny, or ε at its most."""
+def _look(bound: Bound, params: tuple[tuple[str, Any], ...]) -> dict[float, float]:
+    """log δ, roughly, at 0 and at powers of 2: down to where it falls from 0 on, up to where it is tiny, or 0."""
     p, (low, high) = dict(params), _POWERS
     powers, found = list(range(low, high)), dict[float, float]()
     while powers:
@@ -118,51 +99,52 @@ def _look(bound: Bound, most: float, params: tuple[tuple[str, Any], ...]) -> dic
         found = dict(sorted([*found.items(), *zip(at, _many(bound, at, COARSE, p), strict=True)]))
         logs = list(found.values())
         powers = []
-        if logs[-1] > DEEPEST and 2.0**high < most and high < _MOST_POWER:
+        if logs[-1] > DEEPEST and high < _MOST_POWER:
             powers += range(high, high + _MORE)
             high += _MORE
         if logs[0] > DEEPEST and logs[1] < logs[0] - _APART and low > -_MOST_POWER:
             powers += range(low - _MORE, low)
             low -= _MORE
-    last = next((e for e in found if e >= most), inf)
-    return {e: x for e, x in found.items() if e <= last}
+    if (end := _end(bound, p)) < inf:
+        found = {**{e: x for e, x in found.items() if e < end}, end: -inf}
+    return found
 
 
-def _between_powers(seen: dict[float, float], floor: float) -> Samples:
-    """About log δ between the powers: −log δ is a power of ε; straight from 0 to the first."""
+def _between_powers(seen: dict[float, float], lowest: float) -> Samples:
+    """About log δ between the powers: −log δ is a power of ε; straight from 0 to the first; and δ is straight to where it is 0."""
     found = {0.0: seen[0.0]}
     for (a, x), (b, y) in pairwise(seen.items()):
-        if x <= floor:
+        if x <= lowest:
             break
-        if a and y < x - _APART / _OCTAVE:
-            above, below = max(-x, 1e-3), min(-y, -4 * floor)
+        above, below = max(-x, 1e-3), min(-y, -4 * lowest)
+        if y == -inf:
+            found |= {b - (b - a) / 2**k: x - k * log(2) for k in range(1, ceil((x - lowest) / log(2)))}
+        elif a and y < x - _APART / _OCTAVE:
             found |= {a * (b / a) ** (k / _OCTAVE): -above * (below / above) ** (k / _OCTAVE) for k in range(1, _OCTAVE)}
         found[b] = y
     return tuple(found), tuple(found.values())
 
 
-def _distance(a: float, b: float, above: float, below: float, floor: float) -> float:
-    """Between two samples: √(h(h + w)) for a fall h of log δ over a step w of ε; a chord in e^ε is about an eighth of its square above a
-    log δ that falls evenly."""
-    asked = floor + _AT_LEAST
-    fall = max(above, floor) - max(below, floor) - (1 - _DEEP) * (min(max(above, floor), asked) - min(max(below, floor), asked))
-    return sqrt(fall * (fall + min(b - a, _WIDE))) if fall > 0 else 0.0
+def _distances(samples: Samples, lowest: float) -> list[float]:
+    """Between neighbours: √(h(h + w)) for a fall h of log δ over a step w of ε, as a chord in e^ε is about an eighth of its square above a
+    log δ that falls evenly; less of it, the deeper they are."""
+    found, logs = [], [max(x, lowest) for x in samples[1]]
+    for (a, x), (b, y) in pairwise(zip(samples[0], logs, strict=True)):
+        fall, depth = max(x - y, 0.0), logs[0] - x
+        found.append(sqrt(fall * (fall + min(b - a, _WIDE))) / (1 + depth / _DEEP))
+    return found
 
 
-def _distances(samples: Samples, floor: float) -> list[float]:
-    return [_distance(a, b, x, y, floor) for (a, x), (b, y) in pairwise(zip(*samples, strict=True))]
-
-
-def _spread(samples: Samples, floor: float) -> list[float]:
+def _spread(samples: Samples, lowest: float) -> list[float]:
     """As many ε, about evenly, from 0 on."""
-    along = np.cumsum([0.0, *_distances(samples, floor)])
+    along = np.cumsum([0.0, *_distances(samples, lowest)])
     pieces = min(ceil(along[-1] / _APART), _MOST)
     return [float(e) for e in dict.fromkeys(np.interp(np.linspace(0.0, along[-1], pieces + 1), along, samples[0]).tolist())]
 
 
-def _added(found: dict[float, float], floor: float) -> list[float]:
+def _added(found: dict[float, float], lowest: float) -> list[float]:
     """Points between samples that are more than twice as far apart as they should be."""
-    epsilons, apart = tuple(found), _distances((tuple(found), tuple(found.values())), floor)
+    epsilons, apart = tuple(found), _distances((tuple(found), tuple(found.values())), lowest)
     allowed = max(_APART, sum(apart) / _MOST)
     cut = [(a, b, min(ceil(x / allowed), _PIECES)) for (a, b), x in zip(pairwise(epsilons), apart, strict=True) if x > 2 * allowed]
     return [e for a, b, pieces in cut for k in range(1, pieces) if a < (e := a + (b - a) * k / pieces) < b]
