@@ -12,7 +12,7 @@ def theta(e, mu):
     """Hockey-stick divergence of order e^e, any real e, between N(μ, 1) and N(0, 1)."""
     e, mu = np.asarray(e, float), np.asarray(mu, float)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        value = ndtr(mu / 2 - e / mu) - np.exp(e + log_ndtr(-mu / 2 - e / mu))
+        value = np.maximum(ndtr(mu / 2 - e / mu) - np.exp(e + log_ndtr(-mu / 2 - e / mu)), 0.0)
     return np.where(mu > 0, value, np.maximum(0.0, -np.expm1(np.minimum(e, 0.0))))
 
 

@@ -60,8 +60,7 @@ class Records:
 
     def __init__(self, maps, counts, special, diameter, batch=1):
         self.maps, self.counts, self.special, self.diameter, self.batch = maps, tuple(counts), special, diameter, batch
-        self.slots, rest = divmod(sum(counts) + 1, batch)
-        assert rest == 0
+        self.slots = (sum(counts) + 1) // batch  # the records that are left over are not used in the pass
 
     def kinks(self):
         return sorted({float(x) for m in (*self.maps, *self.special) for x in m.x[1:-1]})

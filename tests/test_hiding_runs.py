@@ -14,7 +14,7 @@ COMPARISONS, SECONDS = 100_000, 1500  # of the long search
 GAIN = 0.9  # a bound this much below the sum without hiding is clearly below it
 # How near true values come to a bound that is below so many times the sum without hiding. Where Laplace noise hides, a run of the size
 # that is needed has a far smaller loss.
-NEAR = {"one_pass": (GAIN, 0.6), "several_passes": (GAIN, 0.9), "output": (GAIN, 0.8), "straight": (1.1, 0.5), "laplace": (1.1, 0.9)}
+NEAR = {"one_pass": (GAIN, 0.8), "several_passes": (GAIN, 0.9), "output": (GAIN, 0.9), "straight": (1.1, 0.5), "laplace": (1.1, 0.9)}
 
 def compare(family, draws, seed):
     rng = random.Random(f"{family.__name__} {seed}")
@@ -25,12 +25,12 @@ def compare(family, draws, seed):
 @pytest.mark.parametrize("family", [f for f, names in QUESTIONS.items() if any(map(hiding.known, names))], ids=lambda f: f.__name__)
 def test_no_bound_is_below_a_run(family):
     count, nearest, (below, near) = 0, 0.0, NEAR[family.__name__]
-    for name, question, true, reported, apart in compare(family, 20, 2026):
+    for name, question, true, reported, apart in compare(family, 40, 1):
         assert true <= reported, (name, question, true, reported, true / reported)
         count += 1
         if 1e-9 < reported < below * apart:
             nearest = max(nearest, true / reported)
-    assert count >= 100
+    assert count >= 600
     assert nearest > near
 
 

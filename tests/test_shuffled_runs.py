@@ -55,7 +55,7 @@ def batches(order, size):
     return [order[i:i + size] for i in range(0, len(order), size)]
 
 
-@pytest.mark.parametrize("counts, batch, slots, epochs", [([1, 1, 1], 1, 4, 1), ([1, 1, 1], 2, 2, 2), ([2, 1], 2, 1, 2), ([3], 1, 2, 1), ([2, 3], 3, 2, 1)])
+@pytest.mark.parametrize("counts, batch, slots, epochs", [([1, 1, 1], 1, 4, 1), ([1, 1, 1], 2, 2, 2), ([2, 1], 2, 1, 2), ([3], 1, 2, 1), ([2, 3], 3, 2, 1), ([1, 1, 1, 1], 2, 2, 2)])
 def test_all_orders_one_by_one(counts, batch, slots, epochs):
     rng = random.Random(str((counts, batch)))
     own = records(rng, 1.5 * batch, 1.0, counts, 3.0, batch)
@@ -66,7 +66,7 @@ def test_all_orders_one_by_one(counts, batch, slots, epochs):
         for epoch in range(epochs):
             last, total = epoch == epochs - 1, 0.0
             for order in every:
-                state, passed = law, batches(order, batch)[:slots if last else None]
+                state, passed = law, batches(order, batch)[:slots if last else own.slots]
                 for t, members in enumerate(passed):
                     y = walk.line.y
                     mean = sum(own.special[side](y) if j == special else own.maps[j](y) for j in members) / batch

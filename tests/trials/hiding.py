@@ -33,7 +33,7 @@ class Question(NamedTuple):
         lipschitz, c = self.size / 2 * SHARP, self.c
         curved = {"smoothness": (1 + c) * SHARP, "strong_convexity": 1 - c} if c <= 1 else {"smoothness": (c - 1) * SHARP}
         return {"level": 1.0, "lipschitz": lipschitz, "learning_rate": 1 / SHARP, **curved, "n": self.n, "diameter": self.diameter,
-                "epochs": self.epochs, "slots": self.slots}
+                "iterations": (self.epochs - 1) * self.n + (self.slots or self.n)}
 
     def at(self, rng, count=EPSILONS):
         return [0.0, *(rng.choice((rng.uniform(0, 4.5), self.size * exp(rng.uniform(-3, 1)))) for _ in range(count - 1))]
@@ -70,11 +70,11 @@ def records(rng, size, c, counts, diameter, batch=1):
 
 
 def crowd(rng, most=200):
-    """How many other records of every kind, and the batch: all alike, one odd, two kinds, all distinct, batches."""
+    """How many other records of every kind, and the batch: all alike, one odd, two kinds, all distinct, batches (some left over)."""
     shape = rng.choice(("alike", "alike", "odd", "two", "distinct", "distinct", "batches"))
     if shape == "batches":
-        n, b = rng.choice(((4, 2), (6, 2), (6, 3), (8, 4), (8, 2)))
-        return ([1] * (n - 1) if n < 8 or b == 4 else [3, 3, 1]), b
+        n, b = rng.choice(((4, 2), (6, 2), (6, 3), (8, 4), (8, 2), (5, 2), (7, 2), (5, 3), (7, 3)))
+        return ([1] * (n - 1) if n < 7 or b == 4 else [n - 5, 3, 1]), b
     if shape == "distinct":
         return [1] * (rng.randint(2, 6) - 1), 1
     n = min(most, rng.choice((2, 3, 4, 6, 10, 20, 60, 200)))
