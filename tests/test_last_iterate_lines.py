@@ -108,7 +108,7 @@ def test_figure_12_of_berthier():
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --tau .5 --epsilon 1", ("--tau", "without-replacement-conjecture")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound randomly-stopped --bound shuffled-iteration",
      ("--bound", "different releases")),
-    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --n 10 --epsilon 1", ("missing", "--diameter")),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --n 10 --epsilon 1", ("missing", "--learning-rate", "--smoothness")),
     (f"shuffle-pnsgd {RUN} --sigma 1 --learning-rate .1 --n 10 --epsilon 1 --bound output-perturbation", ("--strong-convexity", "strict contraction")),
     (f"online-noise {RUN} --learning-rate .1 --sigmas 1,2 --n 3 --index 1 --epsilon 1", ("--n", "2 steps")),
     (f"online-noise {RUN} --learning-rate .1 --sigmas @/no/such --index 1 --epsilon 1", ("--sigmas", "No such file")),

@@ -30,7 +30,7 @@ def test_a_solution_at_a_cliff(line, epsilon, sigma):
             continue
         back, _ = answer(f"{shared} --sigma {row['sigma']!r} --bound {row['name']}")
         assert back["result"]["epsilon"] <= epsilon
-        less, _ = answer(f"{shared} --sigma {row['sigma'] * (1 - 2e-3)!r} --bound {row['name']}")
+        less, _ = answer(f"{shared} --sigma {row['sigma'] * (1 - 1e-2)!r} --bound {row['name']}")
         assert less["result"]["epsilon"] > epsilon
 
 

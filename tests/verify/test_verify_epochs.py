@@ -7,15 +7,14 @@ import random
 import pytest
 from test_verify import ask, better, refuted, texts
 
-from dpcalc.bounds.pnsgd.links import packed, unpacked
-from dpcalc.verify import epochs, grids, report
+from dpcalc.verify import grids, report
 from dpcalc.verify.report import verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
 CLOSED = {"fixed-order-iteration", "smooth-nonconvex-exact"}  # √E·μ-GDP at a position, without samples
 LINES = [
     f"{RUN} --diameter 2 --sigma 2 --n 40 --epochs 5 --delta 1e-6",
-    f"{RUN} --diameter .1 --sigma 2 --n 300 --epochs 7 --epsilon .5 --bound shuffled-iteration",
+    f"{RUN} --diameter 2 --sigma 4 --n 300 --index 280 --epochs 7 --epsilon .5 --bound fixed-order-hybrid",
     f"{RUN} --diameter 2 --sigma 2 --n 200 --index 190 --epochs 4 --delta 1e-6",
     f"{RUN} --diameter 2 --noise laplace --scale 2 --n 1000 --epochs 3 --epsilon .5",
     f"{RUN} --diameter 2 --sigma 9 --n 100 --epochs 3 --delta 1e-6 --strong-convexity .3 --bound output-perturbation",
@@ -42,9 +41,8 @@ def test_nothing_is_looked_for(line, monkeypatch):
     composed = [row for row in record["bounds"] if not row["name"].endswith("-basic") and "curve" not in row and row["name"] not in CLOSED]
     told = [row["witness"] for row in composed]
     assert told and all("each" in w or ("epoch" in w and "grids" in w) for w in told)
-    assert all("links" in row["witness"] or "by" in row["witness"] for row in record["bounds"] if row["name"].endswith("hybrid-basic"))
-    assert len(json.dumps(record, indent=2)) < 60_000
-    monkeypatch.setattr(epochs, "followed", _nothing)
+    assert all("way" in row["witness"] for row in record["bounds"] if row["name"].endswith("hybrid-basic"))
+    assert len(json.dumps(record)) < 60_000
     monkeypatch.setattr(grids, "found", _nothing)
     verdict = verify(record)
     assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
@@ -52,12 +50,15 @@ def test_nothing_is_looked_for(line, monkeypatch):
     assert refuted(low), texts(verify(low))
 
 
-def test_a_record_without_them_is_checked_too():
-    record = ask(LINES[0])
-    for row in record["bounds"]:
-        for name in ("epoch", "each", "links", "fine", "by"):
-            row["witness"].pop(name, None)
-    assert verify(record).holds
+def test_a_record_of_an_earlier_version():
+    """Its sums were as fine at one ε as at another; one that does not tell of ε is left open, and says so."""
+    record = ask(f"{RUN} --sigma 2 --n 400 --epochs 5 --delta 1e-6 --bound shuffled-iteration")
+    epoch = record["bounds"][0]["witness"]["epoch"]
+    (epoch["fine"],) = set(epoch.pop("ways"))
+    assert verify(record).holds and refuted(better(record))
+    del record["bounds"][0]["witness"]["epoch"]
+    finding = verify(record).head[0]
+    assert finding.verdict == report.OPEN and "at which ε one epoch is taken" in finding.text
 
 
 @pytest.mark.parametrize("rng", [random.Random(k) for k in range(2)])
@@ -69,14 +70,14 @@ def test_other_samples_and_blocks_prove_no_less(rng):
         said = r["bounds"][0]["witness"]["epoch"]
         keep = sorted(rng.sample(range(len(said["epsilon"])), len(said["epsilon"]) * 9 // 10))
         said["epsilon"] = [said["epsilon"][k] * rng.choice((1, 1, 1 + 1e-9)) for k in keep]
-        said["links"] = [said["links"][k] if rng.random() < 0.9 else packed([rng.choice((0, -1, -1, 1)) for _ in range(12)]) for k in keep]
+        said["ways"] = [said["ways"][k] if rng.random() < 0.9 else [1, *(rng.choice((0, -1, -1, 1)) for _ in range(4))] for k in keep]
     assert not verify(low).holds
     assert verify(record).head[0].verdict != report.OPEN
 
 
 BAD = [
     {"epsilon": []}, {"epsilon": None}, {"epsilon": [0.0, 0.0]}, {"epsilon": [1.0, 0.5]}, {"epsilon": [-1.0, 1.0]}, {"epsilon": ["0", "1"]},
-    {"epsilon": [True]}, {"epsilon": [k / 9 for k in range(3000)]}, {"links": []}, {"links": None}, {"fine": 0}, {"fine": 10**6}, {"fine": None},
+    {"epsilon": [True]}, {"epsilon": [k / 9 for k in range(3000)]}, {"ways": []}, {"ways": None}, {"ways": 3},
 ]
 
 
@@ -88,19 +89,11 @@ def test_what_is_no_epoch_is_refused(change):
     assert finding.verdict == report.OPEN and "incomplete or out of range" in finding.text, finding.text
 
 
-@pytest.mark.parametrize("text", ["-1*0", "-1*999999999", "x", "1.5", "-1**2", "*", "7", "-9", "0*3000", "1 " * 60_000, 3, None])
-def test_what_is_no_run_of_links_is_refused(text):
+@pytest.mark.parametrize("way", ["-1*3", [], [0], [1, 9], [1, 1.5], [True], 3, 0.5, None, [1] * 50_000])
+def test_what_is_no_way_is_refused(way):
     record = json.loads(_text())
-    record["bounds"][0]["witness"]["epoch"]["links"][3] = text
+    record["bounds"][0]["witness"]["epoch"]["ways"][3] = way
     assert verify(record).head[0].verdict == report.OPEN
-
-
-def test_runs():
-    assert packed([-1, -1, 5, 0, 0, 0]) == "-1*2 5 0*3" and packed([]) == ""
-    rng = random.Random(1)
-    for _ in range(50):
-        codes = [rng.choice((-3, -1, 0, 2)) for _ in range(rng.randint(0, 40))]
-        assert unpacked(packed(codes)) == codes
 
 
 def test_a_true_positive_rate_carries_its_grid(monkeypatch):
@@ -119,21 +112,19 @@ def test_a_delta_of_1_at_epsilon_0_is_not_told_by_basic_composition():
 
 @pytest.mark.filterwarnings("ignore")
 def test_an_answer_that_basic_composition_proves():
-    """Its witness was the grid of a composition that reaches no such ε: a true answer was not verified."""
-    record = ask("shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 1 --epochs 2 --sigma .5 --n 1e12 --learning-rate 1e-15 --delta 2.28e-6")
-    record["bounds"] = record["bounds"][:1]
-    assert "each" in record["bounds"][0]["witness"] and record["result"]["epsilon"] == pytest.approx(1.36656e-5, rel=6e-3)
+    record = ask(f"{RUN} --diameter 2 --sigma 4 --n 100 --epochs 3 --delta 1e-320 --bound shuffled-iteration")
+    assert "each" in record["bounds"][0]["witness"]
     assert verify(record).holds, texts(verify(record))
-    record["result"]["epsilon"] = record["bounds"][0]["epsilon"] = 1.36656e-5 * (1 - 1e-3)
+    record["result"]["epsilon"] = record["bounds"][0]["epsilon"] = record["result"]["epsilon"] * (1 - 1e-3)
     assert refuted(record)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("scale", [30, 100])
-def test_masses_that_128_bits_know_too_roughly(scale):
+def test_masses_next_to_the_largest_loss(scale):
     """At B = 1 − e^{−1e15} each mass was rounded up by 1e-12 of all, which made δ 2e-11 larger than claimed: true answers were refuted."""
     record = ask(f"shuffle-pnsgd --noise laplace --scale {scale} --lipschitz 1 --diameter 1 --learning-rate 1e-15 --smoothness .5 --n 100 "
                  "--epochs 200 --delta 1e-6 --bound shuffled-contraction")
     found = verify(record)
-    assert found.holds and "256 bits" in str(found), texts(found)
+    assert found.holds, texts(found)
     assert refuted(better(record))

@@ -78,7 +78,7 @@ def _told(way: Any, n: int, index: int) -> tuple[list[int], list[Link]]:
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
-    at, links = _told(way, n, index) if way else (_path(n, index, **p).nodes, _follow(epsilon, n, index, **p)[1])
+    at, links = _told(way, n, index) if way is not None else (_path(n, index, **p).nodes, _follow(epsilon, n, index, **p)[1])
     return walk_exact(mp, epsilon, links, at, **{k: v for k, v in p.items() if k != "smoothness"})[-1]
 
 
