@@ -29,6 +29,11 @@ def test_the_taut_string_is_the_least_sum_of_squares():
         assert definition.string(later, 1.3, c) == pytest.approx(definition.hull(definition.pushes(steps, later, 1.3), c), rel=1e-5)
 
 
+@pytest.mark.parametrize("c", [0.5, 0.97, 1.0, 1.03])
+def test_pushes_of_one_pass_at_once(c):
+    assert definition.one_pass(25, 1.3, c) == pytest.approx(definition.matrix(25, 1.3, c), rel=1e-12)
+
+
 def test_two_places_of_the_record_are_as_near_as_two_pushes_tell():
     """E_g(P_m‖Q_m′) <= θ(log g, μ(m, m′)), for g below 1 too, in all directions, given the slot of the differing record."""
     rng, nearest, count = random.Random(2), 0.0, 0
@@ -98,6 +103,21 @@ def chosen(rng, name):
         epochs, slots = rng.choice((1, 2, 5)), rng.choice((n, rng.randint(1, n)))
         return Question(size, c, n, epochs, slots), definition.matrix(n, size, c, definition.earliest(epochs, n, slots), slots)
     return Question(size, c, n), definition.matrix(n, size, c)
+
+
+@pytest.mark.parametrize("n", [200, 500])
+@pytest.mark.parametrize("name", [x for x in hiding.GAUSSIAN[:2] if hiding.known(x)])
+def test_blocks_of_places_are_not_below_what_every_plan_must_cost(name, n):
+    rng, ratios = random.Random(f"{name} {n}"), []
+    for _ in range(6):
+        question = Question(exp(rng.uniform(-1.5, 2)), rng.choice((0.9, 0.99, 1.0, 1.0) if "nonconvex" not in name else (1.0005, 1.005)), n)
+        mu, epsilons = definition.one_pass(n, question.size, question.c), question.at(rng, 4)
+        for epsilon, most in zip(epsilons, promised(name, epsilons, question), strict=True):
+            floor = definition.best_certificate(mu, epsilon)
+            assert most >= floor * (1 - 1e-11) - 1e-16, (question, epsilon, most, floor)
+            if floor > 1e-12:
+                ratios.append(most / floor)
+    assert np.median(ratios) < 1.3, ratios
 
 
 @pytest.mark.parametrize("name", [x for x in hiding.GAUSSIAN if hiding.known(x)])
