@@ -227,6 +227,35 @@ def test_a_small_set_contracts_where_epsilon_is_next_to_zero():
     assert exp(small) <= exp(log_theta(0.0, 1.0)) / 1e6 / (1 - b) * (1 + 1e-9)
 
 
+def test_the_contraction_of_a_set_takes_whole_blocks_of_places():
+    """Else a part of a block would be counted without the blocks of slots after it."""
+    p = {"level": 1.0, "lipschitz": 5.0, "learning_rate": 1.0, "smoothness": 0.0, "strong_convexity": 0.0, "n": 10**5, "diameter": 10.0}
+    mp = mpmath.mp.clone()
+    found, (fine, *way) = shuffled_hiding.value(0.0, **p), shuffled_hiding.choices(0.0, 0.0, **p)["way"]
+    exact = mp.log(shuffled_hiding.exact(mp, 0.0, **p, way=[fine, *way]))
+    assert len(way) == 2 and exact <= found <= exact + 1e-9 * -float(exact)
+    for other in ([fine, way[0] + 1, way[1] + 1], [2, 17, 38], [fine, 1.5, 2.5], [fine, 5, 5], [0, 1.0]):
+        with pytest.raises(ValueError):
+            shuffled_hiding.exact(mp, 0.0, **p, way=other)
+
+
+@pytest.mark.parametrize("n", [10**9, 10**12, 9 * 10**15])
+def test_a_set_that_hardly_contracts_does_not_lower_a_delta_of_one(n):
+    p = {"level": 1.0, "lipschitz": 1e10, "learning_rate": 1e-3, "smoothness": 0.0, "strong_convexity": 0.0, "n": n, "diameter": 1e9}
+    assert shuffled_hiding.value(1.0, **p) == 0
+
+
+def test_steps_that_forget_everything():
+    """ηρ = 1: only the record of the last slot counts, with and without a set."""
+    for diameter in (None, 1.0):
+        p = {"level": 1.0, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": 1.0, "n": 20, "diameter": diameter}
+        for epsilon in (0.0, 0.03):
+            found = shuffled_hiding.value(epsilon, **p)
+            exact = mpmath.log(shuffled_hiding.exact(mpmath.mp, epsilon, **p))
+            assert exact <= found <= exact + 1e-9 and found <= log_theta(epsilon, 2.0) - log(20) + 1e-9
+        assert 0 < shuffled_hiding.rdp(4.0, **p) < 8
+
+
 # --- the command -----------------------------------------------------------------------------------------------------
 
 

@@ -1,15 +1,16 @@
 """The profile of a run whose record hides among all the others: one plan for many ε, from one number Z (proof: shuffled_hiding.py).
 
-The last m later slots of a record are its place. With μ_m the Gaussian-DP parameter of one place, μ(m, m′) that of two exchanged ones,
-θ(ε, μ) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), continued to ε < 0 by θ = 1 − e^ε + e^ε θ(−ε, μ), the theorem says
+The number m of slots after a record's own is its place. With μ_m the Gaussian-DP parameter of one place, μ(m, m′) that of two exchanged
+ones, θ(ε, μ) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), continued to ε < 0 by θ = 1 − e^ε + e^ε θ(−ε, μ), the theorem says
 
     δ(ε) <= (1/n) Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)),   Σ_m′ p_mm′ = 1 for every m,   Σ_m c_mm′ <= 1 for every m′.
 
-The plan at Z. A place is far where μ_m < √(2ε) and t_m = e^{μ_m Z − μ_m²/2 − ε} < 1; far places are the last ones, as μ_m falls. A place m
-before them keeps the share π_m = min(1, e^{ε − μ_m(Z − μ̄_m + μ_m) + μ_m²/2}), with c_mm = 1, and lays 1 − π_m over the far places in the
-parts q_m′: p_mm′ = (1 − π_m)q_m′ and c_mm′ = t_mm′ p_mm′, t_mm′ = e^{μ(m,m′)Z − μ(m,m′)²/2 − ε}. μ̄_m is the mean of μ(m, m′) over far m′
-by f_m′ = 1 − t_m′, and q_m′ = f_m′/(T_m′F), T_m′ = Σ_m (1 − π_m)t_mm′, where F makes them add up to 1. A far place keeps p = 1 with what
-is left of its column, c = 1 − q_m′T_m′ = 1 − f_m′/F. So every Z with F >= 1 gives a bound; the one with F = 1 is nearly the best.
+The plan at Z. A place is far where μ_m < √(2ε) and t_m = e^{μ_m Z − μ_m²/2 − ε} < 1; far places are those with the most later slots, as
+μ_m falls. A place m before them keeps the share π_m = min(1, e^{ε − μ_m(Z − μ̄_m + μ_m) + μ_m²/2}), with c_mm = 1, and lays 1 − π_m over
+the far places in the parts q_m′: p_mm′ = (1 − π_m)q_m′ and c_mm′ = t_mm′ p_mm′, t_mm′ = e^{μ(m,m′)Z − μ(m,m′)²/2 − ε}. μ̄_m is the mean of
+μ(m, m′) over far m′ by f_m′ = 1 − t_m′, and q_m′ = f_m′/(T_m′F), T_m′ = Σ_m (1 − π_m)t_mm′, where F makes them add up to 1. A far place
+keeps p = 1 with what is left of its column, c = 1 − q_m′T_m′ = 1 − f_m′/F. So every Z with 1 <= F < ∞ gives a bound, as f < 1 (F is
+infinite where no place has to move); the one with F = 1 is nearly the best.
 
 Places are taken in blocks, each as if all of it were at the end where μ is larger.
 """
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-SURE = 1e-12  # relative: more than the sums and exponentials of a plan are rounded by
+# Relative: more than the sums and exponentials of a plan are rounded by. What ε itself is rounded by in sums with other logarithms
+# (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.
+SURE = 1e-12
 _APART = 1e-9  # log t of far places and log π of those that move are at least as far below 0: no rounding decides which ones are
 _AIM, _CLOSE = 1e-8, 9e-9  # log F where the search for Z ends: to have the bound as smooth as other numbers, and above 0 for sure
 _STEPS = 60  # of that search, which takes about 8
@@ -51,12 +54,13 @@ class Places(NamedTuple):
 
 def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
     """log δ at every ε >= 0, from above, and the Z that proves it; NaN where that is the plan in which every place keeps to itself."""
+    places = places._replace(own=np.maximum.accumulate(places.own[::-1])[::-1])  # falling in spite of rounding
     bound, found = alone(places, epsilons), np.full(len(epsilons), np.nan)
     able = (epsilons > 0) & (places.own[-1] < np.sqrt(2 * epsilons)) & (len(places.own) > 1)
     able_ones, rows = np.nonzero(able)[0], max(1, _CELLS // places.pair.size)
     for k in range(0, len(able_ones), rows):
         here = able_ones[k : k + rows]
-        with np.errstate(all="ignore"):  # what is no number is no bound, and not taken
+        with np.errstate(all="ignore"):  # logarithms of 0, and bounds that are infinite where F is
             plan = Plan(places, epsilons[here])
             z = plan.best()
             value = plan.bound(z)

@@ -6,10 +6,15 @@ cost is the least Σ a_k²/(noise)_k² of shifts a_k that undo every push before
 with V(k) = Σ_{j<k} c^{2j} and share(m) = c^{2m}/V(m+1):
 
     one push at m:                      share(m)
-    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later; or, where that is worth more noise
-                                        than it saves, c^{m′}/(c^{2m+2}V(d)) >= c^m/V(m+1), both together: (c^m + c^{m′})²/V(m′+1).
+    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later one comes; and, only where
+                                        c^d·V(m+1) >= c^{2m+2}·V(d) (for c = 1: d <= m + 1), both together: (c^m + c^{m′})²/V(m′+1).
 
-The first form of two pushes is always valid, as it is the cost of a possible choice of shifts.
+Proof. Count pushes and noise at the end of the run: c^{m′} and c^m, and V(m′+1) in all, c^{2m+2}V(d) of it before the later push. If x is
+undone before the later push and the rest after it, the cost is at least x²/(c^{2m+2}V(d)) + (c^m + c^{m′} − x)²/V(m+1) (Cauchy–Schwarz),
+and even shifts within both parts attain it; x is at most c^{m′}, as nothing else is there yet. The free minimum over x is both pushes over
+all noise, (c^m + c^{m′})²/V(m′+1), and has x <= c^{m′} just where the condition holds; else x = c^{m′} is best. ∎
+The first form is always valid, as it is the cost of possible shifts; the second one is smaller, and false where the condition fails.
+For c = 0 the cost is 1 where m = 0, and else 0.
 """
 
 from __future__ import annotations
@@ -38,6 +43,8 @@ def one(first: float, log_c: float, m: Array) -> Array:
 
 def two(first: float, log_c: float, m: Array, later: Array) -> Array:
     """μ of two exchanged places with m < m′ later slots, rounded up."""
+    if log_c == -inf:
+        return scaled_many(first, np.where(m == 0, 0.0, -inf))
     d = later - m
     separate = np.logaddexp(log_shares(log_c, d - 1), log_shares(log_c, m))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -50,8 +57,6 @@ def _is_merged(log_c: float, m: Array, d: Array) -> Array:
     """Whether both pushes are undone together: c^d·V(m+1) >= c^{2m+2}·V(d)."""
     if log_c == 0:
         return m + 1 >= d
-    if log_c == -inf:
-        return np.zeros(d.shape, bool)
     with np.errstate(over="ignore", under="ignore"):
         if log_c < 0:
             merged: Array = -np.expm1(2 * (m + 1) * log_c) * np.exp((d - 2 * m - 2) * log_c) >= -np.expm1(2 * d * log_c)
@@ -72,6 +77,8 @@ def one_exact(mp: Any, c: Any, m: int) -> Any:
 
 def two_exact(mp: Any, c: Any, m: int, later: int) -> Any:
     """The cost of two exchanged places, m < m′."""
+    if c == 0:
+        return mp.mpf(m == 0)
     d = later - m
     separate = one_exact(mp, c, d - 1) + one_exact(mp, c, m)
     if float(c**d * noise_sum(mp, c, m + 1)) < float(c ** (2 * m + 2) * noise_sum(mp, c, d)):
@@ -88,10 +95,12 @@ ALONE = 16  # places that are looked at one by one; blocks after them hold at mo
 def places(first: float, log_c: float, n: int, fine: int) -> Places:
     """A pass of n slots; `first` = 2L/(bσ), rounded up.
 
-    For c <= 1 every block is taken at its last slots, as μ falls in both places: a shift that undoes an earlier push is smaller. For c > 1
-    one place falls too, and two places fall in m′: apart share(m′−m−1) falls, and together it is (1 + c^{m−m′})²·share(m′). In m the pushes
-    are undone together from some m on, as log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost
-    share(m′−m−1) + share(m) is convex, and after it rises. So the larger of both ends of a block of m is taken.
+    For c <= 1 every block is taken at its last slots, as μ falls in both places: where a push comes one slot earlier, keep it for that
+    slot; it is then at most c <= 1 pushes, and the same shifts, cut where nothing is left, undo it.
+    For c > 1 one place falls too. The cost of two is continuous in real m and m′, as both forms agree where the condition changes. In m′
+    both forms fall: share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes are undone together from some m on, as
+    log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost share(m′−m−1) + share(m) is convex, as share is
+    (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in a block of m is that of one of its ends, and the larger is taken.
     """
     at = np.array(starts(n, fine, ALONE), float)
     lengths = np.diff(np.append(at, n))
