@@ -230,9 +230,11 @@ def renyi(rng):
     """The Rényi divergence by the integral of the profile; not one of QUESTIONS, as it has no sum to be compared with."""
     counts, batch = crowd(rng, 60)
     diameter = width(rng)
-    question = Question(exp(rng.uniform(-1.8, 1.5)), contraction(rng, 1.0), (sum(counts) + 1) // batch, diameter=diameter * SHARP)
+    epochs = rng.choice((1, 1, 2, 5))
+    question = Question(exp(rng.uniform(-1.8, 1.5)), contraction(rng, 1.0), (sum(counts) + 1) // batch, epochs, diameter=diameter * SHARP)
     p, q, _ = walk(rng, question, counts, batch, diameter)
-    yield from ask.rdp("shuffled-hiding", p, q, ask.orders(rng, 2, 2.0), question.setting(), function="rdp")
+    for name in ("shuffled-hiding", "shuffled-hiding-last") if epochs == 1 else ("shuffled-hiding-last",):
+        yield from ask.rdp(name, p, q, ask.orders(rng, 2, 2.0), question.setting(), function="rdp")
 
 
 # The bounds that every family speaks of.
