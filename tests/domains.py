@@ -194,9 +194,10 @@ def one_sgd_step(rng, *without):
 
 def smooth_sgd(rng, p):
     """The same without convexity: steps of any size, and linear losses."""
-    p["learning_rate"] *= rng.choice((1.0, log_uniform(rng, 1e-6, 100)))
+    p["learning_rate"] *= rng.choice((1.0, log_uniform(rng, 1e-2, 30)))
     p["smoothness"] *= rng.choice((0.0, 1.0, 1.0, log_uniform(rng, 1e-9, 1)))
-    return {k: v for k, v in p.items() if k != "strong_convexity"}
+    noise = 1 + p["learning_rate"] * p["smoothness"]  # as a step expands the distance at the start
+    return {k: v * noise if k in ("sigma", "sigma1") else v for k, v in p.items() if k != "strong_convexity"}
 
 
 def deterministic_order(rng, convex=True):
@@ -208,6 +209,8 @@ def deterministic_order(rng, convex=True):
     period = rng.choice((1, 1, 2, 5))
     own = {k: v for k, v in {**p, "period": period, "last": rng.randint(1, period)}.items() if k in bound.params}
     mu = bound.mu(**own, r=p["r"])
+    if mu > 2e4:  # steps that expand leave nothing hidden
+        return deterministic_order(rng, convex)
     return {**own, "r": p["r"], "epsilon": max(0.0, mu * (mu / 2 + rng.uniform(-3, 6)))}
 
 

@@ -9,7 +9,6 @@ from dpcalc.bounds.noisy_sgd import lower_bound
 from trials import ask
 from trials.runs import FAR, Losses
 
-
 SMOOTH = "-nonconvex"  # the bounds of smooth losses
 
 
