@@ -79,6 +79,21 @@ def test_never_above_composition_nor_below_convex_losses():
             assert best(run) >= BOUNDS["iteration"].mu(**convex, **BOUNDS["iteration"].search(**convex)) * (1 - 1e-12)
 
 
+def test_numbers_of_every_size():
+    """Never above composition, for random batches too, and always a number."""
+    rng = random.Random(12)
+    for _ in range(300):
+        b, period = round(10 ** rng.uniform(0, 9)), round(10 ** rng.uniform(0, 6))
+        sizes = {k: 10 ** rng.uniform(-12, 12) for k in ("lipschitz", "learning_rate", "diameter", "sigma")}
+        run = {**sizes, "n": b * period, "batch_size": b, "iterations": round(10 ** rng.uniform(0, 15)), "period": period, "last": rng.randint(1, period),
+               "smoothness": rng.choice((0.0, 10 ** rng.uniform(-300, 12), 10 ** rng.uniform(-6, 2)))}
+        uses = max(0, (run["iterations"] - run["last"]) // period + 1)
+        assert 0 <= best({k: run[k] for k in iteration_nonconvex.BOUND.params}) <= 2 * run["lipschitz"] / b / run["sigma"] * sqrt(uses) * (1 + 1e-12)
+        own, alpha = {k: run[k] for k in nonconvex.BURN_IN_RDP.params}, 1 + 10 ** rng.uniform(-3, 4)
+        value = nonconvex.BURN_IN_RDP.value(alpha, **own, **nonconvex.BURN_IN_RDP.search(alpha=alpha, **own))
+        assert 0 <= value <= BOUNDS["composition"].value(alpha, **{k: run[k] for k in BOUNDS["composition"].params}) * (1 + 1e-9)
+
+
 def test_one_use_is_the_theorem_of_one_pass():
     """Berthier 2019, Theorem 3.6."""
     rng = random.Random(7)
