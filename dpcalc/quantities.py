@@ -125,8 +125,8 @@ SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, o
 CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
 ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass", kind="choice",
                  choices=("random", "fixed"))
-NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step", kind="text",
-                          metavar="FILE|-", reads=True)
+NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step, or [COUNT, VALUE]",
+                          kind="text", metavar="FILE|-", reads=True)
 
 NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",

@@ -9,8 +9,8 @@ from fractions import Fraction
 from math import nextafter
 from typing import Any, NamedTuple
 
-from dpcalc.numbers import human, plain
-from dpcalc.training_run import ADD_REMOVE, EPOCHS, FIXED, FULL, LAST, ORDERED, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run
+from dpcalc.numbers import human, human_claimed, plain
+from dpcalc.training_run import ADD_REMOVE, ANY, EPOCHS, FIXED, FULL, LAST, ORDERED, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run
 
 _SAID = 1 + Fraction(1, 2**51)  # --learning-rate 2/β, rounded to a double, is still 2/β
 
@@ -69,8 +69,14 @@ _SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "of one pass it i
 _PLACE = Condition(lambda r: r.record is not None,
                    lambda r: "needs --index: without it the record is one of the last batch, which no later noise hides")
 _SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
+_NOT_CONVEX = Condition(lambda r: _falls_short(r), lambda r: "never better than the bound of convex losses, which applies")
 _ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _SETTING),
                    lambda r: "never better than shuffled-iteration, which applies")
+
+
+def _falls_short(run: Run) -> bool:
+    """Whether it is not one of the runs that the theorems about convex losses cover."""
+    return not all(c.holds(run) for c in _SETTING)
 
 
 # --- a run in the words of a command ---------------------------------------------------------------------------------
@@ -95,21 +101,20 @@ def _convexity(run: Run) -> dict[str, Any]:
 
 
 def _burn_in(run: Run, n: int, **extra: Any) -> dict[str, Any]:
-    return {"n": n, "batch_size": run.batch_size, "steps": run.steps, "lipschitz": run.lipschitz, "smoothness": run.smoothness,
-            "strong_convexity": run.strong_convexity, "learning_rate": run.learning_rate, "diameter": _diameter(run), **extra}
+    losses = {"loss": ANY} if _falls_short(run) else {"strong_convexity": run.strong_convexity}
+    held = {} if run.diameter is None else {"diameter": run.diameter}
+    return {"n": n, "batch_size": run.batch_size, "steps": run.steps, "lipschitz": run.lipschitz, "smoothness": run.smoothness, **losses,
+            "learning_rate": run.learning_rate, **held, **extra}
 
 
-def _diameter(run: Run) -> float:
-    """D; without a constraint set, how far apart two neighbouring runs can be (the theorems use no more of D than that)."""
-    if run.diameter is not None:
-        return run.diameter
-    from dpcalc.bounds.noisy_sgd import contraction
+def _apart(run: Run) -> float:
+    """Without a constraint set, how far apart two neighbouring runs can be."""
+    from dpcalc.bounds.noisy_sgd import apart
 
     assert run.learning_rate is not None and run.smoothness is not None
-    push = run.push * run.learning_rate * (1 + 1e-15)
-    gap = contraction.gap(run.learning_rate, run.smoothness, run.strong_convexity or 0.0)
+    curvature = -run.smoothness if _falls_short(run) else run.strong_convexity or 0.0
     uses = run.uses if run.batches in ORDERED else run.steps
-    return float(human(min(contraction.reached(gap, run.steps, push), contraction.reached(0.0, uses, push))))
+    return apart.reached(run.batch_size, run.lipschitz, run.smoothness, curvature, run.learning_rate, run.steps, uses)
 
 
 def _fixed(run: Run) -> dict[str, Any]:
@@ -143,7 +148,9 @@ def _bounded(run: Run) -> str:
 
 
 def _set(run: Run) -> str:
-    return "a convex set of diameter D" if run.diameter is not None else f"no constraint set (two runs stay within {plain(_diameter(run))})"
+    if run.diameter is not None:
+        return "a convex set of diameter D"
+    return f"no constraint set (two runs stay within {human_claimed(_apart(run), 1e-12)})"
 
 
 def _start(run: Run) -> str:
@@ -173,6 +180,10 @@ def _inside(run: Run) -> str:
     return f"; {_set(run)}" if run.diameter is not None else ""
 
 
+def _last_smooth(how: str) -> Callable[[Run], str]:
+    return lambda run: f"β-smooth losses, {_bounded(run)}; {_set(run)}; {_start(run)}; {how}; only the last iterate is released"
+
+
 def _shuffled_set(run: Run) -> str:
     return f"{_loss(run)}{_inside(run)}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
 
@@ -191,6 +202,9 @@ READINGS: tuple[Reading, ...] = (
             lambda r: _sampled(r, WITHOUT, r.push), _composed("a fresh batch of b at every step")),
     Reading(("burn-in-profile", "burn-in-rdp"), REPLACE_ONE, (_batches(WITHOUT), _releases(LAST), *_SETTING), "burn-in",
             lambda r: _burn_in(r, r.n), _last("a fresh batch of b at every step")),
+    Reading(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), REPLACE_ONE,
+            (_batches(WITHOUT), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
+            lambda r: _burn_in(r, r.n), _last_smooth("a fresh batch of b at every step")),
     Reading(("gaussian-exact",), REPLACE_ONE, (_batches(FULL),), "rdp",
             lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step")),
     Reading(("gaussian-exact",), ADD_REMOVE, (_batches(FULL),), "rdp",
@@ -201,6 +215,10 @@ READINGS: tuple[Reading, ...] = (
             lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Reading(("iteration",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), *_SETTING), "burn-in",
             _fixed, _last("the same order in every pass")),
+    Reading(("iteration-nonconvex",), REPLACE_ONE, (_batches(FULL), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
+            lambda r: _burn_in(r, r.n), _last_smooth("every record at every step")),
+    Reading(("iteration-nonconvex",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
+            _fixed, _last_smooth("the same order in every pass")),
     Reading(("shuffled-hiding-last",), REPLACE_ONE, (_batches(SHUFFLED), _releases(LAST), *_SETTING, _SEVERAL), "shuffle-pnsgd",
             _last_iterate, lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only the last "
             "iterate is released"),

@@ -202,23 +202,34 @@ def one_sgd_step(rng, *without):
     return {k: v for k, v in p.items() if k not in without}
 
 
-def deterministic_order(rng):
-    p = sgd(rng, rng.randint(1, 60))
-    period = rng.choice((1, 1, 2, 5))
-    last = rng.randint(1, period)
-    p |= {"period": period, "last": last, "epsilon": 1.0}
-    from dpcalc.bounds.noisy_sgd import iteration
+def smooth_sgd(rng, p):
+    """The same without convexity: steps of any size, and linear losses."""
+    p["learning_rate"] *= rng.choice((1.0, log_uniform(rng, 1e-2, 30)))
+    p["smoothness"] *= rng.choice((0.0, 1.0, 1.0, log_uniform(rng, 1e-9, 1)))
+    noise = 1 + p["learning_rate"] * p["smoothness"]  # as a step expands the distance at the start
+    return {k: v * noise if k in ("sigma", "sigma1") else v for k, v in p.items() if k != "strong_convexity"}
 
-    own = {k: p[k] for k in iteration.BOUND.params}
-    mu = iteration.mu(**own, r=p["r"])
+
+def deterministic_order(rng, convex=True):
+    from dpcalc.bounds.noisy_sgd import iteration, iteration_nonconvex
+
+    p = sgd(rng, rng.randint(1, 60))
+    bound = iteration.BOUND if convex else iteration_nonconvex.BOUND
+    p = p if convex else smooth_sgd(rng, p)
+    period = rng.choice((1, 1, 2, 5))
+    own = {k: v for k, v in {**p, "period": period, "last": rng.randint(1, period)}.items() if k in bound.params}
+    mu = bound.mu(**own, r=p["r"])
+    if mu > 2e4:  # steps that expand leave nothing hidden
+        return deterministic_order(rng, convex)
     return {**own, "r": p["r"], "epsilon": max(0.0, mu * (mu / 2 + rng.uniform(-3, 6)))}
 
 
-def scheduled(rng):
+def scheduled(rng, convex=True):
     p = sgd(rng, 1)
+    p = p if convex else smooth_sgd(rng, p)
     t = rng.randint(1, 30)
     steps_ = tuple((p["learning_rate"] * rng.uniform(0.1, 1), p["sigma"] * log_uniform(rng, 0.3, 3), rng.random() < 0.6 or k == t - 1) for k in range(t))
-    return {**{k: p[k] for k in ("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter")}, "schedule": steps_,
+    return {**{k: p[k] for k in ("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter") if k in p}, "schedule": steps_,
             "r": rng.randint(1, t), "epsilon": log_uniform(rng, 1e-2, 3)}
 
 
@@ -278,6 +289,10 @@ DRAW = {
     "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r", "sigma1"),
     "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},
     "burn-in-profile": one_sgd_step,
+    "burn-in-rdp-nonconvex": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **smooth_sgd(r, sgd(r))},
+    "burn-in-profile-nonconvex": lambda r: one_sgd_step(r, "strong_convexity"),
+    "iteration-nonconvex": lambda r: deterministic_order(r, convex=False),
+    "iteration-schedule-nonconvex": lambda r: scheduled(r, convex=False),
     "iteration": deterministic_order,
     "iteration-schedule": scheduled,
     "burn-in-as-published": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 100), **sgd(r)},

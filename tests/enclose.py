@@ -26,6 +26,7 @@ BITS = (128, 256, 512, 1024, 2048, 4096)
 INTEGRALS = {  # where a formula has its integral, and the enclosure that takes its place
     "composition": (sampled_step, "exact", integrals.one_step),
     "burn-in-rdp": (sampled_step, "exact", integrals.one_step),
+    "burn-in-rdp-nonconvex": (sampled_step, "exact", integrals.one_step),
     "burn-in-as-published": (poisson_rdp, "exact_reverse", lambda a, z, q, bits: integrals.reverse(a, q, z, bits)),
 }
 FIRST = {"rdp": "alpha", "profile": "epsilon", "composition": "epsilon"}  # what `exact` takes before the parameters

@@ -40,6 +40,8 @@ online-noise --sigmas 3,2,1 --lipschitz 1 --diameter 1 --learning-rate 0.1 --smo
 burn-in --n 600 --batch-size 12 --steps 1e3 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.5 --delta 1e-5
 burn-in --n 100 --batch-size 100 --steps 50 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.5 --alpha 4
 burn-in --n 100 --batch-size 10 --steps 50 --order fixed --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.5 --epsilon 1
+burn-in --n 100 --batch-size 10 --steps 50 --order fixed --loss any --lipschitz 1 --smoothness 1 --learning-rate 0.05 --sigma 0.5 --delta 1e-5
+burn-in --n 100 --batch-size 10 --steps 50 --loss any --lipschitz 1 --smoothness 0.01 --learning-rate 0.05 --diameter 2 --sigma 0.5 --alpha 4
 tv --mechanism gaussian --sigma 50
 tv --mechanism laplace --tv 0.01 --solve scale
 tv --mechanism randomized-response --probability 0.75 --steps 10

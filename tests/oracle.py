@@ -11,7 +11,7 @@ import mpmath
 from dpcalc.profiles import asked, compose
 from dpcalc.verify.ball import Undecided
 
-DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-as-published": 20}  # of mpmath where 60 take minutes
+DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-rdp-nonconvex": 20, "burn-in-as-published": 20}  # of mpmath where 60 take minutes
 MANY, FARTHEST = 500, -1e30  # a log δ that Arb cannot hold: mpmath's exponents have no end
 FINE, SAME = 1e-3, 1e-25  # the reference is that part of the claim wide; a value inside so narrow a ball is the formula's
 

@@ -51,7 +51,7 @@ def test_as_published_only_by_name_and_with_a_warning(cli):
 
 @pytest.mark.parametrize("change, option", [
     ({"learning_rate": "2.1"}, "--learning-rate"), ({"batch_size": "60001"}, "--batch-size"), ({"strong_convexity": "1.5"}, "--strong-convexity"),
-    ({"diameter": None}, "--diameter"), ({"index": "3"}, "--index"),
+    ({"smoothness": None}, "--smoothness"), ({"loss": "any", "strong_convexity": ".1"}, "--strong-convexity"), ({"index": "3"}, "--index"),
     ({"order": "fixed", "batch_size": "7"}, "--batch-size"), ({"order": "fixed", "batch_size": "60", "index": "1001"}, "--index"),
     ({"delta": "0"}, "--delta"), ({"schedule": "nosuch"}, "--steps"), ({"schedule": "nosuch", "steps": None}, "--schedule")], ids=str)
 def test_conditions_are_checked(change, option):
@@ -91,10 +91,13 @@ def test_a_schedule_that_is_constant_is_iteration(tmp_path):
     uses = answer(**{**common, "n": "500"}, schedule=str(file), learning_rate="0.05", order="fixed")
     fixed = answer(**{**common, "n": "500"}, steps="300", learning_rate="0.05", sigma="0.1", order="fixed")
     assert uses.value == pytest.approx(fixed.value, rel=1e-9)
+    file.write_text(json.dumps({"sigma": [[1e2, 0.1], 0.1, [199, 0.1]], "learning_rate": [[300, 0.05]]}))
+    assert answer(**common, schedule=str(file)).value == by_schedule.value
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"sigma": []}', '{"sigma": [1, 0]}', '{"sigma": [1], "uses": [1, 1]}', '{"sigma": [1], "uses": [2]}',
-                                  '{"sigma": ["1"]}', '{"sigma": [NaN]}', '{"noise": [1]}', '{"sigma": 1}', "\x00"])
+                                  '{"sigma": ["1"]}', '{"sigma": [[0, 1]]}', '{"sigma": [[2, 1, 1]]}', '{"sigma": [[true, 1]]}', '{"sigma": [[2, [1]]]}', '{"sigma": [[1.5, 1]]}',
+                                  '{"sigma": [[1e9, 1]]}', '{"sigma": [NaN]}', '{"noise": [1]}', '{"sigma": 1}', "\x00"])
 def test_bad_schedules_are_one_sentence(text, tmp_path):
     (tmp_path / "s").write_text(text)
     said = {k: v for k, v in LINE.items() if k not in ("steps", "sigma")} | {"batch_size": "60000"}

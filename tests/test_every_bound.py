@@ -12,7 +12,7 @@ from dpcalc.errors import OutOfScope
 
 BOUNDS = all_bounds()
 SLOW = {"profile-composition": 100, "online-limit": 100}
-COMPOSED = {"composition-profile", "burn-in-profile"}  # composed numerically: upper bounds within 0.2 %, not closed forms
+COMPOSED = {"composition-profile", "burn-in-profile", "burn-in-profile-nonconvex"}  # composed numerically: upper bounds within 0.2 %, not closed forms
 COUNT = 300
 SHARE = 4  # of the points in every run; all of them in CI
 STATUS = {"proven", "as-published", "conjecture", "limit", "lower"}
@@ -64,6 +64,8 @@ INCREASING = {  # in these a bound loses more privacy
     "composition": ("alpha", "iterations", "lipschitz"), "composition-profile": ("lipschitz",),
     "burn-in-rdp": ("alpha", "lipschitz", "diameter"), "burn-in-profile": ("lipschitz",), "iteration": ("lipschitz", "diameter"),
     "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (), "iteration-schedule": ("lipschitz", "diameter"),
+    "burn-in-rdp-nonconvex": ("alpha", "lipschitz", "diameter", "smoothness"), "burn-in-profile-nonconvex": ("lipschitz",),
+    "iteration-nonconvex": ("lipschitz", "diameter", "smoothness"), "iteration-schedule-nonconvex": ("lipschitz", "diameter", "smoothness"),
     "noise-feedback": ("lipschitz",), "without-feedback": ("lipschitz",),
     "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"), "tv-laplace-as-published": ("sensitivity",), "tv-product": ("step_tv", "steps"),
     "tv-kl": ("kl", "steps"),

@@ -37,7 +37,7 @@ MISTAKES = [
     ("subsample --sigma 1 --delta 1e-5", "--sampling-rate, or --n and --batch-size"),
     ("convert --from renyi --delta 1e-5", "did you mean rdp?"),
     ("convert --from rdp --delta 1e-5", "--alpha: needed with --from rdp; so is --rdp"),
-    ("burn-in --sigma 1 --delta 1e-5", "--n: needed by burn-in; so are --batch-size, --steps, --lipschitz, --smoothness, --learning-rate, --diameter"),
+    ("burn-in --sigma 1 --delta 1e-5", "--n: needed by burn-in; so are --batch-size, --steps, --lipschitz, --smoothness, --learning-rate"),
     ("burn-in --lr 0.1", "did you mean --learning-rate?"),
     ("shuffle-pnsgd --noise laplace --sigma 1 --delta 1e-5", "give --scale"),
     ("shuffle-pnsgd --sigma 1 --delta 1e-5", "--lipschitz: needed with --noise gaussian; so is --n"),

@@ -6,6 +6,8 @@ _PARTIAL = "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs
 _STREAM = "online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate 0.1 --n 1e6 --index 2 --epsilon 1"
 _RUN = "--lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1"
 _BURN_IN = f"burn-in --n 60000 --batch-size 128 --steps 1e6 {_RUN}"
+_ANY = ("burn-in --n 60000 --batch-size 128 --steps 1e7 --lipschitz 1 --smoothness 1e-5 --loss any --learning-rate 0.05 --diameter 2 "
+        "--sigma 0.1")
 _AFFINE = "noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5"
 _FIXED = f"burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed {_RUN}"
 
@@ -82,6 +84,11 @@ EXAMPLES = {
     "burn-in-profile": f"{_BURN_IN} --delta 1e-5",
     "burn-in-as-published": f"{_BURN_IN} --alpha 8 --bound burn-in-as-published",
     "lower-bound": f"{_BURN_IN} --epsilon 1",
+    "burn-in-rdp-nonconvex": f"{_ANY} --alpha 8",
+    "burn-in-profile-nonconvex": f"{_ANY} --delta 1e-5",
+    "iteration-nonconvex": f"{_FIXED} --loss any --delta 1e-5",
+    "iteration-schedule-nonconvex": "burn-in --n 1 --batch-size 1 --schedule steps.json --lipschitz 1 --smoothness 1 --loss any "
+                                    "--diameter 2 --delta 1e-5",
     "iteration": f"{_FIXED} --delta 1e-5",
     "iteration-schedule": "burn-in --n 1 --batch-size 1 --schedule steps.json --lipschitz 1 --smoothness 1 --diameter 2 --delta 1e-5",
     "noise-feedback": _AFFINE,

@@ -7,6 +7,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from dpcalc import quantities as q
+from dpcalc.commands.burn_in_notes import ANY, CONVEX, apart, burn_in, curvature, horizon, notes
 from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
@@ -14,10 +15,8 @@ if TYPE_CHECKING:
     from dpcalc.question import Question
     from dpcalc.rows import Answer, Route, Row
 
-_SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness", "diameter")
-_RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate", "diameter")
-_NOISE = "σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is ησ"
-_FRESH = "batches are drawn afresh at every step; batches cut from a shuffled epoch are not covered by these theorems"
+_SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness")
+_RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate")
 
 
 def answer(given: Given) -> Answer:
@@ -31,7 +30,8 @@ def answer(given: Given) -> Answer:
         given = _scheduled(given)
     question = _ranged(asked(COMMAND, given), given)
     unknown = question.unknown.name if question.unknown else None
-    used = {*_RUN, "strong_convexity", "sigma", "order", "orders", "schedule"} | ({"index"} if given["order"] == "fixed" else set())
+    used = {*_RUN, "diameter", "strong_convexity", "loss", "sigma", "order", "orders", "schedule"}
+    used |= {"index"} if given["order"] == "fixed" else set()
     refuse_unneeded(given, used, f"with --order {given['order']}")
     check_unknown(question, used, "of burn-in")
     require(given, (*_RUN, "sigma") if given["schedule"] is None else _SCHEDULED, "by burn-in", unknown)
@@ -46,24 +46,22 @@ def answer(given: Given) -> Answer:
             raise
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     head = found[0]
-    always = {"strong_convexity", "order", "epsilon", "delta", "alpha", "rdp"}
+    always = {"strong_convexity", "loss", "order", "epsilon", "delta", "alpha", "rdp"}
     shown = {k: v for k, v in {**given.values, **_said(given)}.items() if k in (used & given.provided) | always}
     of, worst, only = _one_record(values, question, head)
     return Answer("burn-in", question, shown, found, {**_guarantee(question, head), **of}, "replace-one", "last iterate",
-                  _notes(given, values, found), {**_companions(values, question, found), **worst}, only=only, options=_said(given))
+                  notes(given, values, found), {**_companions(values, question, found), **worst}, only=only, options=_said(given))
 
 
 def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
     """The batch of all records, which has a theorem of its own, where no smaller one meets the budget."""
     from dpcalc.answering import rows
-    from dpcalc.bounds.noisy_sgd import iteration
-    from dpcalc.rows import Route
 
-    unknown, n, named = question.unknown, given["n"], given["bound"]
-    if unknown is None or unknown.name != "batch_size" or n is None or (named and iteration.BOUND.name not in named):
+    unknown, n, named, known = question.unknown, given["n"], given["bound"], _known(given)
+    if unknown is None or unknown.name != "batch_size" or n is None or (named and known.bound.name not in named):
         return ()
     only = unknown._replace(search=(float(n), float(n)))
-    return rows((Route(iteration.BOUND),), given.values, _derive, question._replace(unknown=only), ())
+    return rows((known,), given.values, _derive, question._replace(unknown=only), ())
 
 
 def _said(given: Given) -> dict[str, str]:
@@ -97,6 +95,9 @@ def _ranged(question: Question, given: Given) -> Question:
     unknown = question.unknown
     if unknown is None:
         return question
+    if given["loss"] == ANY and unknown.name == "learning_rate":
+        raise DpcalcError("unknown-value", "learning-rate: with --loss any a longer step may lose more or less; solve for another",
+                          "--solve")
     if given["order"] == "fixed" and unknown.name in ("n", "batch_size"):
         raise DpcalcError("unknown-value", f"{unknown.option[2:]}: with --order fixed the batch size must divide n; "
                           "solve for another", "--solve")
@@ -120,8 +121,11 @@ def _check(values: Mapping[str, Any]) -> None:
         raise DpcalcError("out-of-range", f"{b} > n = {n}: a batch cannot exceed the data", "--batch-size")
     if values["order"] == "fixed" and n is not None and b is not None and n % b:
         raise DpcalcError("out-of-range", f"{b} does not divide n = {n}: a fixed order needs batches of equal size", "--batch-size")
+    if values["loss"] == ANY and values["strong_convexity"]:
+        raise DpcalcError("contradictory", f"{values['strong_convexity']:g} says that the losses are convex, --loss any that they need "
+                          "not be", "--strong-convexity")
     if values.get("learning_rate") is not None:
-        contraction.gap(values["learning_rate"], values["smoothness"], values["strong_convexity"])
+        contraction.gap(values["learning_rate"], values["smoothness"], curvature(values))
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -131,10 +135,11 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     n, b = int(values["n"]), int(values["batch_size"])
     if b > n:
         raise OutOfScope("no-solution", f"a batch of {b} exceeds n = {n}", "--batch-size")
+    held = {"diameter": values.get("diameter") or apart(values)}
     if values.get("steps_as_said"):
-        own = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "diameter")}
-        return {**own, "batch_size": b, "schedule": values["steps_as_said"]}
-    same = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma")}
+        own = {k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity")}
+        return {**own, **held, "batch_size": b, "schedule": values["steps_as_said"]}
+    same = {**held, **{k: values[k] for k in ("lipschitz", "smoothness", "strong_convexity", "learning_rate", "sigma")}}
     period, steps = -(-n // b), int(values["steps"])
     index = values.get("index")
     if index is not None and index > period:
@@ -145,41 +150,40 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.bounds.conversions import rdp_improved
-    from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration, iteration_schedule, lower_bound
+    from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration_schedule, lower_bound, nonconvex
     from dpcalc.routes import converted
     from dpcalc.rows import Route
 
+    convex, known = given["loss"] != ANY, _known(given)
     if given["schedule"] is not None:
-        return (Route(iteration_schedule.BOUND),)
+        return (Route(iteration_schedule.BOUND if convex else nonconvex.SCHEDULE),)
     if given["order"] == "fixed":
-        return (Route(iteration.BOUND),)
-    printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND))
-    full = (Route(iteration.BOUND),) if given["n"] is not None and given["n"] == given["batch_size"] else ()
-    by_rdp = (*full, *converted(burn_in_rdp.BOUND), *converted(composition.BOUND))
-    profiles = (Route(burn_in_profile.BOUND, guide=(burn_in_rdp.BOUND, rdp_improved.BOUND)),
+        return (known,)
+    rdp, profile = (burn_in_rdp.BOUND, burn_in_profile.BOUND) if convex else (nonconvex.BURN_IN_RDP, nonconvex.BURN_IN_PROFILE)
+    printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND)) if convex else ()
+    full = (known,) if given["n"] is not None and given["n"] == given["batch_size"] else ()
+    by_rdp = (*full, *converted(rdp), *converted(composition.BOUND))
+    profiles = (Route(profile, guide=(rdp, rdp_improved.BOUND)),
                 Route(burn_in_profile.COMPOSITION, guide=(composition.BOUND, rdp_improved.BOUND)))
-    lower = () if question.unknown else (Route(lower_bound.BOUND),)
+    lower = () if question.unknown or given["diameter"] is None else (Route(lower_bound.BOUND),)
     return (*by_rdp, *profiles, *lower, *printed)
 
 
-def _burn_in(values: Mapping[str, Any], row: Row) -> int:
-    """The R of a row's witness; T where every step counts."""
-    return int(row.witness.get("r", values["steps"]))
+def _known(given: Given) -> Route:
+    """By the steps that use the record, where these do not depend on chance."""
+    from dpcalc.bounds.noisy_sgd import iteration, iteration_nonconvex
+    from dpcalc.rows import Route
 
-
-def _horizon(values: Mapping[str, Any]) -> int:
-    """T̄ = ⌈Dn/(Lη)⌉."""
-    from fractions import Fraction
-    from math import ceil
-
-    d, lipschitz, eta = (Fraction(values[k]) for k in ("diameter", "lipschitz", "learning_rate"))
-    return ceil(d * int(values["n"]) / (lipschitz * eta))
+    return Route(iteration_nonconvex.BOUND if given["loss"] == ANY else iteration.BOUND)
 
 
 def _companions(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> dict[str, float]:
     asks = question.asks
     lower = [row.result[asks] for row in found if row.route.bound.status == "lower"]
-    return {"burn_in_steps": _burn_in(values, found[0]), "horizon": _horizon(values), **({f"{asks}_lower": lower[0]} if lower else {})}
+    held: dict[str, float] = {"distance": apart(values)}
+    if values.get("diameter"):
+        held = {} if values["loss"] == ANY else {"horizon": horizon(values)}
+    return {"burn_in_steps": burn_in(values, found[0]), **held, **({f"{asks}_lower": lower[0]} if lower else {})}
 
 
 def _guarantee(question: Question, head: Row) -> dict[str, Any]:
@@ -194,17 +198,6 @@ def _guarantee(question: Question, head: Row) -> dict[str, Any]:
     from dpcalc.rows import guarantee_of
 
     return guarantee_of(result["epsilon"], delta)
-
-
-def _notes(given: Given, values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
-    steps, r = int(values["steps"]), _burn_in(values, found[0])
-    flat = f"the last R = {r} of T = {steps} steps prove the bound; the earlier ones only set the distance they start from"
-    if r == steps:
-        flat = f"all T = {steps} steps count"
-    assumed = tuple(f"{name} assumes: {text}" for name, text in _assumed(found).items())
-    convex = given["order"] == "random" and values["n"] != values["batch_size"] and not values["strong_convexity"]
-    horizon = (f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {_horizon(values)}",) if convex else ()
-    return (flat, *horizon, *assumed, _NOISE, *_batches(given, values))
 
 
 def _one_record(values: Mapping[str, Any], question: Question,
@@ -224,44 +217,18 @@ def _one_record(values: Mapping[str, Any], question: Question,
     return {"index": [index]}, numbers, only
 
 
-def _batches(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """What the methods shown assume of the order of batches."""
-    if given["schedule"] is not None or values["n"] == values["batch_size"]:
-        return ()
-    if given["order"] == "random":
-        return (_FRESH,)
-    which = "the last batch used" if given["index"] is None else f"batch {given['index']} of each pass"
-    return (f"the batches come in the same order in every pass; the record is in {which}",)
-
-
-def _assumed(found: tuple[Row, ...]) -> dict[str, str]:
-    """What each method assumes beyond the common setting, in short."""
-    return {row.route.bound.name: _SHORT[row.route.bound.name] for row in found if row.route.bound.name in _SHORT}
-
-
-_LAST = ("convex, β-smooth, L-Lipschitz losses, diameter D; w₀ and K do not depend on the data; "
-         "only the last iterate is released")
-_SHORT = {
-    "composition": "gradients of at most L; all T iterates may be released",
-    "composition-profile": "gradients of at most L; all T iterates may be released",
-    "burn-in-rdp": _LAST,
-    "burn-in-profile": _LAST,
-    "iteration": f"{_LAST}; full batches or a fixed order",
-    "iteration-schedule": f"{_LAST}; the record's steps are those of the schedule",
-    "lower-bound": "one linear (or quadratic) instance in one dimension: no theorem can promise less",
-}
-
-
 def theorems() -> Iterator[Route]:
     from dpcalc.question import Question
 
-    for schedule, order, n in product((None, "steps.json"), q.ORDER.choices, (1, 2)):
-        yield from _routes(Given({"schedule": schedule, "order": order, "n": n, "batch_size": 1}, frozenset()), Question("epsilon"))
+    for schedule, order, n, loss in product((None, "steps.json"), q.ORDER.choices, (1, 2), q.LOSS.choices[::-1]):
+        given = {"schedule": schedule, "order": order, "n": n, "batch_size": 1, "loss": loss, "diameter": 1.0}
+        yield from _routes(Given(given, frozenset()), Question("epsilon"))
 
 
 COMMAND = Command(
     "burn-in",
-    "The last iterate of noisy SGD on convex losses: privacy that stops growing with the number of steps. "
+    "The last iterate of noisy SGD: on convex losses, privacy that stops growing with the number of steps; on any smooth ones "
+    "(--loss any), what later steps hide. "
     "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.N, RUN),
@@ -270,8 +237,9 @@ COMMAND = Command(
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),
         Option(q.STRONG_CONVEXITY, RUN, default=0.0),
+        Option(q.LOSS._replace(help="what is known of every record's loss, beside its smoothness"), RUN, default=CONVEX),
         Option(q.LEARNING_RATE, RUN),
-        Option(q.DIAMETER._replace(safer=-1), RUN),
+        Option(q.DIAMETER._replace(safer=-1, help="diameter of the convex set that the iterates are projected on, if there is one"), RUN),
         Option(q.ORDER, RUN, default="random"),
         Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),
         Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"), MECHANISM),

@@ -1,4 +1,4 @@
-"""--schedule: a step size, a noise and a use for every step, from JSON."""
+"""--schedule: a step size, a noise and a use for every step, from JSON; [COUNT, VALUE] stands for as many steps with a value."""
 
 from __future__ import annotations
 
@@ -44,9 +44,31 @@ def _lists(source: str) -> dict[str, list[Any]]:
     data = reading.json_value(text, where, "--schedule")
     if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list) for v in data.values()):
         raise _error(f"{where}: expected an object of lists, one entry a step, under some of {', '.join(_KEYS)}")
-    if not all(0 < len(v) <= LONGEST for v in data.values()):
+    lists = {name: _repeated(name, entries) for name, entries in data.items()}
+    if not all(0 < len(v) <= LONGEST for v in lists.values()):
         raise _error(f"{where}: between 1 and {LONGEST} steps are needed")
-    return data
+    return lists
+
+
+def _repeated(name: str, entries: list[Any]) -> list[Any]:
+    """With an entry [COUNT, VALUE] written out, as far as there can be steps."""
+    from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
+
+    found: list[Any] = []
+    for entry in entries:
+        if not isinstance(entry, list):
+            found.append(entry)
+        elif len(entry) == 2 and _is_count(entry[0]):
+            found += entry[1:] * min(int(entry[0]), LONGEST + 1)
+        else:
+            raise _error(f"{name}: an entry that is a list is [COUNT, VALUE], with a whole COUNT >= 1")
+        if len(found) > LONGEST:
+            break
+    return found
+
+
+def _is_count(x: Any) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool) and x >= 1 and x == x // 1
 
 
 def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) -> list[float]:

@@ -61,10 +61,16 @@ def _iteration(mp: Any, **own: Any) -> Any:
     return iteration.exact_mu(mp, **own)
 
 
-def _iteration_schedule(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import iteration_schedule
+def _iteration_nonconvex(mp: Any, **own: Any) -> Any:
+    from dpcalc.bounds.noisy_sgd import iteration_nonconvex
 
-    return iteration_schedule.exact_mu(mp, **own)
+    return iteration_nonconvex.exact_mu(mp, **own)
+
+
+def _iteration_schedule(mp: Any, **own: Any) -> Any:
+    from dpcalc.bounds.noisy_sgd import expanding, iteration_schedule
+
+    return iteration_schedule.exact_mu(mp, **(own if "strong_convexity" in own else expanding.with_curvature(own)))
 
 
 def _affine(fed: bool) -> Callable[..., Any]:
@@ -117,7 +123,9 @@ def _by_profile(mp: Any, alpha: float, rate: float, most: Any, delta: Callable[[
 
 RDP: dict[str, Callable[..., Any]] = {
     "iteration": _by_mu(_iteration),
+    "iteration-nonconvex": _by_mu(_iteration_nonconvex),
     "iteration-schedule": _by_mu(_iteration_schedule),
+    "iteration-schedule-nonconvex": _by_mu(_iteration_schedule),
     "noise-feedback": _by_mu(_affine(True)),
     "without-feedback": _by_mu(_affine(False)),
     "wor-profile": _sampled,

@@ -106,13 +106,14 @@ def _noisy_sgd(row: Row, answer: Answer) -> Parts:
 
     p, r, sigma1 = row.params, int(row.witness.get("r", row.params["iterations"])), float(row.witness.get("sigma1", 0.0))
     n, b = p["n"], p["batch_size"]
+    curvature = p["strong_convexity"] if "strong_convexity" in row.route.bound.params else -p["smoothness"]
 
     def ratio(mp: Any) -> Any:
         return 2 * mp.mpf(p["lipschitz"]) / (b * mp.sqrt(mp.mpf(p["sigma"]) ** 2 - mp.mpf(sigma1) ** 2))
 
     def mu(mp: Any) -> Any:
         eta = mp.mpf(p["learning_rate"])
-        g = contraction.exact_gap(mp, p["learning_rate"], p["smoothness"], p["strong_convexity"])
+        g = contraction.exact_gap(mp, p["learning_rate"], p["smoothness"], curvature)
         d = min(mp.mpf(p["diameter"]), contraction.exact_reached(mp, g, p["iterations"] - r, 2 * eta * mp.mpf(p["lipschitz"]) / b))
         return d * mp.sqrt(contraction.exact_weight(mp, g, r)) / (eta * mp.mpf(sigma1))
 
@@ -200,6 +201,7 @@ _PARTS: dict[str, Callable[[Mapping[str, Any]], Base]] = {
 }
 _OF: dict[str, Callable[[Row, Answer], Parts]] = {
     "burn-in-profile": _noisy_sgd,
+    "burn-in-profile-nonconvex": _noisy_sgd,
     "composition-profile": _noisy_sgd,
     "profile-composition": _described,
     "poisson-profile": lambda row, answer: _sampled(row, answer, "poisson"),
@@ -227,10 +229,12 @@ def _fast_composition(row: Row) -> Any:
 
 
 def _fast_burn_in(row: Row) -> Any:
-    from dpcalc.bounds.noisy_sgd import burn_in_profile
+    from dpcalc.bounds.noisy_sgd import burn_in_profile, expanding
 
-    r = int(row.witness.get("r", row.params["iterations"]))
-    return burn_in_profile.parts_at(**own_params(row.route.bound, row.params), r=r, sigma1=float(row.witness["sigma1"]))
+    own, r = own_params(row.route.bound, row.params), int(row.witness.get("r", row.params["iterations"]))
+    own = own if "strong_convexity" in own else expanding.with_curvature(own)
+    return burn_in_profile.parts_at(**own, r=r, sigma1=float(row.witness["sigma1"]))
 
 
-_FAST: dict[str, Callable[[Row], Any]] = {"composition-profile": _fast_composition, "burn-in-profile": _fast_burn_in}
+_FAST: dict[str, Callable[[Row], Any]] = {"composition-profile": _fast_composition, "burn-in-profile": _fast_burn_in,
+                                          "burn-in-profile-nonconvex": _fast_burn_in}

@@ -6,9 +6,12 @@ from dpcalc.bounds.noisy_sgd import (
     burn_in_rdp,
     composition,
     iteration,
+    iteration_nonconvex,
     iteration_schedule,
     lower_bound,
+    nonconvex,
 )
 
 BOUNDS = (composition.BOUND, burn_in_profile.COMPOSITION, burn_in_rdp.BOUND, burn_in_profile.BOUND, iteration.BOUND,
-          iteration_schedule.BOUND, as_published.BOUND, lower_bound.BOUND)
+          iteration_schedule.BOUND, nonconvex.BURN_IN_RDP, nonconvex.BURN_IN_PROFILE, iteration_nonconvex.BOUND, nonconvex.SCHEDULE,
+          as_published.BOUND, lower_bound.BOUND)

@@ -22,7 +22,7 @@ from typing import Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.noisy_sgd import contraction, sampled_step
-from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING, noise_multiplier
+from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD, SETTING, noise_multiplier
 from dpcalc.numerics.minimise import minimise, minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
@@ -82,13 +82,13 @@ def best_length(step: float, hide: float, g: float, iterations: int, push: float
         d = min(diameter, contraction.reached(g, iterations - r, push))
         return r * step + hide * d * d * contraction.weight(g, r)
 
-    far = min(diameter, push / g) if g else diameter  # how far apart two runs ever are
+    far = min(diameter, push / g) if g > 0 else diameter  # how far apart two runs ever are
     if g == 0:
         guess = far * sqrt(hide / step)
         late = iterations / sqrt(1 + step / (hide * push * push))
     elif g < 1:
-        rate = -2 * contraction.log_c(g)
-        guess = 2 * asinh(0.5 * far * sqrt(hide * g * (2 - g) * rate / step)) / rate
+        rate = abs(2 * contraction.log_c(g))
+        guess = 2 * asinh(0.5 * far * sqrt(hide * abs(g * (2 - g)) * rate / step)) / rate
         late = iterations - 1 / rate
     else:
         guess = late = 1.0
@@ -96,7 +96,7 @@ def best_length(step: float, hide: float, g: float, iterations: int, push: float
     grown = int(growth) + 1 if growth < iterations else iterations
     trials = {max(1, min(iterations, int(x) + k)) for x in (min(guess, iterations), min(guess, iterations - grown), late) for k in (0, 1)}
     best = min(trials, key=total)
-    if g > 0 and iterations - best < grown:  # no closed form while d grows
+    if g != 0 and iterations - best < grown:  # no closed form while d grows
         best = min(best, minimise_over(total, best, max(1, iterations - grown), iterations), key=total)
     return total(best), best
 
@@ -119,7 +119,7 @@ BOUND = Bound(
     statement="min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = c^(2R)(1−c²)/(1−c^(2R)) or 1/R, "
     "d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
     source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
-    assumptions=(*SETTING, *FRESH, "the iterates stay in a convex set of diameter D", "only the last iterate is released"),
+    assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
     params=SHARED,
     value=value,
     exact=exact,

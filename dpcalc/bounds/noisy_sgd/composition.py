@@ -29,6 +29,8 @@ SETTING = (
     "neighbours differ by replacing one record",
     START,
 )
+HELD = ("the iterates stay in a convex set of diameter D, or two runs that differ in one record, with the same batches and noise, are "
+        "within D of each other anyway")
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
          "(batches cut from a shuffled epoch are not covered)",)
 

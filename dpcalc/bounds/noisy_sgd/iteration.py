@@ -18,7 +18,7 @@ from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import contraction, taut
-from dpcalc.bounds.noisy_sgd.composition import SETTING
+from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics.minimise import minimise_over
 from dpcalc.numerics.rounding import up
@@ -137,8 +137,7 @@ def rdp(alpha: float, **params: Any) -> float:
 def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
              diameter: float, sigma: float, period: int, last: int, r: int) -> Any:
     """The hull over every step, for the last r steps."""
-    if iterations > _LONGEST:
-        raise OutOfScope("out-of-range", f"the published formula has {iterations} steps; use at most {_LONGEST} with --digits", "--digits")
+    refuse_longer(iterations)
     c = 1 - contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
     noise, d = (mp.mpf(learning_rate) * mp.mpf(sigma)) ** 2, mp.mpf(diameter)
     push = 2 * mp.mpf(learning_rate) * mp.mpf(lipschitz) / batch_size
@@ -149,6 +148,12 @@ def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smooth
     z = min(z, d) if used[:iterations - r] and used[iterations - r - 1] else min(z, d * c ** _idle(used[:iterations - r]))
     steps = [(noise * c ** (2 * j), push * c**j if used[iterations - 1 - j] else mp.mpf(0), z * c ** (j + 1), j == r - 1) for j in range(r)]
     return mp.sqrt(taut.least(steps)[0])
+
+
+def refuse_longer(iterations: int) -> None:
+    """Raises OutOfScope for more steps than the published formula can take one by one."""
+    if iterations > _LONGEST:
+        raise OutOfScope("out-of-range", f"the published formula has {iterations} steps; use at most {_LONGEST} with --digits", "--digits")
 
 
 def _idle(used: list[bool]) -> int:
@@ -167,7 +172,7 @@ BOUND = Bound(
     "(lower convex hull); proof in dpcalc/bounds/noisy_sgd/iteration.py",
     source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorems 4.1 and 4.3, arXiv:2403.00278",
     assumptions=(*SETTING, "every step uses all records (b = n), or the batches come in the same fixed order in every pass",
-                 "the iterates stay in a convex set of diameter D", "only the last iterate is released"),
+                 HELD, "only the last iterate is released"),
     params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma", "period",
             "last"),
     value=value,

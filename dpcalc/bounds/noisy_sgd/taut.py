@@ -6,7 +6,7 @@ their upper concave hull. Segments are merged from the end of the run backwards 
 positive terms only. The numbers may be floats, mpmath's or balls.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 Segment = tuple[Any, Any, Any]  # noise, push, cost of this and all later steps
@@ -19,6 +19,7 @@ class Hull:
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self._sums: list[list[tuple[Any, Any]]] = []
+        self._closed: Any = 0  # cost of what is closed
 
     def put(self, noise: Any, push: Any) -> Segment:
         """An earlier step before them, merged with those it is to be: the segment that it is in."""
@@ -43,6 +44,11 @@ class Hull:
             keep -= size
         return self._later(keep) + push * push / noise
 
+    def close(self) -> None:
+        """What comes before is undone before the steps that are here, which merge no more; earlier ones may have a factor of their own."""
+        self._closed = self._later(len(self.segments))
+        self.segments, self._sums = [], []
+
     def _mergeable(self, keep: int, noise: Any, push: Any) -> tuple[int, Any, Any] | None:
         """As many segments as are known together that all are to be merged with the step: it is still above the one farthest from it."""
         for j, (more, pushes) in reversed([*enumerate(self._sums[keep - 1])]):
@@ -52,7 +58,7 @@ class Hull:
         return None
 
     def _later(self, keep: int) -> Any:
-        return self.segments[keep - 1][2] if keep else 0
+        return self.segments[keep - 1][2] if keep else self._closed
 
 
 def _not_less(x: Any, y: Any) -> bool:
@@ -60,9 +66,10 @@ def _not_less(x: Any, y: Any) -> bool:
     return bool(x.surely_at_least(y)) if hasattr(x, "surely_at_least") else bool(x >= y)
 
 
-def least(steps: Iterable[tuple[Any, Any, Any, Any]]) -> tuple[Any, int]:
+def least(steps: Iterable[tuple[Any, Any, Any, Any]], closed: Container[int] = ()) -> tuple[Any, int]:
     """(μ², M) over all starts τ = T − M. `steps` runs backwards from the last: (noise², push, start, apart) of step k, the first two
-    with their factor C_k, `start` the distance z_{k−1} with its factor C_{k−1}, and `apart` whether a start there is allowed."""
+    with their factor C_k, `start` the distance z_{k−1} with its factor C_{k−1}, and `apart` whether a start there is allowed. Before the
+    M in `closed` the distance is to be 0, and the factors begin anew."""
     hull = Hull()
     best: Any = None
     length = 0
@@ -72,4 +79,6 @@ def least(steps: Iterable[tuple[Any, Any, Any, Any]]) -> tuple[Any, int]:
             if best is None or cost < best:
                 best, length = cost, m
         hull.put(noise, push)
+        if m in closed:
+            hull.close()
     return best, length

@@ -1,0 +1,157 @@
+"""Full batches, or a fixed order of batches, without convexity: amplification by iteration over steps that may expand, solved exactly.
+
+Statement. The last iterate is μ-GDP with the μ of iteration.py at c = 1 + ηβ: μ² = min over τ, a of Σ_{k>τ} a_k²/(ησ)² with
+z_k = cz_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ = min(D, distance reached by τ); s_k = 2ηL/b at the steps that use the record, one in
+N = n/b, else 0. It is never above composition, which is a = s, and the theorem of one pass is the case of one use.
+
+Proof. Let X be P's run, φ its steps before the noise and ψ those of Q. X̃ is Q's iterate at τ, within z_τ of X as both runs have the
+same batches and noise until then, and X̃ ← Π(ψ(X̃) + λ(φ(X) − ψ(X̃)) + the noise of X) after it. By expanding.py,
+|φ(X) − ψ(X̃)| <= |φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ in [0, 1] is such that λ(φ(X) − ψ(X̃)) is at most a long; what
+is left, and the next distance, is at most cz + s − a. At the end it is 0: X̃ = X. Given X̃, the step of Q is ψ(X̃) and noise, that of X̃ is the
+same but for a random vector of norm a at most: by joint convexity a Gaussian mechanism of ratio a/(ησ), so that the adaptive
+composition of all has μ² = Σ a_k²/(ησ)². (The shift lemma of Bok, Su & Altschuler 2024, Lemma 3.2, holds for any Lipschitz step too.)
+
+Closed form. Of a distance at τ, a push j steps later counts c^{−j}s, the noise there c^{−2j}. What is pushed by a use, per noise until the
+next one, is c^N times that of the use before; and of the last use, which fewer steps follow, it is more. So no push is put off to
+later uses. Each is undone in the steps up to the next one, at s²/Σ_{j<N} c^{−2j}, but for those that share their noise with the distance
+at τ: the first p of them, as many as are pushed less, per noise, than all before. This is the lower convex hull (taut.py).
+"""
+
+from __future__ import annotations
+
+from math import exp, expm1, inf, log, log1p, sqrt
+from typing import Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
+from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.bounds.noisy_sgd import iteration, taut
+from dpcalc.bounds.noisy_sgd.composition import HELD
+from dpcalc.bounds.noisy_sgd.expanding import SETTING, with_curvature
+from dpcalc.bounds.noisy_sgd.iteration import Run
+from dpcalc.numerics.minimise import minimise_over
+from dpcalc.numerics.rounding import up
+
+
+def _run(**params: Any) -> Run:
+    return iteration.run(**with_curvature(params))
+
+
+def _weights(log_c: float, k: int, every: int = 1) -> float:
+    """Σ_{j<k} c^{−j·every}."""
+    x = every * log_c
+    return expm1(-k * x) / expm1(-x) if x else float(k)
+
+
+def _apart(r: Run, m: int) -> float:
+    """z, m steps before the end."""
+    inside = _inside(r, m)
+    if inside == r.uses:
+        return 0.0
+    since = r.last + inside * r.period - 1 - m  # steps from the last of the earlier pushes
+    growth = ((r.uses - inside - 1) * r.period + since) * r.log_c
+    reached = r.push * exp(growth) * _weights(r.log_c, r.uses - inside, r.period) if growth < 700 else inf
+    return min(r.diameter, reached)
+
+
+def _inside(r: Run, m: int) -> int:
+    """Pushes in the last m steps."""
+    return min(r.uses, (m - r.last) // r.period + 1) if m >= r.last else 0
+
+
+def mu_from(r: Run, m: int) -> float:
+    """μ for the last m steps, from the distance the steps before them have reached."""
+    start, inside = _apart(r, m), _inside(r, m)
+    first = m - (r.last - 1 + (inside - 1) * r.period) if inside else m  # steps to the first push
+    alone = r.push**2 / _weights(2 * r.log_c, r.period), r.push**2 / _weights(2 * r.log_c, r.last)  # of a push, of the last one
+
+    def pooled(p: int) -> tuple[float, float]:
+        """What is pushed, with the distance at the start, and the noise until the next push."""
+        steps = m if p == inside else first - 1 + p * r.period
+        pushes = r.push * exp(-first * r.log_c) * _weights(r.log_c, p, r.period) if p else 0.0
+        return start + pushes, exp(-2 * r.log_c) * _weights(2 * r.log_c, steps)
+
+    def joins(p: int) -> bool:
+        """Whether push p, from 1 on, is undone with all that is before it: it is pushed less per noise."""
+        pushes, noise = pooled(p - 1)
+        steps = r.last if p == inside else r.period
+        own = log(r.push) + (first - 1 + (p - 1) * r.period) * r.log_c + r.log_c - log(_weights(2 * r.log_c, steps))
+        return pushes > 0 and (noise == 0 or log(pushes / noise) >= own)
+
+    low, high = 0, inside
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if joins(middle) else (low, middle - 1)
+    pushes, noise = pooled(low)
+    together = pushes * pushes / noise if noise > 0 else inf if pushes else 0.0
+    rest = (inside - low - 1) * alone[0] + alone[1] if low < inside else 0.0
+    return up(sqrt(together + rest), 3e-13)
+
+
+def search(**params: Any) -> dict[str, Any]:
+    """{r}: the number of last steps that prove the bound: all, or those after a push as long ago as the diameter makes best."""
+    r = _run(**{name: params[name] for name in BOUND.params})
+    starts = [r.steps]
+    low, high = (0 if r.last > 1 else 1), r.uses - 1
+    if high >= low:
+        many = r.diameter * expm1(r.period * r.log_c) / r.push if r.period * r.log_c < 700 else inf
+        guess = r.diameter / r.push if r.log_c == 0 else log1p(many) / (r.period * r.log_c) if many < inf else 0.0
+        count = minimise_over(lambda i: mu_from(r, r.last - 1 + i * r.period), int(min(guess, high)), low, high)
+        starts += [r.last - 1 + count * r.period]
+    return {"r": min(starts, key=lambda m: mu_from(r, m))}
+
+
+def mu(r: int, **params: Any) -> float:
+    it = _run(**params)
+    return mu_from(it, r) if it.uses else 0.0
+
+
+def value(epsilon: float, **params: Any) -> float:
+    """log δ(ε) = log θ(ε, μ)."""
+    return gdp_exact.value(epsilon, mu(**params), 1)
+
+
+def inverse(log_delta: float, **params: Any) -> float:
+    return gdp_exact.inverse(log_delta, mu(**params), 1)
+
+
+def rdp(alpha: float, **params: Any) -> float:
+    """αμ²/2."""
+    return gdp_rdp.value(alpha, mu(**params))
+
+
+def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, learning_rate: float, diameter: float,
+             sigma: float, period: int, last: int, r: int) -> Any:
+    """The hull over every step, for the last r steps."""
+    iteration.refuse_longer(iterations)
+    c, noise = 1 + mp.mpf(learning_rate) * mp.mpf(smoothness), (mp.mpf(learning_rate) * mp.mpf(sigma)) ** 2
+    push = 2 * mp.mpf(learning_rate) * mp.mpf(lipschitz) / batch_size
+    pushes = [push if k % period == (last - 1) % period and k >= last - 1 else mp.mpf(0) for k in range(iterations)]  # backwards
+    z = mp.mpf(0)
+    for s in reversed(pushes[r:]):
+        z = min(mp.mpf(diameter), c * z + s)
+    steps = [(noise * c ** (2 * j), c**j * pushes[j], z * c ** (j + 1), j == r - 1) for j in range(r)]
+    return mp.sqrt(taut.least(steps)[0])
+
+
+def exact(mp: Any, epsilon: float, **params: Any) -> Any:
+    return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
+
+
+BOUND = Bound(
+    name="iteration-nonconvex",
+    kind="profile",
+    statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that end at 0 "
+    "(lower convex hull), c = 1 + ηβ; proof in dpcalc/bounds/noisy_sgd/iteration_nonconvex.py",
+    source="after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",
+    assumptions=(*SETTING, "every step uses all records (b = n), or the batches come in the same fixed order in every pass", HELD,
+                 "only the last iterate is released"),
+    params=tuple(name for name in iteration.BOUND.params if name != "strong_convexity"),
+    value=value,
+    exact=exact,
+    rtol=1e-11,
+    inverse=inverse,
+    rdp=rdp,
+    search=search,
+    mu=mu,
+)
