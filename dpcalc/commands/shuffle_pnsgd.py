@@ -333,7 +333,7 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1", "δ = 0.00749696"),
+        ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1", "δ = 0.00749776"),
         ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 --n 1e6 --epsilon 1",
          "δ = 7.19504e-06"),
     ),
