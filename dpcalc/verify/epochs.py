@@ -31,7 +31,7 @@ def composed(row: Row) -> Delta:
     if "epoch" in row.witness:
         epoch = links.epoch(row.witness["epoch"])
         return _on_grid(epoch.epsilons, _going(one, own, epoch.ways), steps, row.witness)
-    if row.result.get("delta") == 1:
+    if not row.witness:  # nothing was composed, as δ is 1
         return lambda mp, epsilon, log_delta: mp.mpf(1)
     raise Unchecked("its witness does not tell at which ε one epoch is taken: it is of an earlier version, or incomplete")
 

@@ -11,8 +11,8 @@ import pytest
 from calling import call
 
 from dpcalc.bounds.pnsgd import shuffled_iteration
-from dpcalc.bounds.pnsgd.epochs import followed
 from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd.samples import followed
 from dpcalc.profiles import compose, pairs
 
 STEPS, MOST = 1000, 40
@@ -57,7 +57,7 @@ def test_an_epoch_of_very_many_records(steps, level, log_deltas):
     """Only whether the record is among the last few matters, and then it is seen: ε was up to 15 times as large, or infinite."""
     run = {"level": level, "lipschitz": 1.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0}
     for log_delta in log_deltas:
-        samples = followed(shuffled_iteration.BOUND, log_delta, steps, run | {"n": 10**12})
+        samples, _ = followed(shuffled_iteration.BOUND, log_delta, steps, run | {"n": 10**12})
         found = compose.epsilon_at(((pairs.sampled(*samples), steps),), log_delta)
         assert found.upper <= 1.02 * found.lower
 

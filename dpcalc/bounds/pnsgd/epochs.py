@@ -93,8 +93,13 @@ def _at_epsilon(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> 
 
 
 def _at_delta(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Bracket:
-    """ε at δ."""
+    """ε at δ; inf where the losses beyond the last sample, which count as lost, are more than that."""
+    from dpcalc.profiles.bracket import Bracket
+    from dpcalc.profiles.ends import log_infinite
+
     samples, ways = followed(bound, log_delta, steps, p)
+    if log_infinite(_parts(samples, steps)) >= log_delta:
+        return Bracket(inf, inf, {})
     return _told(_epsilon(samples, steps, log_delta), samples, ways)
 
 

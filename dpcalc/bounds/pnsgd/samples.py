@@ -25,10 +25,11 @@ Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 DEEPEST = -690.0  # log δ: what is smaller is rounded up to it (profiles.pairs)
 BEYOND = 8.0  # how far below log(δ/E) samples go: what lies beyond counts as lost, and is e^−8 of δ
 _DEPTH = 4.0  # they go down to a multiple of this, so that the same ones serve ε at a δ and δ at that ε
-_POWERS, _MORE, _MOST_POWER = (-24, 12), 24, 1000  # of 2, of the first look; as many are added at an end, up to this one
+_POWERS, _MORE, _MOST_POWER = (-24, 12), 24, 500  # of 2, of the first look; as many are added at an end, while squares are doubles
 _APART, _MOST = 0.12, 200  # between samples (_distance); of as many in all, if the fall is long
 _DEEP = 20.0  # of a fall of log δ: so far below the top samples may be twice as far apart, as fewer epochs lose as much
 _WIDE = 1.0  # of a step of ε: a chord is flat but for its end beyond
+_LEVEL = 1e-4  # of log δ: where it falls by less up to the farthest ε, losses may as well be infinite
 _OCTAVE = 8  # parts of an octave, between powers
 _ROUNDS, _PIECES = 4, 8  # how often samples are added, and into how many pieces at most a step is cut then
 # Blocks of sums over positions, less fine where that takes more nodes (10 at 1e12 records): from a tenth of the positions before them δ
@@ -107,7 +108,8 @@ def _look(bound: Bound, params: tuple[tuple[str, Any], ...]) -> dict[float, floa
             low -= _MORE
     if (end := _end(bound, p)) < inf:
         found = {**{e: x for e, x in found.items() if e < end}, end: -inf}
-    return found
+    level = next(e for e, x in found.items() if x <= min(found.values()) + _LEVEL)
+    return {e: x for e, x in found.items() if e <= level}
 
 
 def _between_powers(seen: dict[float, float], lowest: float) -> Samples:
