@@ -317,8 +317,9 @@ def limit_delta(log_limit: float) -> float:
     return 0.0 if log_limit == -inf else max(exp_or_zero(log_limit), 5e-324)
 
 
-def beside_limit(log_limit: float, log_delta: float, name: str, what: str = "the limit as n → ∞") -> tuple[dict[str, float], str]:
-    """What δ tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that is a number, and both in words."""
+def beside_limit(log_limit: float, log_delta: float, name: str, what: str) -> tuple[dict[str, float], str]:
+    """What the δ of a bound tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that is a number, and both
+    in words."""
     numbers = {"delta_limit": limit_delta(log_limit)}
     told = human(numbers["delta_limit"]) if abs(log_limit) < _LARGEST or log_limit == -inf else human_log(log_limit)
     note = f"δ* = {told} is {what}, not a guarantee"

@@ -226,7 +226,7 @@ READINGS: tuple[Reading, ...] = (
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set),
     Reading(("shuffled-hiding", "shuffled-iteration"), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set),
-    Reading(("smooth-nonconvex-shuffled-exact",), REPLACE_ONE,
+    Reading(("smooth-nonconvex-shuffled-hiding", "smooth-nonconvex-shuffled-exact"), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _ALONE), "shuffle-pnsgd", _one_record,
             _smooth),
     Reading(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"), REPLACE_ONE,

@@ -110,6 +110,10 @@ def with_or_without_set(rng, p):
     return p if rng.random() < 0.5 else {**p, "diameter": None}
 
 
+def without(p, *names):
+    return {k: v for k, v in p.items() if k not in names}
+
+
 def several_passes(rng, p):
     """Some passes, the last one whole or not."""
     return {**p, "iterations": p["n"] * rng.randint(1, 30) - rng.choice((0, rng.randrange(p["n"])))}
@@ -312,16 +316,21 @@ DRAW = {
     "shuffled-iteration-rdp": lambda r: {"alpha": alpha(r, 50), **a_run(r, 2000, "diameter", "epsilon")},
     "fixed-order-hybrid": lambda r: within(lambda: a_run(r, 1000, index=True), pnsgd.fixed_order_hybrid.BOUND),
     "shuffled-hiding": lambda r: with_or_without_set(r, a_run(r, 300)),
+    "shuffled-hiding-laplace": lambda r: without(a_run(r, r.choice((1e3, 1e12)), laws=(LAPLACE,)), "law"),
     "shuffled-hiding-last": lambda r: several_passes(r, with_or_without_set(r, a_run(r, 300))),
     "smooth-nonconvex": lambda r: {"alpha": alpha(r), **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-shuffled": lambda r: {"alpha": alpha(r, 50), **smooth(r, 2000)},
     "smooth-nonconvex-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
+    "smooth-nonconvex-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
+                                                         pnsgd.smooth_nonconvex_shuffled_hiding.BOUND, -1000),
     "smooth-nonconvex-high-noise": high_noise,
     "output-perturbation": lambda r: {"alpha": alpha(r), **output(r, 1e12, index=True)},
     "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 1e12, index=True)},
     "output-perturbation-shuffled": lambda r: {"alpha": alpha(r, 50), **output(r, 2000)},
     "output-perturbation-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
+    "output-perturbation-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
+                                                            pnsgd.output_perturbation_shuffled_hiding.BOUND, -1000),
     "without-replacement-conjecture": lambda r: {"alpha": alpha(r), **partial(r)},
     "without-replacement-conjecture-sum": lambda r: {"alpha": alpha(r), **partial(r)},
     "without-replacement-unamplified": lambda r: {"alpha": alpha(r), **partial(r, constant=False)},

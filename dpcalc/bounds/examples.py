@@ -57,6 +57,8 @@ EXAMPLES = {
     "shuffled-iteration": f"{_SHUFFLED} --epsilon 1",
     "shuffled-iteration-rdp": f"{_SHUFFLED} --alpha 8",
     "shuffled-hiding": f"{_SHUFFLED} --delta 1e-3",
+    "shuffled-hiding-laplace": "shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 --smoothness 0.5 "
+                               "--n 10000 --epsilon 0.5",
     "shuffled-hiding-last": f"{_SHUFFLED} --epochs 10 --release last-iterate --delta 1e-5",
     "shuffled-limit": "shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 --diameter 1 "
                       "--n 1e6 --epsilon 1 --bound shuffled-limit",
@@ -64,12 +66,14 @@ EXAMPLES = {
     "smooth-nonconvex-exact": f"{_SHUFFLED} --index 500 --epsilon 1",
     "smooth-nonconvex-shuffled": f"{_SHUFFLED} --alpha 8",
     "smooth-nonconvex-shuffled-exact": f"{_SHUFFLED} --epsilon 1",
+    "smooth-nonconvex-shuffled-hiding": f"{_SHUFFLED} --delta 1e-3",
     "smooth-nonconvex-high-noise": "shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
                                    "--bound smooth-nonconvex-high-noise",
     "output-perturbation": f"{_CURVED} --index 500 --alpha 8 --bound output-perturbation",
     "output-perturbation-exact": f"{_CURVED} --index 500 --epsilon 1 --bound output-perturbation",
     "output-perturbation-shuffled": f"{_CURVED} --alpha 8 --bound output-perturbation",
     "output-perturbation-shuffled-exact": f"{_CURVED} --epsilon 1 --bound output-perturbation",
+    "output-perturbation-shuffled-hiding": f"{_CURVED} --epsilon 1 --bound output-perturbation",
     "without-replacement-conjecture": _PARTIAL,
     "without-replacement-conjecture-sum": _PARTIAL,
     "without-replacement-unamplified": _PARTIAL,

@@ -184,14 +184,17 @@ def _entries(given: Given) -> tuple[Entry, ...]:
     return (
         *last,
         Entry(b.shuffled_hiding.BOUND, _FREE, contracts=True),
+        Entry(b.shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
         Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_iteration_rdp.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1"), BOTH, contracts=True),
+        Entry(b.smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
         *stopped,
+        Entry(b.output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
         Entry(b.output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
         Entry(b.output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
     )
@@ -249,7 +252,7 @@ def _extras(values: Mapping[str, Any], question: Question,
 
         limit = shuffled_limit.value(epsilon, params["law"], values["c1"])
         now = shuffled_contraction.value(epsilon, **{k: params[k] for k in shuffled_contraction.BOUND.params})
-        numbers, note = beside_limit(limit, now, "shuffled-contraction")
+        numbers, note = beside_limit(limit, now, "shuffled-contraction", "the limit of shuffled-contraction as n → ∞")
         extra |= numbers
         notes.append(note)
     if placed:
@@ -349,7 +352,7 @@ COMMAND = Command(
     (
         ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1", "δ = 0.00165979"),
         ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 --n 1e6 --epsilon 1",
-         "δ = 7.19504e-06"),
+         "δ = 9.20724e-07"),
     ),
     theorems=theorems,
 )

@@ -5,7 +5,7 @@ ones, θ(ε, μ) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), continued 
 
     δ(ε) <= (1/n) Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)),   Σ_m′ p_mm′ = 1 for every m,   Σ_m c_mm′ <= 1 for every m′.
 
-The plan at Z. A place is far where μ_m < √(2ε) and t_m = e^{μ_m Z − μ_m²/2 − ε} < 1; far places are those with the most later slots, as
+The plan at Z. A place is far where μ_m < .6√(2ε) and t_m = e^{μ_m Z − μ_m²/2 − ε} < 1; far places are those with the most later slots, as
 μ_m falls. A place m before them keeps the share π_m = min(1, e^{ε − μ_m(Z − μ̄_m + μ_m) + μ_m²/2}), with c_mm = 1, and lays 1 − π_m over
 the far places in the parts q_m′: p_mm′ = (1 − π_m)q_m′ and c_mm′ = t_mm′ p_mm′, t_mm′ = e^{μ(m,m′)Z − μ(m,m′)²/2 − ε}. μ̄_m is the mean of
 μ(m, m′) over far m′ by f_m′ = 1 − t_m′, and q_m′ = f_m′/(T_m′F), T_m′ = Σ_m (1 − π_m)t_mm′, where F makes them add up to 1. A far place
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 SURE = 1e-12
 _APART = 1e-9  # log t of far places and log π of those that move are at least as far below 0: no rounding decides which ones are
 _AIM, _CLOSE = 1e-8, 9e-9  # log F where the search for Z ends: to have the bound as smooth as other numbers, and above 0 for sure
+_FAR = 0.6  # μ of a far place over √(2ε), at most: those nearer to it sell at a high price (nearer to 1, log δ is up to .3 larger)
 _STEPS = 60  # of that search, which takes about 8
 _CELLS = 200_000  # numbers at a time: ε times pairs of blocks
 
@@ -56,7 +57,7 @@ def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
     """log δ at every ε >= 0, from above, and the Z that proves it; NaN where that is the plan in which every place keeps to itself."""
     places = places._replace(own=np.maximum.accumulate(places.own[::-1])[::-1])  # falling in spite of rounding
     bound, found = alone(places, epsilons), np.full(len(epsilons), np.nan)
-    able = (epsilons > 0) & (places.own[-1] < np.sqrt(2 * epsilons)) & (len(places.own) > 1)
+    able = (epsilons > 0) & (places.own[-1] < _FAR * np.sqrt(2 * epsilons)) & (len(places.own) > 1)
     able_ones, rows = np.nonzero(able)[0], max(1, _CELLS // places.pair.size)
     for k in range(0, len(able_ones), rows):
         here = able_ones[k : k + rows]
@@ -94,7 +95,7 @@ class Plan:
     def __init__(self, places: Places, epsilons: Array) -> None:
         self.places, self.e = places, epsilons[:, None]
         self.log_lengths = np.log(places.lengths)
-        self.rising = places.own < np.sqrt(2 * self.e)
+        self.rising = places.own < _FAR * np.sqrt(2 * self.e)
 
     @cached_property
     def first(self) -> int:
@@ -214,7 +215,7 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Ca
     def at(x: Any, mu: Any) -> Any:
         return theta(mp, x, mu) if float(x) >= 0 else -mp.expm1(x) + mp.exp(x) * theta(mp, -x, mu)
 
-    far = [k for k, mu in enumerate(own) if z and float(mu) ** 2 < 2 * float(e) and float(ratio(mu)) < -_APART]
+    far = [k for k, mu in enumerate(own) if z and float(mu) ** 2 < _FAR * _FAR * 2 * float(e) and float(ratio(mu)) < -_APART]
     late = range(far[0]) if far else range(len(own))
     f = {k: -mp.expm1(ratio(own[k])) for k in far}
     weight = mp.fsum(f[k] * lengths[k] for k in far)

@@ -118,8 +118,9 @@ def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
 
     def pair(i: int, j: int) -> Any:
         found = two_exact(mp, c, at[i], at[j])
-        if c > 1:
-            found = max(found, two_exact(mp, c, at[i] + lengths[i] - 1, at[j]))
+        if c > 1 and lengths[i] > 1:
+            other = two_exact(mp, c, at[i] + lengths[i] - 1, at[j])
+            found = (found + other + abs(found - other)) / 2  # the larger one: balls that overlap have no order
         return first * mp.sqrt(found)
 
     return PlacesExact(lengths, lambda j: first * mp.sqrt(one_exact(mp, c, at[j])), pair)

@@ -1,0 +1,86 @@
+"""Output perturbation of shuffled SGD: a late record hides among all the early ones, as the secret order exchanges it with every other.
+
+Setting. SGD without noise in its steps, one pass in a secret uniform order; every step is c-Lipschitz with c <= 1, at every w the gradients
+of any two records that can occur differ by at most 2L, and N(0, σ²I) is added once, to the last iterate. With r = 2ηL/σ, and P_m and Q_m
+as in shuffled_hiding.py, which has the Theorem that is used:
+
+Lemma. For all γ >= 0: E_γ(P_m‖Q_m), E_γ(Q_m‖P_m) <= θ(log γ, r c^m), and for m ≠ m′ E_γ(P_m‖Q_m′), E_γ(Q_m′‖P_m) <=
+θ(log γ, r(c^m + c^m′)).
+Proof. Pair the orders by the exchange of record i with another, as there. The runs on an order and on its image start from the same w₀ and
+have the same maps in every slot but two (one where m = m′), where the maps differ by at most 2ηL. So their distance z after a slot is at
+most cz + s, s = 2ηL in these slots and else 0: at the end it is at most 2ηL(c^m + c^m′), or 2ηLc^m. Given the order both outputs are
+Gaussian with covariance σ²I around points at most so far apart, and E_γ is at most θ(log γ, distance/σ), which rises in it. E_γ is jointly
+convex: the mean over the pairs of orders, and over w₀ where that is random, keeps the bound. ∎
+
+Both parameters fall in m and in m′, as c <= 1: a block of places is worst at its last slots.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.bound import Bound
+from dpcalc.bounds.pnsgd import output_perturbation_shuffled, output_perturbation_shuffled_exact
+from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd.planned import Planned
+from dpcalc.bounds.pnsgd.positions import inverse_of, starts
+from dpcalc.bounds.pnsgd.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
+
+if TYPE_CHECKING:
+    from dpcalc.bounds.pnsgd.hiding import Places, PlacesExact
+
+
+def _places(fine: int, n: int, **p: float) -> Places:
+    from numpy import append, array, diff
+
+    from dpcalc.bounds.pnsgd.hiding import Places
+    from dpcalc.bounds.pnsgd.pushes import ALONE
+
+    at = array(starts(n, fine, ALONE), float)
+    own = ratios(**p).many(at)
+    return Places(diff(append(at, n)), own, (own[:, None] + own) * (1 + 4e-16))
+
+
+def _places_exact(mp: Any, fine: int, n: int, **p: float) -> PlacesExact:
+    from dpcalc.bounds.pnsgd.hiding import PlacesExact
+    from dpcalc.bounds.pnsgd.pushes import ALONE
+
+    at, own = starts(n, fine, ALONE), ratios_exact(mp, **p)
+    return PlacesExact([b - a for a, b in pairwise([*at, n])], lambda j: own(at[j]), lambda i, j: own(at[i]) + own(at[j]))
+
+
+PLAN = Planned(_places, _places_exact, output_perturbation_shuffled_exact.BOUND)
+
+
+def rdp(alpha: float, n: int, **p: float) -> float:
+    """ε(α) by the integral of the profile, or that of output-perturbation-shuffled if it is less."""
+    from dpcalc.bounds.pnsgd import renyi_of_profile
+
+    plain = output_perturbation_shuffled.value(alpha, n=n, **p)
+    return min(plain, renyi_of_profile.value(alpha, PLAN.profile, ratios(**p)(0), (("n", n), *p.items())))
+
+
+BOUND = Bound(
+    name="output-perturbation-shuffled-hiding",
+    kind="profile",
+    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m c_mm′ <= 1; "
+    "μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, |1−ηβ|); p and c by the plan of shuffled-hiding with "
+    "one number Z, in blocks of places from above",
+    in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model that is released.",
+    source=f"dpcalc, bounds/pnsgd/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
+    assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
+    params=(*OUTPUT, "n"),
+    value=PLAN.value,
+    exact=PLAN.exact,
+    released=RELEASED,
+    riskier=("learning_rate",),
+    rtol=2e-9,
+    in_blocks_beyond=FINE,
+    inverse=inverse_of(PLAN.value, PLAN.coarse),
+    blocks=PLAN.blocks,
+    choices=PLAN.choices,
+    coarse=PLAN.coarse,
+    margin=3e-10,
+    rdp=rdp,
+)

@@ -1,0 +1,78 @@
+"""The plans by which a record hides among the others are in their witness: verified as they are told, and refused where they are none."""
+
+import random
+
+import pytest
+from test_verify import ask, better, refuted, texts
+
+from dpcalc.verify.report import REFUTED, verify
+
+RUN = "shuffle-pnsgd --lipschitz 1 --learning-rate 0.01 --smoothness 0.5"
+LAPLACE = "shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 --smoothness .5 --bound shuffled-hiding-laplace"
+LINES = {
+    "convex": f"{RUN} --sigma 2 --n 1000 --epsilon 1 --bound shuffled-hiding",
+    "set": f"{RUN} --sigma 2 --n 1000 --diameter .01 --epsilon 0 --bound shuffled-hiding",
+    "smooth": f"{RUN} --sigma 2 --n 1000 --delta 1e-5 --bound smooth-nonconvex-shuffled-hiding",
+    "output": f"{RUN} --sigma .02 --n 1000 --strong-convexity .1 --epsilon 1 --bound output-perturbation-shuffled-hiding",
+    "laplace": f"{LAPLACE} --n 10000 --delta 1e-6",
+    "epochs": f"{RUN} --sigma 2 --n 100 --epochs 3 --delta 1e-5 --bound smooth-nonconvex-shuffled-hiding",
+    "epochs of a set": f"{RUN} --sigma 2 --n 100 --diameter .05 --epochs 3 --delta 1e-5 --bound shuffled-hiding",
+    "epochs of Laplace noise": f"{LAPLACE} --n 10000 --epochs 4 --epsilon .2",
+}
+
+
+def witness(record):
+    return record["bounds"][0]["witness"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", LINES)
+def test_is_verified_and_a_better_number_is_not(name):
+    record = ask(LINES[name])
+    verdict = verify(record)
+    assert all(f.verdict == "verified" and "at its witness" not in f.text for f in verdict.head), texts(verdict)
+    assert name.startswith("epochs") or refuted(better(record))  # that of a composition takes a minute
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["convex", "smooth", "output", "laplace"])
+def test_other_plans_prove_no_better_number(name):
+    rng, record = random.Random(name), ask(LINES[name])
+    low, way = better(record), witness(record)["way"]
+    for _ in range(4):
+        if "laplace" in name:
+            other = [*sorted(rng.sample(range(3000), 2)), rng.uniform(-1, 5)]
+        else:
+            other = [rng.randint(4, 32), way[1] * rng.uniform(0.5, 1.5)]
+        for r in (record, low):
+            witness(r)["way"] = other
+        assert all(f.verdict in ("verified", REFUTED) for f in verify(record).head), (other, texts(verify(record)))
+        assert not verify(low).holds
+
+
+BAD = [True, "1", None, -1.0, float("inf"), [16, -1.0], [16, 3, 3], [0, 1.0], [1.5, 2.0], [1, 2, 3, 4], {}, ["1"], [16, float("nan")], [10**6, 1.0]]
+
+
+@pytest.mark.parametrize("way", BAD, ids=str)
+@pytest.mark.parametrize("name", ["convex", "smooth", "output"])
+def test_what_is_no_plan_is_refused(name, way):
+    record = ask(LINES[name])
+    witness(record)["way"] = way
+    head = verify(record).head[0]
+    assert head.verdict == "unchecked" and "out of range" in head.text
+
+
+@pytest.mark.parametrize("name", ["smooth", "output"])
+def test_a_plan_about_a_set_is_refused_where_there_is_none(name):
+    record = ask(LINES[name])
+    witness(record)["way"] = [16, 10, 20]
+    assert verify(record).head[0].verdict == "unchecked"
+
+
+@pytest.mark.parametrize("way", [None, 1.5, [1, 2], [5, 4, 1.0], [1, 10_000, 1.0], [-1, 4, 1.0], [1.5, 2, 1.0], [1, 2, "1"], [1, 2, 1e3], [1, 2, None],
+                                 [1, 2, float("nan")], [1, float("inf"), 1.0]], ids=str)
+def test_what_is_no_plan_for_laplace_noise_is_refused(way):
+    record = ask(LINES["laplace"])
+    witness(record)["way"] = way
+    head = verify(record).head[0]
+    assert head.verdict == "unchecked" and "out of range" in head.text
