@@ -151,7 +151,7 @@ def several_passes(rng):
 def output(rng):
     """Noise on the last iterate only: positions of all orders, and a normal law about each."""
     counts = [rng.choice((1, 2, 5, 20, 100, 199))] if rng.random() < 0.5 else [1] * rng.randint(1, 5)
-    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 1.0), sum(counts) + 1)
+    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 0.99), sum(counts) + 1)  # the theorem is about c < 1
 
     def make():
         diameter = width(rng) * max(1.0, question.size)

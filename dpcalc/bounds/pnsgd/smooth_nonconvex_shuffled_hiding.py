@@ -53,8 +53,8 @@ BOUND = Bound(
     kind="profile",
     statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m c_mm′ <= 1; μ(m, m′) "
     "as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one number Z, in blocks of places from above",
-    in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning rate, and with clipping of the "
-    "gradient of each record.",
+    in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning rate, and with clipping of "
+    "the gradient of each record.",
     source="dpcalc, bounds/pnsgd/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, Talwar & Thakurta 2018, "
     "Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
