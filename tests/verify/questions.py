@@ -127,17 +127,19 @@ def online(rng):
 
 
 def burn_in(rng):
+    loss = rng.choice(("", "", "-nonconvex"))
     run = f"burn-in --lipschitz 1 --smoothness 1 --learning-rate {log_uniform(rng, 0.02, 0.2)} --diameter {log_uniform(rng, 0.5, 3)}"
+    run += " --loss any" if loss else ""
     kind = rng.choice(("full", "fixed", "rdp", "rdp", "one", "solve"))
     if kind == "full":
-        return f"{run} --n 1000 --batch-size 1000 --steps {rng.randint(1, 2000)} --sigma {log_uniform(rng, .01, .1)} --bound iteration {_asks(rng)}"
+        return f"{run} --n 1000 --batch-size 1000 --steps {rng.randint(1, 2000)} --sigma {log_uniform(rng, .01, .1)} --bound iteration{loss} {_asks(rng)}"
     if kind == "fixed":
         return f"{run} --order fixed --n 1000 --batch-size 100 --steps {rng.randint(30, 900)} --sigma {log_uniform(rng, .05, .3)} {_asks(rng)}"
     if kind == "one":
         return f"{run} --n 1000 --batch-size 50 --steps 1 --sigma {log_uniform(rng, .1, .3)} --delta 1e-6"
     if kind == "solve":
         return f"{run} --n 1000 --batch-size 100 --steps {rng.randint(30, 900)} --order fixed --epsilon 1 --delta 1e-6 --solve sigma"
-    which = rng.choice(("composition", "burn-in-rdp"))
+    which = rng.choice(("composition", f"burn-in-rdp{loss}"))
     return f"{run} --n 10000 --batch-size 100 --steps {rng.randint(100, 5000)} --sigma {log_uniform(rng, .05, .3)} --bound {which} {rng.choice(('--delta 1e-6', '--alpha 4', '--epsilon 3'))}"
 
 
