@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SEEN = 1e-4  # of δ: errors of transforms from which on rounding is looked at closely
 _LITTLE = 5.0  # of log δ, above what the end of the samples, counted as lost, makes: e^−5 of δ
+_RARE = 5.0  # of log δ: as much less than Chernoff's bound says one loss alone may make it, where large losses are rare
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 _NEAR, _COSTLY = 1e-5, 5e-4  # of ε: what --solve leaves of basic composition, and of that of a costly bound
 
@@ -125,7 +126,7 @@ def _near(samples: Samples, steps: int, epsilon: float) -> float:
     c = tilt.for_epsilon(parts, epsilon)
     near = c.log_total - c.tilt * epsilon - c.prefactor
     if epsilon < samples[0][-1] and tilt.is_rare(parts, c):
-        near = min(near, tilt.of_single_losses(parts)(epsilon))
+        near = min(near, max(tilt.of_single_losses(parts)(epsilon), near - _RARE))
     return min(0.0, log_add(near, infinite))
 
 
