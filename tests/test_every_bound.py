@@ -53,7 +53,7 @@ INCREASING = {  # in these a bound loses more privacy
     "fixed-order-iteration-rdp": ("alpha", "lipschitz"), "shuffled-iteration-rdp": ("alpha", "lipschitz"),
     "shuffled-hiding": ("lipschitz",), "shuffled-hiding-laplace": ("lipschitz", "diameter"),
     "smooth-nonconvex-shuffled-hiding": ("lipschitz", "smoothness", "learning_rate"), "output-perturbation-shuffled-hiding": ("lipschitz",),
-    "shuffled-hiding-last": ("lipschitz", "iterations"), "smooth-nonconvex": ("alpha", "lipschitz", "smoothness", "learning_rate"),
+    "shuffled-hiding-last": ("lipschitz",), "smooth-nonconvex": ("alpha", "lipschitz", "smoothness", "learning_rate"),
     "smooth-nonconvex-exact": ("lipschitz", "smoothness", "learning_rate"),
     "smooth-nonconvex-shuffled": ("alpha", "lipschitz", "smoothness", "learning_rate"),
     "smooth-nonconvex-shuffled-exact": ("lipschitz", "smoothness", "learning_rate"),

@@ -98,7 +98,7 @@ def chosen(rng, name):
     if name == "smooth-nonconvex-shuffled-hiding":
         c = rng.choice((1.001, 1.01, 1.05))
     if name == "output-perturbation-shuffled-hiding":
-        c = min(c, 0.99)
+        c = min(c, 0.999)  # the bound needs c < 1
         return Question(size, c, n), definition.added(n, size, c)
     if name == "shuffled-hiding-last":
         epochs, slots = rng.choice((1, 2, 5)), rng.choice((n, rng.randint(1, n)))

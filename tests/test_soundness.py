@@ -11,10 +11,10 @@ from last_iterate_lines import asked
 from trials import FAMILIES, ask, broken
 
 FEW = {"composed": 3, "composed_pairs": 7, "random_batches": 8, "gaussian_passes": 6, "smooth_passes": 4, "known_order": 8, "hills_in_order": 8,
-       "hills_in_batches": 8, "hills_composed": 3, "laplace_passes": 6, "large": 8, "renyi_to_dp": 6, "hiding_one_pass": 8,
+       "hills_in_batches": 8, "hills_composed": 3, "laplace_passes": 6, "large": 8, "renyi_to_dp": 6, "hiding_one_pass": 8, "hiding_expanding": 8,
        "hiding_several_passes": 8, "hiding_output": 8, "hiding_laplace": 8, "hiding_straight": 8, "renyi": 10}
 FAR_FROM_SHARP = {"composed": 0.3, "hills_composed": 0.3, "random_batches": 0.3, "gaussian_passes": 0.85, "laplace_passes": 0.75, "known_order": 0.8,
-                  "large": 0.7, "hiding_one_pass": 0.4, "hiding_several_passes": 0.4, "hiding_output": 0.4, "hiding_laplace": 0.4,
+                  "large": 0.7, "hiding_one_pass": 0.4, "hiding_expanding": 0.4, "hiding_several_passes": 0.4, "hiding_output": 0.4, "hiding_laplace": 0.4,
                   "hiding_straight": 0.4, "renyi": 0.1}
 WITHOUT = set()  # proven bounds that no instance here speaks of
 INSTANCES = json.loads((Path(__file__).parent / "golden" / "subsample_instances.json").read_text())["instances"]

@@ -167,7 +167,8 @@ def places(first: float, log_c: float, run: Run, fine: int) -> Places:
 
 def places_exact(mp: Any, first: Any, c: Any, run: Run, fine: int, log_c: float) -> PlacesExact:
     """The same at high precision, with the starts of the run that doubles choose: any are valid."""
-    powers, blocks = at_precision(mp, c, run.n), _blocks(log_c, run, fine)
+    powers, doubles = at_precision(mp, c, run.n), run._replace(wide=float(run.wide))
+    blocks = _blocks(log_c, doubles, fine)
     at, lengths = [int(x) for x in blocks.at], [int(x) for x in blocks.lengths]
 
     def mu(slots: list[int], start: Any) -> Any:
@@ -179,7 +180,7 @@ def places_exact(mp: Any, first: Any, c: Any, run: Run, fine: int, log_c: float)
     def own(j: int) -> Any:
         if j < len(at):
             return mu([at[j]], blocks.own[1][j])
-        return mu([], _least(run, in_doubles(log_c, run.n), [])[1] if run.whole else 0)
+        return mu([], _least(doubles, in_doubles(log_c, run.n), [])[1] if run.whole else 0)
 
     def pair(i: int, j: int) -> Any:
         return mu([at[i], at[j]], blocks.pair[1][i, j]) if j < len(at) else own(i)
