@@ -6,7 +6,7 @@ from math import expm1, log, log10
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
-from dpcalc.bounds import curve, online, pnsgd
+from dpcalc.bounds import curve, hiding, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
 from dpcalc.bounds.online.levels import Listed, schedule
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
@@ -323,14 +323,14 @@ DRAW = {
     "smooth-nonconvex-shuffled": lambda r: {"alpha": alpha(r, 50), **smooth(r, 2000)},
     "smooth-nonconvex-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
     "smooth-nonconvex-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
-                                                         pnsgd.smooth_nonconvex_shuffled_hiding.BOUND, -1000),
+                                                         hiding.smooth_nonconvex_shuffled_hiding.BOUND, -1000),
     "smooth-nonconvex-high-noise": high_noise,
     "output-perturbation": lambda r: {"alpha": alpha(r), **output(r, 1e12, index=True)},
     "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 1e12, index=True)},
     "output-perturbation-shuffled": lambda r: {"alpha": alpha(r, 50), **output(r, 2000)},
     "output-perturbation-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
     "output-perturbation-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
-                                                            pnsgd.output_perturbation_shuffled_hiding.BOUND, -1000),
+                                                            hiding.output_perturbation_shuffled_hiding.BOUND, -1000),
     "without-replacement-conjecture": lambda r: {"alpha": alpha(r), **partial(r)},
     "without-replacement-conjecture-sum": lambda r: {"alpha": alpha(r), **partial(r)},
     "without-replacement-unamplified": lambda r: {"alpha": alpha(r), **partial(r, constant=False)},

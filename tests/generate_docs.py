@@ -76,7 +76,8 @@ def console(block, directory):
 
 
 _ROOM_TITLES = {"mechanisms": "Mechanisms", "conversions": "Conversions and composition", "sampling": "Subsampling",
-                "pnsgd": "Last iterate: shuffled or ordered records", "online": "Last iterate: a stream with decaying noise",
+                "pnsgd": "Last iterate: shuffled or ordered records", "hiding": "Last iterate: hiding among the others",
+                "online": "Last iterate: a stream with decaying noise",
                 "noisy_sgd": "Last iterate: fresh random batches", "noise_feedback": "Noise feedback", "total_variation": "Total variation"}
 
 

@@ -8,8 +8,8 @@ import pytest
 from draws import log_uniform
 
 from dpcalc.bounds import all_bounds
+from dpcalc.bounds.hiding.shuffled_hiding import FINE
 from dpcalc.bounds.pnsgd.laws import LAPLACE
-from dpcalc.bounds.pnsgd.shuffled_hiding import FINE
 
 BOUNDS = all_bounds()
 COUNT = 30

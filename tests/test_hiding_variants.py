@@ -10,7 +10,7 @@ import pytest
 from calling import call
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.pnsgd import pushes, shuffled_hiding_laplace
+from dpcalc.bounds.hiding import pushes, shuffled_hiding_laplace
 from dpcalc.bounds.pnsgd.laws import LAPLACE
 
 BOUNDS = all_bounds()

@@ -11,8 +11,9 @@ import pytest
 from domains import log_uniform
 from test_found_from_outside import answer, refusal
 
+from dpcalc.bounds.hiding import last_pass, plan, pushes, shuffled_hiding, shuffled_hiding_last
 from dpcalc.bounds.noisy_sgd.taut import least
-from dpcalc.bounds.pnsgd import hiding, last_pass, pushes, shuffled_hiding, shuffled_hiding_last, shuffled_iteration, shuffled_iteration_rdp
+from dpcalc.bounds.pnsgd import shuffled_iteration, shuffled_iteration_rdp
 from dpcalc.numerics.hockey_stick import log_theta
 
 CASES = json.loads((Path(__file__).parent / "golden" / "hiding.json").read_text())["cases"]
@@ -112,7 +113,7 @@ def test_the_plan_is_one_of_the_theorem(mu0, n, c, epsilon):
     mp = mpmath.mp.clone()
     mp.dps = 60
     places = pushes.places(float(mu0), log(c) if c != 1 else 0.0, n, 64)
-    found, z = hiding.profile(places, np.array([epsilon]))
+    found, z = plan.profile(places, np.array([epsilon]))
     mu = {(m, k): mu0 * mp.sqrt(step_by_step(mp, c, {m, k})) for m in range(n) for k in range(n)}
     z, e, t = mp.mpf(z[0]), mp.mpf(epsilon), {}
     far = [m for m in range(n) if mu[m, m] < mp.sqrt(2 * e) and mu[m, m] * z - mu[m, m] ** 2 / 2 < e]
@@ -130,19 +131,19 @@ def test_the_plan_is_one_of_the_theorem(mu0, n, c, epsilon):
     likelihood |= {(m, m): mp.mpf(1) for m in late} | {(k, k): left[k] for k in far}
     exact = mp.log(summed(mp, e, p, likelihood, mu, n))
     assert exact <= found[0] <= exact + 1e-9 * max(1, -float(exact))
-    assert found[0] < hiding.alone(places, np.array([epsilon]))[0]
+    assert found[0] < plan.alone(places, np.array([epsilon]))[0]
 
 
 def test_any_number_is_a_plan_but_none_is_far_better():
     """Other Z give valid, larger bounds."""
     places, epsilon = pushes.places(1.0, 0.0, 1000, 16), np.array([0.3])
-    plan = hiding.Plan(places, epsilon)
-    best = plan.best()
-    value = plan.bound(best)[0]
+    chosen = plan.Plan(places, epsilon)
+    best = chosen.best()
+    value = chosen.bound(best)[0]
     for part in (0.5, 0.9, 0.99):
-        other = plan.bound(best * part)[0]
+        other = chosen.bound(best * part)[0]
         assert isfinite(other) and other > value - 0.01
-    assert plan.bound(best * 1.1)[0] == inf
+    assert chosen.bound(best * 1.1)[0] == inf
 
 
 # --- pushes ----------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from importlib import import_module
 
 from dpcalc.bound import Bound
 
-ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "online", "noisy_sgd", "noise_feedback", "total_variation")
+ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "hiding", "online", "noisy_sgd", "noise_feedback", "total_variation")
 
 REPLACED = {"shuffled-hybrid": "shuffled-hiding"}  # names of earlier versions, and the bounds that contain what they said
 

@@ -163,6 +163,7 @@ _RANGES = {"epochs": _range_of_epochs, "n": _range_of_n, "learning_rate": _range
 
 def _entries(given: Given) -> tuple[Entry, ...]:
     """By order of the records."""
+    from dpcalc.bounds import hiding as h
     from dpcalc.bounds import pnsgd as b
     from dpcalc.last_iterate import BOTH, Entry
 
@@ -180,21 +181,21 @@ def _entries(given: Given) -> tuple[Entry, ...]:
             Entry(b.output_perturbation_exact.BOUND, _FREE, family="output-perturbation", usual=False),
             Entry(b.output_perturbation.BOUND, _FREE, usual=False),
         )
-    last = (Entry(b.shuffled_hiding_last.BOUND, _FREE, contracts=True),) if given["release"] == "last-iterate" else ()
+    last = (Entry(h.shuffled_hiding_last.BOUND, _FREE, contracts=True),) if given["release"] == "last-iterate" else ()
     return (
         *last,
-        Entry(b.shuffled_hiding.BOUND, _FREE, contracts=True),
-        Entry(b.shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
+        Entry(h.shuffled_hiding.BOUND, _FREE, contracts=True),
+        Entry(h.shuffled_hiding_laplace.BOUND, _CONVEX, ("laplace",), contracts=True),
         Entry(b.shuffled_contraction.BOUND, _CONVEX, BOTH, contracts=True),
         Entry(b.shuffled_iteration.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_iteration_rdp.BOUND, _FREE, contracts=True),
         Entry(b.shuffled_limit.BOUND, (*_CONVEX, "c1"), BOTH, contracts=True),
-        Entry(b.smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
+        Entry(h.smooth_nonconvex_shuffled_hiding.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_shuffled_exact.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_shuffled.BOUND, _FREE, family="smooth-nonconvex"),
         Entry(b.smooth_nonconvex_high_noise.BOUND, _FREE, usual=False),
         *stopped,
-        Entry(b.output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
+        Entry(h.output_perturbation_shuffled_hiding.BOUND, _FREE, family="output-perturbation", usual=False),
         Entry(b.output_perturbation_shuffled_exact.BOUND, _FREE, family="output-perturbation", usual=False),
         Entry(b.output_perturbation_shuffled.BOUND, _FREE, family="output-perturbation", usual=False),
     )

@@ -21,21 +21,21 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.hiding.planned import Planned
+from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd import output_perturbation_shuffled, output_perturbation_shuffled_exact
 from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.planned import Planned
 from dpcalc.bounds.pnsgd.positions import inverse_of, starts
-from dpcalc.bounds.pnsgd.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.pnsgd.hiding import Places, PlacesExact
+    from dpcalc.bounds.hiding.plan import Places, PlacesExact
 
 
 def _places(fine: int, n: int, **p: float) -> Places:
     from numpy import append, array, diff
 
-    from dpcalc.bounds.pnsgd.hiding import Places
-    from dpcalc.bounds.pnsgd.pushes import ALONE
+    from dpcalc.bounds.hiding.plan import Places
+    from dpcalc.bounds.hiding.pushes import ALONE
 
     at = array(starts(n, fine, ALONE), float)
     own = ratios(**p).many(at)
@@ -43,8 +43,8 @@ def _places(fine: int, n: int, **p: float) -> Places:
 
 
 def _places_exact(mp: Any, fine: int, n: int, **p: float) -> PlacesExact:
-    from dpcalc.bounds.pnsgd.hiding import PlacesExact
-    from dpcalc.bounds.pnsgd.pushes import ALONE
+    from dpcalc.bounds.hiding.plan import PlacesExact
+    from dpcalc.bounds.hiding.pushes import ALONE
 
     at, own = starts(n, fine, ALONE), ratios_exact(mp, **p)
     return PlacesExact([b - a for a, b in pairwise([*at, n])], lambda j: own(at[j]), lambda i, j: own(at[i]) + own(at[j]))
@@ -55,7 +55,7 @@ PLAN = Planned(_places, _places_exact, output_perturbation_shuffled_exact.BOUND)
 
 def rdp(alpha: float, n: int, **p: float) -> float:
     """ε(α) by the integral of the profile, or that of output-perturbation-shuffled if it is less."""
-    from dpcalc.bounds.pnsgd import renyi_of_profile
+    from dpcalc.numerics import renyi_of_profile
 
     plain = output_perturbation_shuffled.value(alpha, n=n, **p)
     return min(plain, renyi_of_profile.value(alpha, PLAN.profile, ratios(**p)(0), (("n", n), *p.items())))
@@ -68,7 +68,7 @@ BOUND = Bound(
     "μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, |1−ηβ|); p and c by the plan of shuffled-hiding with "
     "one number Z, in blocks of places from above",
     in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model that is released.",
-    source=f"dpcalc, bounds/pnsgd/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
+    source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
     params=(*OUTPUT, "n"),
     value=PLAN.value,

@@ -14,25 +14,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.hiding.planned import Planned
+from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd import smooth_nonconvex_shuffled, smooth_nonconvex_shuffled_exact
 from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, ratios
-from dpcalc.bounds.pnsgd.planned import Planned
 from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.pnsgd.hiding import Places, PlacesExact
+    from dpcalc.bounds.hiding.plan import Places, PlacesExact
 
 
 def _places(fine: int, n: int, **p: float) -> Places:
-    from dpcalc.bounds.pnsgd import pushes
+    from dpcalc.bounds.hiding import pushes
 
     mu = ratios(**p)
     return pushes.places(mu.first, mu.log_c, n, fine)
 
 
 def _places_exact(mp: Any, fine: int, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float) -> PlacesExact:
-    from dpcalc.bounds.pnsgd import pushes
+    from dpcalc.bounds.hiding import pushes
 
     return pushes.places_exact(mp, 2 * mp.mpf(lipschitz) / mp.mpf(level), 1 + mp.mpf(learning_rate) * mp.mpf(smoothness), n, fine)
 
@@ -42,7 +42,7 @@ PLAN = Planned(_places, _places_exact, smooth_nonconvex_shuffled_exact.BOUND)
 
 def rdp(alpha: float, n: int, **p: float) -> float:
     """ε(α) by the integral of the profile, or that of smooth-nonconvex-shuffled if it is less."""
-    from dpcalc.bounds.pnsgd import renyi_of_profile
+    from dpcalc.numerics import renyi_of_profile
 
     plain = smooth_nonconvex_shuffled.value(alpha, n=n, **p)
     return min(plain, renyi_of_profile.value(alpha, PLAN.profile, ratios(**p)(0), (("n", n), *p.items())))
@@ -55,7 +55,7 @@ BOUND = Bound(
     "as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one number Z, in blocks of places from above",
     in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning rate, and with clipping of "
     "the gradient of each record.",
-    source="dpcalc, bounds/pnsgd/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, Talwar & Thakurta 2018, "
+    source="dpcalc, bounds/hiding/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, Talwar & Thakurta 2018, "
     "Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
     params=(*SMOOTH, "n"),

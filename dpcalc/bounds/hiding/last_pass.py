@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from dpcalc.bounds.hiding.plan import Places, PlacesExact
+from dpcalc.bounds.hiding.pushes import ALONE
 from dpcalc.bounds.noisy_sgd.taut import Hull
-from dpcalc.bounds.pnsgd.hiding import Places, PlacesExact
 from dpcalc.bounds.pnsgd.positions import starts
-from dpcalc.bounds.pnsgd.pushes import ALONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -30,25 +30,25 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.hiding import shuffled_hiding
+from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, told
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd import shuffled_hiding
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, ratios
 from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, told
 from dpcalc.bounds.pnsgd.step import factor_exact, log_factor
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcalc.bounds.pnsgd.last_pass import Run
+    from dpcalc.bounds.hiding.last_pass import Run
 
     Array = NDArray[Any]
 
 
 def _run(n: int, iterations: int, wide: Any) -> Run:
     """T = qn + r with 0 < r <= n."""
-    from dpcalc.bounds.pnsgd.last_pass import Run
+    from dpcalc.bounds.hiding.last_pass import Run
 
     whole, rest = divmod(iterations - 1, n)
     return Run(n, whole, rest + 1, wide)
@@ -56,11 +56,11 @@ def _run(n: int, iterations: int, wide: Any) -> Run:
 
 def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
     """log δ at many ε, from above, in blocks of at most 1/fine, and the Z that proves each."""
-    from dpcalc.bounds.pnsgd import hiding, last_pass
+    from dpcalc.bounds.hiding import last_pass, plan
 
     mu = ratios(**p)
     wide = inf if diameter is None else ratio_up((diameter,), (2.0, p["learning_rate"], p["lipschitz"]))
-    bound, z = hiding.profile(last_pass.places(mu.first, mu.log_c, _run(n, iterations, wide), fine), epsilons)
+    bound, z = plan.profile(last_pass.places(mu.first, mu.log_c, _run(n, iterations, wide), fine), epsilons)
     return bound, told(fine, z)
 
 
@@ -87,7 +87,8 @@ def profile(epsilons: Array, **p: Any) -> Array:
 
 def rdp(alpha: float, **p: Any) -> float:
     """ε(α) by the integral of the profile."""
-    from dpcalc.bounds.pnsgd import last_pass, renyi_of_profile
+    from dpcalc.bounds.hiding import last_pass
+    from dpcalc.numerics import renyi_of_profile
 
     own = {k: p[k] for k in CONSTANT}
     mu = ratios(**own)
@@ -103,7 +104,7 @@ def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
 def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
           strong_convexity: float, diameter: float | None = None, way: Way | None = None) -> Any:
     """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
-    from dpcalc.bounds.pnsgd import hiding, last_pass
+    from dpcalc.bounds.hiding import last_pass, plan
 
     p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
     asked = {**p, "smoothness": smoothness, "diameter": diameter, "n": n, "iterations": iterations}
@@ -111,7 +112,7 @@ def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschit
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     wide = inf if diameter is None else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
     places = last_pass.places_exact(mp, first, c, _run(n, iterations, wide), fine, log_factor(learning_rate, strong_convexity))
-    return hiding.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
+    return plan.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
 
 
 BOUND = Bound(

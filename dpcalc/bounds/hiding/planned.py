@@ -1,19 +1,19 @@
-"""A profile by the plan of hiding.py, from the places of a run: what the bounds share that differ in these only."""
+"""A profile by the plan of plan.py, from the places of a run: what the bounds share that differ in these only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.bounds.hiding.shuffled_hiding import COARSE, FINE, MANY, Way, read
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.positions import FINE as CLOSE
-from dpcalc.bounds.pnsgd.shuffled_hiding import COARSE, FINE, MANY, Way, read
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcalc.bound import Bound
-    from dpcalc.bounds.pnsgd.hiding import Places, PlacesExact
+    from dpcalc.bounds.hiding.plan import Places, PlacesExact
 
     Array = NDArray[Any]
 
@@ -28,12 +28,12 @@ class Planned(NamedTuple):
         """log δ at many ε, from above, and what proves each: how fine the blocks are, and Z; no Z where every place keeps to itself."""
         from numpy import minimum
 
-        from dpcalc.bounds.pnsgd import hiding
+        from dpcalc.bounds.hiding import plan
 
         assert self.alone.blocks is not None
         own = dict[float, int]()
         alone = self.alone.blocks(epsilons, CLOSE, ways=own, **p)
-        bound, z = hiding.profile(self.places(fine, **p), epsilons)
+        bound, z = plan.profile(self.places(fine, **p), epsilons)
         return minimum(bound, alone), [[fine, x] if plan else [own[e]]
                                        for e, x, plan in zip(epsilons.tolist(), z.tolist(), (bound < alone).tolist(), strict=True)]
 
@@ -67,11 +67,11 @@ class Planned(NamedTuple):
 
     def exact(self, mp: Any, epsilon: Any, way: Way | None = None, **p: Any) -> Any:
         """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
-        from dpcalc.bounds.pnsgd import hiding
+        from dpcalc.bounds.hiding import plan
 
         fine, chosen = read(way or self._one(float(epsilon), FINE, p)[1])
         if not chosen:
             return self.alone.exact(mp, epsilon, **p, way=fine)
         if len(chosen) > 1:
             raise ValueError(f"{str(way)[:40]} is no plan without a set")
-        return hiding.exact(mp, self.places_exact(mp, fine, **p), epsilon, chosen[0], theta)
+        return plan.exact(mp, self.places_exact(mp, fine, **p), epsilon, chosen[0], theta)

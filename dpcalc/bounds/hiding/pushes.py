@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dpcalc.bounds.hiding.plan import Places, PlacesExact
 from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
-from dpcalc.bounds.pnsgd.hiding import Places, PlacesExact
 from dpcalc.bounds.pnsgd.positions import starts
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The profile of a run whose record hides among all the others: one plan for many ε, from one number Z (proof: shuffled_hiding.py).
+"""The profile of a run whose record hides among all the others: one plan for many ε, from one number Z (proof: shuffled_plan.py).
 
 The number m of slots after a record's own is its place. With μ_m the Gaussian-DP parameter of one place, μ(m, m′) that of two exchanged
 ones, θ(ε, μ) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), continued to ε < 0 by θ = 1 − e^ε + e^ε θ(−ε, μ), the theorem says

@@ -34,7 +34,7 @@ Proof. Q >= 0 and P >= 0, so P − e^εQ <= (1/n)Σ(p_mm′ P_m − e^ε c_mm′
 Records that are left out of a pass, as n is no multiple of b, change nothing: given that record i is one of them the two runs are the
 same, and given that it is not, the order of those that are used is uniform; so n may stand for the number of slots. The theorem holds for
 every fixed w₀, so for a pass that starts from a released iterate given that one: passes compose adaptively. With p = c = 1 on the diagonal
-that is shuffled-iteration. Any p and c are valid; hiding.py has the plan that is taken, by one number Z, and contracted.py what a bounded
+that is shuffled-iteration. Any p and c are valid; plan.py has the plan that is taken, by one number Z, and contracted.py what a bounded
 set gives where ε is next to 0.
 
 How good: the best p and c give max_z (1/n)[Σ_m Φ(−u_m) − e^ε Σ_m′ Φ(−z_m′)], u_m = max_m′(z_m′ − μ(m, m′)) (linear programming duality);
@@ -72,11 +72,11 @@ Way = list[float]  # how fine the blocks are, and then Z, or a and a + k (contra
 
 def many(epsilons: Array, fine: int, n: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
     """log δ at many ε, from above, in blocks of at most 1/fine, and what proves each."""
-    from dpcalc.bounds.pnsgd import hiding, pushes
+    from dpcalc.bounds.hiding import plan, pushes
 
     mu = ratios(**p)
     places = pushes.places(mu.first, mu.log_c, n, fine)
-    bound, z = hiding.profile(places, epsilons)
+    bound, z = plan.profile(places, epsilons)
     ways = told(fine, z)
     if diameter is None or n < 2:
         return bound, ways
@@ -92,7 +92,7 @@ def with_set(places: Any, epsilons: Array, bound: Array, ways: list[Way], diamet
     """The same or what the contraction of a set gives, if that is less: it is never less than what the last place alone gives."""
     from numpy import log, minimum, nonzero
 
-    from dpcalc.bounds.pnsgd import contracted
+    from dpcalc.bounds.hiding import contracted
     from dpcalc.bounds.pnsgd.iteration import reaches
     from dpcalc.numerics.hockey_stick_many import log_theta
 
@@ -140,7 +140,8 @@ def profile(epsilons: Array, **p: Any) -> Array:
 
 def rdp(alpha: float, **p: Any) -> float:
     """ε(α) by the integral of the profile, or that of shuffled-iteration-rdp if it is less."""
-    from dpcalc.bounds.pnsgd import renyi_of_profile, shuffled_iteration_rdp
+    from dpcalc.bounds.pnsgd import shuffled_iteration_rdp
+    from dpcalc.numerics import renyi_of_profile
 
     plain = shuffled_iteration_rdp.value(alpha, **{k: p[k] for k in shuffled_iteration_rdp.BOUND.params})
     mu = ratios(**{k: p[k] for k in CONSTANT})
@@ -155,7 +156,7 @@ def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
 def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
           diameter: float | None = None, way: Way | None = None) -> Any:
     """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
-    from dpcalc.bounds.pnsgd import contracted, hiding, pushes
+    from dpcalc.bounds.hiding import contracted, plan, pushes
     from dpcalc.bounds.pnsgd.iteration import reach_exact
 
     p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
@@ -166,7 +167,7 @@ def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learnin
     if len(chosen) == 2 and diameter is not None:
         reach = reach_exact(mp, level, diameter, learning_rate, strong_convexity)
         return contracted.exact(mp, places, epsilon, int(chosen[0]), int(chosen[1]), reach, theta)
-    return hiding.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
+    return plan.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
 
 
 def read(way: Way) -> tuple[int, list[float]]:
@@ -190,7 +191,7 @@ BOUND = Bound(
     "pass, nobody can tell whether the changed record was used late, when little noise follows it, or early: a late record hides among all "
     "the others. So δ falls with ε nearly as if every step used each record with probability 1/n. This is for convex smooth losses whose "
     "gradients are not clipped, and false if the order is known, or is shuffled within a buffer or a shard only.",
-    source=f"dpcalc, bounds/pnsgd/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, arXiv:1905.02383v3",
+    source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS,
     params=(*CONSTANT, "diameter", "n"),
     value=value,

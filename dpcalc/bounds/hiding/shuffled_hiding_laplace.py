@@ -39,8 +39,8 @@ from math import exp, inf, log, log1p
 from typing import Any
 
 from dpcalc.bound import Bound
+from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd.laws import LAPLACE
-from dpcalc.bounds.pnsgd.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd.step import (
     LAPLACE_LINE,
     SETTING,
@@ -181,7 +181,7 @@ BOUND = Bound(
     "B_γ = (1 − √γ e^(−MD/(2ηv)))₊, M² = 1 − 2ηβρ/(β+ρ); k, h and t are sought",
     in_words="What shuffled-hiding says of Gaussian noise, for Laplace noise on an interval: once n is far above e^(MD/(2ηv)), a record "
     "that is used late hides among those that are used much earlier, and δ falls far below 1/n at ε > 0.",
-    source="dpcalc, bounds/pnsgd/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem 1",
+    source="dpcalc, bounds/hiding/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem 1",
     assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η <= 2/(β+ρ)",
                  LAPLACE_LINE),
     params=(*STEP[1:], "n"),
