@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dpcalc.solving_composed import Search
 
 Ends = dict[bool, tuple[float, float]]  # met? → (x, gap)
-_ENOUGH_WORK = 1.25e6  # units, after which last steps are tried; later where they are not near
+_ENOUGH_WORK = 1e7  # units, after which last steps are tried; later where they are not near
 _SHY, _MISSES, _WORTH = 0.85, 2, 6e-3  # of a last step; that lead too far; in log x, of another one
 _TINY = 1e-3  # an ε that δ tells less about: the first step may well lead too far
 _AGAIN = 0.02  # of log x: a step that long is tried at any rate where the first one, twice that, led too far

@@ -22,8 +22,8 @@ _CLOSE_BY = 4e-3  # of log x, from a value whose ε is above the budget: little 
 _NEAR_ABOVE = 1.0  # of log ε
 _FEW = 3  # steps, after which they grow faster: there is no slope
 _AGAIN = 2  # evaluations that are to be expected where ε itself is looked for
-MOST_WORK, LONGER = 1.6e6, 1.2  # no more work is begun; times as much, where ε is far below the budget
-ALL_WORK = 2.6e6  # the same, with that of basic composition and of looks before the search
+MOST_WORK, LONGER = 1.2e7, 1.2  # no more work is begun; times as much, where ε is far below the budget
+ALL_WORK = 2e7  # the same, with that of basic composition and of looks before the search
 
 
 def met(search: Search, x: float) -> tuple[float, Row]:

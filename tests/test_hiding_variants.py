@@ -8,6 +8,7 @@ from math import exp, log
 import numpy as np
 import pytest
 from calling import call
+from test_found_from_outside import answer
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.hiding import pushes, shuffled_hiding_laplace
@@ -177,3 +178,11 @@ def test_the_published_limit_is_one_of_the_older_bound():
     deltas = {row["name"]: row["delta"] for row in answer["bounds"]}
     assert deltas["shuffled-hiding-laplace"] < deltas["shuffled-limit"] / 50
     assert deltas["shuffled-contraction"] == pytest.approx(deltas["shuffled-limit"], rel=1e-3)
+
+
+def test_where_nothing_hides_the_record_is_that_of_the_plain_bound():
+    """Steps that double distances: the witness of every ε is a number, and the record can be written."""
+    line = ("shuffle-pnsgd --n 100000 --lipschitz 1 --sigma 1 --learning-rate 1 --smoothness 1 --epochs 10 --delta 1e-8 "
+            "--bound smooth-nonconvex-shuffled-hiding")
+    found = answer(line)
+    assert found["result"]["epsilon"] > 10 and "NaN" not in json.dumps(found)

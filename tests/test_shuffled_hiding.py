@@ -275,6 +275,24 @@ def test_a_pass_that_stops_in_the_middle():
     assert "--epochs already says the number of steps" in refusal(f"{RUN} --sigma 2 --n 10000 --steps 5000 --epochs 2 --epsilon .1", 2)
 
 
+@pytest.mark.parametrize("line, says", [
+    ("--n 100 --index 1 --steps 1 --epsilon .1", "1 is no multiple of n = 100"),  # the record is used in the only step
+    ("--steps 1000 --solve n --epsilon .5 --delta 1e-3", "not monotone in n"),
+    ("--n 100 --epochs 3 --release last-iterate --strong-convexity .01 --epsilon .1 --bound output-perturbation", "noise added once"),
+    ("--n 100 --steps 50 --diameter .5 --epsilon .1 --bound randomly-stopped --index 1", "50 is no multiple"),
+])
+def test_what_a_cut_pass_and_the_last_iterate_cannot_mean(line, says):
+    assert says in refusal(f"{RUN} --sigma 2 {line}", 2)
+
+
+def test_a_set_as_wide_as_one_push():
+    """D = 2ηL in decimals: doubles and high precision begin the shifts at the same pass."""
+    p = {"level": 0.526, "lipschitz": 0.263, "smoothness": 1.0, "strong_convexity": 0.0, "learning_rate": 0.766, "diameter": 0.402916, "n": 10,
+         "iterations": 41}
+    found, exact = shuffled_hiding_last.value(0.1, **p), mpmath.log(shuffled_hiding_last.exact(mpmath.mp, 0.1, **p))
+    assert exact <= found <= exact + 1e-9 and found == shuffled_hiding_last.value(0.1, **p)
+
+
 def test_solving_meets_the_budget_and_less_noise_misses_it():
     for release in ("every-epoch", "last-iterate"):
         line = f"{RUN} --n 10000 --epochs 5 --release {release} --delta 1e-6"

@@ -38,6 +38,7 @@ def answer(given: Given) -> Answer:
     _check_order(given, named, every)
     entries = chosen(every, given.values, given["noise"], named, unknown)
     _one_release(entries)
+    _check_release(given, entries)
     check_step_size(given.values, entries, unknown, every)
     epochs = unknown == "epochs" or _passes(given.values) > 1 or any(name.endswith("-basic") for name in named)
     curves = [e.bound.name for e in every if e.bound.kind == "rdp" and given["noise"] in e.noises and e.usual]
@@ -107,12 +108,35 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
     refuse_unneeded(given, used, f"here, only by --bound {partial_passes.ways()}" if passes else where)
     check_unknown(question, used, where)
     require(given, tuple(sorted(levels | {"n", "lipschitz"} | (set(_CONVEX) if scheduled else set()))), where, unknown)
-    if given.has("steps") and (given.has("epochs") or unknown == "epochs"):
-        raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
+    if given.has("steps"):
+        _check_steps(given, unknown)
     if scheduled and unknown == "n":
         raise DpcalcError("refused", "under a schedule δ is not monotone in n", "--solve")
     check_place(given)
     return used
+
+
+def _check_steps(given: Given, unknown: str | None) -> None:
+    """A pass may stop in the middle where the order is secret: a record of a known place would be nearer to the end than its place says."""
+    from dpcalc.errors import DpcalcError
+
+    if given.has("epochs") or unknown == "epochs":
+        raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
+    if unknown == "n":
+        raise DpcalcError("refused", "with --steps δ is not monotone in n; give --epochs", "--solve")
+    if given["index"] is not None and given["steps"] % given["n"]:
+        raise DpcalcError("contradictory", f"{given['steps']} is no multiple of n = {given['n']}: where a pass stops in the middle, fewer steps "
+                          "follow a record of a known place (--index) than its place says; give --epochs", "--steps")
+
+
+def _check_release(given: Given, entries: tuple[Entry, ...]) -> None:
+    """Bounds about another release than the last iterate of a pass know of whole passes only, each released."""
+    from dpcalc.errors import DpcalcError
+
+    others = [e.bound for e in entries if e.bound.released != "last iterate"]
+    asked = [name for name in ("steps", "release") if given.has(name) and given[name] != "every-epoch"]
+    if others and asked:
+        raise DpcalcError("contradictory", f"{others[0].name} is about {others[0].released}, once in every pass", f"--{asked[0]}")
 
 
 def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tuple[tuple[Question, tuple[Route, ...]], ...]:

@@ -1,17 +1,19 @@
 """Several shuffled passes of which only the last iterate is released: the Gaussian-DP parameters of places in the last pass.
 
-T = qn + r slots, 0 < r <= n: q whole passes, each in a fresh order, then r slots of another one. In the whole passes both runs use the same
-orders, so they differ in one slot of each, at worst the last one: with r, r + n, …, r + (q−1)n later slots. In the last pass the record has
-m < r later slots, or (for n − r of n orders) is absent. For c <= 1, in units of one push and with V(k) = Σ_{j<k} c^{2j}, the least Σ a_k²
-(noisy_sgd/taut.py) is that of at most four segments, from the end of the run backwards: (noise, push) =
+T = qn + r slots, 0 < r <= n: q whole passes, each in a fresh order, then r slots of another one. In the whole passes both runs use the
+same orders, so they differ in one slot of each, at worst the last one: with r, r + n, …, r + (q−1)n later slots. In the last pass the
+record has m < r later slots, or (for n − r of n orders) is absent. For c <= 1, in units of one push and with V(k) = Σ_{j<k} c^{2j}, the
+least Σ a_k² (noisy_sgd/taut.py) is that of at most four segments, from the end of the run backwards: (noise, push) =
 
     (V(m+1), c^m), (V(m′+1) − V(m+1), c^{m′}), (V(r+1) − V(m′+1), c^r), (V(r+(q−1)n+1) − V(r+1), Σ_{1<=i<q} c^{r+in}),
 
 each merged with the later ones while its push per noise is not smaller; the last one stands for the pushes of all but the last whole pass,
-whose push per noise does not fall backwards. The second one is left out for one place, the first two for a record that is absent.
-Two runs within a set of diameter D are never more than D apart, so all may also begin j passes before the end with a push of D
-(`Run.earlier`; any j is valid). For j = 1, the beginning of the last pass, the third segment is (V(r) − V(m′+1), D̂c^r) and there is no
-fourth; for j >= 2 the fourth is (V(r+(j−1)n) − V(r+1), Σ_{1<=i<j−1} c^{r+in} + D̂c^{r+(j−1)n}), D̂ = D/(2ηL) >= 1.
+whose push per noise does not fall backwards: the quotient of two that follow each other is c^{−n} >= 1. The second one is left out for one
+place, the first two for a record that is absent. Two runs within a set of diameter D are never more than D apart, so all may also begin j
+passes before the end with a push of D (`Run.earlier`; any j is valid). For j = 1, the beginning of the last pass, the third segment is
+(V(r) − V(m′+1), D̂c^r) and there is no fourth; for j >= 2 the fourth is (V(r+(j−1)n) − V(r+1), Σ_{1<=i<j−1} c^{r+in} + D̂c^{r+(j−1)n}), D̂
+= D/(2ηL) >= 1, whose first push per noise is no smaller, as D̂c^{−n}V(n)/V(n−1) >= 1. For every start a push one slot earlier in the last
+pass leaves no larger distance (pushes.py), so the cost falls in m and in m′.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LONGER = 1.3  # the numbers of passes that are tried for a start within the set grow by this factor
-_ROUNDING = 1e-14  # relative: of μ
+_ROUNDING = 1e-14  # relative: of μ, but where it is far below that of m = 0, and nothing to it
+_LEAST = -1e6  # of log c: a step that forgets as much forgets everything
 Segments = list[tuple[Any, Any]]  # noise and push, from the end of the run backwards
 
 
@@ -79,7 +82,7 @@ class Run(NamedTuple):
 
 def in_doubles(log_c: float, n: int) -> Powers:
     """c <= 1, and c^n in sums."""
-    low = max(log_c, -1e300)
+    low = max(log_c, _LEAST)
 
     def noise(a: Any, b: Any) -> Any:
         return np.exp(2 * a * low) * (np.expm1(2 * (b - a) * low) / expm1(2 * low) if low else b - a)
@@ -165,10 +168,9 @@ def places(first: float, log_c: float, run: Run, fine: int) -> Places:
     return Places(np.append(blocks.lengths, run.n - run.rest), np.append(own, absent), pair)
 
 
-def places_exact(mp: Any, first: Any, c: Any, run: Run, fine: int, log_c: float) -> PlacesExact:
+def places_exact(mp: Any, first: Any, c: Any, run: Run, fine: int, log_c: float, doubles: Run) -> PlacesExact:
     """The same at high precision, with the starts of the run that doubles choose: any are valid."""
-    powers, doubles = at_precision(mp, c, run.n), run._replace(wide=float(run.wide))
-    blocks = _blocks(log_c, doubles, fine)
+    powers, blocks = at_precision(mp, c, run.n), _blocks(log_c, doubles, fine)
     at, lengths = [int(x) for x in blocks.at], [int(x) for x in blocks.lengths]
 
     def mu(slots: list[int], start: Any) -> Any:

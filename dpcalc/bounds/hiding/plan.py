@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 # (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.
 SURE = 1e-12
 _APART = 1e-9  # log t of far places and log π of those that move are at least as far below 0: no rounding decides which ones are
+_NEVER = 1e6  # x/μ, from which θ(x, μ) is below 10^−100,000
 _AIM, _CLOSE = 1e-8, 9e-9  # log F where the search for Z ends: to have the bound as smooth as other numbers, and above 0 for sure
 _FAR = 0.6  # μ of a far place over √(2ε), at most: those nearer to it sell at a high price (nearer to 1, log δ is up to .3 larger)
 _STEPS = 60  # of that search, which takes about 8
@@ -213,6 +214,8 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Ca
         return mu * zed - mu * mu / 2 - e
 
     def at(x: Any, mu: Any) -> Any:
+        if float(x) > _NEVER * float(mu):
+            return mp.mpf(10) ** -100_000
         return theta(mp, x, mu) if float(x) >= 0 else -mp.expm1(x) + mp.exp(x) * theta(mp, -x, mu)
 
     far = [k for k, mu in enumerate(own) if z and float(mu) ** 2 < _FAR * _FAR * 2 * float(e) and float(ratio(mu)) < -_APART]
@@ -223,7 +226,7 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Ca
     log_pi = [e - own[m] * (zed - means[m] + own[m]) + own[m] ** 2 / 2 for m in late]
     moving = {m: -mp.expm1(log_pi[m]) * lengths[m] for m in late if far and float(log_pi[m]) < -_APART}
     if not moving:
-        return mp.fsum(size * theta(mp, e, mu) for size, mu in zip(lengths, own, strict=True)) / n
+        return mp.fsum(size * at(e, mu) for size, mu in zip(lengths, own, strict=True)) / n
     q = {k: f[k] / mp.fsum(moving[m] * mp.exp(ratio(places.pair(m, k))) for m in moving) for k in far}
     whole = mp.fsum(q[k] * lengths[k] for k in far)
     scale = whole if float(whole) >= 1 else mp.mpf(1)

@@ -26,7 +26,7 @@ class Planned(NamedTuple):
 
     def many(self, epsilons: Array, fine: int, p: dict[str, Any]) -> tuple[Array, list[Way]]:
         """log δ at many ε, from above, and what proves each: how fine the blocks are, and Z; no Z where every place keeps to itself."""
-        from numpy import minimum
+        from numpy import isnan, where
 
         from dpcalc.bounds.hiding import plan
 
@@ -34,8 +34,9 @@ class Planned(NamedTuple):
         own = dict[float, int]()
         alone = self.alone.blocks(epsilons, CLOSE, ways=own, **p)
         bound, z = plan.profile(self.places(fine, **p), epsilons)
-        return minimum(bound, alone), [[fine, x] if plan else [own[e]]
-                                       for e, x, plan in zip(epsilons.tolist(), z.tolist(), (bound < alone).tolist(), strict=True)]
+        hides = (bound < alone) & ~isnan(z)
+        ways: list[Way] = [[fine, x] if h else [own[e]] for e, x, h in zip(epsilons.tolist(), z.tolist(), hides.tolist(), strict=True)]
+        return where(hides, bound, alone), ways
 
     def _one(self, epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:
         from numpy import array

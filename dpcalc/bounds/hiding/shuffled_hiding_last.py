@@ -10,18 +10,20 @@ shuffled_hiding.py in the order of the last one: its bijection keeps the uniform
 is not used in the last pass: then the P-run uses i where the Q-run uses j, and the Q-run uses x_i′ nowhere in that pass; so they differ in
 slot m alone, and the μ is that of one place. (Both absent: in no slot of it.) In each earlier pass both runs use record i and its
 neighbour in the same slot and differ nowhere else: a push of at most 2ηL there, at most c times the distance elsewhere. For c <= 1 that
-push is worst in the last slot of its pass: with the same shifts a_k, each cut where nothing is left, an earlier push leaves no larger
-distance at any later slot. The shift lemma and joint convexity over all orders give θ(log γ, μ) with the least Σa_k² of these pushes,
-which last_pass.py has in closed form. Two iterates in a set of diameter D are at most D apart, so the shifts may begin after any slot with
-a distance of D, whatever came before; that gives further valid μ. The rest is the proof of the theorem there for n equally likely places.
-∎
+push is worst in the last slot t of its pass: let it come at t′ < t instead, and take the same shifts a_k, each cut where nothing is left.
+Then z′_k <= z_k + c^{k−t′} pushes for t′ <= k < t, and at t, z′_t <= max(0, cz_{t−1} + c^{t−t′} − a_t) <= z_t, as c^{t−t′} <= 1; from then
+on z′ <= z. A pass in which the record is not used at all has no push, and the same shifts, cut, do. The shift lemma and joint convexity
+over all orders give θ(log γ, μ) with the least Σa_k² of these pushes, which last_pass.py has in closed form. Two iterates in a set of
+diameter D are at most D apart: take any coupling of both runs after a whole pass, which says nothing of later noises and orders, condition
+on it, and begin the shifts there with a distance of D; that gives further valid μ. The rest is the proof of the theorem there for n
+equally likely places. ∎
 
-Records that are left out of a pass, as n is no multiple of b, change nothing: see shuffled_hiding.py for a record that is used in the last
-pass; for one that is not, the divergence is at most θ(ε, μ_0) with the μ_0 of the earlier pushes alone, which every μ of the theorem is at
-least, and then so is the theorem's sum: on any event it is at least (1/n)Σ(p_mm′ P(A) − e^ε c_mm′ Q(A)) >= P(A) − e^ε Q(A) with P = N(μ_0,
-1), Q = N(0, 1).
+Records that are left out of a pass, as n is no multiple of b, change nothing. Condition on whether i is left out of the last pass, with
+the same probability on both data sets (joint convexity). If it is not, shuffled_hiding.py. If it is, the divergence is at most θ(ε, μ_0)
+with the μ_0 of the earlier pushes alone. Every μ of the theorem is at least that, start by start, and so is the theorem's sum at least
+θ(ε, μ_0): with P = N(μ_0, 1) and Q = N(0, 1) it is on any event at least (1/n)Σ(p_mm′ P(A) − e^ε c_mm′ Q(A)) >= P(A) − e^ε Q(A).
 
-With r = 1 and q = 0 the bound is attained: it is amplification by sampling one of n records, (1/n)θ(log(1 + n(e^ε − 1)), 2L/σ).
+With r = 1 and q = 0 the best p and c give what is attained, amplification by sampling one of n records, (1/n)θ(log(1 + n(e^ε − 1)), 2L/σ).
 """
 
 from __future__ import annotations
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
+_WIDEST = 1e100  # D/(ηL) of a set that is taken as one: pushes stay far below the largest double
+
+
 def _run(n: int, iterations: int, wide: Any) -> Run:
     """T = qn + r with 0 < r <= n."""
     from dpcalc.bounds.hiding.last_pass import Run
@@ -54,13 +59,20 @@ def _run(n: int, iterations: int, wide: Any) -> Run:
     return Run(n, whole, rest + 1, wide)
 
 
+def _wide(diameter: float | None, learning_rate: float, lipschitz: float) -> float:
+    """D̂ = D/(2ηL), rounded up; a set that is very wide is none."""
+    if diameter is None or diameter > _WIDEST * learning_rate * lipschitz:
+        return inf
+    return ratio_up((diameter,), (2.0, learning_rate, lipschitz))
+
+
 def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
     """log δ at many ε, from above, in blocks of at most 1/fine, and the Z that proves each."""
     from dpcalc.bounds.hiding import last_pass, plan
 
     mu = ratios(**p)
-    wide = inf if diameter is None else ratio_up((diameter,), (2.0, p["learning_rate"], p["lipschitz"]))
-    bound, z = plan.profile(last_pass.places(mu.first, mu.log_c, _run(n, iterations, wide), fine), epsilons)
+    run = _run(n, iterations, _wide(diameter, p["learning_rate"], p["lipschitz"]))
+    bound, z = plan.profile(last_pass.places(mu.first, mu.log_c, run, fine), epsilons)
     return bound, told(fine, z)
 
 
@@ -110,8 +122,10 @@ def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschit
     asked = {**p, "smoothness": smoothness, "diameter": diameter, "n": n, "iterations": iterations}
     fine, chosen = read(way or _one(float(epsilon), FINE, asked)[1])
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
-    wide = inf if diameter is None else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
-    places = last_pass.places_exact(mp, first, c, _run(n, iterations, wide), fine, log_factor(learning_rate, strong_convexity))
+    wide = _wide(diameter, learning_rate, lipschitz)
+    exactly = inf if diameter is None or wide == inf else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
+    run, doubles, log_c = _run(n, iterations, exactly), _run(n, iterations, wide), log_factor(learning_rate, strong_convexity)
+    places = last_pass.places_exact(mp, first, c, run, fine, log_c, doubles)
     return plan.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
 
 
@@ -122,9 +136,10 @@ BOUND = Bound(
     "the record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in the last slot of every "
     "earlier pass too, undone at the least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
     in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release the final model only, the "
-    "passes before the last one cost little, as the noise of every later step covers them. In the last pass the record hides among all the "
-    "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients are not clipped, and false if the "
-    "order is known, is shuffled within a buffer or a shard only, or if an earlier model, a metric of it, or the time of stopping is told.",
+    "passes before the last one cost little, as the noise of every later step covers them (unless the last one has just begun). In the last "
+    "pass the record hides among all the others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients "
+    "are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or if an earlier model, a metric of it, "
+    "or the time of stopping is told.",
     source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
     assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
     params=(*CONSTANT, "diameter", "n", "iterations"),
