@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _SEEN = 1e-4  # of δ: errors of transforms from which on rounding is looked at closely
 _LITTLE = 5.0  # of log δ, above what the end of the samples, counted as lost, makes: e^−5 of δ
-_RARE = 5.0  # of log δ: as much less than Chernoff's bound says one loss alone may make it, where large losses are rare
+_ROUGHLY = 50.0  # times the usual precision, of what a look says
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 _NEAR, _COSTLY = 1e-5, 5e-4  # of ε: what --solve leaves of basic composition, and of that of a costly bound
 
@@ -84,7 +84,7 @@ def composed(bound: Bound) -> Bound:
 
 def _at_epsilon(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε, the profile followed to below it: to where a look says that it is, and again where that was not far enough."""
-    near = _near(about(bound, p), steps, epsilon)
+    near = _delta(about(bound, p), steps, epsilon, _ROUGHLY).upper
     while True:
         samples, ways = followed(bound, near, steps, p)
         found, floor = _delta(samples, steps, epsilon), floor_of(near, steps)
@@ -126,15 +126,15 @@ def _near(samples: Samples, steps: int, epsilon: float) -> float:
     c = tilt.for_epsilon(parts, epsilon)
     near = c.log_total - c.tilt * epsilon - c.prefactor
     if epsilon < samples[0][-1] and tilt.is_rare(parts, c):
-        near = min(near, max(tilt.of_single_losses(parts)(epsilon), near - _RARE))
+        near = min(near, tilt.of_single_losses(parts)(epsilon))
     return min(0.0, log_add(near, infinite))
 
 
 @remembered(8)
-def _delta(samples: Samples, steps: int, epsilon: float) -> Bracket:
-    from dpcalc.profiles import compose
+def _delta(samples: Samples, steps: int, epsilon: float, rougher: float = 1.0) -> Bracket:
+    from dpcalc.profiles import asked, compose
 
-    return compose.log_delta_at(_parts(samples, steps), epsilon, bracket=False, seen=_SEEN)
+    return compose.log_delta_at(_parts(samples, steps), epsilon, rougher * asked.PRECISION, bracket=False, seen=rougher * _SEEN)
 
 
 @remembered(8)
