@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 _SEEN = 1e-4  # of δ: errors of transforms from which on rounding is looked at closely
 _LITTLE = 5.0  # of log δ, above what the end of the samples, counted as lost, makes: e^−5 of δ
-_RARE = 5.0  # of log δ: as much less than Chernoff's bound says one loss alone may make it, where large losses are rare
+_LOST = 40.0  # of a loss above ε: all of it counts, but for e^−20 of itself
+_ROUGHLY = 50.0  # times the usual precision, of what a look says
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 _NEAR, _COSTLY = 1e-5, 5e-4  # of ε: what --solve leaves of basic composition, and of that of a costly bound
 
@@ -45,7 +46,10 @@ def composed(bound: Bound) -> Bound:
         simple = basic_value(bound, epsilon, steps, p)
         if simple < DEEPEST:  # samples are rounded up to more
             return simple, {"each": each(bound, epsilon, steps, p)}
-        found = _at_epsilon(bound, epsilon, steps, p)
+        try:
+            found = _at_epsilon(bound, epsilon, steps, p)
+        except OutOfScope:  # it does not fit in memory
+            return simple, {"each": each(bound, epsilon, steps, p)}
         return (simple, {"each": each(bound, epsilon, steps, p)}) if simple <= found.upper else (found.upper, found.witness)
 
     def at_delta(log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
@@ -84,13 +88,20 @@ def composed(bound: Bound) -> Bound:
 
 def _at_epsilon(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε, the profile followed to below it: to where a look says that it is, and again where that was not far enough."""
-    near = _near(about(bound, p), steps, epsilon)
+    near = _delta(_up_to(about(bound, p), epsilon + _LOST), steps, epsilon, _ROUGHLY).upper
     while True:
         samples, ways = followed(bound, near, steps, p)
-        found, floor = _delta(samples, steps, epsilon), floor_of(near, steps)
-        if floor == DEEPEST or found.upper > floor + log(steps) + _LITTLE:
+        samples, floor = _up_to(samples, epsilon + _LOST), floor_of(near, steps)
+        found = _delta(samples, steps, epsilon)
+        if floor == DEEPEST or samples[0][-1] >= epsilon + _LOST or found.upper > floor + log(steps) + _LITTLE:
             return _told(found, samples, ways)
         near = found.upper - BEYOND
+
+
+def _up_to(samples: Samples, most: float) -> Samples:
+    """Without those beyond the first that is as large: its δ counts as lost."""
+    kept = next((k for k, e in enumerate(samples[0], 1) if e >= most), len(samples[0]))
+    return samples[0][:kept], samples[1][:kept]
 
 
 def _at_delta(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Bracket:
@@ -126,15 +137,15 @@ def _near(samples: Samples, steps: int, epsilon: float) -> float:
     c = tilt.for_epsilon(parts, epsilon)
     near = c.log_total - c.tilt * epsilon - c.prefactor
     if epsilon < samples[0][-1] and tilt.is_rare(parts, c):
-        near = min(near, max(tilt.of_single_losses(parts)(epsilon), near - _RARE))
+        near = min(near, tilt.of_single_losses(parts)(epsilon))
     return min(0.0, log_add(near, infinite))
 
 
 @remembered(8)
-def _delta(samples: Samples, steps: int, epsilon: float) -> Bracket:
-    from dpcalc.profiles import compose
+def _delta(samples: Samples, steps: int, epsilon: float, rougher: float = 1.0) -> Bracket:
+    from dpcalc.profiles import asked, compose
 
-    return compose.log_delta_at(_parts(samples, steps), epsilon, bracket=False, seen=_SEEN)
+    return compose.log_delta_at(_parts(samples, steps), epsilon, rougher * asked.PRECISION, bracket=False, seen=rougher * _SEEN)
 
 
 @remembered(8)
