@@ -125,8 +125,8 @@ def _check_steps(given: Given, unknown: str | None) -> None:
     if unknown == "n":
         raise DpcalcError("refused", "with --steps δ is not monotone in n; give --epochs", "--solve")
     if given["index"] is not None and given["steps"] % given["n"]:
-        raise DpcalcError("contradictory", f"{given['steps']} is no multiple of n = {given['n']}: where a pass stops in the middle, fewer steps "
-                          "follow a record of a known place (--index) than its place says; give --epochs", "--steps")
+        raise DpcalcError("contradictory", f"{given['steps']} is no multiple of n = {given['n']}: where a pass stops in the middle, "
+                          "fewer steps follow a record of a known place (--index) than its place says; give --epochs", "--steps")
 
 
 def _check_release(given: Given, entries: tuple[Entry, ...]) -> None:
