@@ -5,6 +5,7 @@ import random
 from itertools import permutations
 from math import exp, log
 
+import mpmath
 import numpy as np
 import pytest
 from calling import call
@@ -186,3 +187,13 @@ def test_where_nothing_hides_the_record_is_that_of_the_plain_bound():
             "--bound smooth-nonconvex-shuffled-hiding")
     found = answer(line)
     assert found["result"]["epsilon"] > 10 and "NaN" not in json.dumps(found)
+
+
+@pytest.mark.parametrize("c, m, later", [(2.0, 600, 1200), (2.0, 600, 1300), (1.1, 3000, 9000), (1.1, 4000, 4500), (0.5, 800, 1700), (0.9, 9000, 9500)])
+def test_two_pushes_are_undone_apart_where_powers_leave_the_doubles(c, m, later):
+    """At high precision as in doubles: the larger of both forms where pushes grow, as the later one cannot be undone before it comes."""
+    mp = mpmath.mp.clone()
+    mp.dps = 30
+    exact = mp.sqrt(pushes.two_exact(mp, mp.mpf(c), m, later))
+    found = pushes.two(1.0, log(c), np.array([float(m)]), np.array([float(later)]))[0]
+    assert exact <= found <= max(exact * (1 + mp.mpf(10) ** -11), 1e-290)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpcalc.bounds.hiding.plan import Places, PlacesExact
+from dpcalc.bounds.noisy_sgd.taut import not_less
 from dpcalc.bounds.pnsgd.averages import log_shares, scaled_many
 from dpcalc.bounds.pnsgd.positions import starts
 
@@ -80,10 +81,13 @@ def two_exact(mp: Any, c: Any, m: int, later: int) -> Any:
     if c == 0:
         return mp.mpf(m == 0)
     d = later - m
-    separate = one_exact(mp, c, d - 1) + one_exact(mp, c, m)
-    if float(c**d * noise_sum(mp, c, m + 1)) < float(c ** (2 * m + 2) * noise_sum(mp, c, d)):
-        return separate
-    return (c**m + c**later) ** 2 / noise_sum(mp, c, later + 1)
+    if c > 1:  # c^d·V(m+1) >= c^{2m+2}·V(d), over what both sides may be too large for
+        merged = not_less((1 - c ** (-2 * m - 2)) * c ** (-d), 1 - c ** (-2 * d))
+    else:
+        merged = not_less(c**d * noise_sum(mp, c, m + 1), c ** (2 * m + 2) * noise_sum(mp, c, d))
+    if merged:
+        return (c**m + c**later) ** 2 / noise_sum(mp, c, later + 1)
+    return one_exact(mp, c, d - 1) + one_exact(mp, c, m)
 
 
 # --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------

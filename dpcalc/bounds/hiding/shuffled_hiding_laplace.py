@@ -1,33 +1,35 @@
 """Shuffled projected SGD with Laplace noise on an interval: late records hide among far earlier ones, by a sum rule and contraction.
 
 Setting. As in shuffled_hiding.py (its P_m, Q_m and Theorem are used), with K = [a, b] of length D and Laplace noise of scale v on every
-gradient. For γ >= 1, r = 2L/v and κ = MD/(ηv) let A_γ = (1 − √γ e^{−r/2})₊ and B_γ = (1 − √γ e^{−κ/2})₊: the E_γ between a Laplace law
-of scale v and its shift by 2L, and by MD/η. One step from one point by two maps whose gradients differ by at most 2L gives laws with
-E_γ <= A_γ, and one map from two points of K laws with E_γ <= B_γ, as they are at most MD apart before the noise ηv; Π_K is post-processing.
+gradient. For γ >= 1, r = 2L/v and κ = MD/(ηv) let A_γ = (1 − √γ e^{−r/2})₊ and B_γ = (1 − √γ e^{−κ/2})₊: the E_γ between a Laplace law of
+scale v and its shift by 2L, and by MD/η. One step from one point by two maps whose gradients differ by at most 2L gives laws with E_γ <=
+A_γ (E_γ rises with the shift), and one map from two points of K laws with E_γ <= B_γ, as they are at most MD apart before the noise ηv;
+Π_K is post-processing. After one slot all iterates are in K.
 
 Contraction. For γ >= 1 and a kernel R with E_γ(R(x)‖R(y)) <= B for all x, y: E_γ(μR‖νR) <= B·E_γ(μ‖ν).
-Proof. Let (μ − γν)₊ = E·α and (μ − γν)₋ = E′·β with laws α, β: E = E_γ(μ‖ν) <= 1 and E′ = E + γ − 1 >= γE. On any event
-μR − γνR = E·αR − E′·βR <= E(αR − γβR) <= E·E_γ(αR‖βR), which is at most EB by joint convexity. ∎
+Proof. Let (μ − γν)₊ = E·α and (μ − γν)₋ = E′·β with laws α, β (any, where E or E′ is 0): E = E_γ(μ‖ν) <= 1 and E′ = E + γ − 1 >= γE. On
+any event μR − γνR = E·αR − E′·βR <= E(αR − γβR) <= E·E_γ(αR‖βR), which is at most EB by joint convexity. ∎
 
 Sum rule. For γ1, γ2 >= 0 and any law S: E_{γ1γ2}(P‖R) <= E_γ1(P‖S) + γ1·E_γ2(S‖R), as P − γ1γ2R = (P − γ1S) + γ1(S − γ2R). ∎
 
 Lemma. For γ >= 1: E_γ(P_m‖Q_m) <= A_γ B_γ^m, and for m < m′ E_γ(P_m‖Q_m′) <= A_1 B_1^{m′} + A_γ B_γ^m; with P and Q exchanged, too.
 Proof. As in shuffled_hiding.py, exchanging record i at slot m with record j at slot m′ is a bijection between the orders with i at slot m
 and those with i at slot m′, and takes the uniform law to the uniform law; E_γ is jointly convex, so it is enough to compare the run X on
-an order τ with the run X′ on its image τ′. In every slot but two they use the same map; at slot m′ X uses j and X′ uses x_i′, and at slot m
-X uses x_i and X′ uses j. Let S be the law of the chain that uses x_i′ at slot m′, x_i at slot m and the common maps elsewhere: a chain of
-kernels that is well defined, though no data set has such a run. S differs from X at slot m′ only, where both come from the same law: after
-it E_1 <= A_1, by joint convexity, and each of the m′ slots after it multiplies by at most B_1. S differs from X′ at slot m only, so
+an order τ with the run X′ on its image τ′. In every slot but two they use the same map; at slot m′ X uses j and X′ uses x_i′, and at slot
+m X uses x_i and X′ uses j. Let S be the law of the chain that uses x_i′ at slot m′, x_i at slot m and the common maps elsewhere: a chain
+of kernels that is well defined, though no data set has such a run. S differs from X at slot m′ only, where both come from the same law:
+after it E_1 <= A_1, by joint convexity, and each of the m′ slots after it multiplies by at most B_1. S differs from X′ at slot m only, so
 E_γ(S‖X′) <= A_γ B_γ^m. The sum rule with γ1 = 1 and γ2 = γ adds them. One place is the same with one differing slot. ∎
 
-γ1 = 1 is best up to small factors: a larger one contracts the first term √γ1 times as fast, but then γ2 = γ/γ1 makes the second vanish only
-at a γ that is γ1 times as large, where 1/γ1 as many places can move. Below 1 E_γ1 does not fall below 1 − γ1.
+γ1 = 1 is best up to small factors: a larger one contracts the first term √γ1 times as fast, but then γ2 = γ/γ1 makes the second vanish
+only at a γ that is γ1 times as large, where 1/γ1 as many places can move. Below 1 E_γ1 does not fall below 1 − γ1.
 
-Theorem. For whole 0 <= k <= h < n and t >= 0 with e^ε t >= 1 and s = kt/(n − h) <= 1 − e^{−ε}: with γ = e^ε t and λ = e^ε(1 − s)
+Theorem. For whole 0 <= k <= h < n and, where k > 0, t >= 0 with e^ε t >= 1 and s = kt/(n − h) <= 1 − e^{−ε}: with γ = e^ε t and λ = e^ε(1
+− s)
     nδ(ε) <= k·A_1·(1/(n − h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ Σ_{h<=m<n} B_λ^m.
 Proof. In the Theorem of shuffled_hiding.py take p_mm′ = 1/(n − h) and c_mm′ = t/(n − h) for late m < k and far m′ >= h; p = c = 1 on the
-diagonal for k <= m < h; p = 1 and c = 1 − s on that of far places; elsewhere 0. Rows of p add up to 1, columns of c to at most 1, and every
-e^ε c/p is at least 1. ∎
+diagonal for k <= m < h; p = 1 and c = 1 − s on that of far places; elsewhere 0. Rows of p add up to 1, columns of c to at most 1, and
+every e^ε c/p is at least 1. ∎
 
 The second term vanishes where e^ε t >= e^{2L/v}. All sums are geometric. With k = 0 that is shuffled-contraction.
 """

@@ -1,12 +1,13 @@
 """One epoch of shuffled noisy SGD on smooth losses, without convexity: a late record hides among all the early ones.
 
 Proof. It is that of shuffled_hiding.py, whose Lemma and Theorem hold for every c >= 0: a step w ↦ w − ηg(w) with a β-Lipschitz g is
-c-Lipschitz with c = 1 + ηβ, as |w − v − η(g(w) − g(v))| <= |w − v| + ηβ|w − v|. A projection onto a closed convex set K, or none (K is then
-the whole space), is 1-Lipschitz, and post-processing of the noise. What differs is where a block of places is worst, as for c > 1 the
+c-Lipschitz with c = 1 + ηβ, as |w − v − η(g(w) − g(v))| <= |w − v| + ηβ|w − v|. A projection onto a closed convex set K, or none (K is
+then the whole space), is 1-Lipschitz, and post-processing of the noise. What differs is where a block of places is worst, as for c > 1 the
 cost of two exchanged places may rise in the one with fewer later slots: pushes.places takes the larger of both ends there (proof in it). ∎
 
-Clipping of the gradient of each record, or of the mean over a batch, is 1-Lipschitz and keeps c = 1 + ηβ. Where the mean is clipped to
-norm C, two batches that differ in one record are 2L/b apart only if the gradient of each record is itself bounded by L; else 2C.
+Clipping of the gradient of each record, or of the mean over a batch, to a fixed norm is a projection on a ball, so 1-Lipschitz, and keeps
+c = 1 + ηβ. Where the mean is clipped to norm C, two batches that differ in one record are 2L/b apart only if the gradient of each record
+is itself bounded by L; else 2C.
 """
 
 from __future__ import annotations

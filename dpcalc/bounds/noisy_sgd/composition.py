@@ -24,13 +24,16 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
     return iterations * sampled_step.exact(mp, alpha, mp.mpf(batch_size) / n, z)
 
 
+PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of the batch's gradients at w: no momentum, adaptive step, "
+         "normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T are fixed without it")
 SETTING = (
     "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
     "neighbours differ by replacing one record",
     START,
+    PLAIN,
 )
-HELD = ("the iterates stay in a convex set of diameter D, or two runs that differ in one record, with the same batches and noise, are "
-        "within D of each other anyway")
+HELD = ("the iterates are projected on a closed convex set of diameter D that does not depend on the data, or two runs that differ in one "
+        "record are surely within D of each other at every step, whatever the batches and the noise, which they share")
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
          "(batches cut from a shuffled epoch are not covered)",)
 

@@ -1,20 +1,24 @@
 """Full batches, or a fixed order of batches, without convexity: amplification by iteration over steps that may expand, solved exactly.
 
-Statement. The last iterate is μ-GDP with the μ of iteration.py at c = 1 + ηβ: μ² = min over τ, a of Σ_{k>τ} a_k²/(ησ)² with
-z_k = cz_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ = min(D, distance reached by τ); s_k = 2ηL/b at the steps that use the record, one in
-N = n/b, else 0. It is never above composition, which is a = s, and the theorem of one pass is the case of one use.
+Statement. The last iterate is μ-GDP with the μ of iteration.py at c = 1 + ηβ: μ² = min over τ, a of Σ_{k>τ} a_k²/(ησ)² with z_k = cz_{k−1}
++ s_k − a_k >= 0, z_T = 0, z_τ = min(D, distance reached by τ); s_k = 2ηL/b at the steps that use the record, one in N = n/b, else 0. It is
+never above composition, which is a = s, and the theorem of one pass is the case of one use.
 
-Proof. Let X be P's run, φ its steps before the noise and ψ those of Q. X̃ is Q's iterate at τ, within z_τ of X as both runs have the
-same batches and noise until then, and X̃ ← Π(ψ(X̃) + λ(φ(X) − ψ(X̃)) + the noise of X) after it. By expanding.py,
-|φ(X) − ψ(X̃)| <= |φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ in [0, 1] is such that λ(φ(X) − ψ(X̃)) is at most a long; what
-is left, and the next distance, is at most cz + s − a. At the end it is 0: X̃ = X. Given X̃, the step of Q is ψ(X̃) and noise, that of X̃ is the
-same but for a random vector of norm a at most: by joint convexity a Gaussian mechanism of ratio a/(ησ), so that the adaptive
-composition of all has μ² = Σ a_k²/(ησ)². (The shift lemma of Bok, Su & Altschuler 2024, Lemma 3.2, holds for any Lipschitz step too.)
+Proof. Let X be P's run, φ its steps before the noise and ψ those of Q. X̃ is Q's iterate at τ, within z_τ of X as both runs have the same
+batches and noise until then, and X̃ ← Π(ψ(X̃) + v + the noise of X) after it, v = λ(φ(X) − ψ(X̃)). By expanding.py, |φ(X) − ψ(X̃)| <=
+|φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ = min(1, a/|φ(X) − ψ(X̃)|), so that v is at most a long, and what is left, and
+the next distance, is at most (|φ(X) − ψ(X̃)| − a)₊ <= cz + s − a. At the end it is 0: X̃ = X. Given both at τ, v_k is a function of the
+noises before step k, and so of X̃'s own increments v + noise before it; the increments of X̃ against the noises of Q are thus an adaptive
+composition of Gaussian mechanisms of ratios a/(ησ), with μ² = Σ a_k²/(ησ)², and both runs are the same function of them (post-processing;
+joint convexity over the iterates at τ). (The shift lemma of Bok, Su & Altschuler 2024, Lemma 3.2, holds for any Lipschitz step too.)
 
 Closed form. Of a distance at τ, a push j steps later counts c^{−j}s, the noise there c^{−2j}. What is pushed by a use, per noise until the
-next one, is c^N times that of the use before; and of the last use, which fewer steps follow, it is more. So no push is put off to
-later uses. Each is undone in the steps up to the next one, at s²/Σ_{j<N} c^{−2j}, but for those that share their noise with the distance
-at τ: the first p of them, as many as are pushed less, per noise, than all before. This is the lower convex hull (taut.py).
+next one, is c^N times that of the use before; and of the last use, which fewer steps follow, it is more. So no push is put off to later
+uses. Each is undone in the steps up to the next one, at s²/Σ_{j<N} c^{−2j}, but for those that share their noise with the distance at τ:
+the first p of them, as many as are pushed less, per noise, than all before. Own ratios rise with p, and what is pooled is a mediant of
+those before: if push p joins, p − 1 does. This is the lower convex hull (taut.py). The distance is capped by D at τ alone: the same, as c
+>= 1. Of a record of unknown place the last use is the worst: later steps are post-processing, and more steps before a window do not bring
+two runs nearer.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _backwards(gaps: tuple[float, ...], closed: frozenset[int], schedule: Schedu
 def mu(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float, schedule: Schedule, r: int) -> float:
     """μ from the last r steps, rounded up."""
     square, _ = _least(smoothness, strong_convexity, schedule, r, batch_size=batch_size, lipschitz=lipschitz, diameter=diameter)
-    return up(sqrt(square), (r + 10) * 6e-16)
+    return up(sqrt(square), (len(schedule) + 10) * 7e-16)
 
 
 def search(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, diameter: float, schedule: Schedule,

@@ -23,7 +23,7 @@ class Hull:
 
     def put(self, noise: Any, push: Any) -> Segment:
         """An earlier step before them, merged with those it is to be: the segment that it is in."""
-        while self.segments and _not_less(push * self.segments[-1][0], self.segments[-1][1] * noise):
+        while self.segments and not_less(push * self.segments[-1][0], self.segments[-1][1] * noise):
             last = self.segments.pop()
             self._sums.pop()
             noise, push = noise + last[0], push + last[1]
@@ -53,7 +53,7 @@ class Hull:
         """As many segments as are known together that all are to be merged with the step: it is still above the one farthest from it."""
         for j, (more, pushes) in reversed([*enumerate(self._sums[keep - 1])]):
             far = self.segments[keep - 2**j]
-            if _not_less((push + pushes) * far[0], far[1] * (noise + more)):
+            if not_less((push + pushes) * far[0], far[1] * (noise + more)):
                 return 2**j, noise + more, push + pushes
         return None
 
@@ -61,7 +61,7 @@ class Hull:
         return self.segments[keep - 1][2] if keep else self._closed
 
 
-def _not_less(x: Any, y: Any) -> bool:
+def not_less(x: Any, y: Any) -> bool:
     """x >= y; of balls, whether that is sure: left apart, two segments still pass over every push, at no smaller cost."""
     return bool(x.surely_at_least(y)) if hasattr(x, "surely_at_least") else bool(x >= y)
 

@@ -15,7 +15,7 @@ from dpcalc.numerics.kept import kept_numbers
 from dpcalc.numerics.rounding import up
 
 SMOOTH = ("level", "lipschitz", "learning_rate", "smoothness")
-ASSUMPTIONS = ("the loss of every record is L-Lipschitz and β-smooth; neither convex nor projected", START,
+ASSUMPTIONS = ("the loss of every record is L-Lipschitz and β-smooth; it need not be convex, nor the iterates projected", START,
                "Gaussian noise on every gradient", "only the last iterate is released", "neighbours differ by replacing one record")
 SOURCE = "Berthier 2019, Theorem 3.6; Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23, arXiv:1808.06651"
 
