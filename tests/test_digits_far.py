@@ -113,17 +113,17 @@ def test_roots_take_few_evaluations():
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("line, without", [
-    (f"{SHUFFLED} --sigma .5 --n 1e12 --epsilon .01", set()),
-    (f"{SHUFFLED} --sigma 5 --n 1e12 --delta 1e-13", set()),
-    (f"{OUTPUT} --n 1e9 --alpha 4", set()),
+    (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e12 --epsilon .01", set()),
+    (f"{SHUFFLED} --bound shuffled-iteration --sigma 5 --n 1e12 --delta 1e-13", set()),
+    (f"{OUTPUT} --n 1e9 --alpha 4", {"it has no closed form"}),  # of hiding
     ("shuffle-pnsgd --lipschitz 1 --sigma 5 --n 1e9 --alpha 4 --tau .1 --bound without-replacement-conjecture", set()),
     (f"{STREAM} --n 1e12 --epsilon .5", {"what it takes is outside the range of that arithmetic"}),  # e^(−1.7e308) by online-hybrid
     (f"{STREAM.replace('--index 1', '--index 300000')} --n 300050 --epsilon .5", set()),
     (f"{STREAM} --n 5e8 --delta 1e-7 --noise laplace", set()),
     (f"{STREAM} --n 3e5 --delta 1e-4 --strong-convexity 1e-5", set()),
     (f"{STREAM.replace('1.5', '30')} --n 1e12 --epsilon 1 --noise laplace", set()),
-    (f"{SHUFFLED} --sigma .5 --n 1e6 --epochs 20 --epsilon 1", {"it is composed numerically"}),
-    (f"{SHUFFLED} --sigma .5 --n 1e6 --epochs 20 --epsilon .001", {"it is composed numerically"}),  # 20·δ(ε/20) > 1
+    (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e6 --epochs 20 --epsilon 1", {"it is composed numerically"}),
+    (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e6 --epochs 20 --epsilon .001", {"it is composed numerically"}),  # 20·δ(ε/20) > 1
 ])
 def test_digits_at_many_records_are_those_of_the_doubles(line, without, cli):
     done = cli(*line.split(), "--digits", "25", "--json")

@@ -59,5 +59,5 @@ def test_solutions_meet_the_budget_both_ways(unknown, run):
 @pytest.mark.parametrize("eta", (1, 2))
 def test_no_number_of_epochs(eta):
     line = f"shuffle-pnsgd --lipschitz 1 --diameter 1 --learning-rate {eta} --smoothness .5 --n 10000 --sigma 2 --epsilon .5 --delta 1e-7"
-    code, _, err = asked(f"{line} --solve epochs".split())
+    code, _, err = asked(f"{line} --solve epochs --bound shuffled-iteration".split())
     assert code == 3 and json.loads(err)["error"]["code"] == "no-solution"

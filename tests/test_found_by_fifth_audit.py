@@ -27,7 +27,7 @@ def test_rdp_of_a_position_where_losses_are_convex(options, rdp):
 def test_rdp_of_a_shuffled_record_where_losses_are_convex(options, before):
     """The mean over positions, added up one by one."""
     line = CONVEX.replace("--learning-rate .1 ", "") + " " + (options if "learning-rate" in options else options + " --learning-rate .1")
-    found = answer(line)[0]["result"]["rdp"]
+    found = answer(f"{line} --bound shuffled-iteration-rdp")[0]["result"]["rdp"]
     words = line.split()
     p = {words[k][2:]: mpmath.mpf(words[k + 1]) for k in range(1, len(words), 2)}
     c, n, squares = 1 - p["learning-rate"] * p.get("strong-convexity", 0), int(p["n"]), []
@@ -106,4 +106,4 @@ def test_the_noise_of_a_guarantee_is_not_solved_for():
 ])
 def test_a_search_that_ends_early_is_near_its_budget(line, least):
     budget = float(line.split("--epsilon ")[1].split()[0])
-    assert least * budget <= answer(f"shuffle-pnsgd --smoothness .5 {line}")[0]["result"]["epsilon"] <= budget
+    assert least * budget <= answer(f"shuffle-pnsgd --smoothness .5 {line} --bound shuffled-iteration")[0]["result"]["epsilon"] <= budget

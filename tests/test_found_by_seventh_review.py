@@ -89,11 +89,11 @@ def test_delta_at_the_epsilon_of_a_delta(line, before):
 
 @pytest.mark.parametrize("line, before", [
     ("--learning-rate .0298628 --diameter 5.9303 --n 7368 --epochs 5342 --sigma 73.9821 --epsilon 5.31981", -509.286),
-    ("--learning-rate .99492 --diameter 45.89 --n 1933 --epochs 7614 --sigma 93.087 --epsilon 4.8408", -477.009),
+    ("--learning-rate .99492 --diameter 45.89 --n 1933 --epochs 7614 --sigma 93.087 --epsilon 4.8408", -386.381),
 ])
 def test_a_tiny_delta_at_an_epsilon(line, before):
     """Samples that go little deeper than a rough look made it a third to three quarters larger."""
-    assert result(f"{RUN} {line}")["log_delta"] == pytest.approx(before, rel=0.03)
+    assert result(f"{RUN} {line} --bound shuffled-iteration")["log_delta"] == pytest.approx(before, rel=0.03)
 
 
 def test_no_epsilon_is_0():

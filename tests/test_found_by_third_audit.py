@@ -192,7 +192,8 @@ def test_a_composition_that_is_its_infinite_losses(vectors):
 
 
 @pytest.mark.parametrize(("command", "key"), [("convert --from gdp --mu 1 --delta 1e-5", "mu"), ("rdp --sigma 2 --alpha 3", "noise_multiplier"),
-                                              ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --n 9 --sigma 1 --alpha 2", "rdp")])
+                                              ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --n 9 --sigma 1 --alpha 2 "
+                                               "--bound shuffled-iteration-rdp", "rdp")])
 def test_a_guarantee_of_any_kind_follows_from_the_record(command, key):
     record = answer(command)
     assert verify(record).holds

@@ -70,7 +70,7 @@ def test_a_warning_never_rounds_a_loss_down(cli):
     """The headline and the warning beside it print the same δ."""
     seen = 0
     for sigma in (1.2, 1.3, 1.7, 1.9, 2.1, 2.3):
-        done = cli(*f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 9e3 --sigma {sigma} --epsilon .1".split())
+        done = cli(*f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 9e3 --sigma {sigma} --epsilon .01".split())
         if done.stderr:
             headline = done.stdout.splitlines()[0].split()[2]
             assert done.stderr.startswith(f"warning: δ = {headline} >= 1/n"), done

@@ -81,7 +81,8 @@ STREAM = "online-noise --noise gaussian --smoothness 0.5 --learning-rate 0.01 --
 DEEP = [
     "rdp --sigma 1e20 --epsilon 1", "convert --from gdp --mu 1e-20 --epsilon 3",
     f"{STREAM} --lipschitz 0.1 --diameter 0.2 --index 50000 --n 63000 --epsilon 0.8 --bound online-hybrid",
-    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2 --sigma 2e20 --n 1000 --epsilon 1",
+    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2 --sigma 2e20 --n 1000 --epsilon 1 "
+    "--bound shuffled-iteration",
     "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2 --sigma 2 --n 1e12 --index 1e11 --epsilon 1",
 ]
 

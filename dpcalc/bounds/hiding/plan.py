@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 # (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.
 SURE = 1e-12
 _APART = 1e-9  # log t of far places and log π of those that move are at least as far below 0: no rounding decides which ones are
-_NEVER = 1e6  # x/μ, from which θ(x, μ) is below 10^−100,000
 _AIM, _CLOSE = 1e-8, 9e-9  # log F where the search for Z ends: to have the bound as smooth as other numbers, and above 0 for sure
 _FAR = 0.6  # μ of a far place over √(2ε), at most: those nearer to it sell at a high price (nearer to 1, log δ is up to .3 larger)
 _STEPS = 60  # of that search, which takes about 8
@@ -214,9 +213,10 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Ca
         return mu * zed - mu * mu / 2 - e
 
     def at(x: Any, mu: Any) -> Any:
-        if float(x) > _NEVER * float(mu):
-            return mp.mpf(10) ** -100_000
-        return theta(mp, x, mu) if float(x) >= 0 else -mp.expm1(x) + mp.exp(x) * theta(mp, -x, mu)
+        try:
+            return theta(mp, x, mu) if float(x) >= 0 else -mp.expm1(x) + mp.exp(x) * theta(mp, -x, mu)
+        except OverflowError:  # x/μ is too large for the erfc of mpmath
+            return mp.mpf(10) ** -100_000 if float(x) >= 0 else -mp.expm1(x)
 
     far = [k for k, mu in enumerate(own) if z and float(mu) ** 2 < _FAR * _FAR * 2 * float(e) and float(ratio(mu)) < -_APART]
     late = range(far[0]) if far else range(len(own))
