@@ -209,13 +209,13 @@ def walked(steps, noise, push):
 def test_many_segments_are_merged_at_a_time(seed, monkeypatch):
     """A long push before all of 5,000 falling ones: a few comparisons, where one by one they are thousands."""
     draw, hull, compared = random.Random(seed), taut.Hull(), []
-    at = taut._not_less
+    at = taut.not_less
     for k in range(5000):
         hull.put(*((draw.random() + 0.1, draw.random() * 0.99**k) if seed % 2 else (1.0, 1 / (k + 1))))
         if k % 100 == 99:
             noise, push = draw.random() + 0.1, draw.choice([0.0, 1e-9, 1.0, 100.0]) * draw.random()
-            monkeypatch.setattr(taut, "_not_less", lambda x, y: compared.append(1) or at(x, y))
+            monkeypatch.setattr(taut, "not_less", lambda x, y: compared.append(1) or at(x, y))
             cost = hull.cost(noise, push)
-            monkeypatch.setattr(taut, "_not_less", at)
+            monkeypatch.setattr(taut, "not_less", at)
             assert cost == pytest.approx(walked(hull.segments, noise, push), rel=1e-12)
     assert len(compared) < 50 * 80 and (seed % 2 or len(hull.segments) == 5000)
