@@ -377,7 +377,7 @@ COMMAND = Command(
     (
         ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1", "δ = 0.00165979"),
         ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 --n 1e6 --epsilon 1",
-         "δ = 9.20724e-07"),
+         "δ = 1.48377e-10"),
     ),
     theorems=theorems,
 )
