@@ -90,7 +90,7 @@ WORDS = [
      "noise σ [units of the gradient]", "failure probability δ"),
     ("noise-feedback --curvature .7 --learning-rate .1,.2 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε at δ = 1e-05", None, "step size η", "privacy loss ε"),
     (f"burn-in --n 60 --batch-size 6 --steps 1e3,1e4 --order fixed {PNSGD} --sigma 1 --delta 1e-5", "ε at δ = 1e-05",
-     "burn-in, fixed order: n = 60, b = 6, L = 1, β = .5, η = .01, D = 2, σ = 1", "number of iterations T", "privacy loss ε"),
+     "burn-in, convex, fixed order: n = 60, b = 6, L = 1, β = .5, η = .01, D = 2, σ = 1", "number of iterations T", "privacy loss ε"),
     ("tv --sigma 1,2", "TV", "tv, gaussian", "noise σ [units of the sensitivity]", "total variation distance TV"),
     ("tv --tv .1,.2 --solve sigma", "σ", "tv, gaussian", "total variation distance TV", "noise σ [units of the sensitivity]"),
     ("tv --sigma 1 --fpr .1,.2", "Largest true-positive rate of any attack", "tv, gaussian: σ = 1", "false-positive rate f", "true-positive rate TPR"),
