@@ -116,7 +116,7 @@ def test_the_plan_is_one_of_the_theorem(mu0, n, c, epsilon):
     found, z = plan.profile(places, np.array([epsilon]))
     mu = {(m, k): mu0 * mp.sqrt(step_by_step(mp, c, {m, k})) for m in range(n) for k in range(n)}
     z, e, t = mp.mpf(z[0]), mp.mpf(epsilon), {}
-    far = [m for m in range(n) if mu[m, m] < mp.sqrt(2 * e) and mu[m, m] * z - mu[m, m] ** 2 / 2 < e]
+    far = [m for m in range(n) if mu[m, m] < mp.mpf("0.6") * mp.sqrt(2 * e) and mu[m, m] * z - mu[m, m] ** 2 / 2 < e]
     late = range(far[0])
     f = {k: 1 - mp.exp(mu[k, k] * z - mu[k, k] ** 2 / 2 - e) for k in far}
     mean = {m: mp.fsum(f[k] * mu[m, k] for k in far) / mp.fsum(f.values()) for m in late}

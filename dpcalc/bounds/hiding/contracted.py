@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_USEFUL = 0.3, 12.0  # κ of the blocks that are tried: a larger one hardly contracts, and a smaller one is as good as two blocks
+_USEFUL = 0.3, 12.0  # range of κ that is tried: a block with a larger one hardly contracts, one with a smaller one is longer than needed
 _LARGE = 600.0  # an ε: e^ε − 1 is e^ε
 
 

@@ -6,10 +6,10 @@ ones, θ(ε, μ) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), continued 
     δ(ε) <= (1/n) Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)),   Σ_m′ p_mm′ = 1 for every m,   Σ_m c_mm′ <= 1 for every m′.
 
 The plan at Z. A place is far where μ_m < .6√(2ε) and t_m = e^{μ_m Z − μ_m²/2 − ε} < 1; far places are those with the most later slots, as
-μ_m falls. A place m before them keeps the share π_m = min(1, e^{ε − μ_m(Z − μ̄_m + μ_m) + μ_m²/2}), with c_mm = 1, and lays 1 − π_m over
-the far places in the parts q_m′: p_mm′ = (1 − π_m)q_m′ and c_mm′ = t_mm′ p_mm′, t_mm′ = e^{μ(m,m′)Z − μ(m,m′)²/2 − ε}. μ̄_m is the mean of
-μ(m, m′) over far m′ by f_m′ = 1 − t_m′, and q_m′ = f_m′/(T_m′F), T_m′ = Σ_m (1 − π_m)t_mm′, where F makes them add up to 1. A far place
-keeps p = 1 with what is left of its column, c = 1 − q_m′T_m′ = 1 − f_m′/F. So every Z with 1 <= F < ∞ gives a bound, as f < 1 (F is
+μ_m falls. A place m before them keeps the share π_m = min(1, e^{ε − μ_m(Z − μ̄_m + μ_m) + μ_m²/2}), with c_mm = 1, and spreads 1 − π_m
+over the far places in the parts q_m′: p_mm′ = (1 − π_m)q_m′ and c_mm′ = t_mm′ p_mm′, t_mm′ = e^{μ(m,m′)Z − μ(m,m′)²/2 − ε}. μ̄_m is the
+mean of μ(m, m′) over far m′ by f_m′ = 1 − t_m′, and q_m′ = f_m′/(T_m′F), T_m′ = Σ_m (1 − π_m)t_mm′, where F makes them add up to 1. A far
+place keeps p = 1 with what is left of its column, c = 1 − q_m′T_m′ = 1 − f_m′/F. So every Z with 1 <= F < ∞ gives a bound, as f < 1 (F is
 infinite where no place has to move); the one with F = 1 is nearly the best.
 
 Places are taken in blocks, each as if all of it were at the end where μ is larger.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 SURE = 1e-12
 _APART = 1e-9  # log t of far places and log π of those that move are at least as far below 0: no rounding decides which ones are
 _AIM, _CLOSE = 1e-8, 9e-9  # log F where the search for Z ends: to have the bound as smooth as other numbers, and above 0 for sure
-_FAR = 0.6  # μ of a far place over √(2ε), at most: those nearer to it sell at a high price (nearer to 1, log δ is up to .3 larger)
+_FAR = 0.6  # μ of a far place over √(2ε), at most: any limit below 1 is valid; at 1, log δ was up to .3 larger and could rise with ε
 _STEPS = 60  # of that search, which takes about 8
 _CELLS = 200_000  # numbers at a time: ε times pairs of blocks
 
@@ -123,7 +123,7 @@ class Plan:
         """How many blocks are not far at some ε."""
         return int((~far).sum(axis=1).max())
 
-    def sold(self, z: Array) -> tuple[Array, Array, Array, tuple[Array, Array, Array, Array]]:
+    def shares_given(self, z: Array) -> tuple[Array, Array, Array, tuple[Array, Array, Array, Array]]:
         """log F, log q, the log of 1 − π, and the shares."""
         _, log_f, log_pi, log_t = shares = self.shares(z)
         log_rest, lengths = np.log(-np.expm1(log_pi)), self.log_lengths
@@ -140,7 +140,7 @@ class Plan:
         z, side = self._guess(), np.zeros(len(e))
         z = np.where((z > low) & (z < high), z, high / 2)
         for _ in range(_STEPS):
-            value = self.sold(z)[0] - _AIM
+            value = self.shares_given(z)[0] - _AIM
             up = ~(value < 0)  # where no place before the far ones has to move, F is infinite: not a number
             at_high, at_low = np.where(up & (side > 0), at_high / 2, at_high), np.where(~up & (side < 0), at_low / 2, at_low)
             low, at_low = np.where(up, z, low), np.where(up, value, at_low)
@@ -166,7 +166,7 @@ class Plan:
 
     def bound(self, z: Array) -> Array:
         """log δ, from above; inf where F < 1. Rows of p add up to a little more than 1, and columns of c to a little less."""
-        log_whole, log_q, log_rest, (far, log_f, log_pi, log_t) = self.sold(z)
+        log_whole, log_q, log_rest, (far, log_f, log_pi, log_t) = self.shares_given(z)
         valid = (log_whole > SURE) & (log_whole < inf)
         log_q = log_q - np.where(valid, log_whole, 0.0)[:, None] + SURE
         e, lengths, late, j = self.e, self.log_lengths, log_pi.shape[1], self.first

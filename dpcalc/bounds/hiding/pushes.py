@@ -92,7 +92,7 @@ def two_exact(mp: Any, c: Any, m: int, later: int) -> Any:
 
 # --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------
 
-ALONE = 16  # places that are looked at one by one; blocks after them hold at most 1/fine of the places before
+ALONE = 16  # the first so many places are blocks of one; later blocks hold at most 1/fine of the places before them
 
 
 @lru_cache(maxsize=8)

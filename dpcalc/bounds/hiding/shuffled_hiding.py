@@ -77,14 +77,14 @@ def many(epsilons: Array, fine: int, n: int, diameter: float | None = None, **p:
     mu = ratios(**p)
     places = pushes.places(mu.first, mu.log_c, n, fine)
     bound, z = plan.profile(places, epsilons)
-    ways = told(fine, z)
+    ways = witnesses(fine, z)
     if diameter is None or n < 2:
         return bound, ways
     return with_set(places, epsilons, bound, ways, diameter, p)
 
 
-def told(fine: int, z: Array) -> list[Way]:
-    """The ways of plans."""
+def witnesses(fine: int, z: Array) -> list[Way]:
+    """For every ε how fine the blocks are and, where the plan hides the record, its Z: what `exact` takes as `way`."""
     return [[fine] if isnan(x) else [fine, x] for x in z.tolist()]
 
 

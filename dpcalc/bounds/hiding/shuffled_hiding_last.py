@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
 from dpcalc.bounds.hiding import shuffled_hiding
-from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, told
+from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, witnesses
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.iteration import CONSTANT, ratios
 from dpcalc.bounds.pnsgd.positions import inverse_of
@@ -73,7 +73,7 @@ def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | 
     mu = ratios(**p)
     run = _run(n, iterations, _wide(diameter, p["learning_rate"], p["lipschitz"]))
     bound, z = plan.profile(last_pass.places(mu.first, mu.log_c, run, fine), epsilons)
-    return bound, told(fine, z)
+    return bound, witnesses(fine, z)
 
 
 def _one(epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:
@@ -139,7 +139,7 @@ BOUND = Bound(
     "passes before the last one cost little, as the noise of every later step covers them (unless the last one has just begun). In the "
     "last pass the record hides among all the others, as nobody can tell how late it was used. This is for convex smooth losses whose "
     "gradients are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or if an earlier model, a "
-    "metric of it, or the time of stopping is told.",
+    "metric of it, or the time of stopping is revealed.",
     source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
     assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
     params=(*CONSTANT, "diameter", "n", "iterations"),
