@@ -42,6 +42,15 @@ def test_delta_of_one_pass(case):
     assert found <= target + 1e-3 * abs(target) + 0.1
     assert exp(found) >= case.get("program_optimum_lower", 0.0) * (1 - 1e-6)
     assert found <= case["log_today"] + 0.02  # blocks
+    assert found <= case["log_delta_fine"] + 0.012 * abs(case["log_delta_fine"])
+
+
+@pytest.mark.parametrize("case", [p for p in of_kind("one-epoch") if "program_optimum_lower" in p.values[0] and p.values[0]["n"] <= 1000])
+def test_the_plan_is_nearly_the_best(case):
+    """Without blocks, within 6 % of the least δ that the theorem can have for any p and c."""
+    places = pushes.places(float(case["mu0"]), log(case["c"]) if case["c"] != 1 else 0.0, case["n"], 1000)
+    found = exp(plan.profile(places, np.array([case["epsilon"]]))[0][0])
+    assert 1 - 1e-6 < found / case["program_optimum_lower"] < 1.06
 
 
 @pytest.mark.parametrize("case", of_kind("one-epoch eps"))
