@@ -8,7 +8,7 @@ import mpmath
 import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta as printed
-from dpcalc.bounds.pnsgd import laws, positions
+from dpcalc.bounds.pnsgd import laws
 from dpcalc.cli import main
 from dpcalc.digits import _nearer
 from dpcalc.numerics import mproot, mpsum, mptheta
@@ -175,22 +175,6 @@ def test_or_three_with_a_slope(digits):
     found = mproot.root_near(mp, gap, mp.mpf(start), digits, slope=-fall)
     assert len(asked) <= 3 and abs(gap(found)) < mp.mpf(10) ** (2 - digits)
     assert _nearer(lambda x: -20.0, 2.0, -20.0) == (2.0, 0.0) == _nearer(lambda x: -inf, 2.0, -20.0)  # no slope leads anywhere
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("line, most", [
-    ("--c1 246.8 --c2 6.64 --diameter 6.181 --lipschitz .6799 --smoothness .09412 --learning-rate .01523 --n 4655000000 --delta 7.821e-13 --digits 40", 3),
-    ("--sigma 5 --diameter 2 --lipschitz 1 --smoothness .5 --learning-rate .01 --n 1e12 --delta 1e-13 --digits 60", 3),
-])
-def test_the_epsilon_of_a_row_takes_few_sums(line, most, monkeypatch, capsys):
-    asked = {}
-    once = positions.average_exact
-    for name in ("shuffled_iteration", "smooth_nonconvex_shuffled_exact"):
-        monkeypatch.setattr(f"dpcalc.bounds.pnsgd.{name}.average_exact",
-                            lambda mp, *a, name=name: asked.update({name: asked.get(name, 0) + 1}) or once(mp, *a))
-    assert main(f"shuffle-pnsgd {line} --json".split()) == 0
-    assert "digits" in json.loads(capsys.readouterr().out)["bounds"][0]
-    assert len(asked) == 2 and max(asked.values()) <= most
 
 
 def test_the_levels_of_a_stream_serve_all_rows(capsys, monkeypatch):

@@ -222,16 +222,17 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Ca
     late = range(far[0]) if far else range(len(own))
     f = {k: -mp.expm1(ratio(own[k])) for k in far}
     weight = mp.fsum(f[k] * lengths[k] for k in far)
-    means = [mp.fsum(f[k] * lengths[k] * places.pair(m, k) for k in far) / weight if far else own[m] for m in late]
+    pairs = {(m, k): places.pair(m, k) for m in late for k in far}
+    means = [mp.fsum(f[k] * lengths[k] * pairs[m, k] for k in far) / weight if far else own[m] for m in late]
     log_pi = [e - own[m] * (zed - means[m] + own[m]) + own[m] ** 2 / 2 for m in late]
     moving = {m: -mp.expm1(log_pi[m]) * lengths[m] for m in late if far and float(log_pi[m]) < -_APART}
     if not moving:
         return mp.fsum(size * at(e, mu) for size, mu in zip(lengths, own, strict=True)) / n
-    q = {k: f[k] / mp.fsum(moving[m] * mp.exp(ratio(places.pair(m, k))) for m in moving) for k in far}
+    log_t = {(m, k): ratio(pairs[m, k]) for m in moving for k in far}
+    q = {k: f[k] / mp.fsum(moving[m] * mp.exp(log_t[m, k]) for m in moving) for k in far}
     whole = mp.fsum(q[k] * lengths[k] for k in far)
     scale = whole if float(whole) >= 1 else mp.mpf(1)
-    pairs = {(m, k): places.pair(m, k) for m in moving for k in far}
-    moved = mp.fsum(moving[m] * q[k] * lengths[k] / scale * at(ratio(mu) + e, mu) for (m, k), mu in pairs.items())
+    moved = mp.fsum(moving[m] * q[k] * lengths[k] / scale * at(log_t[m, k] + e, pairs[m, k]) for m in moving for k in far)
     kept = mp.fsum(lengths[m] * (mp.exp(log_pi[m]) * at(e - log_pi[m], own[m]) if m in moving else at(e, own[m])) for m in late)
     hidden = mp.fsum(lengths[k] * at(e + mp.log(1 - f[k] / scale), own[k]) for k in far)
     lacking = (1 - whole / scale) * mp.fsum(moving.values())

@@ -78,16 +78,25 @@ def one_exact(mp: Any, c: Any, m: int) -> Any:
 
 def two_exact(mp: Any, c: Any, m: int, later: int) -> Any:
     """The cost of two exchanged places, m < m′."""
+    return _two_exact(mp, c, m, later, c**m, c**later)
+
+
+def _two_exact(mp: Any, c: Any, m: int, later: int, at_m: Any, at_later: Any) -> Any:
+    """The same from c^m and c^m′, which many pairs share."""
     if c == 0:
         return mp.mpf(m == 0)
-    d = later - m
+    d, apart = later - m, at_later / at_m  # c^d
+
+    def noise(k: int, power: Any) -> Any:
+        return mp.mpf(k) if c == 1 else (1 - power * power) / (1 - c * c)
+
     if c > 1:  # c^d·V(m+1) >= c^{2m+2}·V(d), over what both sides may be too large for
-        merged = not_less((1 - c ** (-2 * m - 2)) * c ** (-d), 1 - c ** (-2 * d))
+        merged = not_less((1 - (c * at_m) ** -2) / apart, 1 - apart**-2)
     else:
-        merged = not_less(c**d * noise_sum(mp, c, m + 1), c ** (2 * m + 2) * noise_sum(mp, c, d))
+        merged = not_less(apart * noise(m + 1, c * at_m), (c * at_m) ** 2 * noise(d, apart))
     if merged:
-        return (c**m + c**later) ** 2 / noise_sum(mp, c, later + 1)
-    return one_exact(mp, c, d - 1) + one_exact(mp, c, m)
+        return (at_m + at_later) ** 2 / noise(later + 1, c * at_later)
+    return (apart / c) ** 2 / noise(d, apart) + at_m**2 / noise(m + 1, c * at_m)
 
 
 # --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------
@@ -119,11 +128,15 @@ def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
     """The same at high precision."""
     at = starts(n, fine, ALONE)
     lengths = [b - a for a, b in pairwise([*at, n])]
+    powers = {m: c**m for m in {*at, *(a + size - 1 for a, size in zip(at, lengths, strict=True))}}
+
+    def cost(m: int, later: int) -> Any:
+        return _two_exact(mp, c, m, later, powers[m], powers[later])
 
     def pair(i: int, j: int) -> Any:
-        found = two_exact(mp, c, at[i], at[j])
+        found = cost(at[i], at[j])
         if c > 1 and lengths[i] > 1:
-            other = two_exact(mp, c, at[i] + lengths[i] - 1, at[j])
+            other = cost(at[i] + lengths[i] - 1, at[j])
             found = (found + other + abs(found - other)) / 2  # the larger one: balls that overlap have no order
         return first * mp.sqrt(found)
 
