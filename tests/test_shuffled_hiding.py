@@ -169,6 +169,16 @@ def test_two_pushes_are_the_taut_string(c):
         assert mp.almosteq(mp.sqrt(pushes.two_exact(mp, mp.mpf(c), m, later)), true, 1e-25)
 
 
+@pytest.mark.parametrize("n, c, mu0, epsilon", [(10**4, 0.999, 2.0, 0.01), (10**6, 1.0, 1.0, 0.3), (10**9, 1 - 1e-7, 0.5, 0.3)])
+def test_the_plan_of_many_records_at_high_precision(n, c, mu0, epsilon):
+    """The printed plan at the number that the value chose: next to the value, and not above it."""
+    mp, p = mpmath.mp.clone(), run(mu0, n, c)
+    mp.dps = 30
+    exact = float(mp.log(shuffled_hiding.exact(mp, epsilon, **p, **shuffled_hiding.choices(epsilon, 0.0, **p))))
+    value = shuffled_hiding.value(epsilon, **p)
+    assert exact <= value <= exact + 1e-8 * max(1.0, -exact)
+
+
 def test_several_passes_are_at_most_the_taut_string_from_the_beginning():
     """With and without a set: the closed form is the cost of possible shifts, and without a set the least one."""
     rng, mp = Random(1), mpmath.mp.clone()

@@ -66,37 +66,29 @@ def _is_merged(log_c: float, m: Array, d: Array) -> Array:
         return merged
 
 
-def noise_sum(mp: Any, c: Any, k: Any) -> Any:
-    """V(k) = Σ_{j<k} c^{2j} at high precision."""
-    return mp.mpf(k) if c == 1 else (1 - c ** (2 * k)) / (1 - c * c)
+def noise_sum(mp: Any, c: Any, k: int, power: Any) -> Any:
+    """V(k) = Σ_{j<k} c^{2j} at high precision, from c^k."""
+    return mp.mpf(k) if c == 1 else (1 - power * power) / (1 - c * c)
 
 
 def one_exact(mp: Any, c: Any, m: int) -> Any:
     """The cost of a changed place."""
-    return c ** (2 * m) / noise_sum(mp, c, m + 1)
+    return c ** (2 * m) / noise_sum(mp, c, m + 1, c ** (m + 1))
 
 
-def two_exact(mp: Any, c: Any, m: int, later: int) -> Any:
-    """The cost of two exchanged places, m < m′."""
-    return _two_exact(mp, c, m, later, c**m, c**later)
-
-
-def _two_exact(mp: Any, c: Any, m: int, later: int, at_m: Any, at_later: Any) -> Any:
-    """The same from c^m and c^m′, which many pairs share."""
+def two_exact(mp: Any, c: Any, m: int, later: int, powers: tuple[Any, Any] | None = None) -> Any:
+    """The cost of two exchanged places, m < m′; c^m and c^m′ may be given, which many pairs share."""
     if c == 0:
         return mp.mpf(m == 0)
+    at_m, at_later = powers or (c**m, c**later)
     d, apart = later - m, at_later / at_m  # c^d
-
-    def noise(k: int, power: Any) -> Any:
-        return mp.mpf(k) if c == 1 else (1 - power * power) / (1 - c * c)
-
-    if c > 1:  # c^d·V(m+1) >= c^{2m+2}·V(d), over what both sides may be too large for
-        merged = not_less((1 - (c * at_m) ** -2) / apart, 1 - apart**-2)
-    else:
-        merged = not_less(apart * noise(m + 1, c * at_m), (c * at_m) ** 2 * noise(d, apart))
-    if merged:
-        return (at_m + at_later) ** 2 / noise(later + 1, c * at_later)
-    return (apart / c) ** 2 / noise(d, apart) + at_m**2 / noise(m + 1, c * at_m)
+    before, between = noise_sum(mp, c, m + 1, c * at_m), noise_sum(mp, c, d, apart)
+    left, right = apart * before, (c * at_m) ** 2 * between  # whether c^d·V(m+1) >= c^{2m+2}·V(d)
+    if c > 1:  # over what both sides may be too large for
+        left, right = (1 - (c * at_m) ** -2) / apart, 1 - apart**-2
+    if not_less(left, right):
+        return (at_m + at_later) ** 2 / noise_sum(mp, c, later + 1, c * at_later)
+    return (apart / c) ** 2 / between + at_m**2 / before
 
 
 # --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------
@@ -131,7 +123,7 @@ def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
     powers = {m: c**m for m in {*at, *(a + size - 1 for a, size in zip(at, lengths, strict=True))}}
 
     def cost(m: int, later: int) -> Any:
-        return _two_exact(mp, c, m, later, powers[m], powers[later])
+        return two_exact(mp, c, m, later, (powers[m], powers[later]))
 
     def pair(i: int, j: int) -> Any:
         found = cost(at[i], at[j])
