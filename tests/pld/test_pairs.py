@@ -1,0 +1,166 @@
+"""Dominating pairs: their masses add up, have the profiles of the theorems, and keep their digits."""
+
+from math import exp, expm1, inf, log, log1p
+
+import mpmath
+import numpy as np
+import pytest
+
+from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
+from dpcalc.bounds.sampling import poisson_rdp
+from dpcalc.numerics.normal_array import log_tails
+from dpcalc.pld.atoms import approximate_dp, outcomes, profile_at_points
+from dpcalc.pld.pair import Gaussian, Laplace, log_q
+from dpcalc.pld.renyi import divergence
+from dpcalc.pld.sampled import poisson, without_replacement
+
+PAIRS = {
+    "gaussian": Gaussian(0.7), "little noise": Gaussian(30.0), "much noise": Gaussian(1e-6), "laplace": Laplace(1.3),
+    "response": approximate_dp(0.5), "approximate": approximate_dp(0.5, -20.0), "outcomes": outcomes([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
+    "points": profile_at_points([0.0, 0.5, 1.0], [-1.0, -3.0, -9.0]),
+    **{f"{name} {base}": scheme(pair, rate) for base, pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("response", approximate_dp(0.5)),
+                                                            ("approximate", approximate_dp(0.5, -9.0)))
+       for rate, name, scheme in ((0.1, "poisson", poisson), (1e-6, "rare", poisson), (0.1, "added", lambda p, q: poisson(p, q).twin),
+                                  (0.1, "replaced", without_replacement), (1e-6, "rarely replaced", without_replacement))},
+}
+EDGES = np.concatenate(([-inf], np.linspace(-2.0, 2.0, 81), np.linspace(-3e-6, 3e-6, 31), [inf]))
+EDGES = np.unique(EDGES)
+
+
+def masses(pair, edges=EDGES):
+    log_p, loss = pair.masses(edges)
+    return np.exp(log_p), np.exp(log_q((log_p, loss))), loss
+
+
+def delta_of(pair, epsilon):
+    """Σ (p − e^ε q)₊ over cells with ε among their edges: exact, as both masses are."""
+    p, q, _ = masses(pair, np.unique(np.append(EDGES, epsilon)))
+    return float(np.maximum(p - exp(epsilon) * q, 0.0).sum()) + exp(pair.log_infinite)
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_masses_add_up_and_losses_are_inside_their_cells(name):
+    pair = PAIRS[name]
+    p, q, loss = masses(pair)
+    assert p.sum() + exp(pair.log_infinite) == pytest.approx(1, abs=4e-15)
+    assert q.sum() <= 1 + 4e-15 and (name.endswith("approximate") or q.sum() == pytest.approx(1, abs=4e-15) or pair.log_infinite > -inf)
+    held = p > 0
+    assert (loss[held] >= EDGES[:-1][held] - 1e-15).all() and (loss[held] <= EDGES[1:][held] + 1e-15).all()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_cells_are_sums_of_finer_cells(name):
+    coarse, fine = (masses(PAIRS[name], edges) for edges in (EDGES[::3], EDGES))
+    for whole, parts in zip(coarse[:2], fine[:2], strict=True):
+        sums = np.add.reduceat(parts[: 3 * (len(EDGES[::3]) - 1)], np.arange(0, 3 * (len(EDGES[::3]) - 1), 3))
+        assert np.allclose(whole, sums, rtol=1e-10, atol=1e-16)
+
+
+@pytest.mark.parametrize("base, log_delta", [(Gaussian(0.8), lambda e: gaussian_exact.value(e, 1.0, 0.8, 1)),
+                                             (Laplace(1.3), lambda e: laplace_exact.value(e, 1.0, 1.3))])
+@pytest.mark.parametrize("rate", [0.02, 0.4])
+@pytest.mark.parametrize("epsilon", [0.01, 0.2, 0.5])
+def test_sampled_pairs_have_their_profiles(base, log_delta, rate, epsilon):
+    want = rate * exp(log_delta(log1p(expm1(epsilon) / rate)))
+    assert delta_of(base, epsilon) == pytest.approx(exp(log_delta(epsilon)), rel=1e-12)
+    assert delta_of(poisson(base, rate), epsilon) == pytest.approx(want, rel=1e-11, abs=1e-16)
+    replaced = without_replacement(base, rate)
+    assert delta_of(replaced, epsilon) == pytest.approx(want, rel=1e-11, abs=1e-16)
+    assert delta_of(replaced, -epsilon) == pytest.approx(1 - exp(-epsilon) * (1 - want), rel=1e-12)  # of a symmetric pair
+    turned = 1 - exp(epsilon) + exp(epsilon) * delta_of(poisson(base, rate), -epsilon)  # E_γ(N‖mix) = 1 − γ + γ E_{1/γ}(mix‖N)
+    assert delta_of(poisson(base, rate).twin, epsilon) == pytest.approx(turned, rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("rate", [1e-8, 1e-4])
+def test_losses_of_rare_records_keep_their_digits(rate):
+    """Of cells near 0 both masses are nearly equal: log(P/Q) against 40 digits."""
+    mpmath.mp.dps = 40
+    edges = rate * np.array([-0.9, -0.5, 0.0, 0.7, 3.0, 40.0])
+
+    def tail(x):
+        return mpmath.erfc(x / mpmath.sqrt(2)) / 2
+
+    _, loss = poisson(Gaussian(1.0), rate).masses(edges)
+    inner = [mpmath.log1p(mpmath.expm1(mpmath.mpf(float(x))) / mpmath.mpf(rate)) for x in edges]
+    for k, found in enumerate(loss):
+        p, q = (tail(inner[k] + h) - tail(inner[k + 1] + h) for h in (mpmath.mpf(-0.5), mpmath.mpf(0.5)))
+        assert float(mpmath.log1p(rate * (p / q - 1))) == pytest.approx(found, rel=1e-10)
+
+
+def test_a_profile_at_points_is_its_hull():
+    """On and between corners the hull of points and mirror images; above the truth, and below the points left out."""
+    epsilons = [0.0, 0.3, 0.6, 1.0, 2.0]
+    truth = [laplace_exact.value(e, 1.0, 3.0) for e in epsilons]
+    pair = profile_at_points(epsilons, [x + (log(1.5) if e == 0.6 else 0.0) for e, x in zip(epsilons, truth, strict=True)])
+    for e, x in zip(epsilons, truth, strict=True):
+        if e != 0.6:
+            assert delta_of(pair, e) == pytest.approx(exp(x), rel=1e-9)
+    for e in np.linspace(0, 2, 41).tolist():
+        assert delta_of(pair, e) >= exp(laplace_exact.value(e, 1.0, 3.0)) * (1 - 1e-9)
+    assert delta_of(pair, 0.6) < 1.5 * exp(truth[2])
+
+
+@pytest.mark.parametrize("x", [-38.0, -5.0, -1.0, -1e-9, 0.0, 0.3, 1.0, 2.9, 3.1, 8.0, 37.0, 300.0])
+def test_tails_of_the_normal_distribution(x):
+    mpmath.mp.dps = 40
+    below, above = (mpmath.log(mpmath.erfc(s * mpmath.mpf(x) / mpmath.sqrt(2)) / 2) for s in (-1, 1))
+    found = [float(y[0]) for y in log_tails(np.array([x]))]
+    for true, y in zip((below, above), found, strict=True):
+        assert abs(float(mpmath.expm1(y - true))) <= 4e-15 + 3e-16 * x * x
+
+
+def test_tails_at_both_ends():
+    below, above = log_tails(np.array([-inf, inf, -1e200]))
+    assert np.exp(below).tolist() == [0.0, 1.0, 0.0] and np.exp(above).tolist() == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("rate, sigma, alpha", [(0.01, 1.0, 1.5), (0.01, 1.0, 8.0), (1e-5, 2.0, 2.0), (0.5, 0.5, 3.3), (0.01, 5.0, 32.0), (0.5, 10.0, 1000.0)])
+def test_renyi_divergence_of_a_pair(rate, sigma, alpha):
+    """Not below, and 1e-5 of it above at most; a little more at large orders."""
+    for found, true in ((divergence(poisson(Gaussian(1 / sigma), rate), alpha), poisson_rdp.value(alpha, sigma, rate)),
+                        (divergence(Gaussian(1 / sigma), alpha), alpha / (2 * sigma**2))):
+        assert true * (1 - 1e-12) <= found <= true * (1 + 1e-5 * max(1.0, alpha / 100))
+
+
+@pytest.mark.parametrize("sigma, rate, alpha", [(2.5, 1e-8, 400), (4.0, 1e-4, 400), (8.0, 0.01, 800), (10.0, 0.03, 1500), (1.0, 0.01, 10)])
+def test_a_divergence_of_two_modes(sigma, rate, alpha):
+    """Where a record is hardly ever in the batch, all that counts may be far above the losses that are likely."""
+    with mpmath.workdps(60):
+        q, s = mpmath.mpf(rate), mpmath.mpf(sigma)
+        moment = mpmath.fsum(mpmath.binomial(alpha, j) * (1 - q) ** (alpha - j) * q**j * mpmath.expm1(mpmath.mpf(j * (j - 1)) / (2 * s * s))
+                             for j in range(2, alpha + 1))
+        removed = mpmath.log1p(moment) / (alpha - 1)
+    assert removed <= divergence(poisson(Gaussian(1 / sigma), rate), alpha) <= removed * (1 + 1e-5)
+    assert removed <= divergence(without_replacement(Gaussian(1 / sigma), rate), alpha)
+
+
+@pytest.mark.parametrize("alpha", [1 + 1e-9, 1 + 1e-6, 1.5, 1e3, 1e7])
+@pytest.mark.parametrize("ratio", [0.1, 1.0, 9.0])
+def test_the_divergence_of_finitely_many_losses(ratio, alpha):
+    pair = without_replacement(approximate_dp(ratio), 0.5)
+    with mpmath.workdps(60):
+        a = mpmath.mpf(alpha)
+        terms = [(mpmath.exp(mpmath.mpf(p)), mpmath.mpf(x)) for x, p in zip(pair.losses, pair.log_p, strict=True)]
+        total = mpmath.fsum(p for p, _ in terms)
+        exact = mpmath.log(mpmath.fsum(p / total * mpmath.exp((a - 1) * x) for p, x in terms)) / (a - 1)
+    assert exact * (1 - 1e-6) <= divergence(pair, alpha) <= exact * (1 + 1e-5)
+
+
+def test_the_divergence_at_very_large_orders():
+    for sigma, rate, alpha in ((1.0, 0.5, 1e7), (0.3, 0.9, 1e6), (30.0, 1e-4, 1e5), (0.05, 0.01, 1e8)):
+        least = alpha / (2 * sigma**2) + alpha / (alpha - 1) * log(rate)  # of the term in which the record is always in the batch
+        assert least <= divergence(without_replacement(Gaussian(1 / sigma), rate), alpha) <= least * 1.01 + 5 / sigma
+
+
+@pytest.mark.parametrize("exponent", [20, 40, 47, 53])
+def test_a_rate_next_to_one(exponent):
+    """log(1 − q + q e^w) keeps its digits where 1 − q is all that is left."""
+    rate, ratio = 1 - 2.0**-exponent, 36.0
+    with mpmath.workdps(40):
+        q = mpmath.mpf(rate)
+        exact = -mpmath.log(1 - q + q * mpmath.exp(-mpmath.mpf(ratio)))
+    assert poisson(Laplace(ratio), rate).twin.largest[0] == pytest.approx(float(exact), rel=1e-14)
+    assert max(poisson(approximate_dp(ratio), rate).twin.losses) == pytest.approx(float(exact), rel=1e-14)
+    for log_delta in (-inf, -40.0):
+        pair = without_replacement(approximate_dp(0.1, log_delta), rate)
+        assert sum(map(exp, pair.log_p)) + exp(pair.log_infinite) == pytest.approx(1.0, rel=1e-15)
