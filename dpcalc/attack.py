@@ -129,7 +129,7 @@ def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
     delta = sides.of[side]
     if not composed(delta.route, delta.params):
         return None
-    from dpcalc.profiles.asked import PRECISION
+    from dpcalc.pld.bracket import PRECISION
 
     return among(sides.known(side), fpr, _AMONG * float(delta.params.get("precision") or PRECISION))
 

@@ -14,41 +14,31 @@ from dpcalc.numbers import human, human_claimed, plain
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import quotient_up, up
 from dpcalc.orders import Params, own_params
-from dpcalc.profiles import asked, compose
-from dpcalc.profiles.bracket import Bracket
-from dpcalc.profiles.ends import ROUNDING, log_infinite
-from dpcalc.profiles.law import TOO_LARGE, TooLarge
+from dpcalc.pld.bracket import PRECISION, Bracket, epsilon_at_delta, log_delta_at_epsilon, log_infinite
+from dpcalc.pld.multiscale import TooLarge
+from dpcalc.pld.pilot import ROUNDING
 from dpcalc.rows import Row
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.pair import Pair
-    from dpcalc.profiles.tilt import Parts
+    from dpcalc.pld.pilot import Parts
     from dpcalc.question import Question
     from dpcalc.rows import Route
 
 _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
 _SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
-_LEAST_LOG_DELTA = -745.0  # e^ of it is the least double: no question for ε has a smaller δ
-_MOST_POINTS = 40_000  # of grids: the search takes as much time as four answers, which are a few tenths of a second there
-_SECANTS = 4  # the last one usually ends within 1e-9
 _ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
-_ABOVE = 1 + 1e-9  # a composition may say as much more than its largest loss
 _MOST_FACTORS = 1000  # of 1 − δ_i, each of 53 bits or more: their exact product takes milliseconds
 _ROUNDED = 1e-12  # relative: the rounding errors of a sum of δs
 _HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
 
 
 def parts(route: Route, params: Params, side: int = 0) -> Parts:
-    """The pairs that a route composes, with their counts; with a side, those of one direction: +1 of P against Q, −1 of Q against P."""
+    """The pairs that a route composes, with their counts; with a side −1, those of the other direction."""
     bound, own = route.bound, own_params(route.bound, params)
     steps = int(params.get("steps", 1))
     found: Parts = ((bound.pair(**own), 1),) if bound.pair is not None else bound.value(**own)
-    return tuple((_of_side(pair, side), count * steps) for pair, count in found)
-
-
-def _of_side(pair: Pair, side: int) -> Pair:
-    return ((pair.twin or pair) if side < 0 else pair)._replace(twin=None) if side else pair
+    return tuple(((pair.twin or pair) if side < 0 else pair, count * steps) for pair, count in found)
 
 
 def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
@@ -64,18 +54,18 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     if _log_variation(route, params) <= question.log_delta:
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     try:
-        found = compose.epsilon_at(parts(route, params), question.log_delta, _precision(params), bracket)
+        found = epsilon_at_delta(parts(route, params), question.log_delta, _precision(params), bracket)
     except TooLarge:
         if whole is None or not whole.delta:
             raise
         found = Bracket(inf, 0.0, {})
-    if whole and whole.delta and whole.epsilon * _ABOVE < found.upper:  # what is infinite is no more than δ, and all else at most that
+    if whole and whole.delta and whole.epsilon < found.upper:  # what is infinite is no more than δ, and all else at most that
         found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _ALL_LOSSES)
-    if found.upper == inf and any(pair.top < inf for pair, _ in parts(route, params)):
-        raise TooLarge(*TOO_LARGE)  # some losses were only taken to be infinite
     if found.upper == inf:
         raise _no_epsilon(parts(route, params), question, None)
     lower, notes = _lower_end(route, params, "epsilon", max(0.0, found.lower), found.upper)
+    if bracket:
+        notes += _missed_precision(found, found.upper, params, "epsilon")
     return Row(route, {"epsilon": found.upper, **lower, "delta": question.delta or 0.0}, found.witness, notes=notes)
 
 
@@ -84,52 +74,20 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
     epsilon, most, whole = question.epsilon or 0.0, _log_variation(route, params), _whole(params)
     log_whole = whole.log_delta if whole and whole.delta and epsilon >= whole.least else 0.0
     try:
-        found = compose.log_delta_at(parts(route, params, side), epsilon, _precision(params), bracket)
+        found = log_delta_at_epsilon(parts(route, params, side), epsilon, _precision(params), bracket, one_sided=bool(side))
     except TooLarge:
         if min(most, log_whole) > _HARDLY:
             raise
         found = Bracket(0.0, -inf, {})
-    if bracket and not side and epsilon > 0 and found.upper > _LEAST_LOG_DELTA and 0 < _points(found) <= _MOST_POINTS:
-        found = _lowered(parts(route, params), found, epsilon, _precision(params))
     if found.upper > most - _SAME:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)
     if log_whole < found.upper:
         found = Bracket(log_whole, min(found.lower, log_whole), _ALL_LOSSES)
     result = delta_result(found.upper, epsilon)
     lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
+    if bracket:
+        notes += _missed_precision(found, 1.0, params, "delta")
     return Row(route, {**result, **lower}, found.witness, notes=notes)
-
-
-def _points(found: Bracket) -> int:
-    """How many points the grids of a composition have in all; 0 where it was not composed on grids."""
-    return sum(int(last) - int(first) for _, first, last, *_ in found.witness.get("grids") or ())
-
-
-def _lowered(uses: Parts, found: Bracket, epsilon: float, precision: float) -> Bracket:
-    """The δ found, or a smaller one whose own ε is not above this one, by the grids that a question for ε has: both are proven.
-
-    So an ε that was answered at a δ gives that δ back. The search is by secants, and may end anywhere.
-    """
-    here, before, floor = found.upper, None, -inf  # log δ; the last one with its ε; one whose ε is above this one
-    for _ in range(_SECANTS):
-        try:
-            other = compose.epsilon_at(uses, here, precision)
-        except TooLarge:
-            break
-        if other.upper <= epsilon:
-            found = found._replace(upper=here, witness=other.witness)
-        elif before is None or other.upper == inf:
-            break
-        else:
-            floor = max(floor, here)
-        following = here - 2 * precision  # by as much the grids of the two questions may differ
-        if before and other.upper != before[1]:
-            slope = (here - before[0]) / (before[1] - other.upper)
-            following = here - slope * (epsilon - other.upper) + _SAME
-        before, here = (here, other.upper), max(following, floor + _SAME)
-        if not here < found.upper - _SAME:
-            break
-    return found._replace(lower=min(found.lower, found.upper))
 
 
 class _Whole(NamedTuple):
@@ -166,8 +124,7 @@ def _refuse_infinite(composed: Parts, question: Question, whole: _Whole | None) 
         surely = whole.delta > Fraction(question.delta or 0)
     else:
         infinite = max(map(log_infinite, _directions(composed)))
-        some_taken = any(pair.top < inf for pair, _ in composed)  # to be infinite, and may be finite
-        surely = not some_taken and infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
+        surely = infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
     if surely:
         raise _no_epsilon(composed, question, whole)
 
@@ -211,7 +168,18 @@ ANSWERS = {"epsilon": to_epsilon, "delta": to_delta, "tv": to_tv}
 
 
 def _precision(params: Params) -> float:
-    return float(params.get("precision") or asked.PRECISION)
+    return float(params.get("precision") or PRECISION)
+
+
+def _missed_precision(found: Bracket, size: float, params: Params, quantity: str) -> tuple[str, ...]:
+    """How wide the bracket is, where that is more than was asked for; `size` is the unit of its width."""
+    width, symbol, precision = found.upper - found.lower, _SYMBOLS[quantity], _precision(params)
+    if found.upper == found.lower or width <= precision * size * (1 + _SAME):
+        return ()
+    if found.lower == (0.0 if quantity == "epsilon" else -inf):
+        return (f"the composition has no lower end here: how much of this {symbol} is due to its approximation is not known",)
+    part = f"{width / size:.2g} of ε" if quantity == "epsilon" else f"a factor of {exp(min(width, 700.0)):.4g}"
+    return (f"--precision {precision:g} was not reached: this {symbol} is known to within {part}",)
 
 
 def _lower_end(route: Route, params: Params, quantity: str, lower: float, upper: float) -> tuple[dict[str, float], tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import inf, log, nextafter
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, Outcomes, RandomizedResponse, Rdp, Sampled, Tv, Zcdp
 from dpcalc.numerics.rounding import ratio_up
-from dpcalc.profiles import pairs
-from dpcalc.profiles.pair import Pair
-from dpcalc.profiles.tilt import Parts
+from dpcalc.pld import atoms, sampled
+from dpcalc.pld.pair import Gaussian as GaussianPair
+from dpcalc.pld.pair import Pair
+from dpcalc.pld.pilot import Parts
 from dpcalc.routes import MECHANISMS
 
 
@@ -22,7 +24,7 @@ def of(guarantee: Guarantee) -> Parts:
     found = _PARTS[type(guarantee)](guarantee)
     if isinstance(guarantee, Mechanisms | Outcomes):
         return found
-    return tuple((pair._replace(attained=False), count) for pair, count in found)
+    return tuple((replace(pair, attained=False) if isinstance(pair, GaussianPair | atoms.Atoms) else pair, count) for pair, count in found)
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
@@ -44,19 +46,19 @@ def _weighted(base: Pair, rate: float) -> Pair:
 
 
 _SCHEMES: dict[str, Callable[[Pair, float], Pair]] = {
-    "poisson": pairs.poisson,
-    "without-replacement": pairs.without_replacement,
+    "poisson": sampled.poisson,
+    "without-replacement": sampled.without_replacement,
     "weighted": _weighted,
 }
 
 
 def _curve(guarantee: Rdp) -> Parts:
     """The profile that an RDP curve implies, sampled: at each ε the best order listed."""
-    return ((pairs.sampled(*followed(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
+    return ((atoms.profile_at_points(*followed(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
 
 
 def _zcdp(guarantee: Zcdp) -> Parts:
-    return ((pairs.sampled(*followed(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
+    return ((atoms.profile_at_points(*followed(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
 
 
 def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
@@ -79,7 +81,7 @@ def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]
 
 
 def _profile(guarantee: Sampled) -> Parts:
-    return ((pairs.sampled(guarantee.epsilon, [_log_up(d) for d in guarantee.delta]), 1),)
+    return ((atoms.profile_at_points(guarantee.epsilon, [_log_up(d) for d in guarantee.delta]), 1),)
 
 
 def _log_up(x: float) -> float:
@@ -89,10 +91,10 @@ def _log_up(x: float) -> float:
 _PARTS: dict[type, Callable[[Any], Parts]] = {
     Mechanisms: _mechanisms,
     Rdp: _curve,
-    Gdp: lambda g: ((pairs.gaussian(g.mu), 1),) if g.mu > 0 else (),
-    Dp: lambda g: ((pairs.binary(g.epsilon, _log_up(g.delta)), 1),),
+    Gdp: lambda g: ((GaussianPair(g.mu), 1),) if g.mu > 0 else (),
+    Dp: lambda g: ((atoms.approximate_dp(g.epsilon, _log_up(g.delta)), 1),),
     Zcdp: _zcdp,
-    Outcomes: lambda g: ((pairs.outcomes(g.p, g.q), g.count),),
+    Outcomes: lambda g: ((atoms.outcomes(g.p, g.q), g.count),),
     Sampled: _profile,
-    Tv: lambda g: ((pairs.binary(0.0, _log_up(g.tv)), 1),),
+    Tv: lambda g: ((atoms.approximate_dp(0.0, _log_up(g.tv)), 1),),
 }

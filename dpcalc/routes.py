@@ -75,9 +75,9 @@ def _pure_response(p: Params) -> float:
 
 def _gaussian_profile(p: Params) -> Profile:
     def pair() -> Any:
-        from dpcalc.profiles import pairs
+        from dpcalc.pld.pair import Gaussian
 
-        return pairs.gaussian(gaussian_exact.ratio(p["sigma"], p["sensitivity"], 1))
+        return Gaussian(gaussian_exact.ratio(p["sigma"], p["sensitivity"], 1))
 
     own = (p["sigma"], p["sensitivity"], 1)
     return Profile(lambda e: gaussian_exact.value(e, *own), lambda mp, e: gaussian_exact.exact(mp, e, *own), pair)
@@ -85,9 +85,9 @@ def _gaussian_profile(p: Params) -> Profile:
 
 def _laplace_profile(p: Params) -> Profile:
     def pair() -> Any:
-        from dpcalc.profiles import pairs
+        from dpcalc.pld.pair import Laplace
 
-        return pairs.laplace(_pure_laplace(p))
+        return Laplace(_pure_laplace(p))
 
     own = (p["scale"], p["sensitivity"])
     return Profile(lambda e: laplace_exact.value(e, *own), lambda mp, e: laplace_exact.exact(mp, e, *own), pair)
@@ -95,9 +95,9 @@ def _laplace_profile(p: Params) -> Profile:
 
 def _response_profile(p: Params) -> Profile:
     def pair() -> Any:
-        from dpcalc.profiles import pairs
+        from dpcalc.pld.atoms import approximate_dp
 
-        return pairs.binary(_pure_response(p))
+        return approximate_dp(_pure_response(p))
 
     own = (p["probability"], 1)
     return Profile(lambda e: randomized_response_exact.value(e, *own), lambda mp, e: randomized_response_exact.exact(mp, e, *own), pair)

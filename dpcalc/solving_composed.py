@@ -11,8 +11,8 @@ from dpcalc.evaluate import evaluate
 from dpcalc.numerics import work
 from dpcalc.numerics.invert import Unreachable
 from dpcalc.orders import Params
-from dpcalc.profiles.asked import NO_PRIVACY, PRECISION, ROUGHER
-from dpcalc.profiles.law import TooLarge
+from dpcalc.pld.bracket import PRECISION
+from dpcalc.pld.multiscale import TooLarge
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 from dpcalc.solving import moved
@@ -100,11 +100,10 @@ class Search:
         self.unknown, self.target = question.unknown, question.target
         self.by_epochs = route.bound.one is not None
         self.by_delta = self.by_epochs and question.asks == "epsilon"
-        senseless = ROUGHER if self.by_delta and self.target > NO_PRIVACY else 1.0  # an ε of epochs is told as roughly
         little = self.target > LITTLE_SENSE
         self.patience = _LITTLE_PATIENCE if little else 1.0  # times the work
         self.even_for = 0 if little else 2  # steps that a slope is followed above the budget: a large ε ends at cliffs
-        self.tolerance = senseless * float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
+        self.tolerance = float(given.get("precision") or PRECISION) / (2 if self.by_delta else 4)
         self.width = self.tolerance / 5  # of log x: it matters at cliffs
         self.slope = 0.0  # of the gap in log x towards more loss, where known
         self.bent = self.even = False  # whether the slope before it was quite another one; or about the same

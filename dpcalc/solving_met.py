@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from dpcalc.errors import OutOfScope
 from dpcalc.numerics import work
-from dpcalc.profiles.asked import NO_PRIVACY
 from dpcalc.rows import Row
 from dpcalc.solving import moved
 from dpcalc.solving_unmet import none_meets
@@ -15,6 +14,7 @@ from dpcalc.solving_unmet import none_meets
 if TYPE_CHECKING:
     from dpcalc.solving_composed import Search
 
+NO_PRIVACY = 1e3  # an ε, whose solution is looked for less closely from there on
 SURELY = 2.0  # times as far as a secant says, where it bends
 _STEEP, _FAST = 2.0, 16.0  # a slope of δ that may be none of ε; times a step, the next one
 _LOOSE, _NOTHING, _BACK, _LITTLE = 0.01, 100.0, 0.0015, 1e-6  # of a gap; of log x; of a slope

@@ -154,10 +154,10 @@ def _outcome_routes(given: Given, often: bool) -> tuple[Route, ...]:
 
 
 def _outcomes(values: Values) -> dict[str, Any]:
-    from dpcalc.profiles import pairs
+    from dpcalc.pld import atoms
 
     params = convert.outcome_params(values)
-    return {"pairs": ((pairs.outcomes(params["p"], params["q"]), 1),), **params}
+    return {"pairs": ((atoms.outcomes(params["p"], params["q"]), 1),), **params}
 
 
 def _points(values: Values) -> dict[str, Any]:

@@ -251,7 +251,7 @@ def composed(c, epsilon, pairs):
     finite, laws = flint.arb(0), [(flint.arb(-epsilon), flint.arb(1))]
     for pair, count in pairs:
         finite += count * (-flint.arb(pair.log_infinite).exp()).log1p() if pair.log_infinite > -inf else 0
-        (one, p), (two, q) = ((flint.arb(loss), flint.arb(mass).exp()) for loss, mass in pair.atoms)
+        (one, p), (two, q) = ((flint.arb(loss), flint.arb(mass).exp()) for loss, mass in zip(pair.losses, pair.log_p, strict=True))
         uses = [(k * one + (count - k) * two, comb(count, k) * p**k * q ** (count - k)) for k in range(count + 1)]
         laws = [(s + more, m * mass) for s, m in laws for more, mass in uses]
     return sum((m * (-(-s).expm1()) for s, m in laws if not s <= 0), -finite.expm1())

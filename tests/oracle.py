@@ -8,7 +8,7 @@ import enclose
 import flint
 import mpmath
 
-from dpcalc.profiles import asked, compose
+from dpcalc.pld.bracket import PRECISION, log_delta_at_epsilon
 from dpcalc.verify.ball import Undecided
 
 DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-rdp-nonconvex": 20, "burn-in-as-published": 20}  # of mpmath where 60 take minutes
@@ -37,7 +37,7 @@ def value(bound, p):
     if bound.kind == "conversion":
         return enclose.conversion(bound, **p)
     if bound.kind == "composition":
-        return compose.log_delta_at(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"]).upper
+        return log_delta_at_epsilon(bound.value(**{k: v for k, v in p.items() if k != "epsilon"}), p["epsilon"]).upper
     return bound.value(**p)
 
 
@@ -50,7 +50,7 @@ class Deviation(NamedTuple):
 
 def claimed(bound):
     """The largest error that a bound allows itself: rtol, but an absolute width of log δ for a composition on a grid."""
-    return 2 * asked.PRECISION if bound.kind == "composition" else bound.rtol
+    return 2 * PRECISION if bound.kind == "composition" else bound.rtol
 
 
 def deviations(bound, p, least=0.0):

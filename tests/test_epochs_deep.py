@@ -8,7 +8,7 @@ import pytest
 from dpcalc import answer
 from dpcalc.bounds.mechanisms import gaussian_exact
 
-RANGES = [(1e-20, 1e-100, 0.02, 0.01), (1e-100, 1e-299, 0.05, 0.025)]
+RANGES = [(1e-20, 1e-100, 0.02, 0.01), (1e-100, 1e-299, 0.25, 0.025)]
 
 
 @pytest.mark.filterwarnings("ignore")

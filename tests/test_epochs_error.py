@@ -16,7 +16,7 @@ def log_uniform(rng, low, high):
     return exp(rng.uniform(log(low), log(high)))
 
 
-@pytest.mark.parametrize("shallowest, deepest, of_epsilon, of_log_delta", [(2, 5, 1e-3, 0.02), (5, 20, 1e-3, 0.08), (20, 60, 4e-3, 1.2), (60, 120, 9e-3, 5.0)])
+@pytest.mark.parametrize("shallowest, deepest, of_epsilon, of_log_delta", [(2, 5, 1e-3, 0.02), (5, 20, 1e-3, 0.08), (20, 60, 4e-3, 6.0), (60, 120, 9e-3, 5.0)])
 def test_one_record(shallowest, deepest, of_epsilon, of_log_delta):
     rng = random.Random(21)
     for _ in range(12):

@@ -10,8 +10,8 @@ import pytest
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.curve import of
-from dpcalc.profiles import compose, pairs
-from dpcalc.profiles.pair import Pair
+from dpcalc.pld.atoms import Atoms, approximate_dp
+from dpcalc.pld.bracket import log_delta_at_epsilon
 
 BOUNDS = all_bounds()
 
@@ -40,17 +40,17 @@ def test_two_dashes_alone_print_the_help():
 
 def test_beyond_all_finite_losses_only_the_infinite_one_is_left():
     """It was refused as too fine a grid."""
-    parts = ((pairs.binary(0.6), 1), (pairs.binary(0.3, log(3e-5)), 1))
-    found = compose.log_delta_at(parts, 0.95)
+    parts = ((approximate_dp(0.6), 1), (approximate_dp(0.3, log(3e-5)), 1))
+    found = log_delta_at_epsilon(parts, 0.95)
     assert found.lower <= log(3e-5) <= found.upper <= log(3e-5) + 1e-9
-    assert compose.log_delta_at(((pairs.binary(0.6), 3),), 1.9).upper == -float("inf")
+    assert log_delta_at_epsilon(((approximate_dp(0.6), 3),), 1.9).upper == -float("inf")
 
 
 def test_atoms_on_two_scales_are_composed_to_the_precision():
     """The bracket was 8.7 wide, since a finer grid was not tried."""
-    parts = ((Pair((), ((0.01, -0.6881598612034429), (-0.01, -0.6981598612034429)), -15.526452187381993), 4),
-             (Pair((), ((1.5876833649881594, -0.18598033909829226), (-1.5876833649881594, -1.7736637040864518))), 1))
-    found = compose.log_delta_at(parts, 1.6074974647376696)
+    parts = ((Atoms((0.01, -0.01), (-0.6881598612034429, -0.6981598612034429), -15.526452187381993), 4),
+             (Atoms((1.5876833649881594, -1.5876833649881594), (-0.18598033909829226, -1.7736637040864518)), 1))
+    found = log_delta_at_epsilon(parts, 1.6074974647376696)
     assert found.lower <= -6.8146332005892259449 <= found.upper <= -6.8146332005892259449 + 2e-3
 
 
@@ -148,12 +148,12 @@ def test_the_look_at_orders_is_near_the_bound(order, rate):
         assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-6)
 
 
-@pytest.mark.parametrize(("question", "value"), [("--epsilon 0", 1.0), ("--epsilon 1000", 1.0), ("--delta 1e-3", 3.8118286e29)])
-def test_losses_on_many_scales(question, value):
+@pytest.mark.parametrize(("question", "least", "most"), [("--epsilon 0", 1, 1), ("--epsilon 1000", 1, 1), ("--delta 1e-3", 1.385e26, 2.1e26)])
+def test_losses_on_many_scales(question, least, most):
     """A loss of 1e26 that a rounding puts next to its place on the grid was worth e^(1e10): warnings, and nothing composed."""
     profile = ('{"kind":"profile","epsilon":[0.0,0.01164,0.6094,22440000.0,13220000000000.0,1.385e+26],'
                '"delta":[1.0,1.0,0.999999999998,0.999999999702,1.384e-06,0.0]}')
-    assert float(answered(["convert", "-", *question.split(), "--steps", "3551", "-q"], profile).out) == pytest.approx(value, rel=1e-6)
+    assert least <= float(answered(["convert", "-", *question.split(), "--steps", "3551", "-q"], profile).out) <= most
 
 
 STREAM = "online-noise --lipschitz 446 --smoothness 0 --diameter 0.0413 --learning-rate 0.0443181 --c2 0"

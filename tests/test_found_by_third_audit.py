@@ -104,13 +104,11 @@ def test_a_solution_fed_back_at_epsilon_0(line, name, delta):
     assert delta * (1 - 3e-8) < answer(f"{line} --{name} {found!r} --epsilon 0")["result"]["delta"] <= delta
 
 
-def test_limits_below_doubles_and_notes_of_several_bounds():
-    """A column of limits told e^-3336 in two rows and 5e-324 at n = inf; one note stood four times."""
+def test_limits_below_doubles():
+    """A column of limits told e^-3336 in two rows and 5e-324 at n = inf."""
     line = f"online-noise {RUN} --c1 1 --c2 1 --decay 2 --index 5 --epsilon 3"
     logs = [answer(f"{line} --n {n}")["result"]["log_delta_limit"] for n in ("1e4", "inf")]
     assert logs[0] == logs[1] < -3000
-    notes = call(f"shuffle-pnsgd {RUN} --n 10 --sigma 1e6 --epochs 1e13 --delta 1e-5".split()).stdout
-    assert notes.count("profiles are composed for at most 1e+12 steps") == 1
 
 
 @pytest.mark.parametrize("path", [("guarantee", "delta"), ("result", "delta"), ("result", "log_delta"), ("bounds", 0, "delta"), ("bounds", 0, "log_delta")])

@@ -8,7 +8,8 @@ from last_iterate_lines import answer, asked
 
 from dpcalc.bounds import all_bounds
 from dpcalc.errors import NoSolution
-from dpcalc.profiles import compose, pairs
+from dpcalc.pld.atoms import profile_at_points
+from dpcalc.pld.bracket import log_delta_at_epsilon
 
 STEP = "--lipschitz 1 --smoothness 1 --learning-rate 1 --diameter"
 CLIFFS = [
@@ -98,7 +99,7 @@ def test_losses_far_above_cost_next_to_nothing(epsilon):
     at = np.array([0.0, *np.geomspace(1e-3, 1e4, 250).tolist()])
     logs, kept = all_bounds()["shuffled-iteration"].blocks(at, 10, **p), int(np.searchsorted(at, epsilon + 40)) + 1
     for asked_about in (epsilon, 2 * epsilon):
-        whole, cut = (compose.log_delta_at(((pairs.sampled(tuple(at[:k].tolist()), tuple(logs[:k].tolist())), 20),), asked_about, bracket=False)
+        whole, cut = (log_delta_at_epsilon(((profile_at_points(tuple(at[:k].tolist()), tuple(logs[:k].tolist())), 20),), asked_about, bracket=False)
                       for k in (len(at), kept if asked_about == epsilon else len(at)))
         assert -inf < cut.upper < 0 and whole.upper - 3e-3 <= cut.upper <= whole.upper + 3e-3
 

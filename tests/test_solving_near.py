@@ -8,7 +8,8 @@ from last_iterate_lines import answer
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.pnsgd.samples import about, followed
 from dpcalc.numerics.invert import boundary, bracket, bracket_near
-from dpcalc.profiles import compose, pairs
+from dpcalc.pld.atoms import profile_at_points
+from dpcalc.pld.bracket import epsilon_at_delta
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 2"
 ETA = "--learning-rate .01"
@@ -42,7 +43,7 @@ def test_about_a_profile(n, level, steps):
     """What the first look says is near what the samples say, whose composition it guides."""
     p = {"level": level, "lipschitz": 1.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0, "n": n}
     bound, target = all_bounds()["shuffled-iteration"], log(1e-6)
-    a, b = (compose.epsilon_at(((pairs.sampled(*samples), steps),), target, bracket=False).upper
+    a, b = (epsilon_at_delta(((profile_at_points(*samples), steps),), target, bracket=False).upper
             for samples in (about(bound, p), followed(bound, target, steps, p)[0]))
     assert abs(log(a / b)) < 0.1
 

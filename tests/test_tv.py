@@ -13,7 +13,10 @@ from dpcalc.bounds.conversions import outcomes
 from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact
 from dpcalc.bounds.total_variation import exact, kl, laplace_as_published, pinsker, product
 from dpcalc.numerics.tradeoff import best_guess, true_positive
-from dpcalc.profiles import compose, pairs
+from dpcalc.pld import atoms
+from dpcalc.pld.atoms import approximate_dp
+from dpcalc.pld.bracket import log_delta_at_epsilon
+from dpcalc.pld.pair import Laplace
 
 
 def distributions(size):
@@ -57,8 +60,8 @@ def test_laplace_in_several_dimensions_loses_no_more_than_in_one():
     for r in (0.5, 2.0, 6.0):
         one = exact.value("laplace", r, 1)["tv"]
         for split in ((0.5, 0.5), (0.9, 0.1), (0.2,) * 5):
-            parts = tuple((pairs.laplace(r * share), 1) for share in split)
-            assert exp(compose.log_delta_at(parts, 0.0).lower) < one
+            parts = tuple((Laplace(r * share), 1) for share in split)
+            assert exp(log_delta_at_epsilon(parts, 0.0).lower) < one
             assert 1 - exp(sum(-r * share / 2 for share in split)) <= one  # why: 1 − TV of a product is at least the product
 
 
@@ -92,11 +95,11 @@ def test_product_bounds_every_composition(drawn, steps):
     p, q, _ = drawn
     assume(distance(p, q) > 1e-3)
     upper = product.value(distance(p, q) * (1 + 1e-14), steps)["tv"]
-    assert exp(compose.log_delta_at(((pairs.outcomes(p, q), steps),), 0.0).lower) <= upper * (1 + 1e-9) <= steps * distance(p, q) * (1 + 1e-6) + 1e-9
+    assert exp(log_delta_at_epsilon(((atoms.outcomes(p, q), steps),), 0.0).lower) <= upper * (1 + 1e-9) <= steps * distance(p, q) * (1 + 1e-6) + 1e-9
 
 
 def test_product_is_reached():
-    got = compose.log_delta_at(((pairs.binary(0.0, log(0.05)), 50),), 0.0).upper
+    got = log_delta_at_epsilon(((approximate_dp(0.0, log(0.05)), 50),), 0.0).upper
     assert exp(got) == pytest.approx(1 - 0.95**50, rel=1e-6) == pytest.approx(product.value(0.05, 50)["tv"], rel=1e-6)
 
 
@@ -155,11 +158,11 @@ def test_gaussian_guess(prior):
 
 def test_laplace_by_composition_is_safe_and_near_a_closed_form():
     """One release through the numerical engine, against its closed form, at every ε that an attack may use."""
-    parts = ((pairs.laplace(1.0), 1),)
+    parts = ((Laplace(1.0), 1),)
     rng = random.Random(3)
 
     def delta(e):
-        return exp(compose.log_delta_at(parts, e, bracket=False).upper) if e < 1 else 0.0
+        return exp(log_delta_at_epsilon(parts, e, bracket=False).upper) if e < 1 else 0.0
 
     for fpr in (0.01, 0.4, *(rng.uniform(0.01, 0.99) for _ in range(3))):
         cut = exp(-1) / 2

@@ -7,7 +7,7 @@ from math import expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.pair import Pair
+    from dpcalc.pld.pair import Pair
 
 _LARGE = 600.0
 

@@ -1,114 +1,172 @@
-"""The law of one use, rounded to a grid from above: masses of cells from closed forms (laws.py), and what lies beside the grid."""
+"""The masses of one use between the points of nested grids, from closed forms (laws.py), as weights of laws for upper and lower bounds."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from math import inf
+from math import log
 from typing import Any, NamedTuple
 
 from dpcalc.verify import gaussian_cells, laws
 from dpcalc.verify.laws import Use
+from dpcalc.verify.multiscale import Law, Points, Rounding
+from dpcalc.verify.plans import Level
 
-_BACK = 1e-12  # of the loss above which all are infinite: an atom that the fast path found next to it is one of them
-_PIECES = 64  # between a grid and the top
-_WIDER, _LOWEST = 1.15, 200  # pieces below a grid
-_MOVED = 2.0**-30  # of all weight
-
-
-class Grid(NamedTuple):
-    offset: float
-    first: int
-    points: int
-    top: float  # larger losses are infinite
-
-    @property
-    def mirror(self) -> Grid:
-        return Grid(-self.offset, -(self.first + self.points - 1), self.points, inf)
+KNOWN = 2.0**-56  # of all weight, that balls may leave open: less than 1e-10 of it in a sum of a million losses
+Above = Callable[[Any], tuple[Any, Any]]  # a loss → the masses under P and Q of larger finite ones
 
 
-class Cells(NamedTuple):
-    """Masses under P at the points of a grid that have some, P(∞), and of pieces between the last point and the top of all losses the
-    masses and upper ends."""
+class Split(NamedTuple):
+    """Weights p e^{λℓ} on the points of each level, the P-mass that is infinite, and the sum of all weights."""
 
-    masses: dict[int, Any]
+    levels: list[list[Any]]
     infinite: Any
-    between: tuple[tuple[Any, Any], ...] = ()
-    below: tuple[tuple[Any, Any], ...] = ()  # the same of the losses up to the first point
+    moment: Any
 
 
-def cells(mp: Any, use: Use, grid: Grid, step: float) -> Cells:
-    """The masses of the rounded law."""
-    offset, h, zero = mp.mpf(grid.offset), mp.mpf(step), mp.mpf(0)
-
-    def point(k: int) -> Any:
-        return offset + (grid.first + k) * h
-
-    final = point(grid.points - 1)
-    back = _BACK if use.base.mu is None else 0.0  # a Gaussian has no atoms, and falls steeply
-    cut = grid.top - back * abs(grid.top) if grid.top < inf else inf
-    closed = cut < float(final)  # what is at the cut counts as infinite
-    end = mp.mpf(cut) if closed else final
-    masses = {0: zero}
-    low = _below(mp, use, point(0), step)
-    shrink, p_left, q_left = mp.exp(-h), *laws.above(use, mp, point(0))
-    held = _held(mp, use, grid, step, float(end))
-    if gaussian_cells.applies(mp, use):  # all but the last cells at once
-        held = held[max(0, int(float((end - point(0)) / h)) - 1) :]
-        found, (p_left, q_left) = gaussian_cells.split(mp, use, point(0), h, grid.points - 1 - len(held))
-        masses = dict(enumerate(found))
-    for k in held:
-        right_end = point(k + 1)
-        last = right_end >= end
-        p, q = laws.above(use, mp, end, closed) if last else laws.above(use, mp, right_end)
-        mass, other = p_left - p, q_left - q
-        decay = mp.exp(-point(k))
-        right = (mass * decay - other) / (decay - decay * shrink)
-        masses[k], masses[k + 1] = masses.get(k, zero) + (mass - right), masses.get(k + 1, zero) + right
-        p_left, q_left = p, q
-        if last:
-            break
-    if closed or cut == inf:
-        return Cells(masses, p_left + laws.infinite(use, mp), (), low)
-    ends = [final + (mp.mpf(cut) - final) * k / _PIECES for k in range(1, _PIECES + 1)]
-    beyond = [p_left, *(laws.above(use, mp, x)[0] for x in ends[:-1]), laws.above(use, mp, mp.mpf(cut), True)[0]]
-    between = tuple((a - b, x) for (a, b), x in zip(pairwise(beyond), ends, strict=True))
-    return Cells(masses, beyond[-1] + laws.infinite(use, mp), between, low)
+def split(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Split:
+    """Every loss is split between its neighbours on the grid so that the masses of its cell under P and under Q stay: a worse pair
+    (Doroshenko et al. 2022, "connect the dots"). What is above the last point is split between that and ∞; what is below the first one
+    moves up to it."""
+    above, zero = _above(mp, use), mp.mpf(0)
+    found, inside = [], None
+    for level in grid:
+        masses = [zero] * (level.last - level.first + 1)
+        shrink = -mp.expm1(-mp.mpf(level.step))
+        for first, last in _runs(level, inside):
+            p, q = above(mp.mpf(first * level.step))
+            for k in range(first, last):
+                p_next, q_next = above(mp.mpf((k + 1) * level.step))
+                mass = p - p_next
+                right = (mass - (q - q_next) * mp.exp(mp.mpf(k * level.step))) / shrink
+                masses[k - level.first] += mass - right
+                masses[k - level.first + 1] += right
+                p, q = p_next, q_next
+        found.append(masses)
+        inside = level
+    lowest, highest = grid[-1].first * grid[-1].step, grid[-1].last * grid[-1].step
+    found[-1][0] += laws.below(use, mp, mp.mpf(lowest))
+    p, q = above(mp.mpf(highest))
+    at_highest = q * mp.exp(mp.mpf(highest))
+    found[-1][-1] += at_highest
+    weights = [[x * mp.exp(mp.mpf(tilt) * mp.mpf((level.first + k) * level.step)) for k, x in enumerate(masses)]
+               for level, masses in zip(grid, found, strict=True)]
+    moment = mp.fsum(x for level in weights for x in level)
+    return Split(weights, p - at_highest + laws.infinite(use, mp), moment)
 
 
-def _below(mp: Any, use: Use, first: Any, step: float) -> tuple[tuple[Any, Any], ...]:
-    ends = [first, *(first - mp.mpf(step * _WIDER**k) for k in range(_LOWEST))]
-    below, above = [laws.below(use, mp, x) for x in ends], [laws.above(use, mp, x)[0] for x in ends]
-    masses = [above[k + 1] - above[k] if float(above[k + 1]) < 0.5 else below[k] - below[k + 1] for k in range(_LOWEST)]
-    return tuple(zip([*masses, below[-1]], ends, strict=True))
+def split_between(mp: Any, use: Use, edges: Sequence[float]) -> tuple[list[tuple[float, Any]], Any]:
+    """The same on any points, untilted: the masses at them, and what is infinite."""
+    above = _above(mp, use)
+    masses = [mp.mpf(0)] * len(edges)
+    masses[0] += laws.below(use, mp, mp.mpf(edges[0]))
+    p, q = above(mp.mpf(edges[0]))
+    for k, (a, b) in enumerate(pairwise(edges)):
+        p_next, q_next = above(mp.mpf(b))
+        right = (p - p_next - (q - q_next) * mp.exp(mp.mpf(a))) / -mp.expm1(mp.mpf(a) - mp.mpf(b))
+        masses[k] += p - p_next - right
+        masses[k + 1] += right
+        p, q = p_next, q_next
+    at_highest = q * mp.exp(mp.mpf(edges[-1]))
+    masses[-1] += at_highest
+    return list(zip(edges, masses, strict=True)), p - at_highest + laws.infinite(use, mp)
 
 
-def _held(mp: Any, use: Use, grid: Grid, step: float, end: float) -> Sequence[int]:
-    """The cells that can hold something: all of them, or those next to an atom, and the last one."""
-    cells_ = range(grid.points - 1)
-    base = use.whole
-    if base is None or base.losses is None:
-        return cells_
-    middles = (round((x - grid.offset) / step) - grid.first for x in (*base.losses(mp), end))
-    return sorted({k for m in middles for k in range(max(0, m - 2), min(len(cells_), m + 2))})
+class Merged(NamedTuple):
+    """Of each level the weights under P and under Q, and how far above the points the losses are on average."""
+
+    in_p: list[list[Any]]
+    in_q: list[list[Any]]
+    offsets: list[float]
+    above: tuple[Any, Any]  # the masses under P, with infinite losses, and under Q of what is above all cells
 
 
-def weights_of(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> tuple[dict[int, Any], Any]:
-    """p_j e^{λℓ_j}, and the weight beside the grid. What is below it moves up to its first point, if that makes it no more than nothing."""
-    weights = _tilted(mp, found, grid, step, tilt)
-    first = mp.mpf(grid.offset) + grid.first * mp.mpf(step)
-    moved = mp.fsum(mass for mass, _ in found.below) * mp.exp(mp.mpf(tilt) * first)
-    beside = found.between
-    if float(moved / mp.fsum(weights.values())) < _MOVED:
-        weights[0] = weights[0] + moved
-    else:
-        beside += found.below
-    return weights, mp.fsum(mass * mp.exp(mp.mpf(tilt) * end) for mass, end in beside)
+def merged(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Merged:
+    """The masses under P, times e^{λℓ}, and under Q, times e^{(λ+1)ℓ}, of the cells around the points ℓ of each level. Merging is
+    post-processing."""
+    above, zero = _above(mp, use), mp.mpf(0)
+    in_p, in_q, offsets, inside = [], [], [], None
+    for level in grid:
+        p_row, q_row = ([zero] * (level.last - level.first + 1) for _ in "PQ")
+        for first, edges in _cells(level, inside):
+            for k, ((p, q), (p_next, q_next)) in enumerate(pairwise([above(mp.mpf(x)) for x in edges]), first):
+                place = mp.mpf(k * level.step)
+                p_row[k - level.first] = (p - p_next) * mp.exp(mp.mpf(tilt) * place)
+                q_row[k - level.first] = (q - q_next) * mp.exp(mp.mpf(tilt + 1) * place)
+        in_p.append(p_row)
+        in_q.append(q_row)
+        offsets.append(_mean_place(p_row, q_row, level.step))
+        inside = level
+    p, q = above(mp.mpf((grid[-1].last + 0.5) * grid[-1].step))
+    return Merged(in_p, in_q, offsets, (p + laws.infinite(use, mp), q))
 
 
-def _tilted(mp: Any, found: Cells, grid: Grid, step: float, tilt: float) -> dict[int, Any]:
-    """p_j e^{λℓ_j}."""
-    h, first = mp.mpf(tilt) * mp.mpf(step), mp.mpf(tilt) * mp.mpf(grid.offset)
-    if hasattr(mp, "arb"):  # bare numbers: there may be very many
-        return {k: mp.mpf(mass.x * (first.x + (grid.first + k) * h.x).exp()) for k, mass in found.masses.items()}
-    return {k: mass * mp.exp(first + (grid.first + k) * h) for k, mass in found.masses.items()}
+def _mean_place(p_row: list[Any], q_row: list[Any], step: float) -> float:
+    """Of log(P/Q), above the points, within a step of them; any number is valid."""
+    total = moment = 0.0
+    for p, q in zip(p_row, q_row, strict=True):
+        weight, other = float(p), float(q)
+        if weight > 0 and other > 0:
+            total += weight
+            moment += weight * min(max(log(weight / other), -step), step)
+    return moment / total if total else 0.0
+
+
+def as_law(mp: Any, grid: Sequence[Level], rows: Sequence[list[list[Any]]], moments: Sequence[Any], rounding: Rounding,
+           offsets: Sequence[float] | None = None) -> Law:
+    """Whole units of every weight, relative to the moments."""
+    found = []
+    for j, level in enumerate(grid):
+        weights = tuple([units(mp, x / moment, rounding.bits, up) for x in row[j]]
+                      for row, moment, up in zip(rows, moments, rounding.up, strict=True))
+        found.append(Points(level.step, level.first, weights, 0, offsets[j] if offsets else 0.0))
+    return tuple(found)
+
+
+def _above(mp: Any, use: Use) -> Above:
+    if gaussian_cells.applies(mp, use):
+        fast = gaussian_cells.above(mp, use)
+        return lambda loss: tuple(mp.mpf(x) for x in fast(loss.x))
+    return lambda loss: laws.above(use, mp, loss)
+
+
+def _runs(level: Level, inside: Level | None) -> Iterator[tuple[int, int]]:
+    """From which to which point the cells of a level go, beside those of the finer one within."""
+    if inside is None:
+        yield level.first, level.last
+        return
+    ratio = round(level.step / inside.step)
+    yield level.first, inside.first // ratio
+    yield inside.last // ratio, level.last
+
+
+def _cells(level: Level, inside: Level | None) -> Iterator[tuple[int, list[float]]]:
+    """The first points of the same runs, and the edges halfway between points."""
+    h = level.step
+
+    def halfway(first: int, last: int) -> list[float]:
+        """Below the points from the first to the last one."""
+        return [(k - 0.5) * h for k in range(first, last + 1)]
+
+    if inside is None:
+        yield level.first, halfway(level.first, level.last + 1)
+        return
+    ratio = round(h / inside.step)
+    left, right = inside.first // ratio - 1, inside.last // ratio + 1
+    if level.first <= left:
+        yield level.first, [*halfway(level.first, left), (inside.first - 0.5) * inside.step]
+    if right <= level.last:
+        yield right, [(inside.last + 0.5) * inside.step, *halfway(right + 1, level.last + 1)]
+
+
+def units(mp: Any, x: Any, bits: int, up: bool) -> int:
+    """The least whole number of units of 2^−bits that is surely not below x, or the largest one that is surely not above. Raises
+    Undecided where x is not known well enough."""
+    if not hasattr(mp, "between"):
+        scaled = x * (1 << bits)
+        return max(0, int(mp.ceil(scaled) if up else mp.floor(scaled)))
+    ball = x.real.x
+    if not (ball.is_finite() and ball.rad() < KNOWN * (1 + abs(ball.mid()))):
+        raise mp.undecided("the masses of a grid are known too roughly")
+    scaled = ball * (1 << bits)
+    return max(0, int((scaled.upper().ceil() if up else scaled.lower().floor()).unique_fmpz()))

@@ -37,9 +37,8 @@ def composed(row: Row) -> Delta:
 
 
 def _on_grid(epsilons: Sequence[float], going: Callable[[Any, float], Any], steps: int, grid: Mapping[str, Any]) -> Delta:
-    """As the grid tells, of one epoch as it is or taken apart."""
-    bases = lumps.points_apart(epsilons, going, float(grid["apart"])) if "apart" in grid else (lumps.points(epsilons, going),)
-    uses = tuple((Use(base), steps) for base in bases)
+    """On the grids that a witness tells of."""
+    uses = ((Use(lumps.points(epsilons, going)), steps),)
     return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
 
 

@@ -1,6 +1,6 @@
 """The exact law of the privacy loss of one use: the probability, under P and under Q, of a loss above a number.
 
-Closed forms, in any arithmetic (a context of ball.py, or mpmath's). They say what dpcalc.profiles.pairs says with densities, and share no
+Closed forms, in any arithmetic (a context of ball.py, or mpmath's). They say what dpcalc.pld.pair says with arrays of masses, and share no
 code with it.
 """
 
@@ -23,7 +23,7 @@ class Base(NamedTuple):
     below: Callable[[Any, Any, bool], Masses]
     infinite: Callable[[Any], Any] = lambda mp: mp.mpf(0)
     most: float = inf
-    losses: Callable[[Any], list[float]] | None = None  # where it has atoms only
+    atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None  # the losses and their masses, where there are no others
     twin: Base | None = None  # the pair (Q, P) of a guarantee that is not symmetric
     mu: Formula | None = None  # of a Gaussian
 

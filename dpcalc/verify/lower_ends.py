@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcalc.rows import Answer, Row
-from dpcalc.verify import below, parts
+from dpcalc.verify import grids, parts
 from dpcalc.verify.claims import Claim
 from dpcalc.verify.context import once
 
@@ -27,5 +27,5 @@ def _claim(name: str, x: float, uses: Any, grid: Any, answer: Answer) -> Claim:
         at, delta = x, question.delta or 0.0
     else:
         at, delta = (0.0 if name == "tv_lower" else question.epsilon or 0.0), x
-    exact = once(lambda mp: below.delta(mp, uses, grid, at, delta))
+    exact = once(lambda mp: grids.delta_from_below(mp, uses, grid, at, delta))
     return Claim(name, x, lambda mp: exact(mp) - mp.mpf(delta), exact, "δ", least=True)

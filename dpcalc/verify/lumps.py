@@ -30,7 +30,7 @@ def lumps(atoms: Callable[[Any], Atoms], infinite: Formula, most: float) -> Base
         losses, _, lower = table(mp)
         return lower[(bisect_right if closed else bisect_left)(losses, float(w))]  # type: ignore[no-any-return]
 
-    return Base(above, below, infinite, most, lambda mp: table(mp)[0])
+    return Base(above, below, infinite, most, once(atoms))
 
 
 def _sums(mp: Any, atoms: Atoms) -> tuple[list[float], list[Masses], list[Masses]]:
@@ -67,7 +67,7 @@ def _finite(p: Sequence[float], q: Sequence[float]) -> Base:
     held = [(log(a) - log(b), a, b) for a, b in zip(p, q, strict=True) if a > 0 and b > 0]
     lost = [a for a, b in zip(p, q, strict=True) if b == 0]
     return lumps(lambda mp: [(loss, mp.mpf(a), mp.mpf(b)) for loss, a, b in held],
-                 lambda mp: mp.fsum(mp.mpf(a) for a in lost), max((loss + 1e-12 for loss, _, _ in held), default=-inf))
+                 lambda mp: mp.fsum(mp.mpf(a) for a in lost), max((loss + 1e-14 * (1 + abs(loss)) for loss, _, _ in held), default=-inf))
 
 
 def points(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Base:
@@ -80,40 +80,21 @@ def points(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Bas
     return lumps(lambda mp: _corners(mp, epsilons, delta), lambda mp: delta(mp, epsilons[-1]), epsilons[-1])
 
 
-def points_apart(epsilons: Sequence[float], delta: Callable[[Any, float], Any], at: float) -> tuple[Base, Base]:
-    """The same taken apart: its losses larger than `at`, and 0 otherwise; and the others, where it is not one of those. Of both together
-    it is a post-processing. (Where the first is at 0 it has the same mass under P and Q, as the profile is symmetric.)"""
-    if not epsilons[0] <= at < epsilons[-1]:
-        raise ValueError("nothing is taken apart there")
-
-    def large(mp: Any) -> Atoms:
-        found = [atom for atom in _corners(mp, epsilons, delta) if abs(atom[0]) > at]
-        left = _positive(mp, 1 - delta(mp, epsilons[-1]) - mp.fsum(p for _, p, _ in found))
-        return [*found, (0.0, left, left)]
-
-    def small(mp: Any) -> Atoms:
-        left = large(mp)[-1][1]
-        return [(loss, p / left, q / left) for loss, p, q in _corners(mp, epsilons, delta) if abs(loss) <= at]
-
-    most = max(e for e in epsilons if e <= at)
-    return lumps(large, lambda mp: delta(mp, epsilons[-1]), epsilons[-1]), lumps(small, lambda mp: mp.mpf(0), most)
-
-
 def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Atoms:
     corners = [(mp.exp(mp.mpf(e)), delta(mp, e)) for e in epsilons]
     slopes = [(corners[0][1] - 1) / (1 + corners[0][0]), *((d - c) / (h - g) for (g, c), (h, d) in pairwise(corners)), mp.mpf(0)]
     found: Atoms = []
     for e, (grown, _), (left, right) in zip(epsilons, corners, pairwise(slopes), strict=True):
         if e > 0:
-            bend = _positive(mp, right - left)
+            bend = positive(mp, right - left)
             found += [(e, grown * bend, bend), (-e, bend, grown * bend)]
     if epsilons[0] == 0:
-        rest = _positive(mp, 1 - corners[-1][1] - mp.fsum(p for _, p, _ in found))
+        rest = positive(mp, 1 - corners[-1][1] - mp.fsum(p for _, p, _ in found))
         found.append((0.0, rest, rest))
     return found
 
 
-def _positive(mp: Any, x: Any) -> Any:
+def positive(mp: Any, x: Any) -> Any:
     """max(x, 0), from above. A bend between corners far out is below all doubles."""
     if not hasattr(mp, "between"):
         return max(x, mp.mpf(0))

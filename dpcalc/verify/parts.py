@@ -47,7 +47,7 @@ def _all_losses(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
     def delta(mp: Any, epsilon: float, log_delta: float) -> Any:
         if Fraction(epsilon) >= least:
             return grids.infinite(mp, uses)
-        return grids.delta(mp, *grounds(row, answer), epsilon, log_delta)
+        return grids.delta(mp, uses, {"sums": 1}, epsilon, log_delta)
 
     return delta
 
@@ -55,13 +55,13 @@ def _all_losses(row: Row, answer: Answer) -> Callable[[Any, float, float], Any]:
 def _one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> Any:
     """On the grid that the witness has for this ε, or the fast path finds for this direction."""
     from dpcalc.composed import parts
-    from dpcalc.profiles import asked
+    from dpcalc.pld.bracket import PRECISION
 
     witness: Mapping[str, Any] = row.witness
     grid = witness if abs(float(witness["epsilon"])) == epsilon else witness.get("reversed_grid") or {}
-    if "grids" not in grid:
-        precision = float(row.params.get("precision") or asked.PRECISION)
-        grid = grids.found(parts(row.route, row.params, side), answer.question, epsilon, precision)
+    if not {"grids", "sums"} & grid.keys():
+        precision = float(row.params.get("precision") or PRECISION)
+        grid = grids.found(parts(row.route, row.params, side), answer.question, epsilon, precision, one_sided=True)
     return grids.delta(mp, _OF[row.route.bound.name](row, answer), grid, epsilon, -inf, side)
 
 
@@ -153,20 +153,20 @@ def _response(part: Mapping[str, Any]) -> Base:
 
 
 def _profile(g: Mapping[str, Any]) -> Base:
-    from dpcalc.profiles import pairs
+    from dpcalc.pld.atoms import hull
 
     given = dict(zip(g["epsilon"], g["delta"], strict=True))
-    corners = pairs.hull(g["epsilon"], [log(d) if d > 0 else -inf for d in g["delta"]])
+    corners = hull(g["epsilon"], [log(d) if d > 0 else -inf for d in g["delta"]])
     return lumps.points([e for e, _ in corners], lambda mp, e: mp.mpf(given[e]))
 
 
 def _curve(g: Mapping[str, Any]) -> Base:
     """The profile that an RDP curve implies, at the points of the fast path, by the order that is best at each."""
     from dpcalc.guarantee_pairs import best_orders, followed
-    from dpcalc.profiles import pairs
+    from dpcalc.pld.atoms import hull
 
     orders = tuple(zip(g["alpha"], g["rdp"], strict=True))
-    corners = [e for e, _ in pairs.hull(*followed(orders))]
+    corners = [e for e, _ in hull(*followed(orders))]
     best = dict(zip(corners, best_orders(orders, corners), strict=True))
     return lumps.points(corners, lambda mp, e: _implied(mp, *best[e], e))
 
@@ -213,12 +213,12 @@ _OF: dict[str, Callable[[Row, Answer], Parts]] = {
 def _found(row: Row, question: Question, epsilon: float | None) -> Mapping[str, Any]:
     """A grid for a row that tells of none: its profile is part of another search."""
     from dpcalc.composed import parts
-    from dpcalc.profiles import asked
+    from dpcalc.pld.bracket import PRECISION
 
     fast = _FAST.get(row.route.bound.name)
     if fast is not None:
         return grids.found(fast(row), question, epsilon, 1e-3)
-    return grids.found(parts(row.route, row.params), question, epsilon, float(row.params.get("precision") or asked.PRECISION))
+    return grids.found(parts(row.route, row.params), question, epsilon, float(row.params.get("precision") or PRECISION))
 
 
 def _fast_composition(row: Row) -> Any:

@@ -1,76 +1,61 @@
-"""The grids on which a witness says that a composition is made: the free choices, read and made sure to be some."""
+"""The free choices behind a composition, as a witness tells them: read, and made sure to be some."""
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import inf, prod
+from collections.abc import Mapping
+from itertools import pairwise
+from math import frexp, inf
 from typing import Any, NamedTuple
 
-from dpcalc.verify.cells import Grid
 from dpcalc.verify.unchecked import TooLong
 
-MOST_CELLS = 1_000_000
-_FARTHEST = 1e10  # of a loss on a grid
-_MULTIPLE = 1e-9  # of a step, from a multiple of a finer one
+MOST_POINTS = 400_000  # of the grids of all parts: they are composed in about a minute
 
 
 class Level(NamedTuple):
-    """Blocks that are composed first, and rounded to a step that is coarser by the ratio, on grids with these offsets."""
+    """The points step·first to step·last, a step being a power of 2."""
 
-    block: int
-    ratio: int
-    offsets: tuple[float, ...]
+    step: float
+    first: int
+    last: int
 
 
 class Plan(NamedTuple):
-    """The witness: λ, and for each part a grid, its step, and the levels of blocks that are composed first."""
+    """The tilt λ; of each part the levels of its grid, from the finest to the coarsest; and in the order in which they are asked for,
+    from which to which loss levels of sums are kept, and the steps that they move to."""
 
     tilt: float
-    grids: tuple[Grid, ...]
+    grids: tuple[tuple[Level, ...], ...]
+    windows: tuple[tuple[float, float], ...]
     steps: tuple[float, ...]
-    levels: tuple[tuple[Level, ...], ...]
-
-    @property
-    def step(self) -> float:
-        """That of all grids. Raises ValueError where they have different ones."""
-        if len(set(self.steps)) > 1:
-            raise ValueError("its grids have different steps")
-        return self.steps[0]
-
-    @property
-    def last(self) -> Fraction:
-        """The step of what is composed last, exactly. Raises ValueError where parts end on different ones."""
-        found = {Fraction(step) * prod(level.ratio for level in levels) for step, levels in zip(self.steps, self.levels, strict=True)}
-        if len(found) != 1:
-            raise ValueError("its parts end on different grids")
-        return found.pop()
 
 
-def plan(witness: Any) -> Plan:
-    """From a row's witness, the grids a point longer at both ends (an atom on a grid point may be just beside it).
-
-    Raises KeyError, TypeError or ValueError where it is none."""
-    grids = tuple(Grid(float(o), int(f) - 1, int(n) + 2, float(t)) for o, f, n, _, t in witness["grids"])
-    steps, tilt = tuple(float(h) for _, _, _, h, _ in witness["grids"]), float(witness["tilt"])
-    sane = all(g.points >= 2 and 0 < h < inf and abs(g.offset) + abs(g.first) * h < _FARTHEST for g, h in zip(grids, steps, strict=True))
-    if not (0 < tilt < inf and grids and sane):
-        raise ValueError("its grid is none")
-    if sum(g.points for g in grids) > MOST_CELLS:
-        raise TooLong(f"its grids have {sum(g.points for g in grids)} points, and grids of at most {MOST_CELLS} are checked")
-    told = witness.get("levels", [[] for _ in grids])
-    found = Plan(tilt, grids, steps, tuple(_levels(part, first) for part, first in zip(told, steps, strict=True)))
-    if not found.last > 0:  # it raises where parts end on different steps
-        raise ValueError("its grid is none")
+def plan(witness: Mapping[str, Any]) -> Plan:
+    """Raises KeyError, TypeError or ValueError where a witness has none."""
+    grids = tuple(tuple(Level(float(h), int(first), int(last)) for h, first, last in levels) for levels in witness["grids"])
+    windows = tuple((float(low), float(high)) for low, high in witness["windows"])
+    found = Plan(float(witness["tilt"]), grids, windows, tuple(map(float, witness["steps"])))
+    levels = [level for levels in grids for level in levels]
+    if not (0 < found.tilt < inf and levels and all(map(_is_grid, grids)) and all(map(_is_power_of_two, found.steps))):
+        raise ValueError("its grids are none")
+    points = sum(level.last - level.first for level in levels)
+    if points > MOST_POINTS:
+        raise TooLong(f"its grids have {points} points, and grids of at most {MOST_POINTS} are checked")
     return found
 
 
-def _levels(told: Any, first: float) -> tuple[Level, ...]:
-    """Steps are told as doubles; taken are the multiples that they are meant to be, exactly."""
-    found, before = [], first
-    for block, step, *offsets in told:
-        ratio = round(float(step) / before)
-        if not (int(block) >= 1 and ratio >= 1 and abs(float(step) / before - ratio) < _MULTIPLE):
-            raise ValueError("its coarse grid is no multiple of the fine one")
-        found.append(Level(int(block), ratio, tuple(float(x) for x in offsets)))
-        before = float(step)
-    return tuple(found)
+def _is_power_of_two(x: float) -> bool:
+    return 0 < x < inf and frexp(x)[0] == 0.5
+
+
+def _is_grid(levels: tuple[Level, ...]) -> bool:
+    """Whether each level is within the next one, which is coarser, and ends at points of it."""
+    if not levels or not all(_is_power_of_two(level.step) and level.first < level.last for level in levels):
+        return False
+    for inside, level in pairwise(levels):
+        ratio = level.step / inside.step
+        if ratio <= 1 or inside.first % ratio or inside.last % ratio:
+            return False
+        if not level.first <= inside.first / ratio < inside.last / ratio <= level.last:
+            return False
+    return True

@@ -7,7 +7,8 @@ import numpy as np
 from chains import delta, rdp
 
 from dpcalc.bounds.curve import Curve, of
-from dpcalc.profiles import compose, pairs
+from dpcalc.pld import atoms
+from dpcalc.pld.bracket import log_delta_at_epsilon
 from trials import ask
 
 
@@ -110,11 +111,11 @@ def composed_pairs(rng):
     for _ in range(rng.randint(1, 2)):
         p, q = laws(rng, outcomes=rng.randint(2, 3))
         k = rng.randint(1, 3)
-        parts.append((pairs.outcomes(p.tolist(), q.tolist()), k))
+        parts.append((atoms.outcomes(p.tolist(), q.tolist()), k))
         both = tuple(np.multiply.outer(x, product(y, k)).ravel() for x, y in zip(both, (p, q), strict=True))
     for epsilon in ask.epsilons(rng, 1.0, 3):
         try:
-            upper = compose.log_delta_at(tuple(parts), epsilon).upper
+            upper = log_delta_at_epsilon(tuple(parts), epsilon).upper
         except ask.OutOfScope:  # refused: losses too unlike one another for one grid
             continue
         yield "profile-composition", f"δ({epsilon:.6g})", delta(*both, epsilon), exp(upper)

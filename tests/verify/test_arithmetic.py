@@ -7,17 +7,18 @@ from math import erfc, exp, inf, nextafter, sqrt
 
 import domains
 import mpmath
+import numpy as np
 import pytest
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
 from dpcalc.errors import OutOfScope
-from dpcalc.profiles import pairs
-from dpcalc.profiles.law import law
-from dpcalc.verify import composition, laws, lumps, plans
+from dpcalc.pld.atoms import approximate_dp
+from dpcalc.pld.pair import Gaussian, Laplace
+from dpcalc.pld.sampled import poisson, without_replacement
+from dpcalc.verify import composition, laws, lumps, multiscale, plans
 from dpcalc.verify.ball import Ball, Undecided
 from dpcalc.verify.context import Context, enclosure
-from dpcalc.verify.convolution import Sum, power
 from dpcalc.verify.optimal import slack
 
 BOUNDS = {name: b for name, b in all_bounds().items() if b.kind in ("rdp", "profile", "point")}
@@ -114,41 +115,41 @@ def test_the_optimal_conversion():
 
 GAUSSIAN, LAPLACE = laws.gaussian(lambda mp: mp.mpf(1) / 2), laws.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
 BINARY = lumps.binary(lambda mp: mp.mpf(1), 0.25, 1.0)
-PAIRS = {"gaussian": (GAUSSIAN, pairs.gaussian(0.5)), "laplace": (LAPLACE, pairs.laplace(0.5)), "binary": (BINARY, pairs.binary(1.0, -1.3862943611198906))}
-SAMPLED = {None: lambda p, q: p, "poisson": pairs.poisson, "without-replacement": pairs.without_replacement, "added": lambda p, q: pairs.poisson(p, q).twin}
+PAIRS = {"gaussian": (GAUSSIAN, Gaussian(0.5)), "laplace": (LAPLACE, Laplace(0.5)), "binary": (BINARY, approximate_dp(1.0, -1.3862943611198906))}
+SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p, q: poisson(p, q).twin}
 
 
 @pytest.mark.parametrize("base", PAIRS)
 @pytest.mark.parametrize("scheme", SAMPLED)
 def test_laws_are_those_that_are_composed(base, scheme):
-    """Two independent descriptions of a pair: distribution functions, and densities with atoms."""
+    """Two independent descriptions of a pair: distribution functions in balls, and the masses that are composed."""
     mine, fast = PAIRS[base]
     use = laws.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0, scheme == "added")
     pair, c = SAMPLED[scheme](fast, 0.3), Context(128)
-    spread = law(pair, 0.0, 45.0)
-    lost = 1 - exp(spread.log_total)
     assert float(laws.infinite(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-12)
-    for x in (-0.9, -0.4, -0.17, -0.031, 0.0213, 0.11, 0.3, 0.77, 1.2):
-        p, q = (float(m) for m in laws.above(use, c, c.mpf(x)))
-        weight = spread.weight * exp(spread.log_total)
-        assert p == pytest.approx(float(weight[spread.loss > x].sum()), abs=1e-9 if base == "binary" else 3e-2)
-        assert q <= p * exp(-x) + 1e-12  # every loss above x has dP > e^x dQ
+    edges = [-inf, -0.9, -0.4, -0.17, -0.031, 0.0213, 0.11, 0.3, 0.77, 1.2, inf]
+    log_p, loss = pair.masses(np.array(edges))
+    above_p = above_q = 0.0
+    for x, p, at in reversed(list(zip(edges[1:-1], log_p[1:].tolist(), loss[1:].tolist(), strict=True))):
+        above_p, above_q = above_p + exp(p), above_q + (exp(p - at) if p > -inf else 0.0)
+        mine_p, mine_q = (float(m) for m in laws.above(use, c, c.mpf(x)))
+        assert (above_p, above_q) == pytest.approx((mine_p, mine_q), rel=1e-12, abs=1e-15)
         below = float(laws.below(use, c, c.mpf(x)))
-        assert below + p + float(laws.infinite(use, c)) == pytest.approx(1, abs=1e-15)
-    assert lost == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-9)
+        assert below + mine_p + float(laws.infinite(use, c)) == pytest.approx(1, abs=1e-15)
 
 
 @pytest.mark.parametrize("scheme, rate", [(None, 1.0), ("without-replacement", 0.2), ("poisson", 0.2)])
 def test_one_step_is_its_profile(scheme, rate):
-    """δ of the rounded law is above the exact profile, and near it."""
+    """δ of the split law is above the exact profile, that of merged cells below, and both are near it."""
     c, mu = Context(128), 0.5
-    grid = composition.Grid(0.0, -3000, 6001, inf)
-    plan = plans.Plan(3.0, (grid,), (1e-3,), ((),))
+    grid = (plans.Level(2.0**-10, -1000, 1000), plans.Level(2.0**-7, -400, 400))
+    plan = plans.Plan(3.0, (grid,), ((-1e300, 1e300),) * 2, (2.0**-7, 2.0**-10))
+    parts = ((laws.Use(GAUSSIAN, scheme, rate), 1),)
     for epsilon in (0.0, 0.05, 0.4, 1.0):
-        got = float(composition.delta(c, ((laws.Use(GAUSSIAN, scheme, rate), 1),), plan, epsilon))
         inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))
         want = rate * (erfc((inner / mu - mu / 2) / sqrt(2)) - exp(inner) * erfc((inner / mu + mu / 2) / sqrt(2))) / 2
-        assert want * (1 - 1e-13) <= got <= want * (1 + 2e-4) + 1e-9
+        above, below = (float(f(c, parts, plan, epsilon)) for f in (composition.delta, composition.delta_from_below))
+        assert want * (1 - 2e-4) - 1e-9 <= below <= want * (1 + 1e-13) and want * (1 - 1e-13) <= above <= want * (1 + 2e-4) + 1e-9
 
 
 # --- convolution -----------------------------------------------------------------------------------------------------
@@ -167,17 +168,19 @@ def _exactly(weights, steps):
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 7, 16])
 @pytest.mark.parametrize("flint", [True, False])
-def test_convolutions_are_from_above(steps, flint, monkeypatch):
+def test_sums_are_on_their_side(steps, flint, monkeypatch):
+    """Of a law on one grid: from above nothing is lost, from below nothing is gained."""
     if not flint:
         monkeypatch.setitem(sys.modules, "flint", None)
     rng, bits = random.Random(steps), 60
-    weights = [rng.randrange(1 << 58) for _ in range(9)]
-    found = power(Sum(-4, weights, 0.0, bits), steps)
+    weights = [rng.randrange(1 << 57) for _ in range(9)]
     exact = _exactly(weights, steps)
-    total = 0
-    for k, w in enumerate(found.weights):
-        want = exact[k + found.first + 4 * steps] / 2.0 ** (bits * steps)
-        assert want * (1 - 1e-15) <= w / 2.0**bits <= want + 1e-13
-        total += w
-    assert 0 <= sum(exact) / 2.0 ** (bits * steps) - total / 2.0**bits <= found.missing + 1e-15 or total / 2.0**bits >= sum(exact) / 2.0 ** (bits * steps)
-    assert found.missing < 1e-9
+    plan = plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (1.0,) * 40)
+    for up, kind in ((True, multiscale.Splitting), (False, multiscale.Merging)):
+        rounding = multiscale.Rounding(bits, (up,))
+        (found,) = multiscale.power((multiscale.Points(1.0, -4, (weights,)),), steps, kind(plan, rounding, lambda x, up: 1 << 60))
+        for k, w in enumerate(found.rows[0]):
+            want = exact[k + found.first + 4 * steps] / 2.0 ** (bits * steps)
+            low, high = (want * (1 - 1e-15), want + 1e-13) if up else (want - 1e-13, want * (1 + 1e-15))
+            assert low <= w / 2.0**bits <= high
+        assert len(found.rows[0]) == len(exact)

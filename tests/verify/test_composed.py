@@ -93,9 +93,7 @@ def test_a_point_of_a_profile_that_is_made_smaller_is_not_verified(tmp_path):
     "subsample --sigma 46.9 --sampling-rate 0.001 --steps 14454 --epsilon 5.5 --bound poisson-profile",
 ])
 def test_profiles_far_below_every_double(line):
-    """By Chernoff's bound: at once, and on a grid that can be checked."""
+    """By Chernoff's bound, which is left open: no grid is told of."""
     record = ask(line)
     assert record["bounds"][0]["witness"]["chernoff"] == 1 and record["bounds"][0]["log_delta"] < -1500
-    check(record, line)
-    record["bounds"][0]["log_delta"] = record["result"]["log_delta"] = record["result"]["log_delta"] * 1.01
-    assert not verify(record).holds
+    assert [f.verdict for f in verify(record).head] == ["unchecked"] * len(verify(record).head)

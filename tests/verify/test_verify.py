@@ -136,7 +136,9 @@ def test_orders_and_grids_are_free_choices():
     wide["result"]["epsilon"] = wide["bounds"][0]["epsilon"] = record["result"]["epsilon"] * 1.5
     assert verify(wide).head[0].verdict == "verified"
     coarse = copy.deepcopy(record)
-    coarse["bounds"][0]["witness"]["grids"][0][3] *= 8  # fewer, wider cells: sound, and a larger δ
+    witness = coarse["bounds"][0]["witness"]  # fewer, wider cells: sound, and a larger δ
+    witness["grids"] = [[[8 * step, first // 8, last // 8 + 1] for step, first, last in levels[-1:]] for levels in witness["grids"]]
+    witness["steps"] = [8 * step for step in witness["steps"]]
     assert verify(coarse).head[0].verdict == "not verified"
 
 

@@ -1,16 +1,17 @@
 """The composition of any guarantees that have a dominating pair."""
 
 from fractions import Fraction
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bound import Bound
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.tilt import Parts
+    from dpcalc.pld.pilot import Parts
 
 
 def value(pairs: "Parts") -> "Parts":
-    """The pairs themselves; dpcalc.profiles.compose takes their product."""
+    """The pairs themselves; dpcalc.pld takes their product."""
     return pairs
 
 
@@ -21,9 +22,12 @@ def exact(mp: Any, epsilon: float, pairs: "Parts") -> Any:
 
 
 def _delta(mp: Any, epsilon: Any, pairs: "Parts") -> Any:
+    from dpcalc.pld.atoms import Atoms
+
     sums, finite = {Fraction(0): mp.mpf(1)}, mp.mpf(1)  # exact losses: equal ones meet
     for pair, count in pairs:
-        atoms = [(Fraction(loss), mp.exp(mp.mpf(mass))) for loss, mass in pair.atoms]
+        assert isinstance(pair, Atoms)
+        atoms = [(Fraction(loss), mp.exp(mp.mpf(mass))) for loss, mass in zip(pair.losses, pair.log_p, strict=True) if mass > -inf]
         for _ in range(count):
             finite *= 1 - mp.exp(mp.mpf(pair.log_infinite))
             longer: dict[Fraction, Any] = {}

@@ -6,7 +6,7 @@ from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms import laplace_exact
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.pair import Pair
+    from dpcalc.pld.pair import Pair
 
 
 def value(epsilon: float, scale: float, sensitivity: float) -> float:
@@ -15,9 +15,9 @@ def value(epsilon: float, scale: float, sensitivity: float) -> float:
 
 
 def pair(scale: float, sensitivity: float) -> "Pair":
-    from dpcalc.profiles import pairs
+    from dpcalc.pld.pair import Laplace
 
-    return pairs.laplace(laplace_exact.pure(scale, sensitivity))
+    return Laplace(laplace_exact.pure(scale, sensitivity))
 
 
 def exact(mp: Any, epsilon: float, scale: float, sensitivity: float) -> Any:

@@ -25,8 +25,8 @@ from dpcalc.numerics.minimise import minimise
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.bracket import Bracket
-    from dpcalc.profiles.tilt import Parts
+    from dpcalc.pld.bracket import Bracket
+    from dpcalc.pld.pilot import Parts
 
 Spec = tuple[int, int, float, float, int, float]
 PRECISION = 1e-3  # of ε, and of log δ
@@ -38,11 +38,12 @@ _ORDERS = (0.4, 1.0, 2.2)  # of α − 1, about the best order of the RDP bound:
 
 def parts_of(n: int, batch_size: int, lipschitz: float, sigma2: float, r: int, mu: float) -> Parts:
     """R sampled steps, each at most q = b/n and 1/z = 2L/(bσ2) rounded up, and the Gaussian that hides the start."""
-    from dpcalc.profiles import pairs
+    from dpcalc.pld.pair import Gaussian
+    from dpcalc.pld.sampled import without_replacement
 
     q, ratio = _step(n, batch_size, lipschitz, sigma2)
-    step = pairs.without_replacement(pairs.gaussian(ratio), q)
-    return ((step, r), (pairs.gaussian(mu), 1)) if mu else ((step, r),)
+    step = without_replacement(Gaussian(ratio), q)
+    return ((step, r), (Gaussian(mu), 1)) if mu else ((step, r),)
 
 
 def parts_at(**params: Any) -> Parts:
@@ -84,16 +85,16 @@ def _grid(spec: Spec, iterations: int, epsilon: float | None, log_delta: float |
 
 @lru_cache(maxsize=8)
 def _at_epsilon(epsilon: float, spec: Spec) -> Bracket:
-    from dpcalc.profiles import compose
+    from dpcalc.pld.bracket import log_delta_at_epsilon
 
-    return compose.log_delta_at(parts_of(*spec), epsilon, PRECISION, bracket=False)
+    return log_delta_at_epsilon(parts_of(*spec), epsilon, PRECISION, bracket=False)
 
 
 @lru_cache(maxsize=8)
 def _at_delta(log_delta: float, spec: Spec) -> Bracket:
-    from dpcalc.profiles import compose
+    from dpcalc.pld.bracket import epsilon_at_delta
 
-    return compose.epsilon_at(parts_of(*spec), log_delta, PRECISION, bracket=False)
+    return epsilon_at_delta(parts_of(*spec), log_delta, PRECISION, bracket=False)
 
 
 def one_step(epsilon: float, n: int, batch_size: int, lipschitz: float, sigma: float) -> float:
@@ -134,7 +135,7 @@ def _finite(epsilon: float) -> float:
 def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
     """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one; where the window seldom sees the
     record, of some near that, too."""
-    from dpcalc.profiles import compose
+    from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 
     whole = {"r": params["iterations"], "sigma1": 0.0}
     if params["iterations"] == 1:
@@ -157,8 +158,8 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
         parts = parts_at(**params, **trial)
         try:
             if epsilon is not None:
-                return compose.log_delta_at(parts, epsilon, _ROUGH, bracket=False, seen=inf).upper
-            return compose.epsilon_at(parts, log_delta or 0.0, _ROUGH, bracket=False, seen=inf).upper
+                return log_delta_at_epsilon(parts, epsilon, _ROUGH, bracket=False).upper
+            return epsilon_at_delta(parts, log_delta or 0.0, _ROUGH, bracket=False).upper
         except OutOfScope:
             return inf
 

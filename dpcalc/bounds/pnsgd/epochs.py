@@ -19,13 +19,12 @@ from dpcalc.numerics.rounding import up
 from dpcalc.numerics.work import remembered
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.bracket import Bracket
-    from dpcalc.profiles.tilt import Parts
+    from dpcalc.pld.bracket import Bracket
+    from dpcalc.pld.pilot import Parts
 
-_SEEN = 1e-4  # of δ: errors of transforms from which on rounding is looked at closely
 _LITTLE = 5.0  # of log δ, above what the end of the samples, counted as lost, makes: e^−5 of δ
 _LOST = 40.0  # of a loss above ε: all of it counts, but for e^−20 of itself
-_ROUGHLY = 50.0  # times the usual precision, of what a look says
+_ROUGHLY = 0.05  # of log δ, the precision of a look
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 _NEAR, _COSTLY = 1e-5, 5e-4  # of ε: what --solve leaves of basic composition, and of that of a costly bound
 
@@ -75,7 +74,7 @@ def composed(bound: Bound) -> Bound:
 
     def coarse(epsilon: float, steps: int, **p: Any) -> float:
         """About the value, by the first look: no bound."""
-        return _near(about(bound, p), steps, epsilon) if steps > 1 else float((bound.coarse or bound.value)(epsilon, **p))
+        return _delta(about(bound, p), steps, epsilon, _ROUGHLY).upper if steps > 1 else float((bound.coarse or bound.value)(epsilon, **p))
 
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
@@ -106,8 +105,7 @@ def _up_to(samples: Samples, most: float) -> Samples:
 
 def _at_delta(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Bracket:
     """ε at δ; inf where the losses beyond the last sample, which count as lost, are more than that."""
-    from dpcalc.profiles.bracket import Bracket
-    from dpcalc.profiles.ends import log_infinite
+    from dpcalc.pld.bracket import Bracket, log_infinite
 
     samples, ways = followed(bound, log_delta, steps, p)
     if log_infinite(_parts(samples, steps)) >= log_delta:
@@ -117,49 +115,32 @@ def _at_delta(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> 
 
 def _told(found: Bracket, samples: Samples, ways: Any) -> Bracket:
     """With the corners of the hull in its witness: they alone count, and prove it whatever they are."""
-    from dpcalc.profiles import pairs
+    from dpcalc.pld.atoms import hull
 
-    corners = [e for e, _ in pairs.hull(*samples)]
+    corners = [e for e, _ in hull(*samples)]
     told = {"epsilon": corners, **({"ways": [ways[e] for e in corners]} if ways else {})}
     return found._replace(witness={**found.witness, "epoch": told})
 
 
-def _near(samples: Samples, steps: int, epsilon: float) -> float:
-    """About log δ, by Chernoff's bound and what it is above δ; or by one loss alone, where that may decide: no bound."""
-    from dpcalc.profiles import tilt
-    from dpcalc.profiles.ends import log_infinite
-    from dpcalc.profiles.read import log_add
-
-    parts = _parts(samples, steps)
-    infinite = log_infinite(parts)
-    if infinite >= 0:
-        return 0.0
-    c = tilt.for_epsilon(parts, epsilon)
-    near = c.log_total - c.tilt * epsilon - c.prefactor
-    if epsilon < samples[0][-1] and tilt.is_rare(parts, c):
-        near = min(near, tilt.of_single_losses(parts)(epsilon))
-    return min(0.0, log_add(near, infinite))
-
-
 @remembered(8)
-def _delta(samples: Samples, steps: int, epsilon: float, rougher: float = 1.0) -> Bracket:
-    from dpcalc.profiles import asked, compose
+def _delta(samples: Samples, steps: int, epsilon: float, precision: float | None = None) -> Bracket:
+    from dpcalc.pld.bracket import PRECISION, log_delta_at_epsilon
 
-    return compose.log_delta_at(_parts(samples, steps), epsilon, rougher * asked.PRECISION, bracket=False, seen=rougher * _SEEN)
+    return log_delta_at_epsilon(_parts(samples, steps), epsilon, precision or PRECISION, bracket=False)
 
 
 @remembered(8)
 def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
-    from dpcalc.profiles import compose
+    from dpcalc.pld.bracket import epsilon_at_delta
 
-    return compose.epsilon_at(_parts(samples, steps), log_delta, bracket=False, seen=_SEEN)
+    return epsilon_at_delta(_parts(samples, steps), log_delta, bracket=False)
 
 
 @remembered(8)
 def _parts(samples: Samples, steps: int) -> Parts:
-    from dpcalc.profiles import pairs
+    from dpcalc.pld.atoms import profile_at_points
 
-    return ((pairs.sampled(*samples), steps),)
+    return ((profile_at_points(*samples), steps),)
 
 
 def _far_below(at_zero: float, epsilon: float, steps: int) -> bool:

@@ -9,7 +9,7 @@ from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.pair import Pair
+    from dpcalc.pld.pair import Pair
 
 
 _ULPS = 1e-15  # relative: more than the rounding errors of the few terms that are added
@@ -46,9 +46,9 @@ def _added(epsilon: float, rate: float, profile: Profile) -> float:
 
 
 def pair(sampling_rate: float, profile: Profile) -> "Pair":
-    from dpcalc.profiles import pairs
+    from dpcalc.pld import sampled
 
-    return pairs.poisson(profile.pair(), sampling_rate)
+    return sampled.poisson(profile.pair(), sampling_rate)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:

@@ -8,7 +8,7 @@ from dpcalc.bounds.profile import Profile, sampled_epsilon
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
-    from dpcalc.profiles.pair import Pair
+    from dpcalc.pld.pair import Pair
 
 
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
@@ -17,14 +17,14 @@ def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
 
 
 def pair(sampling_rate: float, profile: Profile) -> "Pair":
-    from dpcalc.profiles import pairs
+    from dpcalc.pld import sampled
 
-    return pairs.without_replacement(profile.pair(), sampling_rate)
+    return sampled.without_replacement(profile.pair(), sampling_rate)
 
 
 def rdp(alpha: float, sampling_rate: float, profile: Profile) -> float:
     """The Rényi divergence of the profile."""
-    from dpcalc.profiles.moments import rdp as divergence
+    from dpcalc.pld.renyi import divergence
 
     return max(divergence(pair(sampling_rate, profile), alpha), 5e-324 if profile.log_delta(0.0) > -inf else 0.0)  # it may underflow
 

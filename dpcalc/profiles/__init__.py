@@ -1,1 +1,0 @@
-"""Privacy profiles as dominating pairs, and their tight composition (needs numpy)."""
