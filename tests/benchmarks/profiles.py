@@ -1,4 +1,4 @@
-"""Composed profiles: hard questions with their time and memory, and random DP-SGD runs beside dp-accounting's PLD.
+"""Composed profiles: hard questions with their time and memory, and DP-SGD runs beside dp-accounting's PLD, recorded and random ones.
 
     python tests/benchmarks/profiles.py
 
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import time
 from math import inf, log
+from pathlib import Path
+from statistics import geometric_mean
 
 HARD = {
     "Gaussian σ=.05": ("rdp", "--sigma", ".05", "--delta", "1e-6"),
@@ -49,6 +51,26 @@ def hard():
         print(f"{name:24} {seconds:6.2f} {memory:5.0f}  {value:.6g} ({result.get('epsilon_lower', float('nan')):.6g}), {bound}")
 
 
+def recorded():
+    """Beside what dp-accounting 0.6.0 said of the same questions, and the time it took then on one machine."""
+    from dpcalc.pld.bracket import epsilon_at_delta
+    from dpcalc.pld.pair import Gaussian
+    from dpcalc.pld.sampled import poisson
+
+    print(f"\n{'q':>10} {'σ':>5} {'T':>6} {'δ':>6}  {'[lower, upper]':24} {'ms':>6} {'upper/theirs':>12} {'their time/ours':>15}")
+    ratios = []
+    for case in json.loads((Path(__file__).parents[1] / "golden" / "pld_cases.json").read_text())["cases"]:
+        parts = ((poisson(Gaussian(1 / case["sigma"]), case["q"]), case["steps"]),)
+        start = time.process_time()
+        found = epsilon_at_delta(parts, log(case["delta"]))
+        seconds, theirs = time.process_time() - start, case["dp_accounting_pld"]
+        beside = f"{found.upper / theirs:12.4f} {case['dp_accounting_seconds'] / seconds:15.1f}" if theirs else ""
+        ratios += [case["dp_accounting_seconds"] / seconds] if theirs else []
+        print(f"{case['q']:10g} {case['sigma']:5g} {case['steps']:6.0e} {case['delta']:6.0e}  [{found.lower:10.6g}, {found.upper:10.6g}] "
+              f"{1e3 * seconds:6.0f} {beside}")
+    print(f"geometric mean of the time ratios: {geometric_mean(ratios):.1f}")
+
+
 def runs(count=50, seed=1):
     rng = random.Random(seed)
     for _ in range(count):
@@ -62,8 +84,9 @@ def compare():
     except ImportError:
         print("dp-accounting is not installed: no comparison")
         return
-    from dpcalc.profiles import pairs
-    from dpcalc.profiles.compose import epsilon_at
+    from dpcalc.pld.bracket import epsilon_at_delta
+    from dpcalc.pld.pair import Gaussian
+    from dpcalc.pld.sampled import poisson
 
     def theirs(rate, sigma, steps, delta):
         accountant = pld_privacy_accountant.PLDAccountant()
@@ -71,7 +94,7 @@ def compare():
         return accountant.get_epsilon(delta)
 
     def ours(rate, sigma, steps, delta):
-        return epsilon_at(((pairs.poisson(pairs.gaussian(1 / sigma), rate), steps),), log(delta))
+        return epsilon_at_delta(((poisson(Gaussian(1 / sigma), rate), steps),), log(delta))
 
     def timed(f, *arguments):
         start = time.perf_counter()
@@ -120,5 +143,6 @@ def solve_beside_theirs():
 
 if __name__ == "__main__":
     hard()
+    recorded()
     compare()
     print(f"peak of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
