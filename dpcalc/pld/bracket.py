@@ -25,7 +25,7 @@ from dpcalc.pld.pmf import ULP
 
 PRECISION = 1e-3  # of the bracket: relative of ε, absolute of log δ
 BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))  # of what grids may change the answer by, one try after the other
-LOOK = 30 * PRECISION  # that of a first look at where ε is
+FIRST_BUDGET = 30 * PRECISION  # of the first try at an ε, which only has to find about where it is
 MOST_BUDGET = 1.0  # of log δ
 CAPS = 4  # times that a cap on losses is lowered, as the bound by moments falls with it
 TRUNCATED = 14.0  # how far below log δ the log of all truncated mass is: a part of 1e-6
@@ -54,7 +54,7 @@ class Bracket(NamedTuple):
 
 def epsilon_at_delta(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True,
                      one_sided: bool = False) -> Bracket:
-    """The least ε with δ(ε) <= δ, for (pair, count) of all parts; inf where more than δ is infinite. Both directions are looked at,
+    """The least ε with δ(ε) <= δ, for (pair, count) of all parts; inf where more than δ is infinite. Both directions are composed,
     unless the question is one-sided. Raises TooLarge."""
     return _worse_direction(_Question(merged(parts), None, log_delta, precision, bracket), one_sided)
 
@@ -102,11 +102,11 @@ class _Question:
 
     @property
     def budgets(self) -> tuple[float, ...]:
-        """What the grids of each try may change the answer by; the first one of an ε is a look. Without a bracket there is one other try.
+        """What the grids of each try may change the answer by; the first one of an ε is rough. Without a bracket there is one other try.
         """
         if not self.bracket:
-            return (self.precision,) if self.precision >= LOOK else (LOOK, self.precision / 8)
-        return (LOOK, *BUDGETS)
+            return (self.precision,) if self.precision >= FIRST_BUDGET else (FIRST_BUDGET, self.precision / 8)
+        return (FIRST_BUDGET, *BUDGETS)
 
     @property
     def least(self) -> float:
@@ -232,7 +232,7 @@ def _epsilon(c: Composition, question: _Question) -> Bracket:
             break
         tilt, slope = c.tilt_at(answer.upper, steepest)
         try:
-            found = composed(c, tilt, min(budget * answer.upper * slope, MOST_BUDGET), question.bracket and budget != LOOK)
+            found = composed(c, tilt, min(budget * answer.upper * slope, MOST_BUDGET), question.bracket and budget != FIRST_BUDGET)
         except TooLarge:
             break
         before, upper = answer, least_epsilon(found.upper.log_delta, log_delta, c.largest * (1 + 1e-9) + 1e-12)
@@ -242,7 +242,7 @@ def _epsilon(c: Composition, question: _Question) -> Bracket:
         work += found.work
         if best == 0 or work > MOST_WORK:
             break
-        if budget != LOOK and question.is_answered(answer, before, tries, found.upper.rounding(best) / (slope * best)):
+        if budget != FIRST_BUDGET and question.is_answered(answer, before, tries, found.upper.rounding(best) / (slope * best)):
             break
         if best < before.upper:  # what is next is aimed at the better answer
             c = c.capped_for(best)

@@ -18,7 +18,7 @@ from dpcalc.pld.pilot import ROUNDING, log_add, log_peak, margin
 from dpcalc.pld.pmf import Pmf
 
 READING = 2e-13  # relative: of a sum of ten thousand products with exponentials
-SOLVED = 1e-9  # of ε: to where it is looked for, from its safe side
+SOLVED = 1e-9  # relative: how near to its safe side an ε is solved
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def least_epsilon(log_delta: Callable[[float], float], target: float, most: floa
 
 
 def largest_epsilon(log_delta: Callable[[float], float], target: float, upper: float) -> float:
-    """An ε below `upper` where a lower profile is above δ, next to the largest one; 0 where none is found. It is looked for downwards
+    """An ε below `upper` where a lower profile is above δ, next to the largest one; 0 where none is found. The search goes downwards
     from the upper answer, as far below what the tilt makes typical errors are all that is left."""
     gap, last = SOLVED * upper, upper
     while gap < upper:

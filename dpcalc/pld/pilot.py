@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 PILOT_CELLS, LEAST_CELLS = 1000, 100  # of a coarse law: of one part, and at least; half as many choose nearly the same tilts
-TILTS = np.geomspace(1e-4, 1e9, 66)  # five a decade, between which the best one is looked for
+TILTS = np.geomspace(1e-4, 1e9, 66)  # five a decade, the best of them is where the search begins
 FLAT = 1e-5  # of ε: what a steeper tilt gains at least, as next to the largest loss ever steeper ones gain ever less
 SLIGHTEST = 0.3  # of the tilt times the deviation of the sum, so that a sum is not read far from its middle
-CAP_DEVIATIONS = 12.0  # of the sum of all losses below 0, above ε: larger losses are not told apart
+CAP_DEVIATIONS = 12.0  # of the sum of all losses below 0, above ε: all larger losses count alike
 ROUNDING = 1e-12  # relative, of a sum of a few thousand exponentials and of its logarithm
 
 Parts = Sequence[tuple["Pair", int]]
@@ -144,7 +144,7 @@ class Composition:
 
     @cached_property
     def tilts(self) -> Array:
-        """Those that are looked at: smaller ones where losses are large."""
+        """The tilts that are tried: smaller ones where losses are large."""
         return TILTS / max(1.0, self.largest / max(1, sum(count for _, count in self.parts)))
 
     @cached_property

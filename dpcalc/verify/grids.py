@@ -15,7 +15,7 @@ from dpcalc.verify.unchecked import Unchecked
 Parts = tuple[tuple[Use, int], ...]
 ROUNDING = 1e-14  # of the largest loss
 FAR = 700.0  # a loss whose exponential is next to the largest double
-CLOSER = 0.25  # times the precision of a record whose grid is not told
+CLOSER = 0.25  # times the precision of a record that does not say its grid
 
 
 def found(pairs: Any, question: Question, epsilon: float | None = None, precision: float | None = None,
@@ -63,8 +63,8 @@ def delta_from_below(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: f
     best = mp.mpf(0)
     for is_other in (False, True):
         uses = _direction(parts, bool(given.get("reversed")) != is_other)
-        told = given.get("other", {}) if is_other else given
-        here = composition.delta_from_below(mp, uses, plans.plan(told), epsilon) if "grids" in told else infinite(mp, uses)
+        plan = given.get("other", {}) if is_other else given
+        here = composition.delta_from_below(mp, uses, plans.plan(plan), epsilon) if "grids" in plan else infinite(mp, uses)
         best = max(best, here, key=float)
         if best >= claimed or all(use.symmetric for use, _ in parts):
             break

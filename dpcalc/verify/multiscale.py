@@ -67,6 +67,7 @@ class Replay:
         self.windows, self.steps = iter(p.windows), iter(p.steps)
 
     def double(self, x: Points) -> Points:
+        """The same masses on a grid of twice the step: by splitting or by merging, as a subclass does it."""
         raise NotImplementedError
 
     def plus(self, x: Points, y: Points) -> Points:
