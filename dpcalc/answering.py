@@ -6,22 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.evaluate import evaluate
 from dpcalc.numbers import human
-from dpcalc.numerics import work
 from dpcalc.numerics.invert import Unreachable
-from dpcalc.orders import Params, own_params
+from dpcalc.orders import Params
 from dpcalc.quantities import Quantity
 from dpcalc.question import Question
 from dpcalc.rows import Route, Row
 
-Known = dict[Bound, Row | None]  # the first row by a bound; None where there is none
 ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the command of a row of a comparison begins
 RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)  # rows of a verified record
 
-_FAR_ABOVE = 2.0  # times the budget
 # Parameters for which any positive number makes sense, since the privacy loss depends on a ratio with them.
 _SIZES = frozenset({"sigma", "noise_multiplier", "scale", "sensitivity", "mu", "rho"})
 _DOUBLES = (2.2250738585072014e-308, 1.7976931348623157e308)  # every normal positive double
@@ -37,24 +33,17 @@ def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Para
     if recorded is not None and (again := recorded(routes := tuple(routes), given, derive, question)):
         return again
     asked = _distinct(select(tuple(routes), named), question)
-    if question.unknown:
-        work.forget()
     found: list[Row] = []
-    known: Known = {}
     why_not: dict[Route, DpcalcError] = {}
-    for route in sorted(asked, key=lambda route: route.bound.one is not None):  # composed epochs last: basic composition says where to look
+    for route in sorted(asked, key=lambda route: _is_composed(route, given, question)):  # last: the solutions of others say where to look
         try:
-            row = _answered(route, given, derive, question, known)
-            known[route.bound] = known.get(route.bound) or row
+            row = _answered(route, given, derive, question, found)
             params = _params(row, given, derive, question)
             found.append(row._replace(params=params, more=_choices(row, params, question)))
         except (OutOfScope, NoSolution) as reason:
             why_not[route] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
             why_not[route] = OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision")
-        known.setdefault(route.bound, None)
-        if route.bound.one is not None:
-            work.begin()  # the next one is a question of its own
     reasons = [why_not[route] for route in asked if route in why_not]
     unproved = [why_not[route] for route in asked if route in why_not and route.bound.status == "proven"]  # why no guarantee answers
     skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
@@ -96,7 +85,7 @@ def _searched(route: Route, given: Params, question: Question) -> Quantity:
     none: its orders are bounded.)"""
     unknown = question.unknown
     assert unknown is not None
-    if unknown.name not in _SIZES or route.conversion or not route.bound.is_closed_form or _solved_by_composition(route, given, question):
+    if unknown.name not in _SIZES or route.conversion or not route.bound.is_closed_form or _is_composed(route, given, question):
         return unknown
     return unknown._replace(search=_DOUBLES)
 
@@ -122,8 +111,6 @@ def _meets_at(x: float, head: Row, given: Params, derive: Callable[[Params], Par
     assert question.unknown is not None and question.target is not None
     try:
         params = derive({**given, question.unknown.name: x})
-        if _seems_far_above(head.route.bound, params, question):
-            return False
         return evaluate(head.route, params, question).result[question.asks] <= question.target
     except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
         return False
@@ -143,13 +130,6 @@ def _reach(head: Row, given: Params, derive: Callable[[Params], Params], questio
     return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
 
 
-def _seems_far_above(bound: Bound, params: Params, question: Question) -> bool:
-    """Whether a rough look at epochs says so of the budget: a closer one takes long."""
-    if not bound.one or not bound.coarse or question.asks != "epsilon" or params.get("steps", 1) == 1:
-        return False
-    return bound.coarse(_FAR_ABOVE * (question.target or 0.0), **own_params(bound, params)) > question.log_delta
-
-
 def _params(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Params:
     """What the bounds read; a row that was solved for may know the solution only."""
     unknown = question.unknown
@@ -167,79 +147,25 @@ def _choices(row: Row, params: Params, question: Question) -> Callable[[], Mappi
     return found
 
 
-def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, known: Known) -> Row:
+def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+    """The row of one route. A search starts at the best solution found by other routes, which is near its own."""
     unknown = question.unknown
     if not unknown:
         return evaluate(route, derive(given), question)
-    question = question._replace(unknown=_searched(route, given, question))
-    if unknown.kind == "count" and unknown.search[0] > 1:
-        return _counted(route, given, derive, question, known)
-    return _solved(route, given, derive, question, known)
+    from dpcalc.solve import solve
+
+    solutions = [row.result[unknown.name] for row in found]
+    guess = min(solutions, key=lambda x: unknown.safer * x) if solutions else None
+    searched = question._replace(unknown=_searched(route, given, question))
+    return solve(route, given, derive, searched, _is_composed(route, given, question), guess)
 
 
-def _counted(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, known: Known) -> Row:
-    """A count that starts at a position, which may be far: what is looked for is how far it goes beyond that."""
-    unknown = question.unknown
-    assert unknown is not None
-    name, (low, high) = unknown.name, unknown.search
-    before = int(low) - 1
-    beyond = question._replace(unknown=unknown._replace(search=(1.0, high - before), before=before))
-
-    def counted(params: Params) -> Params:
-        return derive({**params, name: params[name] + before})
-
-    row = _solved(route, given, counted, beyond, {bound: row and _moved(row, name, -before) for bound, row in known.items()})
-    return _moved(row, name, before)
-
-
-def _moved(row: Row, name: str, by: int) -> Row:
-    x = row.result[name] + by
-    return row._replace(result={**row.result, name: x}, params={**row.params, name: x})
-
-
-def _solved(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, known: Known) -> Row:
-    unknown = question.unknown
-    assert unknown is not None
-    if _solved_by_composition(route, given, question):
-        from dpcalc.solving_composed import solve as solve_composed
-
-        guess = _solution(known, unknown, route.guide[0]) if route.guide else None
-        return solve_composed(route, given, derive, question, guess, _by_basic_composition(route, given, derive, question, known))
-    from dpcalc.solving import narrowed, solve
-
-    if unknown.uneven:
-        return solve(route, given, derive, narrowed(route, given, derive, question))
-    return solve(route, given, derive, question, _solution(known, unknown, route.bound) if route.conversion else None)
-
-
-def _solution(known: Known, unknown: Quantity, bound: Bound) -> float | None:
-    """That by a bound, where it was found before."""
-    row = known.get(bound)
-    return row.result[unknown.name] if row else None
-
-
-def _by_basic_composition(route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
-                          known: Known) -> float | None:
-    """The solution by the basic composition of the same epochs; None where there is none."""
-    one, unknown = route.bound.one, question.unknown
-    if one is None or unknown is None or question.asks != "epsilon":
-        return None
-    from dpcalc.bounds.pnsgd.epochs import basic
-    from dpcalc.solving import solve
-
-    if basic(one) in known:
-        return _solution(known, unknown, basic(one))
-    try:
-        return solve(Route(basic(one)), given, derive, question).result[unknown.name]
-    except (DpcalcError, OverflowError, ZeroDivisionError, Unreachable):
-        return None  # it is a guess
-
-
-def _solved_by_composition(route: Route, given: Params, question: Question) -> bool:
-    if question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta):
+def _is_composed(route: Route, given: Params, question: Question) -> bool:
+    """Whether what a search evaluates is composed numerically, so that it is known to the precision only."""
+    if question.unknown is None or (question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta)):
         return False
-    one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown and question.unknown.name not in ("steps", "epochs")
-    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.one or route.guide) is not None)
+    one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown.name not in ("steps", "epochs")
+    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.one) is not None)
 
 
 def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:

@@ -10,7 +10,6 @@ from dpcalc.errors import OutOfScope
 from dpcalc.numbers import human_claimed, human_probability
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.invert import Never, Unreachable, least
-from dpcalc.numerics.work import remembered
 
 _TINY = 1e-300  # below, a δ is written from its logarithm
 _DOUBLES = 1e-14  # relative: the rounding of logarithms and exponentials on the way
@@ -19,16 +18,10 @@ _DOUBLES = 1e-14  # relative: the rounding of logarithms and exponentials on the
 def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
     """The least ε, safe; of one of some epochs, each of which has that δ in basic composition. Raises OutOfScope where no ε reaches it."""
     try:
-        return _known(bound, log_delta, tuple(own.items())) if bound.coarse else _found(bound, log_delta, own)
+        return _found(bound, log_delta, own)
     except Never as e:
         name = bound.name if epochs == 1 else f"{bound.name}-basic"
         raise no_epsilon(name, float(bound.value(e.at, **own)) + log(epochs), bound.rtol) from None
-
-
-@remembered(16)
-def _known(bound: Bound, log_delta: float, own: tuple[tuple[str, Any], ...]) -> float:
-    """Where a value takes milliseconds: what no value of an unknown meets is asked about by several rows."""
-    return _found(bound, log_delta, dict(own))
 
 
 def _found(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:

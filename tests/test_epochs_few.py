@@ -1,12 +1,8 @@
 """Few epochs of which one falls steeply with ε, or hardly at all: next to basic composition, and not above it."""
 
-from unittest.mock import Mock
-
 import pytest
 from last_iterate_lines import answer
 
-from dpcalc import solving_composed
-from dpcalc.errors import OutOfScope
 from dpcalc.verify.report import verify
 
 RUNS = {
@@ -87,10 +83,3 @@ def test_deep_laplace_losses(line, name, most, basic):
     found, record = rows(f"shuffle-pnsgd {line}")
     assert found[name]["scale"] < most and basic * 0.999 < found[f"{name}-basic"]["scale"] < basic
     assert verify(record).holds
-
-
-@pytest.mark.parametrize("fault", [OverflowError(), OutOfScope("too-large", "its grid is too fine")])
-def test_a_candidate_that_cannot_be_told_is_none(fault):
-    """What was found before is not lost by it."""
-    search = Mock(**{"forward.side_effect": fault})
-    assert solving_composed.Search.meeting(search, 1.0) is None

@@ -78,7 +78,7 @@ def test_delta_of_epsilon_of_delta_is_no_larger(command, run, s, q, t, delta):
 
 
 def solved_is_safe_and_tight(command, name, said, epsilon, delta, curves=()):
-    """--solve, then the question without it: the budget is met, and 1e-12 (or one) less private it is not."""
+    """--solve, then the question without it: the budget is met, and 1e-8 (or one) less private it is not."""
     budget = {"delta": delta, "epsilon": epsilon}
     try:
         answer = ask(command, **said, **budget, solve=name.replace("_", "-"), bound=curves)
@@ -87,7 +87,7 @@ def solved_is_safe_and_tight(command, name, said, epsilon, delta, curves=()):
     x, label = answer.value, answer.headline.route
     bound = () if command is rdp and name == "steps" and x == 1 else tuple(t.name for t in label.theorems)  # one step has its own bounds
     assert value(command, **said, **{name: x}, delta=delta, bound=bound) <= epsilon
-    worse = x - SAFER.get(name, -1) if name in COUNTS else x * (1 - SAFER.get(name, -1) * 1e-12)
+    worse = x - SAFER.get(name, -1) if name in COUNTS else x * (1 - SAFER.get(name, -1) * 1e-8)
     if worse >= 1 or name not in COUNTS:
         try:
             assert value(command, **said, **{name: worse}, delta=delta, bound=bound) > epsilon

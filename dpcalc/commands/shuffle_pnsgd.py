@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
-_MOST_EPOCHS = 1e6  # looked through for a solution
 _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 
 
@@ -156,10 +155,6 @@ def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tu
     return tuple((question._replace(unknown=u), some) for u, way in both if (some := tuple(r for r in ways if down[r] == way)))
 
 
-def _range_of_epochs(unknown: Quantity, given: Given) -> Quantity:
-    return unknown._replace(search=(unknown.search[0], _MOST_EPOCHS))
-
-
 def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
     """From the index on."""
     return unknown._replace(search=(float(given["index"] or unknown.search[0]), unknown.search[1]))
@@ -179,7 +174,7 @@ def _range_of_c1(unknown: Quantity, given: Given) -> Quantity:
     return scales_in_range(unknown, given, log(given["n"]))
 
 
-_RANGES = {"epochs": _range_of_epochs, "n": _range_of_n, "learning_rate": _range_of_steps, "c1": _range_of_c1}
+_RANGES = {"n": _range_of_n, "learning_rate": _range_of_steps, "c1": _range_of_c1}
 
 
 # --- the bounds ------------------------------------------------------------------------------------------------------

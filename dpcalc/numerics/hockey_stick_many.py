@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.numerics import work
 from dpcalc.numerics.normal import LOG_SQRT_2PI, mills
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ _ERROR = 1e-12
 _FAR, _TERMS = 3.0, 60
 _FLOOR = -1e300
 _SMALL = 1e-3  # a ratio
-_CALL = 400.0  # units of work, of a call and what is around it
 _CELLS = 4096  # at a time: what is between stays in a cache
 
 
@@ -74,7 +72,6 @@ def log_theta(epsilon: Array, ratio: Array) -> Array:
     """log θ(ε, r), never below it, for ε >= 0 and r >= 0 (−inf at r = 0); broadcast."""
     both = np.broadcast(epsilon, ratio)
     shape = both.shape
-    work.count(_CALL + both.size)
     if both.size <= _CELLS or len(shape) < 2:
         return _log_theta(epsilon, ratio)
     rows = max(1, _CELLS * shape[0] // both.size)

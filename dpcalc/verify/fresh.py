@@ -64,10 +64,8 @@ class _Asked(NamedTuple):
 
 
 def _asked(record: Record) -> _Asked | NotComputed:
-    from dpcalc.numerics import work
     from dpcalc.run import single
 
-    work.forget()  # as where nothing was asked before
     try:
         answer = single(command_of(record), {**record["options"], "format": "json"}, given_inputs(record))
         return _Asked(answer, {key(bound): bound for bound in _printed(answer)["bounds"]})

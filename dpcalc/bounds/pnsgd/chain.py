@@ -20,7 +20,6 @@ from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.numerics import work
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
@@ -30,7 +29,6 @@ _ALL, _FEW = 32, 64  # nodes that all block lengths are tried for; where there a
 _PARTS, _FIRST = 20, 4  # of a step; nodes that all of them are tried for
 _OFF = 0.03  # of θ, or of 1 − θ, that a rough look may be off by
 _APART = 1.5  # nodes at which blocks are tried where none is of use
-_NODE = 100.0  # units of work
 TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _SPREAD = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
 LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
@@ -124,7 +122,6 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
                     logs[k], links[k], levels[k] = logs[k - 1], Link(k - 1, 0, 0), levels[k - 1]
                 by_block(k, True)
         tried = j
-    work.count(_NODE * len(logs))
     return logs, links
 
 

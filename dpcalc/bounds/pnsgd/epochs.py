@@ -16,7 +16,6 @@ from dpcalc.bounds.pnsgd.samples import BEYOND, DEEPEST, Samples, about, floor_o
 from dpcalc.errors import DpcalcError, OutOfScope
 from dpcalc.least_epsilon import least_epsilon, no_epsilon
 from dpcalc.numerics.rounding import up
-from dpcalc.numerics.work import remembered
 
 if TYPE_CHECKING:
     from dpcalc.pld.bracket import Bracket
@@ -122,21 +121,21 @@ def _told(found: Bracket, samples: Samples, ways: Any) -> Bracket:
     return found._replace(witness={**found.witness, "epoch": told})
 
 
-@remembered(8)
+@lru_cache(maxsize=8)
 def _delta(samples: Samples, steps: int, epsilon: float, precision: float | None = None) -> Bracket:
     from dpcalc.pld.bracket import PRECISION, log_delta_at_epsilon
 
     return log_delta_at_epsilon(_parts(samples, steps), epsilon, precision or PRECISION, bracket=False)
 
 
-@remembered(8)
+@lru_cache(maxsize=8)
 def _epsilon(samples: Samples, steps: int, log_delta: float) -> Bracket:
     from dpcalc.pld.bracket import epsilon_at_delta
 
     return epsilon_at_delta(_parts(samples, steps), log_delta, bracket=False)
 
 
-@remembered(8)
+@lru_cache(maxsize=8)
 def _parts(samples: Samples, steps: int) -> Parts:
     from dpcalc.pld.atoms import profile_at_points
 
@@ -186,7 +185,7 @@ def _an_epoch(epsilon: float, steps: int) -> float:
     return epsilon / steps * (1 - 2e-16)
 
 
-@remembered(8)
+@lru_cache(maxsize=8)
 def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
     """E times the ε of one epoch at δ/E."""
     return up(steps * least_epsilon(bound, (log_delta - log(steps)) * (1 + 4e-16), dict(params), steps), 4e-16)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.numerics.invert import Never, Unreachable, boundary_log, bracket, bracket_near
+from dpcalc.numerics.invert import Never, Unreachable, boundary, bracket
 from dpcalc.numerics.rounding import up
 
 FINE, COARSE = 64, 4  # blocks of the average hold at most this part of the positions before them
@@ -256,7 +256,7 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
         return 0.0
     try:
         meets, fails = bracket(rough, 1.0, +1, _LEAST, 1e300)
-        start = boundary_log(rough, meets, fails, 1e-3)
+        start = boundary(rough, meets, fails, 1e-3)
         fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
         return invert_near(gap, start, fall)
     except Unreachable as e:
@@ -272,13 +272,11 @@ def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Cal
     return inverse
 
 
-def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: float = 1e-10, met: float = 1e-11) -> float:
-    """An ε with gap(ε) <= 0, the least one to `rtol`, or to `met` by its gap: from one near it, and about how much the gap falls as log ε
+def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: float = 1e-10, slack: float = 1e-11) -> float:
+    """An ε with gap(ε) <= 0, the least one to `rtol`, or to `slack` by its gap: from one near it, and about how much the gap falls as log ε
     grows. Raises Unreachable."""
-    if -met * min(1.0, fall) <= gap(start) <= 0:
-        return start
-    near = start * exp(gap(start) / fall) if fall > abs(gap(start)) else start / _APART
-    meets, fails = bracket_near(gap, start, near, +1, _LEAST, 1e300)
-    fell = (gap(fails) - gap(meets)) / log(meets / fails) if fails < meets else fall  # far from the start, it falls otherwise
-    found = boundary_log(gap, meets, fails, rtol, met * min(1.0, max(min(fall, fell), 0.0)))
+    slack *= min(1.0, max(fall, 0.0))
+    step = min(max(2 * abs(gap(start)) / fall, rtol), 1.0) if fall > 0 else 1.0  # beyond the boundary, where the slope is as told
+    meets, fails = bracket(gap, start, +1, _LEAST, 1e300, step)
+    found = boundary(gap, meets, fails, rtol, slack)
     return 0.0 if found <= _LEAST and gap(0.0) <= 0 else found

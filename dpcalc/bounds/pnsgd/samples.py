@@ -9,6 +9,7 @@ is convex in γ and has that symmetry, and itself that of a pair of laws, as its
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 from math import ceil, floor, inf, log, sqrt
 from typing import Any
@@ -18,7 +19,6 @@ import numpy as np
 from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd.positions import COARSE
 from dpcalc.errors import OutOfScope
-from dpcalc.numerics.work import remembered
 
 Samples = tuple[tuple[float, ...], tuple[float, ...]]  # ε and log δ
 
@@ -58,7 +58,7 @@ def fineness(p: Mapping[str, Any]) -> int:
     return next((fine for fine in _FINE if n <= fine or fine * (1 + log(n / fine)) <= _NODES), _FINE[-1])
 
 
-@remembered(16)
+@lru_cache(maxsize=16)
 def _followed(bound: Bound, lowest: float, params: tuple[tuple[str, Any], ...]) -> tuple[Samples, dict[float, Any]]:
     p, ways, found = dict(params), dict[float, Any](), dict[float, float]()
     more = _spread(_between_powers(_look(bound, params), lowest), lowest)
@@ -90,7 +90,7 @@ def _end(bound: Bound, p: dict[str, Any]) -> float:
 # --- where samples are placed: nothing here is a bound ---------------------------------------------------------------
 
 
-@remembered(8)
+@lru_cache(maxsize=8)
 def _look(bound: Bound, params: tuple[tuple[str, Any], ...]) -> dict[float, float]:
     """log δ, roughly, at 0 and at powers of 2: down to where it falls from 0 on, up to where it is tiny, or 0."""
     p, (low, high) = dict(params), _POWERS
