@@ -177,9 +177,12 @@ def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...
 
 
 def _rank(row: Row, question: Question) -> float:
+    """What rows are sorted by, to ten digits: bounds that say the same, but for rounding, stand in the order of the list."""
     if question.unknown:
-        return question.unknown.safer * row.result[question.unknown.name]  # least noise, most steps
-    return row.result["log_delta"] if question.asks == "delta" else row.result[question.asks]
+        x = question.unknown.safer * row.result[question.unknown.name]  # least noise, most steps
+    else:
+        x = row.result["log_delta"] if question.asks == "delta" else row.result[question.asks]
+    return float(f"{x:.10g}")
 
 
 def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ...]:

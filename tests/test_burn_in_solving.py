@@ -38,7 +38,7 @@ PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1
 ])
 def test_the_profile_is_solved_too(said, budget, solve, worse):
     solved = answer(**PROFILE, **said, epsilon=repr(budget), solve=solve)
-    assert solved.headline.route.bound.name == "burn-in-profile"
+    assert solved.headline.route.bound.name in ("burn-in-profile", "composition-profile")  # as sharp as each other where all steps count
     assert solved.headline.result["epsilon"] <= budget
 
     def back(x):

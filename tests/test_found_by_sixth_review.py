@@ -19,7 +19,7 @@ def test_a_budget_that_is_met_next_to_the_end_of_a_range(line, rate):
     line = f"{line} --bound shuffled-iteration"
     budget = answer(f"{line} --learning-rate {rate}")[0]["result"]["epsilon"] * (1 + 1e-4)
     found = answer(f"{line} --epsilon {budget!r} --solve learning-rate")[0]["result"]
-    assert 0.8 * rate < found["learning_rate"] and 0.995 * budget < found["epsilon"] <= budget
+    assert found["learning_rate"] <= rate * (1 + 1e-3) and 0.995 * budget < found["epsilon"] <= budget
 
 
 def test_a_plateau_whose_delta_says_more_than_its_epsilon():

@@ -153,9 +153,9 @@ def test_a_boundary_is_met_and_nothing_much_before_it_is():
 
         meets, fails = invert.bracket(gap, double(rng, -100, 100), side, 1e-200, 1e200)
         assert gap(meets) <= 0 < gap(fails)
-        found = invert.boundary_log(gap, meets, fails)
+        found = invert.boundary(gap, meets, fails)
         assert gap(found) <= 0 < gap(found * (1 - side * 1.1e-13)), (root, power, side)
-        assert -1e-3 <= gap(invert.boundary_log(gap, meets, fails, met=1e-3)) <= 0
+        assert -1e-3 <= gap(invert.boundary(gap, meets, fails, slack=1e-3)) <= 0
     with pytest.raises(invert.Unreachable):
         invert.bracket(lambda x: 1.0, 1.0, +1, 1e-9, 1e9)
     assert invert.bracket(lambda x: -1.0, 1.0, +1, 1e-9, 1e9) == (1e-9, 1e-9) == invert.bracket(lambda x: 0.0, 1.0, +1, 1e-9, 1e9)

@@ -251,7 +251,7 @@ COMMAND = Command(
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 "
          "--delta 1e-5", "ε = 1.36505"),
         ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --epsilon 1 "
-         "--delta 1e-5 --solve sigma", "σ = 0.130619"),
+         "--delta 1e-5 --solve sigma", "σ = 0.130601"),
     ),
     theorems=theorems,
 )

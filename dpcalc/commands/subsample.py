@@ -340,7 +340,7 @@ COMMAND = Command(
     answer,
     (
         ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "ε = 1.1341"),
-        ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma", "σ = 0.838782"),
+        ("subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma", "σ = 0.838778"),
     ),
     inputs=True,
     describes=True,
