@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dpcalc.api import answer, solve
-    from dpcalc.batch import answer_lines
-    from dpcalc.errors import DpcalcError, NoSolution
-    from dpcalc.result import Result
+    from dpcalc.cli.batch import answer_lines
+    from dpcalc.core.errors import DpcalcError, NoSolution
+    from dpcalc.output.result import Result
 
 __version__ = "0.1.0"
 __all__ = ["DpcalcError", "NoSolution", "Result", "answer", "answer_lines", "solve"]
-_WHERE = {"answer": "api", "solve": "api", "answer_lines": "batch", "DpcalcError": "errors", "NoSolution": "errors", "Result": "result"}
+_WHERE = {"answer": "api", "solve": "api", "answer_lines": "cli.batch", "DpcalcError": "core.errors", "NoSolution": "core.errors",
+          "Result": "output.result"}
 
 
 def __getattr__(name: str) -> Any:

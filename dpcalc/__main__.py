@@ -36,7 +36,7 @@ def main() -> None:
     import gc
 
     gc.set_threshold(_OBJECTS)
-    from dpcalc.cli import main as cli
+    from dpcalc.cli.app import main as cli
 
     try:
         _on_interrupt(signal.default_int_handler, instead_of=_leave)  # what is under way is put in order first
@@ -49,7 +49,7 @@ def main() -> None:
 
 def _version() -> int:
     from dpcalc import __version__
-    from dpcalc.standard_streams import exit_code, write
+    from dpcalc.cli.standard_streams import exit_code, write
 
     def run() -> int:
         write(f"dpcalc {__version__}")

@@ -19,7 +19,7 @@ import domains
 import oracle
 
 from dpcalc.bounds import all_bounds
-from dpcalc.verify.ball import Undecided
+from dpcalc.verify.arb.ball import Undecided
 
 FILE = Path(__file__).parents[1] / "dpcalc" / "accuracy.json"
 POINTS, CHUNK = 100_000, 100

@@ -2,7 +2,7 @@
 
 from dpcalc.bounds.noisy_sgd import burn_in_rdp, iteration
 from dpcalc.commands.burn_in import COMMAND
-from dpcalc.params import validate
+from dpcalc.core.validate import validate
 
 RUN = {"n": 60000, "batch_size": 128, "iterations": 10**7, "lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": 0.0, "learning_rate": 0.05,
        "diameter": 2.0, "sigma": 0.1}

@@ -7,7 +7,7 @@ import tempfile
 import warnings
 from typing import NamedTuple
 
-from dpcalc.cli import main
+from dpcalc.cli.app import main
 
 
 class Done(NamedTuple):

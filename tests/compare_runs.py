@@ -3,8 +3,8 @@
 from functools import cache
 
 from dpcalc.commands.compare import COMMAND
-from dpcalc.params import validate
-from dpcalc.render import record
+from dpcalc.core.validate import validate
+from dpcalc.output.answer import record
 
 LAST = {"lipschitz": "1", "loss": "convex", "smoothness": "1", "learning_rate": ".05", "diameter": "2", "release": "last-iterate"}
 RUNS = {

@@ -6,11 +6,11 @@ from math import expm1, log, log10
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
+from dpcalc.accounting.routes import MECHANISMS
 from dpcalc.bounds import curve, hiding, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
-from dpcalc.bounds.online.levels import Listed, schedule
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
-from dpcalc.routes import MECHANISMS
+from dpcalc.bounds.online._engine.levels import Listed, schedule
+from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, LAWS
 
 
 def base(rng):

@@ -1,4 +1,4 @@
-"""Enclosures of what the bounds' formulas say as printed, in ball arithmetic (dpcalc.verify.ball): the reference of all measuring.
+"""Enclosures of what the bounds' formulas say as printed, in ball arithmetic (dpcalc.verify.arb.ball): the reference of all measuring.
 
 Most formulas run in balls as they stand. Those that search for a root are enclosed here by what defines them, and the integrals in them
 by the sums of integrals.py.
@@ -14,12 +14,13 @@ import limits
 
 from dpcalc.bounds.conversions import rdp_optimal
 from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.bounds.noisy_sgd import lower_bound, sampled_step
-from dpcalc.bounds.pnsgd.laws import LAPLACE
+from dpcalc.bounds.noisy_sgd import lower_bound
+from dpcalc.bounds.noisy_sgd._engine import sampled_step
+from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 from dpcalc.bounds.sampling import poisson_rdp
-from dpcalc.errors import OutOfScope
-from dpcalc.verify.ball import Ball, Undecided
-from dpcalc.verify.context import Context, enclosure
+from dpcalc.core.errors import OutOfScope
+from dpcalc.verify.arb.ball import Ball, Undecided
+from dpcalc.verify.arb.context import Context, enclosure
 
 _NEAR = 2.0**-20
 BITS = (128, 256, 512, 1024, 2048, 4096)
@@ -116,7 +117,7 @@ def conversion(bound, alpha, rdp, delta):
 
 
 def optimal(c, alpha, rdp, delta):
-    """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h (dpcalc.verify.optimal).
+    """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h (dpcalc.verify.rdp_optimal).
 
     Newton's method for both the minimum over x and ε starts at the doubles; how they were found does not matter.
     """

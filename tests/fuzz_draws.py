@@ -2,13 +2,11 @@
 
 import contextlib
 import shlex
-from importlib import import_module
 
 from hypothesis import strategies as st
 
 from dpcalc.bounds import all_bounds
-from dpcalc.cli import COMMANDS
-from dpcalc.spec import Page
+from dpcalc.commands import COMMANDS, PAGES, calculator
 
 SEEDS = """
 rdp --mechanism gaussian --sigma 1 --delta 1e-5
@@ -65,11 +63,7 @@ WORDS = ("gaussian", "laplace", "randomized-response", "poisson", "without-repla
 
 def commands():
     """Name → (options by kind, words that can be solved for), from the commands themselves."""
-    found = {}
-    for name in COMMANDS:
-        command = import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND
-        found[name] = None if isinstance(command, Page) else command
-    return found
+    return {name: None if name in PAGES else calculator(name) for name in COMMANDS}
 
 
 TABLE = commands()

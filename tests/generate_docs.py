@@ -18,8 +18,8 @@ import accuracy
 from calling import call
 
 from dpcalc.bounds import ROOMS, all_bounds
-from dpcalc.catalogue import answers, entries
-from dpcalc.tables import markdown
+from dpcalc.commands.catalogue import answers, entries
+from dpcalc.output.tables import markdown
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -9,7 +9,7 @@ import flint
 import mpmath
 
 from dpcalc.pld.bracket import PRECISION, log_delta_at_epsilon
-from dpcalc.verify.ball import Undecided
+from dpcalc.verify.arb.ball import Undecided
 
 DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-rdp-nonconvex": 20, "burn-in-as-published": 20}  # of mpmath where 60 take minutes
 MANY, FARTHEST = 500, -1e30  # a log δ that Arb cannot hold: mpmath's exponents have no end

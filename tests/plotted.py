@@ -1,13 +1,13 @@
 """What the tests of plots share: the plot of a command line, without a file."""
 
-import importlib
 from types import SimpleNamespace
 
-from dpcalc.errors import DpcalcError
-from dpcalc.plot import of_sweep, of_tables
-from dpcalc.render_sweep import Point
-from dpcalc.run import single
-from dpcalc.sweep import axes, points
+from dpcalc.commands import calculator
+from dpcalc.commands.ask import answer as answer_of
+from dpcalc.commands.sweep import axes, points
+from dpcalc.core.errors import DpcalcError
+from dpcalc.output.plot.data import of_sweep, of_tables
+from dpcalc.output.sweep import Point
 
 LAPLACE = "--noise laplace --lipschitz 10 --diameter 1 --smoothness .5 --learning-rate"
 
@@ -15,18 +15,18 @@ LAPLACE = "--noise laplace --lipschitz 10 --diameter 1 --smoothness .5 --learnin
 def swept(line):
     """The plot of a command line, and the answers it is made of."""
     name, *words = line.split()
-    command = importlib.import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND
+    command = calculator(name)
     raw, several = {}, {o.name for o in command.all_options() if o.multiple}
     for option, text in zip(words[::2], words[1::2], strict=True):
         key = option[2:].replace("-", "_")
         raw[key] = (*raw.get(key, ()), text) if key in several else text
     found = axes(command, raw)
     if not found:
-        return SimpleNamespace(plot=of_tables(command, raw, [("", single(command, raw, ()))]))
+        return SimpleNamespace(plot=of_tables(command, raw, [("", answer_of(command, raw, ()))]))
     answers = []
     for at in points(found):
         try:
-            answers.append(Point(at, single(command, {**raw, **at}, ())))
+            answers.append(Point(at, answer_of(command, {**raw, **at}, ())))
         except DpcalcError as error:
             answers.append(Point(at, error=error))
     return SimpleNamespace(plot=of_sweep(command, raw, answers), points=answers)

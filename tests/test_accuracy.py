@@ -12,8 +12,8 @@ import oracle
 import pytest
 
 from dpcalc.bounds import all_bounds
-from dpcalc.catalogue import measured
-from dpcalc.verify.ball import Undecided
+from dpcalc.commands.catalogue import measured
+from dpcalc.verify.arb.ball import Undecided
 
 BOUNDS = all_bounds()
 POINTS = 100_000

@@ -98,7 +98,7 @@ def test_a_notebook_shows_a_table():
 
 def test_the_examples_of_the_docstrings():
     import dpcalc.api as api
-    import dpcalc.batch as batch
+    import dpcalc.cli.batch as batch
 
     assert doctest.testmod(api).attempted >= 6 and doctest.testmod(api).failed == doctest.testmod(batch).failed == 0
 

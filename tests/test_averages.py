@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd import averages, positions, shuffled_iteration, smooth_nonconvex_shuffled_exact
-from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.bounds.pnsgd.positions import FINE, Powers, Shares
-from dpcalc.numerics.mpquick import context
+from dpcalc.bounds.pnsgd import shuffled_iteration, smooth_nonconvex_shuffled_exact
+from dpcalc.bounds.pnsgd._engine import averages, positions
+from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
+from dpcalc.bounds.pnsgd._engine.positions import FINE, Powers, Shares
+from dpcalc.numerics.mp.context import context
 
 
 def cases(count, seed, longest=2e4):

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcalc import DpcalcError, answer, answer_lines
-from dpcalc.batch import LONGEST
+from dpcalc.cli.batch import LONGEST
 
 LAPLACE = ("rdp", "--mechanism", "laplace", "--delta", "1e-5", "--bound", "laplace-exact")
 
@@ -191,7 +191,7 @@ def test_a_batch_imports_no_more_than_its_lines_need():
 
 def test_a_line_fits_the_schema():
     from dpcalc.commands.subsample import COMMAND
-    from dpcalc.schema import of_command
+    from dpcalc.output.schema import of_command
 
     got = lines("subsample", ['{"sigma": 1, "sampling_rate": 0.01, "id": "x", "bound": ["poisson-rdp"], "delta": 1e-5}'])
     jsonschema.validate(got[0], of_command(COMMAND))

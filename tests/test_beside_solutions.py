@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dpcalc.numbers import human
+from dpcalc.core.numbers import human
 
 RUN = "--lipschitz 10 --diameter 1 --learning-rate .1 --smoothness .5 --n 1e4 --epsilon 1"
 

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from mpmath import mp
 
-from dpcalc.bounds.pnsgd import fixed_order_hybrid, positions
-from dpcalc.bounds.pnsgd.positions import FINE, Powers, Shares
+from dpcalc.bounds.pnsgd import fixed_order_hybrid
+from dpcalc.bounds.pnsgd._engine import positions
+from dpcalc.bounds.pnsgd._engine.positions import FINE, Powers, Shares
 from dpcalc.numerics import hockey_stick
-from dpcalc.numerics.hockey_stick_many import log_theta
+from dpcalc.numerics.hockey_stick_array import log_theta
 
 
 def run(level, diameter, learning_rate, n, rho=0.0, lipschitz=1.0, **more):

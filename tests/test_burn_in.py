@@ -13,8 +13,9 @@ from burn_in_runs import RUN, answer, iteration_params, own, upper
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpcalc.bounds.noisy_sgd import burn_in_profile, burn_in_rdp, composition, contraction, iteration, lower_bound, sampled_step, taut
-from dpcalc.errors import OutOfScope
+from dpcalc.bounds.noisy_sgd import burn_in_profile, burn_in_rdp, composition, iteration, lower_bound
+from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step, taut
+from dpcalc.core.errors import OutOfScope
 
 INSTANCES = json.loads((Path(__file__).parent / "golden" / "burn_in_instances.json").read_text())["instances"]
 mp = mpmath.mp.clone()

@@ -7,7 +7,7 @@ from time import perf_counter
 import pytest
 from burn_in_runs import LINE, answer
 
-from dpcalc.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError
 
 
 @cache

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from burn_in_runs import upper
 
-from dpcalc.bounds.noisy_sgd import as_published, contraction, lower_bound, sampled_step
+from dpcalc.bounds.noisy_sgd import as_published, lower_bound
+from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step
 from dpcalc.bounds.sampling import poisson_rdp
-from dpcalc.errors import OutOfScope
+from dpcalc.core.errors import OutOfScope
 
 MUST_FAIL = json.loads((Path(__file__).parent / "golden" / "burn_in_must_fail.json").read_text())["cases"]
 

@@ -10,7 +10,7 @@ import pytest
 from known import ENVELOPE
 
 from dpcalc import __version__
-from dpcalc.cli import COMMANDS
+from dpcalc.commands import COMMANDS
 
 RDP = ("rdp", "--sigma", "1", "--delta", "1e-5")
 RUN = ("subsample", "--n", "60000", "--batch-size", "256", "--epochs", "15")

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcalc.commands.compare import COMMAND
-from dpcalc.errors import NoSolution
-from dpcalc.params import validate
-from dpcalc.readings import READINGS
-from dpcalc.training_run import describe
+from dpcalc.commands.interpretations import READINGS
+from dpcalc.commands.training_run import describe
+from dpcalc.core.errors import NoSolution
+from dpcalc.core.validate import validate
 
 
 def theta(epsilon, mu):
@@ -30,7 +30,7 @@ def theta(epsilon, mu):
 @pytest.mark.parametrize("name", RUNS)
 def test_every_row_is_what_its_command_line_prints(name):
     """Run in this process by the same parser of options as a shell's call."""
-    from dpcalc.cli import load
+    from dpcalc.cli.app import load
 
     answer = full(**RUNS[name])
     assert answer["bounds"] and answer["result"]["epsilon"] == answer["bounds"][0]["epsilon"]

@@ -7,10 +7,10 @@ import pytest
 from compare_runs import RUNS, compare, full
 
 from dpcalc.commands.compare import COMMAND
-from dpcalc.comparing import guarantees
-from dpcalc.params import validate
-from dpcalc.question import Question
-from dpcalc.training_run import describe
+from dpcalc.commands.comparison import guarantees
+from dpcalc.commands.training_run import describe
+from dpcalc.core.question import Question
+from dpcalc.core.validate import validate
 
 
 @pytest.mark.parametrize("name", [n for n in RUNS if n not in ("not convex", "poisson", "shuffled passes")])

@@ -7,8 +7,8 @@ import pytest
 from compare_runs import RUNS, compare, full
 
 from dpcalc.commands.compare import COMMAND
-from dpcalc.errors import DpcalcError
-from dpcalc.render import FORMATS, record
+from dpcalc.core.errors import DpcalcError
+from dpcalc.output.answer import FORMATS, record
 
 
 @pytest.mark.parametrize("change, option, word", [
@@ -67,7 +67,7 @@ def test_its_guarantee_is_read_by_others(cli, ask):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_results_follow_the_schema(name):
-    from dpcalc.schema import of_command, of_result
+    from dpcalc.output.schema import of_command, of_result
 
     answer = json.loads(json.dumps(full(**RUNS[name])))
     for schema in (of_result(("compare",)), of_command(COMMAND)):

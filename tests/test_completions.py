@@ -9,7 +9,7 @@ import time
 import pytest
 from conftest import ROOT, needs
 
-from dpcalc.completions import render
+from dpcalc.cli.completions import render
 
 FOLDER = ROOT / "completions"
 CASES = [
@@ -27,7 +27,7 @@ SHELLS = {
 
 def test_checked_in_files_are_current():
     for name, text in render().items():
-        assert (FOLDER / name).read_text(encoding="utf-8") == text, "run python -m dpcalc.completions completions"
+        assert (FOLDER / name).read_text(encoding="utf-8") == text, "run python -m dpcalc.cli.completions completions"
 
 
 def press_tab(argv, setup, line, patience=20):

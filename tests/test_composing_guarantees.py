@@ -10,7 +10,7 @@ import mpmath
 import pytest
 
 from dpcalc import answer, solve
-from dpcalc.errors import DpcalcError, NoSolution
+from dpcalc.core.errors import DpcalcError, NoSolution
 
 
 def dp(epsilon, delta=0):

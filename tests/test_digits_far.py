@@ -6,9 +6,9 @@ from math import log
 import mpmath
 import pytest
 
-from dpcalc.bounds.pnsgd import positions
-from dpcalc.cli import main
-from dpcalc.numerics import mproot, mpsum
+from dpcalc.bounds.pnsgd._engine import positions
+from dpcalc.cli.app import main
+from dpcalc.numerics.mp import root, sums
 
 SHUFFLED = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 2 --learning-rate .01"
 STREAM = "online-noise --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 1"
@@ -36,7 +36,7 @@ def test_a_long_sum_is_that_of_its_terms(name, digits):
     mp = context(digits)
     for n in (2000, 7001):
         want = mp.fsum(SMOOTH[name](mp, t) for t in range(3, n + 1))
-        got = mpsum.smooth_sum(mp, lambda t: SMOOTH[name](mp, t), 3, n)
+        got = sums.smooth_sum(mp, lambda t: SMOOTH[name](mp, t), 3, n)
         assert abs(got / want - 1) < mp.mpf(10) ** (8 - digits)
 
 
@@ -44,14 +44,14 @@ def test_a_sum_from_its_other_end_and_one_of_as_many_terms_as_there_are_records(
     mp, asked = context(45), []
     c = 1 - mp.mpf("1e-4")
     want = mp.fsum(c ** (s - 1) / (7001 - s) for s in range(1, 7001))
-    assert abs(mpsum.smooth_sum(mp, lambda s: c ** (s - 1) / (7001 - s), 1, 7000, lambda s: c ** (s - 1)) / want - 1) < mp.mpf(10) ** -37
+    assert abs(sums.smooth_sum(mp, lambda s: c ** (s - 1) / (7001 - s), 1, 7000, lambda s: c ** (s - 1)) / want - 1) < mp.mpf(10) ** -37
 
     def square(t):
         asked.append(t)
         return 1 / mp.mpf(t) ** 2
 
     tail = mp.mpf(10) ** -12 - mp.mpf(10) ** -24 / 2 + mp.mpf(10) ** -36 / 6
-    assert abs(mpsum.smooth_sum(mp, square, 1, 10**12) - (mp.pi**2 / 6 - tail)) < mp.mpf(10) ** -42
+    assert abs(sums.smooth_sum(mp, square, 1, 10**12) - (mp.pi**2 / 6 - tail)) < mp.mpf(10) ** -42
     assert len(asked) < 900
 
 
@@ -61,7 +61,7 @@ def test_a_sum_to_its_end_is_a_difference_of_zeta_functions(power, digits):
     mp, more = context(digits + 15), context(digits + 250)  # a small zeta cancels
     s = mp.mpf(power)
     for first, last in ((1, 10**6), (700, 10**9 + 7), (12345, 10**15)):
-        got = mpsum.smooth_sum(mp, lambda t: mp.mpf(t) ** -s, first, last)
+        got = sums.smooth_sum(mp, lambda t: mp.mpf(t) ** -s, first, last)
         want = more.zeta(more.mpf(s), first) - more.zeta(more.mpf(s), last + 1)
         assert abs(more.mpf(got) / want - 1) < more.mpf(10) ** -(digits + 10)
 
@@ -73,16 +73,16 @@ def test_a_sum_that_was_cut_once_is_cut_like_that_again():
         asked.append(t)
         return 1 / (1 + (mp.mpf(t) / 3000) ** 4)
 
-    first = mpsum.smooth_sum(mp, bend, 1, 10**9)
+    first = sums.smooth_sum(mp, bend, 1, 10**9)
     values = len(asked)
-    again = mpsum.smooth_sum(mp, bend, 1, 10**9)
+    again = sums.smooth_sum(mp, bend, 1, 10**9)
     assert len(asked) - values < 0.9 * values and abs(again / first - 1) < mp.mpf(10) ** -35
 
 
 def test_a_sum_that_no_polynomials_follow_is_refused():
     mp = context(20)
-    with pytest.raises(mpsum.TooRough):
-        mpsum.smooth_sum(mp, lambda t: 2 + mp.sin(3 * mp.mpf(t)), 1, 10**7)
+    with pytest.raises(sums.TooRough):
+        sums.smooth_sum(mp, lambda t: 2 + mp.sin(3 * mp.mpf(t)), 1, 10**7)
 
 
 def test_roots_take_few_evaluations():
@@ -95,19 +95,19 @@ def test_roots_take_few_evaluations():
     want = mp.exp(2)
     for start in (7.389056098930651, 7.38905, 7.4):
         asked.clear()
-        assert abs(mproot.root_near(mp, gap, mp.mpf(start), 30) / want - 1) < mp.mpf(10) ** -30
+        assert abs(root.root_near(mp, gap, mp.mpf(start), 30) / want - 1) < mp.mpf(10) ** -30
         assert len(asked) <= 6
     asked.clear()
-    assert abs(mproot.root(mp, gap, mp.mpf(1), mp.mpf(1000)) / want - 1) < mp.mpf(10) ** -40 and len(asked) < 20
-    assert abs(mproot.root(mp, lambda x: mp.inf if x > 3 else x - 2, mp.mpf(0), mp.mpf(4)) - 2) < mp.mpf(10) ** -40
-    assert mproot.root_near(mp, lambda x: mp.mpf(1), mp.mpf(3), 30) is None
-    assert mproot.root_near(mp, lambda x: x - 1, mp.mpf(3), 30) is None  # far away
-    assert mproot.root_near(mp, lambda x: mp.inf if x > 2.9 else x - 2, mp.mpf(3), 30) is None
-    assert mproot.root_near(mp, lambda x: max(x - 4, mp.mpf(0)), mp.mpf(3), 30) is None  # all of a plateau
-    flat = mproot.root(mp, lambda x: mp.tanh(10 * (x - 1) ** 3), mp.mpf(-3), mp.mpf(20))  # hardly changes far away
+    assert abs(root.root(mp, gap, mp.mpf(1), mp.mpf(1000)) / want - 1) < mp.mpf(10) ** -40 and len(asked) < 20
+    assert abs(root.root(mp, lambda x: mp.inf if x > 3 else x - 2, mp.mpf(0), mp.mpf(4)) - 2) < mp.mpf(10) ** -40
+    assert root.root_near(mp, lambda x: mp.mpf(1), mp.mpf(3), 30) is None
+    assert root.root_near(mp, lambda x: x - 1, mp.mpf(3), 30) is None  # far away
+    assert root.root_near(mp, lambda x: mp.inf if x > 2.9 else x - 2, mp.mpf(3), 30) is None
+    assert root.root_near(mp, lambda x: max(x - 4, mp.mpf(0)), mp.mpf(3), 30) is None  # all of a plateau
+    flat = root.root(mp, lambda x: mp.tanh(10 * (x - 1) ** 3), mp.mpf(-3), mp.mpf(20))  # hardly changes far away
     assert abs(flat - 1) < mp.mpf(10) ** -12
     r = mp.mpf(2)
-    near = mproot.root_near(mp, lambda x: min(1 + mp.expm1((x - r) / 2) * mp.mpf(10) ** 20, mp.mpf(1)), mp.mpf("1.99999"), 40, below=True)
+    near = root.root_near(mp, lambda x: min(1 + mp.expm1((x - r) / 2) * mp.mpf(10) ** 20, mp.mpf(1)), mp.mpf("1.99999"), 40, below=True)
     assert abs(near - (r + 2 * mp.log1p(-mp.mpf(10) ** -20))) < mp.mpf(10) ** -40
 
 

@@ -7,14 +7,14 @@ from math import inf
 import mpmath
 import pytest
 
+from dpcalc.accounting.digits import _nearer
 from dpcalc.bounds.mechanisms.gaussian_exact import theta as printed
-from dpcalc.bounds.pnsgd import laws
-from dpcalc.cli import main
-from dpcalc.digits import _nearer
-from dpcalc.numerics import mproot, mpsum, mptheta
+from dpcalc.bounds.pnsgd._engine import laws
+from dpcalc.cli.app import main
 from dpcalc.numerics.hockey_stick import log_theta
-from dpcalc.numerics.kept import kept, kept_numbers
-from dpcalc.numerics.mpquick import context
+from dpcalc.numerics.mp import hockey_stick, root, sums
+from dpcalc.numerics.mp.context import context
+from dpcalc.numerics.mp.memo import kept, kept_numbers
 
 FEW = [15, 20, 35, 60, 100]
 
@@ -70,12 +70,12 @@ def test_mills_on_both_sides_of_where_the_lists_end():
     high = mpmath.mp.clone()
     high.dps = 80
     for bits in (128, 192):
-        top = mptheta._lists(bits).top >> 4
+        top = hockey_stick._lists(bits).top >> 4
         for x in (-1, -0.97, 0, 0.03125, 1, top - 0.03, top, top + 0.031, top + 0.05, 200):
             whole = int(high.mpf(x) * 2**bits)
             point = high.mpf(whole) / 2**bits
             wanted = high.sqrt(high.pi / 2) * high.exp(point**2 / 2) * high.erfc(point / high.sqrt(2))
-            assert abs(mptheta.mills(whole, bits) - wanted * 2**bits) < 64, (bits, x)
+            assert abs(hockey_stick.mills(whole, bits) - wanted * 2**bits) < 64, (bits, x)
 
 
 @pytest.mark.parametrize("digits", [*FEW, 500])
@@ -108,7 +108,7 @@ def test_what_is_kept_is_of_its_precision():
 
 def test_what_is_kept_of_balls():
     """Not what follows a comparison that they leave open."""
-    from dpcalc.verify.context import Context, enclosure
+    from dpcalc.verify.arb.context import Context, enclosure
 
     mp, found = Context(), []
 
@@ -142,7 +142,7 @@ def test_logarithms_of_numbers_as_long_as_a_memory():
 def test_a_panel_of_zeros_adds_nothing():
     mp = context()
     mp.dps = 30
-    assert mpsum.smooth_sum(mp, lambda t: mp.zero if t > 300 else mp.one, 1, 10**6, lambda t: mp.one) == 300
+    assert sums.smooth_sum(mp, lambda t: mp.zero if t > 300 else mp.one, 1, 10**6, lambda t: mp.one) == 300
 
 
 @pytest.mark.parametrize("digits, most", [(15, 3), (30, 3), (60, 4)])
@@ -155,9 +155,9 @@ def test_a_root_takes_three_or_four_evaluations(digits, most):
         asked.append(x)
         return mp.log(mp.theta(x, mp.mpf(1) / 3)) + 20
 
-    start = mproot.root_near(mp, gap, mp.mpf(2), 14)
+    start = root.root_near(mp, gap, mp.mpf(2), 14)
     asked.clear()
-    found = mproot.root_near(mp, gap, start * (1 + mp.mpf("3e-11")), digits)
+    found = root.root_near(mp, gap, start * (1 + mp.mpf("3e-11")), digits)
     assert len(asked) <= most and abs(gap(found)) < mp.mpf(10) ** (2 - digits)
 
 
@@ -172,13 +172,13 @@ def test_or_three_with_a_slope(digits):
         return mp.log(mp.theta(x, mp.mpf(1) / 3)) + 20
 
     start, fall = _nearer(lambda x: log_theta(x, 1 / 3), 2.0, -20.0)
-    found = mproot.root_near(mp, gap, mp.mpf(start), digits, slope=-fall)
+    found = root.root_near(mp, gap, mp.mpf(start), digits, slope=-fall)
     assert len(asked) <= 3 and abs(gap(found)) < mp.mpf(10) ** (2 - digits)
     assert _nearer(lambda x: -20.0, 2.0, -20.0) == (2.0, 0.0) == _nearer(lambda x: -inf, 2.0, -20.0)  # no slope leads anywhere
 
 
 def test_the_levels_of_a_stream_serve_all_rows(capsys, monkeypatch):
-    from dpcalc.bounds.online import levels
+    from dpcalc.bounds.online._engine import levels
 
     asked, found, again, once = [], [], levels._exact, levels.level_exact
     monkeypatch.setattr(levels, "_exact", lambda *a: asked.append(a) or again(*a))

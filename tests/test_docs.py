@@ -14,8 +14,8 @@ from conftest import ROOT
 from generate_docs import DOCS, PAGES, WIDTH, commands, generated, rounded
 
 from dpcalc.bounds import all_bounds
-from dpcalc.cli import COMMANDS
-from dpcalc.quantities import BATCHES, RELEASE, SCHEME
+from dpcalc.commands import COMMANDS
+from dpcalc.core.quantities import BATCHES, RELEASE, SCHEME
 
 README = ROOT / "README.md"
 GENERATED = ("bounds", "errata", "accuracy")

@@ -7,10 +7,10 @@ import pytest
 from last_iterate_lines import answer
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.pnsgd import epochs
-from dpcalc.bounds.pnsgd.iteration import ratios
-from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE
+from dpcalc.bounds.pnsgd._engine import epochs
+from dpcalc.bounds.pnsgd._engine.iteration import ratios
+from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
+from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE
 
 BOUNDS = all_bounds()
 

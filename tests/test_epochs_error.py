@@ -9,7 +9,7 @@ import pytest
 from last_iterate_lines import answer
 
 from dpcalc.numerics.hockey_stick import epsilon_for
-from dpcalc.numerics.hockey_stick_many import log_theta as log_theta_many
+from dpcalc.numerics.hockey_stick_array import log_theta as log_theta_many
 
 
 def log_uniform(rng, low, high):

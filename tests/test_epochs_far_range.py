@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from dpcalc.cli import load
+from dpcalc.cli.app import load
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1e12 --epochs 20 --bound shuffled-iteration"
 

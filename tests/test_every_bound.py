@@ -8,7 +8,7 @@ import pytest
 from oracle import claimed, deviations, value
 
 from dpcalc.bounds import all_bounds
-from dpcalc.errors import OutOfScope
+from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
 SLOW = {"profile-composition": 100, "online-limit": 100}

@@ -8,7 +8,7 @@ from calling import call
 from dpcalc import answer, solve
 from dpcalc.bounds import hiding, noise_feedback, noisy_sgd, online, pnsgd
 from dpcalc.bounds.start import START
-from dpcalc.commands.explain import named
+from dpcalc.cli.pages.explain import named
 
 FAMILIES = (pnsgd, hiding, online, noisy_sgd, noise_feedback)
 BOUNDS = {bound.name: bound for family in FAMILIES for bound in family.BOUNDS if bound.name != "lower-bound"}  # an instance, not a guarantee

@@ -6,7 +6,7 @@ from calling import call
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.pnsgd.step import log_factor, squared_contraction
+from dpcalc.bounds.pnsgd._engine.step import log_factor, squared_contraction
 from dpcalc.bounds.sampling import poisson_rdp
 
 BOUNDS = all_bounds()

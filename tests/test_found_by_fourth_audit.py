@@ -8,10 +8,11 @@ import pytest
 from calling import call
 from test_found_from_outside import answer, refusal
 
+from dpcalc.accounting.guarantee import Gdp
+from dpcalc.accounting.guarantee_sums import gaussian_mu
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd import epochs, fixed_order_iteration, gaussian_epochs, output_perturbation_exact, smooth_nonconvex_exact
-from dpcalc.guarantee import Gdp
-from dpcalc.guarantee_sums import gaussian_mu
+from dpcalc.bounds.pnsgd import fixed_order_iteration, output_perturbation_exact, smooth_nonconvex_exact
+from dpcalc.bounds.pnsgd._engine import epochs, gaussian_epochs
 from dpcalc.verify.report import verify
 
 RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"

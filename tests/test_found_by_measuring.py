@@ -12,8 +12,8 @@ import pytest
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.online import online_limit
-from dpcalc.bounds.online.levels import Listed
-from dpcalc.bounds.pnsgd.laws import LAPLACE
+from dpcalc.bounds.online._engine.levels import Listed
+from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 from dpcalc.bounds.sampling import poisson_rdp
 
 BOUNDS = all_bounds()

@@ -7,13 +7,13 @@ import pytest
 from calling import call
 from test_found_from_outside import answer, number
 
-from dpcalc import attack
+from dpcalc.accounting import attack
+from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.conversions import rdp_optimal
 from dpcalc.bounds.sampling import poisson_profile
 from dpcalc.commands import subsample
 from dpcalc.numerics.hockey_stick import log_theta
 from dpcalc.numerics.tradeoff import among, at_level
-from dpcalc.orders import own_params
 from dpcalc.verify.report import verify
 
 mp = mpmath.mp.clone()

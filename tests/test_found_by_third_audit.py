@@ -9,8 +9,8 @@ import pytest
 from calling import call
 from test_found_from_outside import answer, refusal
 
-from dpcalc.bounds.pnsgd import schedules
-from dpcalc.errors import OutOfScope
+from dpcalc.bounds.pnsgd._engine import schedules
+from dpcalc.core.errors import OutOfScope
 from dpcalc.verify.report import verify
 
 RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
@@ -172,7 +172,7 @@ def test_rates_beyond_a_plateau_below_1(line, exact):
 
 def test_the_direction_that_does_not_decide_takes_no_search(monkeypatch):
     """It took seven compositions just below the largest loss, each of a second."""
-    from dpcalc import attack
+    from dpcalc.accounting import attack
 
     asked, once = [], attack._composed
     monkeypatch.setattr(attack, "_composed", lambda route, params, epsilon, side=0: asked.append(side) or once(route, params, epsilon, side))

@@ -8,9 +8,9 @@ import sys
 import pytest
 from calling import call
 
-from dpcalc.bounds.pnsgd import chain
-from dpcalc.bounds.pnsgd.iteration import path
-from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd._engine import hybrid
+from dpcalc.bounds.pnsgd._engine.iteration import path
+from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.verify.report import verify
 
 SCHEDULE = "shuffle-pnsgd --lipschitz 1 --diameter 8 --n 100 --smoothness 0 --c1 30 --c2 2"
@@ -175,10 +175,10 @@ def test_few_records_are_followed_by_the_best_blocks():
         n, level, epsilon = rng.randint(2, 64), 10 ** rng.uniform(-1, 1.5), 10 ** rng.uniform(-3, 1)
         rate, rho = 10 ** rng.uniform(-3, 0), rng.choice([0.0, 0.0, 10 ** rng.uniform(-3, -0.5)])
         walk = path(n, level, 10 ** rng.uniform(-1, 1), 10 ** rng.uniform(-4, 2), rate, 1.0, rho, 1)
-        found = chain.follow(epsilon, walk)[0]
+        found = hybrid.follow(epsilon, walk)[0]
         best = [log_gaussian(epsilon, walk.mu(0))]
         for j in range(1, len(found)):
-            blocks = (best[p] + log_gaussian(chain._level(epsilon, chain._log_gap(epsilon), best[p]), walk.kappa(p, j, j - p))
+            blocks = (best[p] + log_gaussian(hybrid._level(epsilon, hybrid._log_gap(epsilon), best[p]), walk.kappa(p, j, j - p))
                       for p in range(j) if best[p] > -600)
             best.append(min(best[-1], log_gaussian(epsilon, walk.mu(j)), *blocks))
         for a, b in zip(found, best, strict=True):

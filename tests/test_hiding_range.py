@@ -9,7 +9,7 @@ from draws import log_uniform
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.hiding.shuffled_hiding import FINE
-from dpcalc.bounds.pnsgd.laws import LAPLACE
+from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 
 BOUNDS = all_bounds()
 COUNT = 30

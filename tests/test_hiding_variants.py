@@ -12,8 +12,9 @@ from calling import call
 from test_found_from_outside import answer
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.hiding import pushes, shuffled_hiding_laplace
-from dpcalc.bounds.pnsgd.laws import LAPLACE
+from dpcalc.bounds.hiding import shuffled_hiding_laplace
+from dpcalc.bounds.hiding._engine import pushes
+from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 
 BOUNDS = all_bounds()
 CLOSE = 1e-3  # of log δ, and .1: as near to a target in wider search

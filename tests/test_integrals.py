@@ -11,7 +11,7 @@ import oracle
 import pytest
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.noisy_sgd import sampled_step
+from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.sampling import poisson_rdp
 
 arb = flint.arb

@@ -26,10 +26,10 @@ runpy.run_path(entry, run_name="__main__")
 """
 SUBSAMPLE = ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "10", "--delta", "1e-5")
 CASES = [
-    *((at, SUBSAMPLE) for at in ("dpcalc.cli", "typer", "dpcalc.spec", "dpcalc.commands.subsample", "dpcalc.params", "pydantic", "numpy", "dpcalc.render",
+    *((at, SUBSAMPLE) for at in ("dpcalc.cli.app", "typer", "dpcalc.core.command", "dpcalc.commands.subsample", "dpcalc.core.validate", "pydantic", "numpy", "dpcalc.output.answer",
                                  "the end")),
-    ("dpcalc.standard_streams", ("--version",)), ("the end", ("--version",)), ("typer", ("--help",)), ("dpcalc.usage", ("rdp", "--sgma", "1")),
-    ("dpcalc.batch", ("rdp", "--batch")),
+    ("dpcalc.cli.standard_streams", ("--version",)), ("the end", ("--version",)), ("typer", ("--help",)), ("dpcalc.cli.usage", ("rdp", "--sgma", "1")),
+    ("dpcalc.cli.batch", ("rdp", "--batch")),
 ]
 
 

@@ -4,7 +4,7 @@ from math import exp, inf
 
 import pytest
 
-from dpcalc.numerics.invert import Unreachable, boundary, bracket, least
+from dpcalc.numerics.root import Unreachable, boundary, bracket, least
 
 
 @pytest.mark.parametrize("root", [1e-300, 1e-12, 1e-3, 0.7, 50.0, 1e12, 1e250])

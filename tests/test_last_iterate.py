@@ -8,10 +8,10 @@ import pytest
 from last_iterate_lines import DATA, asked
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.online.levels import schedule
-from dpcalc.bounds.pnsgd.iteration import ratios
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, log_gaussian
-from dpcalc.bounds.pnsgd.schedules import level
+from dpcalc.bounds.online._engine.levels import schedule
+from dpcalc.bounds.pnsgd._engine.iteration import ratios
+from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, log_gaussian
+from dpcalc.bounds.pnsgd._engine.schedules import level
 
 BOUNDS = all_bounds()
 PAPER = {"lipschitz": 10.0, "diameter": 1.0, "smoothness": 0.5, "strong_convexity": 0.0}
@@ -88,7 +88,7 @@ def test_online_sums_are_the_sums(mp):
 
 def test_online_iteration_does_not_depend_on_units(mp):
     """Gradients and noise in units a thousand million times larger: the same δ, and never below it."""
-    from dpcalc.bounds.online.levels import Listed
+    from dpcalc.bounds.online._engine.levels import Listed
 
     b = BOUNDS["online-iteration"]
     for unit in (1.0, 1e9, 1e-9, 1e-60):
@@ -177,8 +177,8 @@ def test_iteration_at_1e12_has_its_closed_form():
 
 def test_block_lengths_found_nearby_are_nearly_the_best():
     """The search of the hybrid looks mostly next to the last best length: compare with all powers of two."""
-    from dpcalc.bounds.pnsgd.chain import follow
-    from dpcalc.bounds.pnsgd.iteration import path
+    from dpcalc.bounds.pnsgd._engine.hybrid import follow
+    from dpcalc.bounds.pnsgd._engine.iteration import path
 
     rng = random.Random(2)
     for _ in range(20):

@@ -7,7 +7,7 @@ import pytest
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.online.levels import schedule
+from dpcalc.bounds.online._engine.levels import schedule
 
 BOUNDS = all_bounds()
 RUN = "--lipschitz 1 --diameter 2 --smoothness .5"

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import ndtr
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.online.levels import Listed
-from dpcalc.bounds.pnsgd.laws import LAWS
+from dpcalc.bounds.online._engine.levels import Listed
+from dpcalc.bounds.pnsgd._engine.laws import LAWS
 
 BOUNDS = all_bounds()
 CELLS = 160

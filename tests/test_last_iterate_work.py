@@ -8,10 +8,10 @@ import pytest
 from last_iterate_lines import answer
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.pnsgd import chain, laws
-from dpcalc.bounds.pnsgd.chain import follow
-from dpcalc.bounds.pnsgd.iteration import path
-from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd._engine import hybrid, laws
+from dpcalc.bounds.pnsgd._engine.hybrid import follow
+from dpcalc.bounds.pnsgd._engine.iteration import path
+from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.numerics import hockey_stick
 
 BOUNDS = all_bounds()
@@ -93,10 +93,10 @@ def test_the_rough_divergence_that_chooses_blocks_is_near():
     rng = random.Random(3)
     for _ in range(2000):
         kappa, level = 10 ** rng.uniform(-3, 2), rng.choice((0.0, 10 ** rng.uniform(-9, -3), 10 ** rng.uniform(-3, 3)))
-        near, true = chain._rough(level, kappa), log_gaussian(level, kappa)
+        near, true = hybrid._rough(level, kappa), log_gaussian(level, kappa)
         if -1e4 < true < -1e-9:
             assert abs(near - true) < 0.05 or near == pytest.approx(true, rel=0.05), (level, kappa)
-    assert chain._rough(1e200, 1.0) == -inf and chain._rough(0.0, 1e200) == 0.0
+    assert hybrid._rough(1e200, 1.0) == -inf and hybrid._rough(0.0, 1e200) == 0.0
 
 
 # --- the worst position ----------------------------------------------------------------------------------------------

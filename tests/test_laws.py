@@ -9,14 +9,14 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from known import ENVELOPE
 
+from dpcalc.accounting.guarantee import parse
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.mechanisms import binary
 from dpcalc.commands import convert, rdp, subsample
-from dpcalc.errors import DpcalcError, NoSolution
-from dpcalc.guarantee import parse
-from dpcalc.numbers import NotANumber, number
-from dpcalc.params import validate
-from dpcalc.render import as_json
+from dpcalc.core.errors import DpcalcError, NoSolution
+from dpcalc.core.numbers import NotANumber, number
+from dpcalc.core.validate import validate
+from dpcalc.output.answer import as_json
 
 settings.register_profile("laws", derandomize=True, deadline=None, max_examples=25, database=None,
                           phases=(Phase.explicit, Phase.generate))  # no shrinking: an example takes long

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpcalc.bounds.online import listed, online_contraction, online_hybrid, online_iteration, shift
-from dpcalc.bounds.online.levels import Listed
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAPLACE, LAWS
-from dpcalc.cli import main
-from dpcalc.errors import OutOfScope
+from dpcalc.bounds.online import listed, online_contraction, online_hybrid, online_iteration
+from dpcalc.bounds.online._engine import shift
+from dpcalc.bounds.online._engine.levels import Listed
+from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, LAWS
+from dpcalc.cli.app import main
+from dpcalc.core.errors import OutOfScope
 
 RUN = {"lipschitz": 1.0, "diameter": 2.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0}
 

@@ -6,8 +6,9 @@ import subprocess
 import pytest
 from conftest import ROOT, needs
 
-from dpcalc.cli import COMMANDS, RawOption, load
-from dpcalc.manpage import escape, page
+from dpcalc.cli.app import RawOption, load
+from dpcalc.cli.manpage import escape, page
+from dpcalc.commands import COMMANDS
 
 FILE = ROOT / "completions" / "dpcalc.1"
 REQUESTS = {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".BR", ".I", ".br", ".nf", ".fi", ".RS", ".RE", ".nh", ".ad"}

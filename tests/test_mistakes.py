@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from dpcalc.cli import main
-from dpcalc.suggest import meant
+from dpcalc.cli.app import main
+from dpcalc.core.suggest import meant
 
 MISTAKES = [
     ("rdp --sigma 1 -delta 1e-5", "-delta: one dash too few; did you mean --delta?"),

@@ -10,8 +10,8 @@ from calling import call
 from conftest import SCRIPT
 from terminals import on_terminal
 
-from dpcalc.cli import main
-from dpcalc.numbers import human, human_log
+from dpcalc.cli.app import main
+from dpcalc.core.numbers import human, human_log
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1"
 STREAM = "online-noise --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 100"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
 from dpcalc.commands.noise_feedback import COMMAND
-from dpcalc.errors import DpcalcError
-from dpcalc.params import validate
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.validate import validate
 
 LINE = {"curvature": "0.7", "learning_rate": "0.1", "sigma": "2", "steps": "6", "lipschitz": "1", "delta": "1e-5"}
 

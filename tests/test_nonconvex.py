@@ -11,8 +11,9 @@ from calling import call
 from scipy.optimize import minimize
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.noisy_sgd import apart, contraction, iteration_nonconvex, nonconvex
-from dpcalc.errors import DpcalcError
+from dpcalc.bounds.noisy_sgd import iteration_nonconvex, nonconvex
+from dpcalc.bounds.noisy_sgd._engine import apart, contraction
+from dpcalc.core.errors import DpcalcError
 
 PASSES = {"n": "1e4", "batch_size": "100", "steps": "1e4", "lipschitz": "1", "smoothness": "1", "learning_rate": ".001", "sigma": "1", "delta": "1e-5"}
 LONG = {"n": "60000", "batch_size": "128", "steps": "1e7", "lipschitz": "1", "smoothness": "1e-5", "learning_rate": ".05", "diameter": "2", "sigma": ".1",

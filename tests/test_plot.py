@@ -1,14 +1,12 @@
 """What a plot shows: lines, scales, words, gaps."""
 
-import importlib
 import math
 
 import pytest
 from plotted import LAPLACE, swept
 
-from dpcalc.cli import COMMANDS
-from dpcalc.plot_words import axis_label, wrapped
-from dpcalc.spec import Page
+from dpcalc.commands.catalogue import calculators
+from dpcalc.output.plot.labels import axis_label, wrapped
 
 PNSGD = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
 
@@ -108,9 +106,8 @@ def test_words(line, title, subtitle, x, y):
 
 
 def test_every_option_that_can_be_swept_has_a_short_name():
-    for name in COMMANDS:
-        command = importlib.import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND
-        for option in () if isinstance(command, Page) else command.all_options():
+    for command in calculators().values():
+        for option in command.all_options():
             if option.quantity.kind in ("number", "count", "horizon"):
                 label = axis_label(command, option.name)
                 assert 0 < len(label) <= 64 and option.quantity.symbol in label

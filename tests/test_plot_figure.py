@@ -10,10 +10,10 @@ import sys
 import pytest
 from plotted import LAPLACE, swept
 
-from dpcalc.plot import Plot, Scale, Series
-from dpcalc.plot_figure import draw as drawn
-from dpcalc.plot_figure import figure
-from dpcalc.plot_terminal import draw
+from dpcalc.output.plot.data import Plot, Scale, Series
+from dpcalc.output.plot.figure import draw as drawn
+from dpcalc.output.plot.figure import figure
+from dpcalc.output.plot.terminal import draw
 
 
 def made(line):
@@ -121,7 +121,7 @@ def test_without_matplotlib_it_is_named(cli, tmp_path):
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", tmp_path / "a.svg", env=env)
     assert done.returncode == 2 and "--plot: needs matplotlib that works (no matplotlib here): pip install matplotlib" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
     assert cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", "-", env=env).returncode == 0
-    code = "import sys; sys.modules['matplotlib'] = None; from dpcalc.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; sys.modules['matplotlib'] = None; from dpcalc.cli.app import main; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run([sys.executable, "-c", code, "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", str(tmp_path / "a.svg")],
                           capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith("dpcalc rdp: --plot: needs matplotlib: pip install matplotlib; ")
@@ -131,7 +131,7 @@ def test_without_matplotlib_it_is_named(cli, tmp_path):
 
 FAILING = """
 import os, signal, sys
-from dpcalc.cli import main
+from dpcalc.cli.app import main
 {break_it}
 sys.exit(main(sys.argv[1:]))
 """
@@ -140,13 +140,13 @@ import resource
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"""
 INTERRUPTED = """
-import dpcalc.plot_target as target
+import dpcalc.output.plot.target as target
 def interrupted(*_): raise KeyboardInterrupt
 os.replace = interrupted"""
 UNDRAWN = """
-import dpcalc.plot_figure
+import dpcalc.output.plot.figure
 def fails(*_): raise OSError("no fonts")
-dpcalc.plot_figure.draw = fails"""
+dpcalc.output.plot.figure.draw = fails"""
 
 
 @pytest.mark.parametrize("break_it, code", [(FULL, 2), (INTERRUPTED, 130), (UNDRAWN, 2)], ids=["full", "interrupted", "undrawn"])

@@ -7,7 +7,7 @@ from math import isclose, log10
 import pytest
 from plotted import LAPLACE, swept
 
-from dpcalc.plot_figure import COLOURS, draw
+from dpcalc.output.plot.figure import COLOURS, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 PIXEL = 0.75  # a pixel in points, the unit of the file

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotted import swept
 
-from dpcalc.plot import Plot, Scale, Series
-from dpcalc.plot_terminal import draw
-from dpcalc.plot_ticks import Extent, ticks
+from dpcalc.output.plot.data import Plot, Scale, Series
+from dpcalc.output.plot.terminal import draw
+from dpcalc.output.plot.ticks import Extent, ticks
 
 DIAGONAL = Plot("t", "s", Scale("x", "log"), Scale("y", "log"), (Series("up", tuple(10.0**k for k in range(9)), tuple(10.0**k for k in range(9))),))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dpcalc import answer
-from dpcalc.bounds.pnsgd.averages import scaled_many
-from dpcalc.bounds.pnsgd.positions import scaled
+from dpcalc.bounds.pnsgd._engine.positions import scaled
+from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
 
 
 @pytest.mark.parametrize("first", [1e-9, 1.0, 1e5, 1e150, 1e300])

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from conftest import SCRIPT
 
-from dpcalc import DpcalcError, answer, answer_lines, reading
-from dpcalc.cli import main
-from dpcalc.strict_json import OutOfRange, loads
+import dpcalc
+from dpcalc import DpcalcError, answer, answer_lines
+from dpcalc.cli.app import main
+from dpcalc.core import reading
+from dpcalc.core.strict_json import OutOfRange, loads
 
 RUN = "--n 10 --lipschitz 1 --smoothness 1 --diameter 1"
 # How each command is asked to read FILE, and the option that its errors name.
@@ -178,7 +180,7 @@ def test_numbers_are_kept_or_told_apart():
 
 def test_no_module_reads_by_itself():
     """One reader of files, one of standard input, one parser of JSON from outside."""
-    sources = {p.name: p.read_text(encoding="utf-8") for p in Path(reading.__file__).parent.rglob("*.py")}
+    sources = {p.name: p.read_text(encoding="utf-8") for p in Path(dpcalc.__file__).parent.rglob("*.py")}
     assert {name for name, text in sources.items() if "stdin" in text} == {"reading.py", "batch.py"}
     assert {name for name, text in sources.items() if '"rb")' in text} == {"reading.py"}
     assert {name for name, text in sources.items() if "json.loads(" in text} == {"fresh.py", "certify.py", "catalogue.py"}  # dpcalc's own

@@ -9,9 +9,11 @@ import mpmath
 import pytest
 
 from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.bounds.noisy_sgd import contraction
-from dpcalc.bounds.online import online_contraction, sums
-from dpcalc.numerics import elementary, hockey_stick, invert, normal, rounding
+from dpcalc.bounds.noisy_sgd._engine import contraction
+from dpcalc.bounds.online import online_contraction
+from dpcalc.bounds.online._engine import sums
+from dpcalc.numerics import elementary, hockey_stick, normal, rounding
+from dpcalc.numerics import root as invert
 from dpcalc.numerics.hockey_stick import log_theta
 
 mp = mpmath.mp.clone()

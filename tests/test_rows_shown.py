@@ -10,7 +10,7 @@ from calling import call
 
 from dpcalc import answer
 from dpcalc.bounds import all_bounds
-from dpcalc.theorem import short_source
+from dpcalc.output.theorem import short_source
 
 RUN = "subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6"
 
@@ -95,7 +95,7 @@ def test_the_source_of_a_row_is_of_the_theorem_that_names_it():
     ("Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and 11", "Balle et al. 2018, Thm 8"),
     ("Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1", "Mironov et al. 2019, Thms 4, 5"),
     ("Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)", "Mironov 2017, Def 4"),
-    ("dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    ("dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
      "after Feldman et al. 2018, Thm 22"),
     ("Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired", "Altschuler & Talwar 2022, Thms 3.1, 5.1, repaired"),
     ("δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Warner 1965", "Balle & Wang 2018, Thm 8"),

@@ -6,11 +6,11 @@ import tomllib
 import pytest
 from compare_runs import compare
 
-from dpcalc import run_file
+from dpcalc.commands import run_file
 from dpcalc.commands.compare import COMMAND
-from dpcalc.errors import DpcalcError
-from dpcalc.params import validate
-from dpcalc.render import record
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.validate import validate
+from dpcalc.output.answer import record
 
 TOML = """# a run
 n = 1000

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, SCRIPT
 
-from dpcalc.numbers import NotANumber, number
+from dpcalc.core.numbers import NotANumber, number
 
 SOURCES = sorted((ROOT / "dpcalc").rglob("*.py"))
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
@@ -21,7 +21,7 @@ FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "joblib",
                      "xmlrpc", "webbrowser"}
 FROM_SHUTIL = {"get_terminal_size"}
 # Where files are written: the folder that completions are generated into, and the picture that --plot names (drawn in memory).
-WRITERS = {"completions.py", "plot_target.py", "plot_figure.py"}
+WRITERS = {"completions.py", "target.py", "figure.py"}
 RENAMES = {("os", "replace"), ("os", "remove")}  # the picture, written beside the old one
 
 
@@ -40,7 +40,7 @@ def test_no_code_from_data_no_network_no_programs(path):
             assert module not in FORBIDDEN_MODULES
             assert module != "shutil" or {a.name for a in node.names} <= FROM_SHUTIL
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            assert (node.value.id, node.attr) not in FORBIDDEN_ATTRIBUTES - (RENAMES if path.name == "plot_target.py" else set())
+            assert (node.value.id, node.attr) not in FORBIDDEN_ATTRIBUTES - (RENAMES if path.name == "target.py" else set())
             assert node.value.id != "shutil" or node.attr in FROM_SHUTIL
     for call in calls(tree):
         if isinstance(call.func, ast.Name):
@@ -59,7 +59,7 @@ def test_files_are_opened_for_reading_only(path):
             assert isinstance(mode, ast.Constant) and mode.value in {"r", "rb"}
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if p.name != "standard_streams.py"], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [p for p in SOURCES if p.name not in ("standard_streams.py", "text.py")], ids=lambda p: str(p.relative_to(ROOT)))
 def test_standard_error_is_written_in_one_place(path):
     """Where control characters are escaped."""
     for call in calls(ast.parse(path.read_text(encoding="utf-8"))):
@@ -121,8 +121,8 @@ def opened(args):
         "    elif event.split('.')[0] in ('socket', 'subprocess', 'ctypes', 'pickle', 'urllib') or event in ('os.system', 'os.exec', 'os.fork',\n"
         "                                 'os.posix_spawn', 'os.remove', 'os.rename', 'os.mkdir'):\n"
         "        seen.append((event, str(args)[:80]))\n"
-        "from dpcalc.cli import main\n"
-        "import dpcalc.run, dpcalc.params, numpy, pydantic, mpmath\n"
+        "from dpcalc.cli.app import main\n"
+        "import dpcalc.cli.run, dpcalc.core.validate, numpy, pydantic, mpmath\n"
         "sys.addaudithook(hook)\n"
         f"main({args!r})\n"
         "print('SEEN', seen)\n"

@@ -6,8 +6,8 @@ from math import inf, log1p
 import mpmath
 import pytest
 
+from dpcalc.accounting.routes import MECHANISMS
 from dpcalc.bounds.sampling import poisson_profile, wor_profile
-from dpcalc.routes import MECHANISMS
 
 mp = mpmath.mp.clone()
 mp.dps = 1000  # the printed formulas lose up to 300 digits where e^ε is large, and 300 more where q is tiny

@@ -11,8 +11,9 @@ import pytest
 from domains import log_uniform
 from test_found_from_outside import answer, refusal
 
-from dpcalc.bounds.hiding import last_pass, plan, pushes, shuffled_hiding, shuffled_hiding_last
-from dpcalc.bounds.noisy_sgd.taut import least
+from dpcalc.bounds.hiding import shuffled_hiding, shuffled_hiding_last
+from dpcalc.bounds.hiding._engine import last_pass, plan, pushes
+from dpcalc.bounds.noisy_sgd._engine.taut import least
 from dpcalc.bounds.pnsgd import shuffled_iteration, shuffled_iteration_rdp
 from dpcalc.numerics.hockey_stick import log_theta
 

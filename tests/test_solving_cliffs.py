@@ -7,7 +7,7 @@ import pytest
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds import all_bounds
-from dpcalc.errors import NoSolution
+from dpcalc.core.errors import NoSolution
 from dpcalc.pld.atoms import profile_at_points
 from dpcalc.pld.bracket import log_delta_at_epsilon
 

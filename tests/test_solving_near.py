@@ -6,7 +6,7 @@ import pytest
 from last_iterate_lines import answer
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.pnsgd.samples import about, followed
+from dpcalc.bounds.pnsgd._engine.samples import about, followed
 from dpcalc.pld.atoms import profile_at_points
 from dpcalc.pld.bracket import epsilon_at_delta
 

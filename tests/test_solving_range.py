@@ -150,7 +150,7 @@ def test_refusals_print_a_short_number_where_it_is_the_right_one(line, reached):
 
 
 def test_a_number_that_may_be_a_short_decimal_is_printed_as_one():
-    from dpcalc.numbers import human_claimed
+    from dpcalc.core.numbers import human_claimed
 
     assert human_claimed(0.19 * (1 + 4e-16), 1e-15) == "0.19" and human_claimed(0.19 * (1 + 1e-12), 1e-13) == "0.190001"
     assert human_claimed(0.19, 0.0) == "0.19" and human_claimed(0.1899999999, 1e-9) == "0.19" and human_claimed(inf, 1e-9) == "inf"

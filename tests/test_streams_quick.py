@@ -6,11 +6,11 @@ from math import exp, fsum, inf, log
 import pytest
 from last_iterate_lines import answer
 
-from dpcalc.bounds.online import levels as all_levels
 from dpcalc.bounds.online import online_contraction
-from dpcalc.bounds.online.levels import schedule
-from dpcalc.bounds.pnsgd.laws import LAWS
-from dpcalc.bounds.pnsgd.step import log_b, reach_ratio
+from dpcalc.bounds.online._engine import levels as all_levels
+from dpcalc.bounds.online._engine.levels import schedule
+from dpcalc.bounds.pnsgd._engine.laws import LAWS
+from dpcalc.bounds.pnsgd._engine.step import log_b, reach_ratio
 
 RATE = ("online-noise --noise gaussian --lipschitz 5 --smoothness 1 --diameter .5 --n 158235665425 --index 1 --decay 2.04 --c1 143 --c2 817 "
         "--strong-convexity 1 --epsilon 16.3 --delta 1.38e-9 --solve learning-rate")

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from last_iterate_lines import answer, asked
 
-from dpcalc.bounds.online import far, online_contraction, sums, sums_many
-from dpcalc.bounds.online.levels import Schedule
-from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN, LAWS
-from dpcalc.bounds.pnsgd.step import log_b
-from dpcalc.numerics import lambert
+from dpcalc.bounds.online import online_contraction
+from dpcalc.bounds.online._engine import far, sums, sums_many
+from dpcalc.bounds.online._engine.levels import Schedule
+from dpcalc.bounds.online._engine.shift import reaches
+from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAWS
+from dpcalc.bounds.pnsgd._engine.step import log_b
+from dpcalc.numerics import lambertw
 
 RUN = {"lipschitz": 0.1, "diameter": 10.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0}
 
@@ -36,8 +37,8 @@ def test_losses(c1, c2, epsilon):
 
 def test_lambert():
     t = np.linspace(1, 1500, 400)
-    assert sums_many.lambert_w_log(t) == pytest.approx([lambert.lambert_w_log(x) for x in t.tolist()], rel=1e-14)
-    assert (sums_many.lambert_w_log(np.array([-5.0, 0.0])) >= lambert.lambert_w(1.0)).all()
+    assert sums_many.lambert_w_log(t) == pytest.approx([lambertw.lambert_w_log(x) for x in t.tolist()], rel=1e-14)
+    assert (sums_many.lambert_w_log(np.array([-5.0, 0.0])) >= lambertw.lambert_w(1.0)).all()
 
 
 @pytest.mark.parametrize("decay", (1.001, 1.05, 1.3))

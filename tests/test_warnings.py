@@ -10,7 +10,7 @@ import mpmath
 import pytest
 from calling import call
 
-from dpcalc.cautions import FALSE_POSITIVES, found_members
+from dpcalc.accounting.cautions import FALSE_POSITIVES, found_members
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 2"
 KNOWN_N = [  # where n = 100 is known

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from last_iterate_lines import answer
 
-from dpcalc.bounds.pnsgd import fixed_order_hybrid, iteration, smooth_sums
-from dpcalc.bounds.pnsgd.chain import follow
-from dpcalc.numerics import hockey_stick_many
+from dpcalc.bounds.pnsgd import fixed_order_hybrid
+from dpcalc.bounds.pnsgd._engine import iteration, smooth_sums
+from dpcalc.bounds.pnsgd._engine.hybrid import follow
+from dpcalc.numerics import hockey_stick_array
 from dpcalc.numerics.hockey_stick import log_theta
 
 RARE = ("shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter .5 --strong-convexity .1 --learning-rate .3 --n 1e12 "
@@ -39,14 +40,14 @@ def test_a_sum_ends_where_nothing_is_left(n, size, log_c):
 
 def test_many_thetas_are_the_same_in_parts(monkeypatch):
     epsilon, ratio = np.geomspace(1e-9, 50, 211), np.geomspace(1e-6, 30, 150)[:, None]
-    whole = hockey_stick_many._log_theta(epsilon, ratio)
-    assert hockey_stick_many.log_theta(epsilon, ratio) == pytest.approx(whole, rel=1e-9)
+    whole = hockey_stick_array._log_theta(epsilon, ratio)
+    assert hockey_stick_array.log_theta(epsilon, ratio) == pytest.approx(whole, rel=1e-9)
     both = np.broadcast_to(epsilon, (150, 211))
-    assert (hockey_stick_many.log_theta(both, ratio) == hockey_stick_many.log_theta(epsilon, ratio)).all()
+    assert (hockey_stick_array.log_theta(both, ratio) == hockey_stick_array.log_theta(epsilon, ratio)).all()
     alone = np.asarray(epsilon[30])
-    assert (hockey_stick_many.log_theta(alone, np.tile(ratio, 60))[:, 59] == hockey_stick_many.log_theta(alone, ratio)[:, 0]).all()
+    assert (hockey_stick_array.log_theta(alone, np.tile(ratio, 60))[:, 59] == hockey_stick_array.log_theta(alone, ratio)[:, 0]).all()
     for j, k in ((0, 0), (70, 30), (149, 210)):
-        assert hockey_stick_many.log_theta(epsilon, ratio)[j, k] >= log_theta(float(epsilon[k]), float(ratio[j, 0])) * (1 + 1e-13)
+        assert hockey_stick_array.log_theta(epsilon, ratio)[j, k] >= log_theta(float(epsilon[k]), float(ratio[j, 0])) * (1 + 1e-13)
 
 
 # --- cliffs ----------------------------------------------------------------------------------------------------------

@@ -13,14 +13,15 @@ from conftest import SCRIPT
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.examples import EXAMPLES
-from dpcalc.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
-from dpcalc.cli import COMMANDS, EXAMPLE, main
-from dpcalc.spec import GROUPS
-from dpcalc.theorem import short_source
+from dpcalc.cli.app import EXAMPLE, main
+from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.commands.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
+from dpcalc.core.command import GROUPS
+from dpcalc.output.theorem import short_source
 
 BOUNDS = all_bounds()
 PATH = f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"
-MODULES = {name: import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND for name in COMMANDS}
+MODULES = {name: import_module(f"dpcalc.cli.pages.{name}").COMMAND if name in PAGES else calculator(name) for name in COMMANDS}
 SHOWN = {line: result for command in MODULES.values() for line, result in command.examples} | dict([EXAMPLE])
 
 
@@ -160,7 +161,7 @@ def test_proofs_are_those_in_the_files():
     files = [file for file, _ in proofs(BOUNDS["burn-in-profile"])]
     assert files[0] == "dpcalc/bounds/noisy_sgd/burn_in_profile.py" and "dpcalc/bounds/noisy_sgd/burn_in_rdp.py" in files
     assert all("Proof." in text for _, text in proofs(BOUNDS["burn-in-profile"]))
-    assert proofs(BOUNDS["fixed-order-hybrid"])[0][0] == "dpcalc/bounds/pnsgd/chain.py"
+    assert proofs(BOUNDS["fixed-order-hybrid"])[0][0] == "dpcalc/bounds/pnsgd/_engine/hybrid.py"
     assert proofs(BOUNDS["gaussian-rdp"]) == []
     assert proof(BOUNDS["gaussian-rdp"]) == "in the source" and proof(BOUNDS["without-replacement-conjecture"]) == "none is known"
     assert all("in the source" not in proof(b) for b in BOUNDS.values() if b.status in ("conjecture", "as-published", "lower"))

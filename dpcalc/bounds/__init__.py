@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 
 ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "hiding", "online", "noisy_sgd", "noise_feedback", "total_variation")
 

@@ -1,1 +1,33 @@
-"""One module a command: options → question → answer. No mathematics here."""
+"""The table of commands, and the calculators among them: one module each, options → question → answer. No mathematics here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dpcalc.core.command import Command
+
+COMMANDS = {
+    "rdp": "Privacy of one mechanism, once or many times",
+    "convert": "Convert between guarantees, and compose them",
+    "subsample": "Privacy of training on random batches (DP-SGD)",
+    "schema": "JSON Schema of a result, and of a command's parameters",
+    "shuffle-pnsgd": "Privacy of the last iterate of noisy SGD over shuffled records",
+    "online-noise": "Privacy of the last iterate of noisy SGD over a stream, with noise that decays",
+    "burn-in": "Noisy SGD: when longer training costs no more privacy",
+    "noise-feedback": "Affine gradients with noise feedback",
+    "tv": "Total variation: what any attacker can do",
+    "compare": "Every guarantee that applies to a training run, and what more assumptions would buy",
+    "bounds": "The catalogue: every bound, and which command uses it",
+    "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
+    "verify": "Recheck a result from the formulas as published",
+}
+PAGES = frozenset({"schema", "bounds", "explain", "verify"})  # they print what is known, and answer no question
+
+
+def calculator(name: str) -> Command:
+    """The calculator of that name, which is a key of COMMANDS and none of PAGES."""
+    from importlib import import_module
+
+    command: Command = import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND
+    return command

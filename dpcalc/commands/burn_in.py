@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from dpcalc import quantities as q
 from dpcalc.commands.burn_in_notes import ANY, CONVEX, apart, burn_in, curvature, horizon, notes
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core import quantities as q
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.one_record import OneRecord
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route, Row
+    from dpcalc.core.one_record import OneRecord
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route, Row
 
 _SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness")
 _RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate")
@@ -21,10 +21,10 @@ _RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate")
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
-    from dpcalc.answering import rows
-    from dpcalc.errors import EveryValueMeets, NoSolution
-    from dpcalc.question import asked
-    from dpcalc.rows import Answer
+    from dpcalc.accounting.answer import rows
+    from dpcalc.commands.asking import asked
+    from dpcalc.core.errors import EveryValueMeets, NoSolution
+    from dpcalc.core.results import Answer
 
     if given["schedule"] is not None:
         given = _scheduled(given)
@@ -55,7 +55,7 @@ def answer(given: Given) -> Answer:
 
 def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
     """The batch of all records, which has a theorem of its own, where no smaller one meets the budget."""
-    from dpcalc.answering import rows
+    from dpcalc.accounting.answer import rows
 
     unknown, n, named, known = question.unknown, given["n"], given["bound"], _known(given)
     if unknown is None or unknown.name != "batch_size" or n is None or (named and known.bound.name not in named):
@@ -76,7 +76,7 @@ def _said(given: Given) -> dict[str, str]:
 def _scheduled(given: Given) -> Given:
     """The run described step by step: T, and where the schedule says them η and σ, are its own."""
     from dpcalc.commands.schedule import read
-    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.core.errors import DpcalcError, flag
 
     for name in sorted(given.provided & {"steps", "index", "solve"}):
         raise DpcalcError("contradictory", "with --schedule, every step is said there", flag(name))
@@ -90,7 +90,7 @@ def _scheduled(given: Given) -> Given:
 
 def _ranged(question: Question, given: Given) -> Question:
     """Where the unknown can lie. Longer steps lose less, up to η = 2/(β+ρ), where the contraction is best."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     unknown = question.unknown
     if unknown is None:
@@ -113,8 +113,8 @@ def _ranged(question: Question, given: Given) -> Question:
 
 def _check(values: Mapping[str, Any]) -> None:
     """What the theorems need, as far as it is given."""
-    from dpcalc.bounds.noisy_sgd import contraction
-    from dpcalc.errors import DpcalcError
+    from dpcalc.bounds.noisy_sgd._engine import contraction
+    from dpcalc.core.errors import DpcalcError
 
     n, b = values.get("n"), values.get("batch_size")
     if n is not None and b is not None and b > n:
@@ -130,7 +130,7 @@ def _check(values: Mapping[str, Any]) -> None:
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     """What the bounds read."""
-    from dpcalc.errors import OutOfScope
+    from dpcalc.core.errors import OutOfScope
 
     n, b = int(values["n"]), int(values["batch_size"])
     if b > n:
@@ -149,10 +149,10 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration_schedule, lower_bound, nonconvex
-    from dpcalc.routes import converted
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     convex, known = given["loss"] != ANY, _known(given)
     if given["schedule"] is not None:
@@ -172,7 +172,7 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
 def _known(given: Given) -> Route:
     """By the steps that use the record, where these do not depend on chance."""
     from dpcalc.bounds.noisy_sgd import iteration, iteration_nonconvex
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     return Route(iteration_nonconvex.BOUND if given["loss"] == ANY else iteration.BOUND)
 
@@ -189,13 +189,13 @@ def _companions(values: Mapping[str, Any], question: Question, found: tuple[Row,
 def _guarantee(question: Question, head: Row) -> dict[str, Any]:
     result, bound = head.result, head.route.bound
     if bound.mu is not None and question.unknown is None:
-        from dpcalc.orders import own_params
+        from dpcalc.accounting.orders import own_params
 
         return {"kind": "gdp", "mu": bound.mu(**own_params(bound, head.params), r=int(head.witness["r"]))}
     if question.asks == "rdp":
         return {"kind": "rdp", "alpha": [result["alpha"]], "rdp": [result["rdp"]]}
     delta = result["delta"] if question.asks == "delta" else question.delta or 0.0
-    from dpcalc.rows import guarantee_of
+    from dpcalc.core.results import guarantee_of
 
     return guarantee_of(result["epsilon"], delta)
 
@@ -203,8 +203,8 @@ def _guarantee(question: Question, head: Row) -> dict[str, Any]:
 def _one_record(values: Mapping[str, Any], question: Question,
                 head: Row) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
     """For the guarantee, the companions and the headline, where it is about the records of one batch of a fixed order, or of some steps."""
-    from dpcalc.last_iterate import value_of_worst
-    from dpcalc.one_record import OneRecord
+    from dpcalc.commands.last_iterate import value_of_worst
+    from dpcalc.core.one_record import OneRecord
 
     steps, index = values.get("steps_as_said"), values.get("index")
     if steps and not all(uses for _, _, uses in steps):
@@ -218,7 +218,7 @@ def _one_record(values: Mapping[str, Any], question: Question,
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.question import Question
+    from dpcalc.core.question import Question
 
     for schedule, order, n, loss in product((None, "steps.json"), q.ORDER.choices, (1, 2), q.LOSS.choices[::-1]):
         given = {"schedule": schedule, "order": order, "n": n, "batch_size": 1, "loss": loss, "diameter": 1.0}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpcalc import quantities as q
-from dpcalc.spec import Given
+from dpcalc.core import quantities as q
+from dpcalc.core.command import Given
 
 if TYPE_CHECKING:
-    from dpcalc.rows import Row
+    from dpcalc.core.results import Row
 
 ANY, CONVEX = q.LOSS.choices
 _NOISE = "σ is the noise on the mean gradient of a batch: the iterate moves by −η(g + N(0, σ²I)), so its own noise is ησ"
@@ -59,7 +59,7 @@ def horizon(values: Mapping[str, Any]) -> int:
 
 def apart(values: Mapping[str, Any]) -> float:
     """Without a set, how far apart two runs can be."""
-    from dpcalc.bounds.noisy_sgd import apart
+    from dpcalc.bounds.noisy_sgd._engine import apart
 
     own = (int(values["batch_size"]), values["lipschitz"], values["smoothness"], curvature(values))
     if values.get("steps_as_said"):
@@ -76,7 +76,7 @@ def curvature(values: Mapping[str, Any]) -> float:
 
 def _held(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     """Of the set: the horizon that it gives convex losses on random batches; or what takes the place of its diameter."""
-    from dpcalc.numbers import human_claimed
+    from dpcalc.core.numbers import human_claimed
 
     rho = curvature(values)
     if not values.get("diameter"):

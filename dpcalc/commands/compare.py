@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpcalc import quantities as q
-from dpcalc.quantities import Quantity
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option
+from dpcalc.core import quantities as q
+from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option
+from dpcalc.core.quantities import Quantity
 
 if TYPE_CHECKING:
-    from dpcalc.comparing import Asked, Found
-    from dpcalc.one_record import OneRecord
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route, Row
-    from dpcalc.training_run import Run
+    from dpcalc.commands.comparison import Asked, Found
+    from dpcalc.commands.training_run import Run
+    from dpcalc.core.one_record import OneRecord
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route, Row
 
 _NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided by b (the expected "
           "size, of a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
@@ -24,13 +24,13 @@ _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate 
 
 def answer(given: Given) -> Answer:
     """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with TV, and what one more assumption would buy."""
-    from dpcalc.comparing import guarantees
-    from dpcalc.question import asked
-    from dpcalc.rows import Answer
-    from dpcalc.training_run import describe
+    from dpcalc.commands.asking import asked
+    from dpcalc.commands.comparison import guarantees
+    from dpcalc.commands.training_run import describe
+    from dpcalc.core.results import Answer
 
     if given.has("run"):
-        from dpcalc.run_file import merged
+        from dpcalc.commands.run_file import merged
 
         given = merged(COMMAND, given)
     said = given.said(without={"format", "digits", "run"})  # a run file's too
@@ -61,9 +61,9 @@ def answer(given: Given) -> Answer:
 
 def _refuse(given: Given) -> None:
     from dpcalc.bounds import replaced
-    from dpcalc.comparing import known
-    from dpcalc.errors import DpcalcError, flag
-    from dpcalc.params import near
+    from dpcalc.commands.comparison import known
+    from dpcalc.core.errors import DpcalcError, flag
+    from dpcalc.core.validate import near
 
     for name in sorted(given.provided & {"alpha", "rdp"}):
         raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget", flag(name))
@@ -79,7 +79,7 @@ def _refuse(given: Given) -> None:
 
 
 def _require_noise(run: Run, question: Question) -> None:
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     if run.sigma is None and not question.unknown:
         raise DpcalcError("missing", "needed: the noise on a batch's gradient, or --noise-multiplier", "--sigma")
@@ -87,8 +87,8 @@ def _require_noise(run: Run, question: Question) -> None:
 
 def _nothing(run: Run, found: Found) -> Exception:
     """Why there is no row at all."""
-    from dpcalc.errors import DpcalcError, NoSolution
-    from dpcalc.training_run import ADD_REMOVE
+    from dpcalc.commands.training_run import ADD_REMOVE
+    from dpcalc.core.errors import DpcalcError, NoSolution
 
     if found.error is not None:
         code, message, option = found.error.code, found.error.message, found.error.option
@@ -104,9 +104,9 @@ def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: As
 
     Converting a noise multiplier to σ rounds once more, and so does composing again: where that leads above the budget by a rounding error,
     the solution gets a little more noise."""
-    from dpcalc.comparing import guarantees
-    from dpcalc.question import Question as Plain
-    from dpcalc.training_run import describe
+    from dpcalc.commands.asking import Question as Plain
+    from dpcalc.commands.comparison import guarantees
+    from dpcalc.commands.training_run import describe
 
     assert question.unknown is not None
     name, more = question.unknown.name, 1e-15
@@ -121,10 +121,10 @@ def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: As
 def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
     """For the guarantee, the companions and the headline, where a record's place in the pass is used: what holds for every record, by the
     sharpest bound that needs no place."""
-    from dpcalc.comparing import headline
-    from dpcalc.numbers import human
-    from dpcalc.one_record import for_one
-    from dpcalc.render import symbol
+    from dpcalc.commands.comparison import headline
+    from dpcalc.core.numbers import human
+    from dpcalc.core.one_record import for_one
+    from dpcalc.core.quantities import symbol
 
     if run.record is None or " --index " not in head.said["command"]:
         return {}, {}, None
@@ -140,9 +140,9 @@ def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[d
 
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
-    from dpcalc.numbers import human_claimed
-    from dpcalc.rows import NOT_SHUFFLED
-    from dpcalc.training_run import POISSON, is_scale_free
+    from dpcalc.commands.training_run import POISSON, is_scale_free
+    from dpcalc.core.numbers import human_claimed
+    from dpcalc.core.results import NOT_SHUFFLED
 
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
     notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = {human_claimed(multiplier, 1e-12)}"]
@@ -168,7 +168,7 @@ def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...],
 
     @cache
     def more() -> dict[str, Any]:
-        from dpcalc.what_if import what_if
+        from dpcalc.commands.what_if import what_if
 
         name = question.unknown.name if question.unknown else question.asks
         gains, idle = what_if(values, question, named, found.rows[0].result[name], seen)
@@ -188,8 +188,8 @@ def _plain(quantity: Quantity, **changes: Any) -> Quantity:
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.catalogue import calculators
-    from dpcalc.readings import READINGS
+    from dpcalc.commands.catalogue import calculators
+    from dpcalc.commands.interpretations import READINGS
 
     return (route for reading in READINGS for route in calculators()[reading.command].theorems() if route.bound.name in reading.bounds)
 

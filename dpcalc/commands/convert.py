@@ -7,13 +7,13 @@ from itertools import product
 from math import fsum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dpcalc import quantities as q
-from dpcalc.errors import DpcalcError, flag
-from dpcalc.spec import GUARANTEE, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+from dpcalc.core import quantities as q
+from dpcalc.core.command import GUARANTEE, QUESTION, RUN, Command, Given, Option, refuse_unneeded, require
+from dpcalc.core.errors import DpcalcError, flag
 
 if TYPE_CHECKING:
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route
 
 
 class _Source(NamedTuple):
@@ -28,9 +28,9 @@ class _Source(NamedTuple):
 
 def answer(given: Given) -> Answer:
     """The converted guarantee, and what it is as JSON for the next command."""
-    from dpcalc.answering import rows
+    from dpcalc.accounting.answer import rows
     from dpcalc.commands.convert_inputs import with_inputs
-    from dpcalc.rows import Answer
+    from dpcalc.core.results import Answer
 
     given = with_inputs(given)
     name = given["from"]
@@ -147,7 +147,7 @@ def uses(values: Any) -> int:
 
 
 def _point(result: dict[str, float]) -> dict[str, Any]:
-    from dpcalc.rows import guarantee_of
+    from dpcalc.core.results import guarantee_of
 
     return guarantee_of(result["epsilon"], result["delta"])
 
@@ -166,7 +166,8 @@ _AS_GUARANTEE: dict[str, Callable[[dict[str, float]], dict[str, Any]]] = {
 
 
 def _plain_question(given: Given) -> Question:
-    from dpcalc.question import Question, asked
+    from dpcalc.commands.asking import asked
+    from dpcalc.core.question import Question
 
     to = given["to"]
     if to == "tv":
@@ -198,7 +199,7 @@ def _is_one_sided(given: Given) -> bool:
 
 def _outcome_question(given: Given) -> Question:
     """A finite mechanism says all by itself: its pure ε, or its TV where an outcome is possible on one side only."""
-    from dpcalc.question import Question
+    from dpcalc.core.question import Question
 
     if any(given[name] is not None for name in ("epsilon", "delta", "alpha", "rdp", "solve", "to")):
         return _plain_question(given)
@@ -214,7 +215,7 @@ def _check_target(to: str | None, question: Question) -> None:
 
 def _curve_question(given: Given) -> Question:
     """--alpha and --rdp describe the curve here; ε, δ or TV is asked."""
-    from dpcalc.question import asked
+    from dpcalc.commands.asking import asked
 
     free = Given({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"})
     if given["to"] in ("tv", "zcdp"):
@@ -226,8 +227,9 @@ def _curve_question(given: Given) -> Question:
 
 def _dp_question(given: Given) -> Question:
     """--epsilon and --delta describe each step; --target-…, --slack, --alpha or --to say what is asked."""
+    from dpcalc.commands.asking import asked
+    from dpcalc.core.question import Question
     from dpcalc.numerics.rounding import ratio_up, sum_up
-    from dpcalc.question import Question, asked
 
     to, delta, said = given["to"], given["delta"], "--input" if given.inputs else "--delta"
     if to == "rdp" or given["alpha"] is not None:
@@ -265,9 +267,9 @@ def _dp_question(given: Given) -> Question:
 
 
 def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.accounting.routes import COMPOSITION, converted
     from dpcalc.bounds.conversions import composition_advanced, composition_optimal, dp_tv, pure_gdp, pure_rdp
-    from dpcalc.routes import COMPOSITION, converted
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     if question.asks == "mu":
         return (Route(pure_gdp.BOUND),)
@@ -286,7 +288,7 @@ def _pure_zcdp(range_unknown: bool) -> tuple[Route, ...]:
     """Of pure ε. A bounded range is an assumption about a mechanism, which one that is described is known not to meet with that ε: the
     losses of Laplace noise and of randomised response have a range of 2ε."""
     from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     return (Route(pure_zcdp.BOUND), *((Route(bounded_range_zcdp.BOUND, on_request=True),) if range_unknown else ()))
 
@@ -298,9 +300,9 @@ def _dp_params(values: Any) -> dict[str, Any]:
 
 
 def _gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import gdp_exact, gdp_rdp, gdp_zcdp
-    from dpcalc.routes import converted
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     if question.asks == "rho":
         return (Route(gdp_zcdp.BOUND),)
@@ -308,9 +310,9 @@ def _gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 
 def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import rdp_curve, zcdp_composition, zcdp_rdp
-    from dpcalc.routes import converted
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     if question.asks == "rho":
         return (Route(zcdp_composition.BOUND),)
@@ -320,9 +322,9 @@ def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """By RDP where all parts have curves, by profiles, which all parts have, and by sums where all have an (ε, δ) of their own."""
+    from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import composition_basic, profile_composition, rdp_composition
-    from dpcalc.routes import converted
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     if question.asks == "rho":
         return _pure_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
@@ -343,9 +345,9 @@ def part_params(values: Any) -> dict[str, Any]:
 
 def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """Of one use in closed form; of several by their RDP, by composing the mechanism's own pair, and by the sum of their pure ε."""
+    from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import composition_basic, outcomes, profile_composition
-    from dpcalc.routes import converted
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     if question.asks == "rho":
         return _pure_zcdp(False)
@@ -370,7 +372,7 @@ def rdp_params(values: Any) -> dict[str, Any]:
 
 
 def outcome_params(values: Any) -> dict[str, Any]:
-    from dpcalc.guarantee import UNIT
+    from dpcalc.accounting.guarantee import UNIT
 
     p, r = values["p"], values["q"]
     if len(p) != len(r):
@@ -387,7 +389,7 @@ def outcome_params(values: Any) -> dict[str, Any]:
 def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved: bool) -> dict[str, Any]:
     """What several uses of a finite mechanism are composed from: its pure ε, where it has one, and its pair."""
     from dpcalc.bounds.conversions import outcomes
-    from dpcalc.errors import OutOfScope
+    from dpcalc.core.errors import OutOfScope
 
     try:
         sums: dict[str, Any] = {"points": ((outcomes.pure(p, q), 0.0, steps),)}
@@ -416,7 +418,7 @@ _SOURCES: dict[str, _Source] = {
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.question import Question
+    from dpcalc.core.question import Question
 
     for name, source in _SOURCES.items():
         for asks, steps, slack, delta in product(_ASKED_BY, (1, 2), (None, 0.5), (0.0, 0.5)):

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.errors import DpcalcError
-from dpcalc.spec import Given, require
+from dpcalc.core.command import Given, require
+from dpcalc.core.errors import DpcalcError
 
 
 def with_inputs(given: Given) -> Given:
@@ -15,8 +15,8 @@ def with_inputs(given: Given) -> Given:
     given = _described(given)
     if not given.inputs:
         return given
-    from dpcalc.guarantee import Dp, Outcomes, neighbours
-    from dpcalc.guarantee_sums import gaussian_mu, total_rho
+    from dpcalc.accounting.guarantee import Dp, Outcomes, neighbours
+    from dpcalc.accounting.guarantee_sums import gaussian_mu, total_rho
 
     values = {**given.values}
     kinds = set().union(*(neighbours(g) for g in given.inputs))
@@ -44,9 +44,9 @@ def with_inputs(given: Given) -> Given:
 def _composed(given: Given) -> dict[str, Any]:
     """What all inputs are; their RDP curves, their dominating pairs and their (ε, δ), where every one has them; and why not otherwise. In
     an order of their own, and equal ones together: whatever order they are read in, the answer is the same."""
-    from dpcalc.guarantee import curves
-    from dpcalc.guarantee_pairs import of
-    from dpcalc.guarantee_sums import points
+    from dpcalc.accounting.guarantee import curves
+    from dpcalc.accounting.guarantee_pld import of
+    from dpcalc.accounting.guarantee_sums import points
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
@@ -79,7 +79,7 @@ def _described(given: Given) -> Given:
         raise DpcalcError("missing", 'a profile is read from JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}', "--input")
     if kind != "tv":
         return given
-    from dpcalc.guarantee import Tv
+    from dpcalc.accounting.guarantee import Tv
 
     require(given, ("tv",), "with --from tv")
     return Given(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),))

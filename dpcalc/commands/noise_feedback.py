@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core import quantities as q
+from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.one_record import OneRecord
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route, Row
+    from dpcalc.core.one_record import OneRecord
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route, Row
 
 _RUN = ("curvature", "learning_rate", "steps", "lipschitz")
 _NOTES = (
@@ -22,11 +22,11 @@ _NOTES = (
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would lose."""
-    from dpcalc.answering import rows
+    from dpcalc.accounting.answer import rows
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
-    from dpcalc.last_iterate import start_note
-    from dpcalc.question import asked
-    from dpcalc.rows import Answer
+    from dpcalc.commands.asking import asked
+    from dpcalc.commands.last_iterate import start_note
+    from dpcalc.core.results import Answer
 
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
@@ -47,14 +47,14 @@ def answer(given: Given) -> Answer:
 
 def theorems() -> tuple[Route, ...]:
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     return (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True))
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     """What the bounds read. Without --index the record is the worst one, used at the last step."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     steps, index = int(values["steps"]), values.get("index")
     if index is not None and index > steps:
@@ -78,10 +78,10 @@ def _companions(params: Mapping[str, Any]) -> dict[str, float]:
 
 def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]:
     """The asked quantity for the same run without feedback, and, with feedback, for the worst record."""
+    from dpcalc.accounting.evaluate import evaluate
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
-    from dpcalc.evaluate import evaluate
-    from dpcalc.question import Question as Plain
-    from dpcalc.rows import Route
+    from dpcalc.commands.asking import Question as Plain
+    from dpcalc.core.results import Route
 
     asks = Plain(question.asks, question.epsilon, question.delta, question.alpha)
     plain = evaluate(Route(without_feedback.BOUND), params, asks)
@@ -95,7 +95,7 @@ _WORST = "the record is the worst one, used at the last step; --index chooses an
 def _one_record(index: int | None, params: Mapping[str, Any], question: Question,
                 head: Row) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
     """For the guarantee, the companions and the headline, where a record is chosen by its step."""
-    from dpcalc.last_iterate import value_of_worst
+    from dpcalc.commands.last_iterate import value_of_worst
 
     if index is None:
         return {}, {}, None
@@ -104,7 +104,7 @@ def _one_record(index: int | None, params: Mapping[str, Any], question: Question
 
 
 def _comparison(params: Mapping[str, Any]) -> str:
-    from dpcalc.numbers import human
+    from dpcalc.core.numbers import human
 
     factor = _companions(params)["sigma_factor"]
     return f"for the privacy of the run without feedback, feedback needs {human(factor)} times the noise"

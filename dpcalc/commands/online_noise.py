@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core import quantities as q
+from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.online.levels import Levels
-    from dpcalc.last_iterate import Entry
-    from dpcalc.one_record import OneRecord
-    from dpcalc.quantities import Quantity
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route, Row
+    from dpcalc.bounds.online._engine.levels import Levels
+    from dpcalc.commands.last_iterate import Entry
+    from dpcalc.core.one_record import OneRecord
+    from dpcalc.core.quantities import Quantity
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route, Row
 
 _LISTS = {"gaussian": "sigmas", "laplace": "scales"}
 _SCHEDULE = ("c1", "c2", "decay")
@@ -26,10 +26,10 @@ def answer(given: Given) -> Answer:
     """ε or δ of one index, the parameter that meets a budget, or the noise levels as a table."""
     if given.has("schedule"):
         return _printed(given)
-    from dpcalc.answering import rows
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, noise_note, routes, start_note
-    from dpcalc.question import asked
-    from dpcalc.rows import Answer
+    from dpcalc.accounting.answer import rows
+    from dpcalc.commands.asking import asked
+    from dpcalc.commands.last_iterate import check_step_size, chosen, expanded, guarantee, noise_note, routes, start_note
+    from dpcalc.core.results import Answer
 
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
@@ -48,8 +48,8 @@ def answer(given: Given) -> Answer:
 
 def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
     """The call with n filled in from a list, and the options in use; refuses the useless and the missing."""
-    from dpcalc.errors import DpcalcError, flag
-    from dpcalc.last_iterate import check_place, level_option
+    from dpcalc.commands.last_iterate import check_place, level_option
+    from dpcalc.core.errors import DpcalcError, flag
 
     unknown = question.unknown.name if question.unknown else None
     scheduled = bool(given.provided & set(_SCHEDULE)) or unknown == "c1"
@@ -72,7 +72,7 @@ def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
 
 def _entries(endless: bool) -> tuple[Entry, ...]:
     from dpcalc.bounds import online as b
-    from dpcalc.last_iterate import BOTH, Entry
+    from dpcalc.commands.last_iterate import BOTH, Entry
 
     if endless:
         return (Entry(b.online_contraction.BOUND._replace(status="limit"), (), BOTH, contracts=True),)
@@ -98,7 +98,7 @@ def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
 
 
 def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
-    from dpcalc.last_iterate import downwards, steps_in_range
+    from dpcalc.commands.last_iterate import downwards, steps_in_range
 
     return downwards(steps_in_range(unknown, given), given) if given["c1"] is not None else steps_in_range(unknown, given)
 
@@ -106,7 +106,7 @@ def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
 def _range_of_c1(unknown: Quantity, given: Given) -> Quantity:
     from math import log
 
-    from dpcalc.last_iterate import scales_in_range
+    from dpcalc.commands.last_iterate import scales_in_range
 
     return scales_in_range(unknown, given, given["decay"] * log(given["index"]))
 
@@ -115,13 +115,13 @@ _RANGES = {"n": _range_of_n, "learning_rate": _range_of_steps, "c1": _range_of_c
 
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
-    from dpcalc.bounds.pnsgd.laws import LAWS
+    from dpcalc.bounds.pnsgd._engine.laws import LAWS
 
     return {**{k: values[k] for k in (*_RUN, "n", "index")}, "law": LAWS[values["noise"]], "levels": _levels(values)}
 
 
 def _levels(values: Mapping[str, Any]) -> Levels:
-    from dpcalc.bounds.online.levels import Listed, schedule
+    from dpcalc.bounds.online._engine.levels import Listed, schedule
 
     listed = values.get(_LISTS[values["noise"]])
     if listed is not None:
@@ -134,8 +134,8 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
     from math import inf
 
     from dpcalc.bounds.online import online_contraction, online_limit
-    from dpcalc.last_iterate import beside_limit, beside_worst, epsilon_beside, limit_delta
-    from dpcalc.one_record import for_one
+    from dpcalc.commands.last_iterate import beside_limit, beside_worst, epsilon_beside, limit_delta
+    from dpcalc.core.one_record import for_one
 
     params, epsilon = _derive(values), epsilon_beside(question, found[0])
     level = params["levels"].at(values["index"])
@@ -165,12 +165,12 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float,
     was asked for."""
     from math import inf
 
-    from dpcalc.last_iterate import told_log
+    from dpcalc.commands.last_iterate import told_log
 
     if values["n"] == inf:
         return inf, 0.0
     if values.get("c1") is not None:
-        from dpcalc.bounds.pnsgd.step import move_ratio
+        from dpcalc.bounds.pnsgd._engine.step import move_ratio
 
         return values["n"], params["law"].log_delta(epsilon, move_ratio(params["levels"].at(values["n"]), values["lipschitz"]))
     from dpcalc.bounds.online.listed import worst
@@ -185,10 +185,10 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float,
 
 def _printed(given: Given) -> Answer:
     """The noise levels of the steps FIRST:LAST."""
-    from dpcalc.errors import DpcalcError, flag
-    from dpcalc.last_iterate import noise_note
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Table
+    from dpcalc.commands.last_iterate import noise_note
+    from dpcalc.core.errors import DpcalcError, flag
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Table
 
     needed = {*_RUN[1:], *_SCHEDULE, "noise", "schedule"}
     if beside := sorted(given.provided - needed - {"format", "input", "plot"}):
@@ -206,8 +206,8 @@ def _printed(given: Given) -> Answer:
 
 def _steps(text: str) -> tuple[int, ...]:
     """FIRST:LAST, every step, or FIRST:LAST:COUNT, evenly spaced."""
-    from dpcalc.errors import DpcalcError
-    from dpcalc.numbers import NotANumber, number
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.numbers import NotANumber, number
 
     try:
         parts = [number(p) for p in text.split(":")]
@@ -227,7 +227,7 @@ def _steps(text: str) -> tuple[int, ...]:
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.last_iterate import routes
+    from dpcalc.commands.last_iterate import routes
 
     return (route for endless in (False, True) for route in routes(_entries(endless), "epsilon", True))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.spec import Given
+from dpcalc.core.command import Given
 
 if TYPE_CHECKING:
-    from dpcalc.bound import Bound
-    from dpcalc.last_iterate import Entry
-    from dpcalc.question import Question
-    from dpcalc.rows import Route, Row
+    from dpcalc.commands.last_iterate import Entry
+    from dpcalc.core.bound import Bound
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Route, Row
 
 _NEEDS = ("lipschitz", "tau")
 Derive = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -19,8 +19,8 @@ Derive = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 def entries(question: Question, names: Sequence[str]) -> tuple[Entry, ...]:
     """The bounds that --bound names. Raises DpcalcError where the lower one is to give ε or δ, which do not follow from it."""
-    from dpcalc.errors import DpcalcError
-    from dpcalc.last_iterate import Entry
+    from dpcalc.commands.last_iterate import Entry
+    from dpcalc.core.errors import DpcalcError
 
     found = named(names)
     for bound in found:
@@ -50,10 +50,10 @@ def bounds() -> tuple[Bound, ...]:
 
 def companions(given: Given, question: Question, found: tuple[Row, ...], derive: Derive) -> tuple[Row, ...]:
     """Where the conjecture was asked for, the rows beside it that were not."""
-    from dpcalc.answering import rows
+    from dpcalc.accounting.answer import rows
     from dpcalc.bounds.conversions import rdp_improved
-    from dpcalc.question import Question
-    from dpcalc.rows import Route
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Route
 
     told = {row.route.bound.name for row in found}
     if bounds()[0].name not in told:
@@ -78,8 +78,8 @@ def refuted_where(found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[Ro
 
 def refuted(row: Row, params: Mapping[str, Any]) -> str:
     """What to say of a conjecture that a concrete run contradicts, at the order its number rests on."""
+    from dpcalc.accounting.orders import total_rdp
     from dpcalc.bounds.pnsgd import without_replacement_lower as lower
-    from dpcalc.orders import total_rdp
 
     if row.route.bound.status != "conjecture":
         return ""
@@ -92,8 +92,8 @@ def refuted(row: Row, params: Mapping[str, Any]) -> str:
 
 def theorems() -> Iterator[Route]:
     """The conjecture by every conversion, and the others."""
-    from dpcalc.last_iterate import Entry, routes
-    from dpcalc.rows import Route
+    from dpcalc.commands.last_iterate import Entry, routes
+    from dpcalc.core.results import Route
 
     conjecture, *others = bounds()
     yield from routes((Entry(conjecture, _NEEDS),), "epsilon", True)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from dpcalc import noise_multiplier
-from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core import noise_multiplier
+from dpcalc.core import quantities as q
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.rows import Answer, Route
+    from dpcalc.core.results import Answer, Route
 
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of a mechanism and its T-fold composition, or the parameter that meets a budget."""
-    from dpcalc.answering import rows
-    from dpcalc.question import asked
-    from dpcalc.routes import MECHANISMS, with_steps
-    from dpcalc.rows import Answer
+    from dpcalc.accounting.answer import rows
+    from dpcalc.accounting.routes import MECHANISMS, with_steps
+    from dpcalc.commands.asking import asked
+    from dpcalc.core.results import Answer
 
     mechanism = MECHANISMS[given["mechanism"]]
     question = asked(COMMAND, given)
@@ -48,7 +48,7 @@ def _why_not(given: Given) -> str:
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.routes import MECHANISMS
+    from dpcalc.accounting.routes import MECHANISMS
 
     return (route for m in MECHANISMS.values() for route in (*m.once, *m.often))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.spec import Given
+from dpcalc.core.command import Given
 
 if TYPE_CHECKING:
     from dpcalc.bounds.noisy_sgd.iteration_schedule import Schedule
@@ -37,8 +37,8 @@ def text(steps: Schedule, given: Given) -> str:
 
 
 def _lists(source: str) -> dict[str, list[Any]]:
-    from dpcalc import reading
     from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
+    from dpcalc.core import reading
 
     text, where = reading.inline_or_text(source, _MEGABYTES, "--schedule")
     data = reading.json_value(text, where, "--schedule")
@@ -74,8 +74,8 @@ def _is_count(x: Any) -> bool:
 def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) -> list[float]:
     import sys
 
-    from dpcalc.errors import DpcalcError, flag
-    from dpcalc.numbers import brief
+    from dpcalc.core.errors import DpcalcError, flag
+    from dpcalc.core.numbers import brief
 
     if name not in lists:
         if given[name] is None:
@@ -90,6 +90,6 @@ def _column(given: Given, lists: dict[str, list[Any]], name: str, steps: int) ->
 
 
 def _error(message: str) -> Exception:
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     return DpcalcError("bad-json", message, "--schedule")

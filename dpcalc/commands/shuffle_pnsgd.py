@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dpcalc import quantities as q
 from dpcalc.commands import partial_passes
-from dpcalc.spec import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core import quantities as q
+from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.last_iterate import Entry
-    from dpcalc.one_record import OneRecord
-    from dpcalc.quantities import Quantity
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route, Row
+    from dpcalc.commands.last_iterate import Entry
+    from dpcalc.core.one_record import OneRecord
+    from dpcalc.core.quantities import Quantity
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route, Row
 
 _CONVEX = ("lipschitz", "diameter", "learning_rate", "smoothness")
 _FREE = ("lipschitz", "learning_rate", "smoothness")
@@ -23,10 +23,10 @@ _NOISE = {"gaussian": "sigma", "laplace": "scale"}
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate, or the parameter that meets a budget."""
-    from dpcalc.answering import rows
-    from dpcalc.errors import EveryValueMeets, NoSolution, OutOfScope
-    from dpcalc.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes, start_note
-    from dpcalc.rows import Answer
+    from dpcalc.accounting.answer import rows
+    from dpcalc.commands.last_iterate import check_step_size, chosen, expanded, guarantee, in_directions, routes, start_note
+    from dpcalc.core.errors import EveryValueMeets, NoSolution, OutOfScope
+    from dpcalc.core.results import Answer
 
     question = _question(given)
     unknown = question.unknown.name if question.unknown else None
@@ -63,9 +63,9 @@ def answer(given: Given) -> Answer:
 
 def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], named: tuple[str, ...]) -> tuple[Row, ...]:
     """The rows of one epoch that meet the budget: there more bounds apply than are composed, and one may just meet it."""
-    from dpcalc.answering import rows
-    from dpcalc.errors import DpcalcError
-    from dpcalc.last_iterate import expanded, routes
+    from dpcalc.accounting.answer import rows
+    from dpcalc.commands.last_iterate import expanded, routes
+    from dpcalc.core.errors import DpcalcError
 
     once, every = {**given.values, "epochs": 1}, routes(entries, question.asks, bool(named), True)
     ways = tuple(way for way in every if named or not way.bound.name.endswith("-basic"))
@@ -81,15 +81,15 @@ def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], 
 
 
 def _question(given: Given) -> Question:
-    from dpcalc.question import asked
+    from dpcalc.commands.asking import asked
 
     return asked(COMMAND, given)
 
 
 def _check(given: Given, question: Question, partial: bool) -> set[str]:
     """The options in use; refuses the useless, the contradictory and the missing."""
-    from dpcalc.errors import DpcalcError, flag
-    from dpcalc.last_iterate import check_place, level_option
+    from dpcalc.commands.last_iterate import check_place, level_option
+    from dpcalc.core.errors import DpcalcError, flag
 
     scheduled = given.provided & {"c1", "c2"} or (question.unknown is not None and question.unknown.name == "c1")
     if scheduled and partial:
@@ -117,7 +117,7 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
 
 def _check_steps(given: Given, unknown: str | None) -> None:
     """A pass may stop in the middle where the order is secret: a record of a known place would be nearer to the end than its place says."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     if given.has("epochs") or unknown == "epochs":
         raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
@@ -130,7 +130,7 @@ def _check_steps(given: Given, unknown: str | None) -> None:
 
 def _check_release(given: Given, entries: tuple[Entry, ...]) -> None:
     """Bounds about another release than the last iterate of a pass know of whole passes only, each released."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     others = [e.bound for e in entries if e.bound.released != "last iterate"]
     asked = [name for name in ("steps", "release") if given.has(name) and given[name] != "every-epoch"]
@@ -141,7 +141,7 @@ def _check_release(given: Given, entries: tuple[Entry, ...]) -> None:
 def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tuple[tuple[Question, tuple[Route, ...]], ...]:
     """Where to look for the unknown, by which bounds: a learning rate downwards by those that lose less with smaller steps, which come
     second; under a schedule, whose noise falls with it, by all."""
-    from dpcalc.last_iterate import downwards
+    from dpcalc.commands.last_iterate import downwards
 
     unknown = question.unknown
     if unknown is None or unknown.name not in _RANGES:
@@ -161,7 +161,7 @@ def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
 
 
 def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
-    from dpcalc.last_iterate import steps_in_range
+    from dpcalc.commands.last_iterate import steps_in_range
 
     return steps_in_range(unknown, given)
 
@@ -169,7 +169,7 @@ def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
 def _range_of_c1(unknown: Quantity, given: Given) -> Quantity:
     from math import log
 
-    from dpcalc.last_iterate import scales_in_range
+    from dpcalc.commands.last_iterate import scales_in_range
 
     return scales_in_range(unknown, given, log(given["n"]))
 
@@ -184,7 +184,7 @@ def _entries(given: Given) -> tuple[Entry, ...]:
     """By order of the records."""
     from dpcalc.bounds import hiding as h
     from dpcalc.bounds import pnsgd as b
-    from dpcalc.last_iterate import BOTH, Entry
+    from dpcalc.commands.last_iterate import BOTH, Entry
 
     stopped = (Entry(b.randomly_stopped.BOUND, _CONVEX, BOTH, usual=False, contracts=True),
                Entry(b.randomly_stopped_loose.BOUND, _CONVEX, BOTH, usual=False, contracts=True))
@@ -222,7 +222,7 @@ def _entries(given: Given) -> tuple[Entry, ...]:
 
 def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     """What the bounds read: the noise level, from a schedule where there is one, and the law of the noise."""
-    from dpcalc.bounds.pnsgd.laws import LAWS
+    from dpcalc.bounds.pnsgd._engine.laws import LAWS
 
     params = {k: values.get(k) for k in (*_CONVEX, "strong_convexity", "n", "tau", "constant", "c1")}
     partial = values.get("tau") is not None
@@ -238,7 +238,7 @@ def _passes(values: Mapping[str, Any]) -> int:
 
 
 def _level(values: Mapping[str, Any]) -> float:
-    from dpcalc.bounds.pnsgd.schedules import level
+    from dpcalc.bounds.pnsgd._engine.schedules import level
 
     if values.get("c1") is None:
         return float(values[_NOISE[values["noise"]]])
@@ -252,8 +252,8 @@ def _level(values: Mapping[str, Any]) -> float:
 def _extras(values: Mapping[str, Any], question: Question,
             found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...], OneRecord | None]:
     """The noise level; the limit of a schedule; the worst index."""
-    from dpcalc.last_iterate import epsilon_beside
-    from dpcalc.one_record import for_one
+    from dpcalc.commands.last_iterate import epsilon_beside
+    from dpcalc.core.one_record import for_one
 
     params = _derive(values)
     extra: dict[str, float] = {_NOISE[values["noise"]]: params["level"]}
@@ -268,7 +268,7 @@ def _extras(values: Mapping[str, Any], question: Question,
     once = _passes(values) == 1
     if once and values.get("c1") is not None and values.get("index") is None:
         from dpcalc.bounds.pnsgd import shuffled_contraction, shuffled_limit
-        from dpcalc.last_iterate import beside_limit
+        from dpcalc.commands.last_iterate import beside_limit
 
         limit = shuffled_limit.value(epsilon, params["law"], values["c1"])
         now = shuffled_contraction.value(epsilon, **{k: params[k] for k in shuffled_contraction.BOUND.params})
@@ -276,7 +276,7 @@ def _extras(values: Mapping[str, Any], question: Question,
         extra |= numbers
         notes.append(note)
     if placed:
-        from dpcalc.last_iterate import beside_worst, worst_position
+        from dpcalc.commands.last_iterate import beside_worst, worst_position
 
         worst, log_delta = worst_position(epsilon, params, found[0])
         numbers, only = beside_worst(params, worst, log_delta, epsilon, found[0], question)
@@ -287,7 +287,7 @@ def _extras(values: Mapping[str, Any], question: Question,
 def _worst_rdp(values: Mapping[str, Any], params: Mapping[str, Any], question: Question, head: Row,
                extra: dict[str, float]) -> tuple[dict[str, float], tuple[str, ...], OneRecord]:
     """The worst position, where an RDP value is asked for."""
-    from dpcalc.last_iterate import value_of_worst, worst_index
+    from dpcalc.commands.last_iterate import value_of_worst, worst_index
 
     worst = worst_index(params, head)
     numbers, only = value_of_worst(head, {**params, "index": worst}, question, params["index"], worst)
@@ -295,7 +295,7 @@ def _worst_rdp(values: Mapping[str, Any], params: Mapping[str, Any], question: Q
 
 
 def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
-    from dpcalc.bounds.pnsgd.output import RELEASED
+    from dpcalc.bounds.pnsgd._engine.output import RELEASED
 
     released = found[0].route.bound.released
     if values.get("tau") is not None or _passes(values) == 1 or values.get("release") == "last-iterate":
@@ -305,7 +305,7 @@ def _released(found: tuple[Row, ...], values: Mapping[str, Any]) -> str:
 
 def _check_order(given: Given, named: tuple[str, ...], every: tuple[Entry, ...]) -> None:
     """Bounds that are about one position of a fixed order need it; those over shuffled records have none."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     placed = given["index"] is not None
     other_way = _entries(Given({"index": None if placed else 1}, frozenset()))
@@ -318,7 +318,7 @@ def _check_order(given: Given, named: tuple[str, ...], every: tuple[Entry, ...])
 
 def _one_release(entries: tuple[Entry, ...]) -> None:
     """Bounds that are about different algorithms do not belong in one table: the smallest would be the headline."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     kinds = sorted({e.bound.released for e in entries})
     if len(kinds) > 1:
@@ -326,8 +326,8 @@ def _one_release(entries: tuple[Entry, ...]) -> None:
 
 
 def _noise(given: Given, found: tuple[Row, ...]) -> str:
-    from dpcalc.bounds.pnsgd.output import RELEASED
-    from dpcalc.last_iterate import noise_note
+    from dpcalc.bounds.pnsgd._engine.output import RELEASED
+    from dpcalc.commands.last_iterate import noise_note
 
     once = found[0].route.bound.released == RELEASED
     return "σ is the standard deviation of the noise added once, to the output" if once else noise_note(given["noise"])
@@ -335,8 +335,8 @@ def _noise(given: Given, found: tuple[Row, ...]) -> str:
 
 def theorems() -> Iterator[Route]:
     from dpcalc.bounds.conversions import composition_basic
-    from dpcalc.last_iterate import routes
-    from dpcalc.rows import Route
+    from dpcalc.commands.last_iterate import routes
+    from dpcalc.core.results import Route
 
     for index in (None, 1):
         yield from routes(_entries(Given({"index": index, "release": "last-iterate"}, frozenset())), "epsilon", True)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from dpcalc import noise_multiplier
-from dpcalc import quantities as q
-from dpcalc.spec import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core import noise_multiplier
+from dpcalc.core import quantities as q
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
 
 if TYPE_CHECKING:
-    from dpcalc.rows import Answer, Route
+    from dpcalc.core.results import Answer, Route
 
 _NOISE = {"sigma", "noise_multiplier", "scale", "probability"}
 _MOST_NOISE = 1.7e308  # a multiplier
@@ -28,7 +28,7 @@ def answer(given: Given) -> Answer:
 
 def neighbours(given: Given) -> str:
     """The adjacency of the run. Raises DpcalcError where the scheme has another."""
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     scheme = given["scheme"]
     wanted = noise_multiplier.adjacency_of(given.values)
@@ -40,13 +40,13 @@ def neighbours(given: Given) -> str:
 
 def _with_input(given: Given) -> Given:
     """A guarantee from JSON takes the place of the mechanism's options."""
-    from dpcalc.errors import DpcalcError, flag
+    from dpcalc.core.errors import DpcalcError, flag
 
     if not given.inputs:
         return given
-    from dpcalc.guarantee import Dp, Gaussian, Gdp, Mechanisms, Rdp, Zcdp, curves
+    from dpcalc.accounting.guarantee import Dp, Gaussian, Gdp, Mechanisms, Rdp, Zcdp, curves
+    from dpcalc.commands.asking import unknown_of
     from dpcalc.numerics.rounding import ratio_down
-    from dpcalc.question import unknown_of
 
     described = {*_NOISE, "mechanism", "sensitivity", "clipping_norm"}
     for name in sorted(given.provided & described):
@@ -88,11 +88,11 @@ def _is_point(given: Given) -> bool:
 
 
 def _amplified(given: Given, adjacency: str) -> Answer:
-    from dpcalc.answering import rows
+    from dpcalc.accounting.answer import rows
     from dpcalc.bounds.sampling import amplification
-    from dpcalc.errors import DpcalcError, flag
-    from dpcalc.question import Question
-    from dpcalc.rows import NOT_SHUFFLED, Answer, Route, guarantee_of
+    from dpcalc.core.errors import DpcalcError, flag
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import NOT_SHUFFLED, Answer, Route, guarantee_of
 
     if adjacency != noise_multiplier.NEIGHBOURS[given["scheme"]]:
         raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
@@ -118,9 +118,9 @@ def _amplified(given: Given, adjacency: str) -> Answer:
 
 
 def _run(given: Given, adjacency: str) -> Answer:
-    from dpcalc.answering import rows
-    from dpcalc.question import asked
-    from dpcalc.rows import Answer
+    from dpcalc.accounting.answer import rows
+    from dpcalc.commands.asking import asked
+    from dpcalc.core.results import Answer
 
     question = asked(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
@@ -140,8 +140,8 @@ def _run(given: Given, adjacency: str) -> Answer:
 
 def check(given: Given, unknown: str | None) -> set[str]:
     """The options in use; refuses the useless and the missing."""
-    from dpcalc.errors import DpcalcError, flag
-    from dpcalc.routes import MECHANISMS
+    from dpcalc.accounting.routes import MECHANISMS
+    from dpcalc.core.errors import DpcalcError, flag
 
     mechanism = None if "curve" in given.values else MECHANISMS[given["mechanism"]]
     required, optional = noise_multiplier.options(mechanism, given, unknown) if mechanism else ((), ())
@@ -182,7 +182,7 @@ def scope(given: Given, unknown: str | None) -> str:
 
 def _rate(values: Mapping[str, Any]) -> float:
     """q, from --sampling-rate or b/n (rounded up)."""
-    from dpcalc.errors import DpcalcError, OutOfScope
+    from dpcalc.core.errors import DpcalcError, OutOfScope
     from dpcalc.numerics.rounding import ratio_up
 
     if values.get("sampling_rate") is not None:
@@ -197,8 +197,8 @@ def _rate(values: Mapping[str, Any]) -> float:
 
 def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     """What the bounds read: q, T, the noise multiplier and the base curve."""
+    from dpcalc.accounting.routes import MECHANISMS
     from dpcalc.numerics.rounding import ratio_down
-    from dpcalc.routes import MECHANISMS
 
     values = noise_multiplier.with_sigma(values)
     weighted = values["scheme"] == "weighted"
@@ -238,11 +238,11 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
 
 
 def routes(given: Given) -> tuple[Route, ...]:
+    from dpcalc.accounting.routes import MECHANISMS, PURE_COMPOSITION, converted
     from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.sampling import poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
-    from dpcalc.errors import DpcalcError
-    from dpcalc.routes import MECHANISMS, PURE_COMPOSITION, converted
-    from dpcalc.rows import Route
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.results import Route
 
     scheme, has_curve = given["scheme"], "curve" in given.values
     pure = PURE_COMPOSITION if not has_curve and MECHANISMS[given["mechanism"]].pure is not None else ()
@@ -266,7 +266,7 @@ _CURVE_ORDERS = (*range(2, 33), 40, 48, 64, 96, 128, 256)
 
 def guarantee(values: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """The run for the next command: its mechanism, or an RDP curve."""
-    from dpcalc.routes import MECHANISMS
+    from dpcalc.accounting.routes import MECHANISMS
 
     rate = params.get("sampling_rate", params.get("max_weight"))
     if "curve" not in values:
@@ -275,8 +275,8 @@ def guarantee(values: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str,
         scheme = "without-replacement" if values.get("adjacency") == "replace-one" and values["scheme"] == "poisson" else values["scheme"]
         sampling = {"scheme": scheme, "rate": rate}
         return {"kind": "mechanisms", "mechanisms": [{**record, "sampling": sampling, "count": params["steps"]}]}
+    from dpcalc.accounting.orders import total_rdp
     from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
-    from dpcalc.orders import total_rdp
 
     curve = total_rdp({"weighted": weighted_rdp.BOUND}.get(values["scheme"], wor_rdp.BOUND), params)
     points = [(a, r) for a in _CURVE_ORDERS if (r := curve(float(a))) < float("inf")]
@@ -287,8 +287,8 @@ def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     """What a reader must know; `values` are the parameters with the solution."""
     if "curve" in given.values:
         return ("the base curve is read from the input",)
-    from dpcalc.routes import MECHANISMS
-    from dpcalc.rows import NOT_SHUFFLED
+    from dpcalc.accounting.routes import MECHANISMS
+    from dpcalc.core.results import NOT_SHUFFLED
 
     notes = noise_multiplier.notes(given, values) or (MECHANISMS[given["mechanism"]].noise,)
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None:
@@ -307,7 +307,7 @@ def _replaces(values: Mapping[str, Any]) -> bool:
 
 def theorems() -> Iterator[Route]:
     from dpcalc.bounds.sampling import amplification
-    from dpcalc.rows import Route
+    from dpcalc.core.results import Route
 
     yield Route(amplification.BOUND)
     for scheme, mechanism, adjacency in product(q.SCHEME.choices, q.MECHANISM.choices, q.ADJACENCY.choices):

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
-from dpcalc import noise_multiplier
-from dpcalc import quantities as q
-from dpcalc.errors import DpcalcError, flag
-from dpcalc.spec import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Given, Option
+from dpcalc.core import noise_multiplier
+from dpcalc.core import quantities as q
+from dpcalc.core.command import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Given, Option
+from dpcalc.core.errors import DpcalcError, flag
 
 if TYPE_CHECKING:
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route
 
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier", "clipping_norm"),
@@ -28,12 +28,12 @@ _TOGETHER = {frozenset({"mechanism", "run"}): "run", frozenset({"dp", "tv"}): "p
 def answer(given: Given) -> Answer:
     """TV of a mechanism, a run or a guarantee, with its meaning; or the parameter that meets a budget on TV or on the
     true-positive rate."""
-    from dpcalc.answering import rows, select
-    from dpcalc.attack import meaning, sharpest
+    from dpcalc.accounting.answer import rows, select
+    from dpcalc.accounting.attack import meaning, sharpest
     from dpcalc.commands.subsample import scope
-    from dpcalc.question import Question
-    from dpcalc.rows import Answer, Route
-    from dpcalc.tv_sources import SOURCES
+    from dpcalc.commands.tv_sources import SOURCES
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Answer, Route
 
     question = _question(given)
     unknown = question.unknown.name if question.unknown else None
@@ -70,7 +70,8 @@ def answer(given: Given) -> Answer:
 
 def _question(given: Given) -> Question:
     """TV; or a budget on it, or on the true-positive rate at one false-positive rate."""
-    from dpcalc.question import Question, unknown_of
+    from dpcalc.commands.asking import unknown_of
+    from dpcalc.core.question import Question
 
     unknown = unknown_of(COMMAND, given)
     if given.has("roc") and given.has("fpr"):
@@ -136,7 +137,7 @@ def _rates(given: Given) -> tuple[float, ...]:
 
 def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
     """The comparison with releasing one record in n."""
-    from dpcalc.numbers import human
+    from dpcalc.core.numbers import human
 
     if not given.has("n"):
         return {}, ()
@@ -146,8 +147,8 @@ def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, floa
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.rows import Route
-    from dpcalc.tv_sources import SOURCES
+    from dpcalc.commands.tv_sources import SOURCES
+    from dpcalc.core.results import Route
 
     for (name, source), scheme, mechanism, often in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices, (False, True)):
         given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "parts": (), "pairs": ()}, frozenset())

@@ -7,8 +7,8 @@ With a = ε/r − r/2, b = a + r and the Mills ratio R = Q/φ, e^ε φ(b) = φ(a
 from math import frexp, inf, ldexp, log, sqrt
 
 from dpcalc.numerics.elementary import log1mexp
-from dpcalc.numerics.invert import boundary, bracket
 from dpcalc.numerics.normal import LOG_SQRT_2PI, mills, mills_slope
+from dpcalc.numerics.root import boundary, bracket
 
 # 12-point Gauss–Legendre on [0, 1]: on b <= 2a the integrand is analytic far around, the error below 1e-17.
 NODES = (

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from math import exp, log
 
-from dpcalc.numerics.minimise import minimise
+from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import up
 
 _Point = tuple[float, float, float]  # e^ε, the bound, and ε

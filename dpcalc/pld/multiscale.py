@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dpcalc.errors import OutOfScope
+from dpcalc.core.errors import OutOfScope
 from dpcalc.pld import pmf
 from dpcalc.pld.pair import LARGEST_EXPONENT
 from dpcalc.pld.pmf import Pmf

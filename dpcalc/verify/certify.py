@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from math import isfinite
 
-from dpcalc.errors import DpcalcError, NoSolution
-from dpcalc.render import record, symbol
-from dpcalc.rows import Answer, Row
-from dpcalc.verify.arithmetic import Decision, certifying, decide
+from dpcalc.core.errors import DpcalcError, NoSolution
+from dpcalc.core.quantities import symbol
+from dpcalc.core.results import Answer, Row
+from dpcalc.output.answer import record
 from dpcalc.verify.claims import Claim, of
+from dpcalc.verify.decide import Decision, certifying, decide
 from dpcalc.verify.replay import replay
 from dpcalc.verify.unchecked import Unchecked
 

@@ -11,13 +11,13 @@ from functools import cache
 from math import inf, log
 from typing import Any, NamedTuple
 
-from dpcalc.bound import Bound
+from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
-from dpcalc.orders import own_params
-from dpcalc.question import Question
-from dpcalc.rows import Answer, Row
-from dpcalc.verify import parts
-from dpcalc.verify.context import Formula, once
+from dpcalc.core.bound import Bound
+from dpcalc.core.question import Question
+from dpcalc.core.results import Answer, Row
+from dpcalc.verify import composition_parts
+from dpcalc.verify.arb.context import Formula, once
 from dpcalc.verify.formulas import RDP, delta_at, own_of, pure, rdp_total
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
@@ -54,7 +54,7 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     how = _HOW.get((row.route.bound.kind, question.asks))
     if how is None:
         raise Unchecked(f"nothing is known here about a {row.route.bound.kind} bound that answers {question.asks}")
-    found = how(row, question) if not parts.is_composed(row) or question.asks == "rdp" else _composition(row, answer)
+    found = how(row, question) if not composition_parts.is_composed(row) or question.asks == "rdp" else _composition(row, answer)
     lower = row.route.bound.status == "lower"
     return tuple(_reversed(c) for c in found) if lower else found
 
@@ -124,7 +124,7 @@ def _converted(row: Row, quantity: str, claimed: float, alpha: float, rdp: Formu
         direct = mp.mpf(epsilon) - least(mp)
         if name != rdp_optimal.BOUND.name or float(direct) >= 0:  # the closed form proves it already
             return direct
-        from dpcalc.verify.optimal import slack as optimal
+        from dpcalc.verify.rdp_optimal import slack as optimal
 
         return optimal(mp, alpha, rdp(mp), delta(mp), epsilon)
 
@@ -169,7 +169,7 @@ def _by_log(mp: Any, log_delta: float, exact: Any) -> Any:
 
 def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Of a composed profile: at the grid of its witness, with distribution functions in closed form and exact convolutions."""
-    question, found = answer.question, cache(lambda: parts.composed(row, answer))
+    question, found = answer.question, cache(lambda: composition_parts.composed(row, answer))
 
     def at(mp: Any, epsilon: float, log_delta: float) -> Any:
         return found()(mp, epsilon, log_delta)
@@ -189,7 +189,7 @@ def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
 
 
 def _composed_at(row: Row, answer: Answer, epsilon: float, side: int) -> Formula:
-    found = cache(lambda: parts.composed(row, answer, side))
+    found = cache(lambda: composition_parts.composed(row, answer, side))
     return lambda mp: found()(mp, epsilon, -inf)
 
 
@@ -265,8 +265,8 @@ def _inner(row: Row, epsilon: float, side: int) -> Formula:
 
 def _by_an_order(row: Row, epsilon: float) -> Formula:
     """δ at ε from an RDP curve at the order of the witness: that of the fast path, where the conversion proves it."""
-    from dpcalc.evaluate import delta_result
-    from dpcalc.orders import all_steps
+    from dpcalc.accounting.guarantee_words import delta_result
+    from dpcalc.accounting.orders import all_steps
 
     bound, conversion, alpha = row.route.bound, row.route.conversion, float(row.witness["alpha"])
     assert conversion is not None and conversion.log_delta is not None

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from math import exp, frexp, inf
 from typing import Any
 
-from dpcalc.verify import cells, laws, multiscale
-from dpcalc.verify.laws import Use
+from dpcalc.verify import composition_cells, loss_laws, multiscale
+from dpcalc.verify.composition_plans import Level, Plan
+from dpcalc.verify.loss_laws import Use
 from dpcalc.verify.multiscale import Merging, Points, Rounding, Splitting, decay
-from dpcalc.verify.plans import Level, Plan
 
 Parts = Sequence[tuple[Use, int]]
 SPARE = 64  # bits beyond one for each use: what is rounded up is 2^−64 of all weight
@@ -34,7 +34,7 @@ def gaussians_together(parts: Parts) -> Parts:
     def mu(mp: Any) -> Any:
         return mp.sqrt(mp.fsum(count * use.base.mu(mp) ** 2 for use, count in whole if use.base.mu))
 
-    return ((Use(laws.gaussian(mu)), 1), *(part for part in parts if part not in whole))
+    return ((Use(loss_laws.gaussian(mu)), 1), *(part for part in parts if part not in whole))
 
 
 def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -inf) -> Any:
@@ -42,13 +42,13 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
     parts = gaussians_together(parts)
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
-    splits = [cells.split(mp, use, grid, p.tilt) for (use, _), grid in zip(parts, p.grids, strict=True)]
+    splits = [composition_cells.split(mp, use, grid, p.tilt) for (use, _), grid in zip(parts, p.grids, strict=True)]
     scale, finite = mp.mpf(1), mp.mpf(0)
     for one, (_, count) in zip(splits, parts, strict=True):
         scale, finite = scale * _middle(mp, one.moment) ** count, finite + count * mp.log1p(-one.infinite)
     rounding = Rounding(_bits(mp, parts, p, scale, epsilon, log_delta), (True,))
     replay = Splitting(p, rounding, _units(mp, rounding.bits))
-    sums = [multiscale.power(cells.as_law(mp, grid, [one.levels], [_middle(mp, one.moment)], rounding), count, replay)
+    sums = [multiscale.power(composition_cells.as_law(mp, grid, [one.levels], [_middle(mp, one.moment)], rounding), count, replay)
             for one, grid, (_, count) in zip(splits, p.grids, parts, strict=True)]
     law = multiscale.combined(sums, replay)
     unit = mp.mpf(1) / (1 << rounding.bits)
@@ -66,11 +66,11 @@ def delta_from_below(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
     replay = Merging(p, rounding, _units(mp, rounding.bits))
     sums, scale_p, scale_q, log_p, log_q = [], mp.mpf(1), mp.mpf(1), mp.mpf(0), mp.mpf(0)
     for (use, count), grid in zip(parts, p.grids, strict=True):
-        one = cells.merged(mp, use, grid, p.tilt)
+        one = composition_cells.merged(mp, use, grid, p.tilt)
         moments = [_middle(mp, mp.fsum(x for row in rows for x in row)) for rows in (one.in_p, one.in_q)]
         log_p, log_q = (x + count * mp.log1p(-mass) for x, mass in zip((log_p, log_q), one.above, strict=True))
         scale_p, scale_q = scale_p * moments[0] ** count, scale_q * moments[1] ** count
-        sums.append(multiscale.power(cells.as_law(mp, grid, [one.in_p, one.in_q], moments, rounding, one.offsets), count, replay))
+        sums.append(multiscale.power(composition_cells.as_law(mp, grid, [one.in_p, one.in_q], moments, rounding, one.offsets), count, replay))
     law = multiscale.combined(sums, replay)
     unit = mp.mpf(1) / (1 << rounding.bits)
     above = mp.exp(mp.mpf(epsilon)) * mp.expm1(log_q) - mp.expm1(log_p)
@@ -82,7 +82,7 @@ def is_settled(mp: Any, parts: Parts, p: Plan, epsilon: float, delta: Any) -> bo
     """Whether Chernoff's bound shows that this direction has no more than δ: T log M(λ) − λε + log max e^{−λx}(1 − e^{−x}) <= log δ for
     some λ, M being the moment of the losses split between the points of the plan's grids and their mirror images."""
     parts = gaussians_together(parts)
-    laws_ = [cells.split_between(mp, use, _edges(grid)) for (use, _), grid in zip(parts, p.grids, strict=True)]
+    laws_ = [composition_cells.split_between(mp, use, _edges(grid)) for (use, _), grid in zip(parts, p.grids, strict=True)]
     for slope in SLOPES:
         tilt = mp.mpf(p.tilt * slope)
         log_moment = mp.fsum(count * mp.log(mp.fsum(x * mp.exp(tilt * mp.mpf(loss)) for loss, x in law))
@@ -167,4 +167,4 @@ def _bits(mp: Any, parts: Parts, p: Plan, scale: Any, epsilon: float, log_delta:
 
 
 def _units(mp: Any, bits: int) -> Any:
-    return lambda exponent, up: cells.units(mp, mp.exp(mp.mpf(exponent)), bits, up)
+    return lambda exponent, up: composition_cells.units(mp, mp.exp(mp.mpf(exponent)), bits, up)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.orders import own_params
-from dpcalc.rows import Row
-from dpcalc.verify import grids, links, lumps
-from dpcalc.verify.context import enclosed
-from dpcalc.verify.laws import Use
+from dpcalc.accounting import breakpoints
+from dpcalc.accounting.orders import own_params
+from dpcalc.core.bound import Bound
+from dpcalc.core.results import Row
+from dpcalc.verify import composition_atoms, composition_grids
+from dpcalc.verify.arb.context import enclosed
+from dpcalc.verify.loss_laws import Use
 from dpcalc.verify.unchecked import Unchecked
 
 Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) → δ
@@ -25,11 +26,11 @@ def composed(row: Row) -> Delta:
         told = row.witness["each"]
         if not isinstance(told, Mapping):
             raise ValueError("its way of each epoch is none")
-        way = links.way(one.name, row.params, told)
+        way = breakpoints.way(one.name, row.params, told)
         own |= {} if way is None else {"way": way}
         return lambda mp, epsilon, log_delta: steps * enclosed(mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
     if "epoch" in row.witness:
-        epoch = links.epoch(row.witness["epoch"])
+        epoch = breakpoints.epoch(row.witness["epoch"])
         return _on_grid(epoch.epsilons, _going(one, own, epoch.ways), steps, row.witness)
     if not row.witness:  # nothing was composed, as δ is 1
         return lambda mp, epsilon, log_delta: mp.mpf(1)
@@ -38,8 +39,8 @@ def composed(row: Row) -> Delta:
 
 def _on_grid(epsilons: Sequence[float], going: Callable[[Any, float], Any], steps: int, grid: Mapping[str, Any]) -> Delta:
     """On the grids that a witness tells of."""
-    uses = ((Use(lumps.points(epsilons, going)), steps),)
-    return lambda mp, epsilon, log_delta: grids.delta(mp, uses, grid, epsilon, log_delta)
+    uses = ((Use(composition_atoms.points(epsilons, going)), steps),)
+    return lambda mp, epsilon, log_delta: composition_grids.delta(mp, uses, grid, epsilon, log_delta)
 
 
 def _going(one: Bound, own: dict[str, Any], ways: Mapping[float, Any]) -> Callable[[Any, float], Any]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dpcalc.bounds.online.levels import Schedule
-from dpcalc.bounds.pnsgd.step import contraction_exact
-from dpcalc.orders import own_params
-from dpcalc.rows import Row
-from dpcalc.verify import links, long_sums, lower
-from dpcalc.verify.context import Formula, once
+from dpcalc.accounting import breakpoints
+from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.online._engine.levels import Schedule
+from dpcalc.bounds.pnsgd._engine.step import contraction_exact
+from dpcalc.core.results import Row
+from dpcalc.verify import long_sums, lower_bound
+from dpcalc.verify.arb.context import Formula, once
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
@@ -45,9 +46,9 @@ def delta_at(row: Row) -> Callable[[Any, Any], Any]:
     own = own_of(row)
     if (one := row.route.bound.one) is not None:  # a single epoch: others are composed (epochs.py)
         own.pop("steps")
-        way = links.of_row(row)
+        way = breakpoints.of_row(row)
         return lambda mp, epsilon: one.exact(mp, epsilon, **own, **way)
-    formula, way = _formula(row), links.of_row(row)
+    formula, way = _formula(row), breakpoints.of_row(row)
     return lambda mp, epsilon: formula(mp, epsilon, **own, **way)
 
 
@@ -68,7 +69,8 @@ def _iteration_nonconvex(mp: Any, **own: Any) -> Any:
 
 
 def _iteration_schedule(mp: Any, **own: Any) -> Any:
-    from dpcalc.bounds.noisy_sgd import expanding, iteration_schedule
+    from dpcalc.bounds.noisy_sgd import iteration_schedule
+    from dpcalc.bounds.noisy_sgd._engine import expanding
 
     return iteration_schedule.exact_mu(mp, **(own if "strong_convexity" in own else expanding.with_curvature(own)))
 
@@ -90,7 +92,7 @@ def _sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str,
 
 
 def _sampled_gaussian(mp: Any, alpha: float, rate: float, part: Mapping[str, Any]) -> Any:
-    from dpcalc.bounds.noisy_sgd import sampled_step
+    from dpcalc.bounds.noisy_sgd._engine import sampled_step
 
     return sampled_step.exact(mp, alpha, rate, part["noise_multiplier"])
 
@@ -129,7 +131,7 @@ RDP: dict[str, Callable[..., Any]] = {
     "noise-feedback": _by_mu(_affine(True)),
     "without-feedback": _by_mu(_affine(False)),
     "wor-profile": _sampled,
-    "lower-bound": lambda mp, alpha, own, params: lower.rdp(mp, alpha, own),
+    "lower-bound": lambda mp, alpha, own, params: lower_bound.rdp(mp, alpha, own),
 }
 
 

@@ -6,9 +6,9 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from dpcalc.errors import DpcalcError
-from dpcalc.render import record as rendered
-from dpcalc.rows import Answer, Row
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.results import Answer, Row
+from dpcalc.output.answer import record as rendered
 from dpcalc.verify.budget import Budget
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import command_of, given_inputs, number
@@ -64,10 +64,10 @@ class _Asked(NamedTuple):
 
 
 def _asked(record: Record) -> _Asked | NotComputed:
-    from dpcalc.run import single
+    from dpcalc.commands.ask import answer as answer_of
 
     try:
-        answer = single(command_of(record), {**record["options"], "format": "json"}, given_inputs(record))
+        answer = answer_of(command_of(record), {**record["options"], "format": "json"}, given_inputs(record))
         return _Asked(answer, {key(bound): bound for bound in _printed(answer)["bounds"]})
     except DpcalcError as reason:
         return NotComputed(f"its question has no answer here ({reason})", matters=True)
@@ -108,8 +108,8 @@ class _Digits(NamedTuple):
 
 def _with_digits(asked: _Asked, record: Record, digits: int) -> _Digits | NotComputed:
     """At the recorded numbers: on another machine another order may be the best."""
-    from dpcalc.digits import with_digits
-    from dpcalc.quantities import DIGITS
+    from dpcalc.accounting.digits import with_digits
+    from dpcalc.core.quantities import DIGITS
 
     if not (DIGITS.ge or 0) <= digits <= (DIGITS.le or 0):
         return NotComputed(f"--digits are {DIGITS.range()}, not {digits}")

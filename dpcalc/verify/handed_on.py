@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpcalc.orders import own_params
-from dpcalc.rows import Answer, Row
+from dpcalc.accounting.orders import own_params
+from dpcalc.core.results import Answer, Row
 from dpcalc.verify.claims import Claim, above
 from dpcalc.verify.records import Record, is_number
 from dpcalc.verify.replay import number

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from math import comb
 from typing import Any
 
-from dpcalc.verify import laws
-from dpcalc.verify.laws import Use
-from dpcalc.verify.lumps import positive
+from dpcalc.verify import loss_laws
+from dpcalc.verify.composition_atoms import positive
+from dpcalc.verify.loss_laws import Use
 from dpcalc.verify.unchecked import TooLong
 
 MOST_SUMS = 100_000  # they take a few seconds
@@ -24,7 +24,7 @@ def delta(mp: Any, parts: Sequence[tuple[Use, int]], epsilon: float) -> Any:
             raise TooLong(f"it has more than {MOST_SUMS} sums of losses")
         uses = _of_one_part(mp, outcomes, count)
         sums = [(p * a, q * b) for p, q in sums for a, b in uses]
-        finite = finite + count * mp.log1p(-laws.infinite(use, mp))
+        finite = finite + count * mp.log1p(-loss_laws.infinite(use, mp))
     return mp.fsum(positive(mp, p - scale * q) for p, q in sums) - mp.expm1(finite)
 
 
@@ -42,7 +42,7 @@ def _outcomes(mp: Any, use: Use) -> list[Outcome]:
         mixed = [((1 - rate) * q + rate * p, q) for p, q in [*masses, *([(mp.mpf(0), lost)] if float(lost) else [])]]
         return [(q, p) for p, q in mixed] if use.added else mixed
     larger = [((1 - rate) * q + rate * p, q) for loss, p, q in atoms if loss > 0]
-    rest = 1 - laws.infinite(use, mp) - mp.fsum(p + q for p, q in larger)
+    rest = 1 - loss_laws.infinite(use, mp) - mp.fsum(p + q for p, q in larger)
     return [*larger, *((q, p) for p, q in larger), (rest, rest)]
 
 

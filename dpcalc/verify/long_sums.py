@@ -14,12 +14,13 @@ from dpcalc.bounds.pnsgd import (
     shuffled_iteration_rdp,
     smooth_nonconvex_high_noise,
     smooth_nonconvex_shuffled,
-    without_replacement,
     without_replacement_sum,
 )
-from dpcalc.bounds.pnsgd.output import ratios_exact
+from dpcalc.bounds.pnsgd._engine import without_replacement
+from dpcalc.bounds.pnsgd._engine.output import ratios_exact
 from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
-from dpcalc.verify import lower, streams, whole_orders
+from dpcalc.verify import lower_bound as lower
+from dpcalc.verify import streams, whole_orders
 from dpcalc.verify.sums import falling
 
 _SPREADS, _MORE = 13.0, 80  # how far above the mean of a binomial law terms are added

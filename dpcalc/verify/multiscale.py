@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from math import ceil, exp
 from typing import Any, NamedTuple
 
-from dpcalc.verify.convolution import product
-from dpcalc.verify.plans import Plan
+from dpcalc.verify.composition_convolution import product
+from dpcalc.verify.composition_plans import Plan
 from dpcalc.verify.unchecked import TooLong
 
 LONGEST = 4_000_000  # points of a product

@@ -6,9 +6,9 @@ import json
 import sys
 from typing import Any
 
-from dpcalc import reading
-from dpcalc.errors import DpcalcError
-from dpcalc.strict_json import BadJson, loads
+from dpcalc.core import reading
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.strict_json import BadJson, loads
 
 _MEGABYTES = 50
 _OBJECTS = ("parameters", "result", "options")

@@ -7,28 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.answering import ASKED_BY, RECORDED
-from dpcalc.cautions import with_cautions
-from dpcalc.errors import DpcalcError
-from dpcalc.orders import Params
-from dpcalc.question import Question
-from dpcalc.rows import Answer, Route, Row
+from dpcalc.accounting.answer import ASKED_BY, RECORDED
+from dpcalc.accounting.cautions import with_cautions
+from dpcalc.core.bound import Params
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.question import Question
+from dpcalc.core.results import Answer, Route, Row
 from dpcalc.verify.records import Record, is_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dpcalc.spec import Command
+    from dpcalc.core.command import Command
 
 _WORDS = frozenset({"name", "curve", "conversion", "status", "witness", "digits", "source", "assumptions", "errata"})
 
 
 def replay(record: Record) -> Answer:
     """The answer with the recorded rows. Raises DpcalcError where the parameters do not ask such a question."""
-    from dpcalc.params import validate
+    from dpcalc.core.validate import validate
 
     command = command_of(record)
     given = validate(command, {**record["options"], "format": "json"}, given_inputs(record))
@@ -38,14 +37,11 @@ def replay(record: Record) -> Answer:
 
 def command_of(record: Record) -> Command:
     """The calculator that was asked. Raises DpcalcError where there is none, or where it has no such options."""
-    from dpcalc.cli import COMMANDS
-    from dpcalc.spec import Command
-
+    from dpcalc.commands import COMMANDS, PAGES, calculator
     name = record["command"]
-    module = import_module("dpcalc.commands." + name.replace("-", "_")) if name in COMMANDS else None
-    command = getattr(module, "COMMAND", None)
-    if not isinstance(command, Command):
+    if name not in COMMANDS or name in PAGES:
         raise DpcalcError("bad-json", f"{name!r} is no command of dpcalc that answers questions")
+    command = calculator(name)
     known = {o.name for o in command.all_options()}
     for option in record["options"]:
         if option not in known:
@@ -61,7 +57,7 @@ def given_inputs(record: Record) -> tuple[Any, ...]:
 def _guarantee(data: Any) -> Any:
     import json
 
-    from dpcalc.guarantee import parse
+    from dpcalc.accounting.guarantee import parse
 
     return parse(json.dumps(data), "an input of the result")
 

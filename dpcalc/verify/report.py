@@ -7,13 +7,14 @@ from math import inf, isnan
 from typing import Any, NamedTuple
 
 from dpcalc.bounds import replaced
-from dpcalc.errors import DpcalcError, OutOfScope
-from dpcalc.render import row_label, symbol
-from dpcalc.rows import Answer, Row
+from dpcalc.core.errors import DpcalcError, OutOfScope
+from dpcalc.core.quantities import symbol
+from dpcalc.core.results import Answer, Row
+from dpcalc.output.values import row_label
 from dpcalc.verify import handed_on, lower_ends
-from dpcalc.verify.arithmetic import Decision, decide
 from dpcalc.verify.budget import SECONDS, Budget
 from dpcalc.verify.claims import Claim, of
+from dpcalc.verify.decide import Decision, decide
 from dpcalc.verify.differences import agree, differences
 from dpcalc.verify.fresh import expected
 from dpcalc.verify.records import Record, is_error, is_number

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.online import online_contraction, online_hybrid, online_iteration, online_limit, shift
-from dpcalc.bounds.online.levels import Levels, Listed, Schedule
-from dpcalc.bounds.pnsgd.chain import Way
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN, Law
-from dpcalc.bounds.pnsgd.step import contraction_exact, factor_exact
+from dpcalc.bounds.online import online_contraction, online_hybrid, online_iteration, online_limit
+from dpcalc.bounds.online._engine import shift
+from dpcalc.bounds.online._engine.levels import Levels, Listed, Schedule
+from dpcalc.bounds.pnsgd._engine.hybrid import Way
+from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, Law
+from dpcalc.bounds.pnsgd._engine.step import contraction_exact, factor_exact
 from dpcalc.verify.sums import falling
 
 _FINEST = 512  # blocks of online-iteration hold at most this part of the steps before them

@@ -3,7 +3,7 @@
 import time
 
 from dpcalc.commands.subsample import COMMAND
-from dpcalc.params import validate
+from dpcalc.core.validate import validate
 
 RUN = {"sampling_rate": "0.01", "steps": "10000", "delta": "1e-6", "bound": ("poisson-rdp",)}
 REPEATS = 9

@@ -17,7 +17,7 @@ import sys
 import time
 
 import dpcalc.__main__  # first: linear algebra by one thread, as in a command; processor time counts every thread, also one that waits
-from dpcalc.cli import main
+from dpcalc.cli.app import main
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2"
 SCHEDULE = "--decay 1.5 --c1 100 --c2 100"

@@ -123,7 +123,7 @@ def solve_beside_theirs():
     from dp_accounting.pld import pld_privacy_accountant
 
     from dpcalc.commands.subsample import COMMAND
-    from dpcalc.params import validate
+    from dpcalc.core.validate import validate
 
     said = {"sampling_rate": "0.01", "steps": "10000", "delta": "1e-6", "epsilon": "2", "solve": "sigma"}
     COMMAND.answer(validate(COMMAND, {**said, "epsilon": "3"}))

@@ -5,7 +5,7 @@ from math import exp, log
 import chains
 
 from dpcalc.bounds import all_bounds
-from dpcalc.errors import OutOfScope
+from dpcalc.core.errors import OutOfScope
 
 BOUNDS = all_bounds()
 

@@ -5,8 +5,8 @@ from math import exp, sqrt
 import chains
 import numpy as np
 
-from dpcalc.bounds.online.levels import Listed
-from dpcalc.bounds.pnsgd.laws import LAWS
+from dpcalc.bounds.online._engine.levels import Listed
+from dpcalc.bounds.pnsgd._engine.laws import LAWS
 from trials import ask
 from trials.mechanisms import cells, gaussian_pair, laplace_cdf, ndtr
 

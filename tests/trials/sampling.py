@@ -5,8 +5,8 @@ from math import exp
 import numpy as np
 from scipy.special import ndtr
 
+from dpcalc.accounting.routes import MECHANISMS
 from dpcalc.bounds.curve import of
-from dpcalc.routes import MECHANISMS
 from trials import ask
 from trials.mechanisms import cells, laplace_cdf
 

@@ -5,7 +5,7 @@ import json
 
 from test_verify import WORSE_IF_MORE
 
-from dpcalc.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError
 from dpcalc.verify.records import _check
 from dpcalc.verify.report import verify
 

@@ -12,14 +12,14 @@ import pytest
 
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.conversions import rdp_improved, rdp_optimal
-from dpcalc.errors import OutOfScope
+from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.atoms import approximate_dp
 from dpcalc.pld.pair import Gaussian, Laplace
 from dpcalc.pld.sampled import poisson, without_replacement
-from dpcalc.verify import composition, laws, lumps, multiscale, plans
-from dpcalc.verify.ball import Ball, Undecided
-from dpcalc.verify.context import Context, enclosure
-from dpcalc.verify.optimal import slack
+from dpcalc.verify import composition, composition_atoms, composition_plans, loss_laws, multiscale
+from dpcalc.verify.arb.ball import Ball, Undecided
+from dpcalc.verify.arb.context import Context, enclosure
+from dpcalc.verify.rdp_optimal import slack
 
 BOUNDS = {name: b for name, b in all_bounds().items() if b.kind in ("rdp", "profile", "point")}
 # a sum without end, a numerical law, a root by Newton's method, and integrals at orders where they take seconds
@@ -63,7 +63,7 @@ def _tight(formula, size):
 
 @pytest.mark.parametrize("alpha, z, q", [(1.5, 1.0, 0.01), (8.3, 2.0, 0.1), (30.7, 4.0, 1e-4)])
 def test_integrals_with_their_tails(alpha, z, q):
-    from dpcalc.bounds.noisy_sgd import sampled_step
+    from dpcalc.bounds.noisy_sgd._engine import sampled_step
     from dpcalc.bounds.sampling import poisson_rdp
 
     for exact, value in ((lambda c: poisson_rdp.exact(c, alpha, z, q), poisson_rdp.value(alpha, z, q)),
@@ -113,8 +113,8 @@ def test_the_optimal_conversion():
 
 # --- the law of one use ----------------------------------------------------------------------------------------------
 
-GAUSSIAN, LAPLACE = laws.gaussian(lambda mp: mp.mpf(1) / 2), laws.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
-BINARY = lumps.binary(lambda mp: mp.mpf(1), 0.25, 1.0)
+GAUSSIAN, LAPLACE = loss_laws.gaussian(lambda mp: mp.mpf(1) / 2), loss_laws.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
+BINARY = composition_atoms.binary(lambda mp: mp.mpf(1), 0.25, 1.0)
 PAIRS = {"gaussian": (GAUSSIAN, Gaussian(0.5)), "laplace": (LAPLACE, Laplace(0.5)), "binary": (BINARY, approximate_dp(1.0, -1.3862943611198906))}
 SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p, q: poisson(p, q).twin}
 
@@ -124,27 +124,27 @@ SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": with
 def test_laws_are_those_that_are_composed(base, scheme):
     """Two independent descriptions of a pair: distribution functions in balls, and the masses that are composed."""
     mine, fast = PAIRS[base]
-    use = laws.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0, scheme == "added")
+    use = loss_laws.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0, scheme == "added")
     pair, c = SAMPLED[scheme](fast, 0.3), Context(128)
-    assert float(laws.infinite(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-12)
+    assert float(loss_laws.infinite(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-12)
     edges = [-inf, -0.9, -0.4, -0.17, -0.031, 0.0213, 0.11, 0.3, 0.77, 1.2, inf]
     log_p, loss = pair.masses(np.array(edges))
     above_p = above_q = 0.0
     for x, p, at in reversed(list(zip(edges[1:-1], log_p[1:].tolist(), loss[1:].tolist(), strict=True))):
         above_p, above_q = above_p + exp(p), above_q + (exp(p - at) if p > -inf else 0.0)
-        mine_p, mine_q = (float(m) for m in laws.above(use, c, c.mpf(x)))
+        mine_p, mine_q = (float(m) for m in loss_laws.above(use, c, c.mpf(x)))
         assert (above_p, above_q) == pytest.approx((mine_p, mine_q), rel=1e-12, abs=1e-15)
-        below = float(laws.below(use, c, c.mpf(x)))
-        assert below + mine_p + float(laws.infinite(use, c)) == pytest.approx(1, abs=1e-15)
+        below = float(loss_laws.below(use, c, c.mpf(x)))
+        assert below + mine_p + float(loss_laws.infinite(use, c)) == pytest.approx(1, abs=1e-15)
 
 
 @pytest.mark.parametrize("scheme, rate", [(None, 1.0), ("without-replacement", 0.2), ("poisson", 0.2)])
 def test_one_step_is_its_profile(scheme, rate):
     """δ of the split law is above the exact profile, that of merged cells below, and both are near it."""
     c, mu = Context(128), 0.5
-    grid = (plans.Level(2.0**-10, -1000, 1000), plans.Level(2.0**-7, -400, 400))
-    plan = plans.Plan(3.0, (grid,), ((-1e300, 1e300),) * 2, (2.0**-7, 2.0**-10))
-    parts = ((laws.Use(GAUSSIAN, scheme, rate), 1),)
+    grid = (composition_plans.Level(2.0**-10, -1000, 1000), composition_plans.Level(2.0**-7, -400, 400))
+    plan = composition_plans.Plan(3.0, (grid,), ((-1e300, 1e300),) * 2, (2.0**-7, 2.0**-10))
+    parts = ((loss_laws.Use(GAUSSIAN, scheme, rate), 1),)
     for epsilon in (0.0, 0.05, 0.4, 1.0):
         inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))
         want = rate * (erfc((inner / mu - mu / 2) / sqrt(2)) - exp(inner) * erfc((inner / mu + mu / 2) / sqrt(2))) / 2
@@ -175,7 +175,7 @@ def test_sums_are_on_their_side(steps, flint, monkeypatch):
     rng, bits = random.Random(steps), 60
     weights = [rng.randrange(1 << 57) for _ in range(9)]
     exact = _exactly(weights, steps)
-    plan = plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (1.0,) * 40)
+    plan = composition_plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (1.0,) * 40)
     for up, kind in ((True, multiscale.Splitting), (False, multiscale.Merging)):
         rounding = multiscale.Rounding(bits, (up,))
         (found,) = multiscale.power((multiscale.Points(1.0, -4, (weights,)),), steps, kind(plan, rounding, lambda x, up: 1 << 60))

@@ -8,7 +8,7 @@ from math import inf, nextafter
 
 import pytest
 
-from dpcalc.cli import load
+from dpcalc.cli.app import load
 from dpcalc.verify.report import verify
 
 pytest.importorskip("flint")

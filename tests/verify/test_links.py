@@ -8,11 +8,12 @@ import pytest
 from test_verify import ask, better, refuted, texts
 
 from dpcalc.bounds.online import online_hybrid
-from dpcalc.bounds.pnsgd import chain, fixed_order_hybrid
-from dpcalc.bounds.pnsgd.chain import Link
-from dpcalc.bounds.pnsgd.links import coded, decoded, needed
-from dpcalc.cli import load
-from dpcalc.errors import OutOfScope
+from dpcalc.bounds.pnsgd import fixed_order_hybrid
+from dpcalc.bounds.pnsgd._engine import hybrid as chain
+from dpcalc.bounds.pnsgd._engine.hybrid import Link
+from dpcalc.bounds.pnsgd._engine.links import coded, decoded, needed
+from dpcalc.cli.app import load
+from dpcalc.core.errors import OutOfScope
 from dpcalc.verify.report import REFUTED, verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"

@@ -5,7 +5,7 @@ import pytest
 from test_verify import ask, check
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.verify.context import Context
+from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify
 from dpcalc.verify.sums import falling
 

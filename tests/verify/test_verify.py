@@ -7,7 +7,7 @@ import sys
 import pytest
 from questions import questions
 
-from dpcalc.cli import load
+from dpcalc.cli.app import load
 from dpcalc.verify.records import read
 from dpcalc.verify.report import REFUTED, verify
 
@@ -232,7 +232,7 @@ def test_certify(cli):
 
 
 def test_certify_without_flint(monkeypatch):
-    from dpcalc.errors import DpcalcError
+    from dpcalc.core.errors import DpcalcError
 
     monkeypatch.setitem(sys.modules, "flint", None)
     with pytest.raises(DpcalcError, match="--certify: needs python-flint: pip install python-flint"):

@@ -7,7 +7,7 @@ import random
 import pytest
 from test_verify import ask, better, refuted, texts
 
-from dpcalc.verify import grids, report
+from dpcalc.verify import composition_grids, report
 from dpcalc.verify.report import verify
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05"
@@ -43,7 +43,7 @@ def test_nothing_is_looked_for(line, monkeypatch):
     assert told and all("each" in w or ("epoch" in w and {"grids", "sums"} & w.keys()) for w in told)
     assert all("way" in row["witness"] for row in record["bounds"] if row["name"].endswith("hybrid-basic"))
     assert len(json.dumps(record)) < 60_000
-    monkeypatch.setattr(grids, "found", _nothing)
+    monkeypatch.setattr(composition_grids, "found", _nothing)
     verdict = verify(record)
     assert verdict.holds and all(f.verdict == "verified" for f in (*verdict.head, *verdict.others)), texts(verdict)
     low = better(record)
@@ -99,7 +99,7 @@ def test_what_is_no_way_is_refused(way):
 def test_a_true_positive_rate_carries_its_grid(monkeypatch):
     record = ask("tv --sampling-rate .05 --steps 20 --fpr .1 --tpr .2 --solve sigma")
     assert "grids" in record["bounds"][0]["witness"]
-    monkeypatch.setattr(grids, "found", _nothing)
+    monkeypatch.setattr(composition_grids, "found", _nothing)
     assert verify(record).holds and not verify(better(record)).holds
 
 

@@ -9,7 +9,7 @@ import pytest
 from calling import call
 from test_verify import ask, better, refuted, texts
 
-from dpcalc.bounds.pnsgd.laws import log_gaussian
+from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.verify import report
 from dpcalc.verify.report import verify
 

@@ -3,8 +3,8 @@
 import pytest
 from test_verify import check
 
-from dpcalc.verify import laws, lumps
-from dpcalc.verify.context import Context
+from dpcalc.verify import composition_atoms, loss_laws
+from dpcalc.verify.arb.context import Context
 
 LINES = [
     "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 2 --sigma .03 --n 1000 --epochs 3 --delta 1e-3 --bound shuffled-iteration",
@@ -21,6 +21,6 @@ def test_rare_losses_are_decided(line):
 def test_bends_far_out_are_no_balls_around_zero():
     c = Context(128)
     deltas = {0.0: 0.5, 1.0: 0.1, 800.0: 0.05, 900.0: 0.01}
-    base = lumps.points(list(deltas), lambda mp, e: mp.mpf(deltas[e]))
-    p, q = laws.above(laws.Use(base), c, c.mpf(799))
+    base = composition_atoms.points(list(deltas), lambda mp, e: mp.mpf(deltas[e]))
+    p, q = loss_laws.above(loss_laws.Use(base), c, c.mpf(799))
     assert p.x.rel_accuracy_bits() > 90 and q.x.rel_accuracy_bits() > 90 and float(p) == pytest.approx(0.09) and 0 < q < 1e-300

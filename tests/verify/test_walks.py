@@ -7,10 +7,10 @@ import pytest
 from test_verify import ask, better, refuted, texts
 
 from dpcalc.bounds.noisy_sgd import lower_bound
-from dpcalc.bounds.noisy_sgd.walk import law
-from dpcalc.bounds.noisy_sgd.walk_step import Pair, places
-from dpcalc.verify import walks
-from dpcalc.verify.context import Context
+from dpcalc.bounds.noisy_sgd._engine.walk import law
+from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair, places
+from dpcalc.verify import lower_bound_walks
+from dpcalc.verify.arb.context import Context
 from dpcalc.verify.report import verify
 
 BARE = "burn-in --lipschitz 1 --smoothness 1 --bound lower-bound"
@@ -56,7 +56,7 @@ def test_two_steps_are_those_of_the_definition(pair):
         ends = [above(kick, cut, x) for x in cuts]
         return total + sum((a - b) * (u + v) / 2 for (a, b), (u, v) in zip(pairwise(first), pairwise(ends), strict=True))
 
-    (most, lead), = walks.events(c, pair, 2, [cut])
+    (most, lead), = lower_bound_walks.events(c, pair, 2, [cut])
     p, q = twice(pair.up), twice(pair.down)
     assert float(most) == pytest.approx(q, rel=1e-6) and float(lead) == pytest.approx(p - q, rel=1e-6)
     assert most.rad() < 1e-30 and lead.rad() < 1e-30
@@ -67,10 +67,10 @@ def test_two_steps_are_those_of_the_definition(pair):
 def test_they_are_within_the_bounds_of_the_fast_path(pair, steps):
     c, known, cuts = Context(128), law(pair, steps), places(pair)
     some = range(1, len(cuts), 7)
-    for k, (most, lead) in zip(some, walks.events(c, pair, steps, [float(cuts[k]) for k in some]), strict=True):
+    for k, (most, lead) in zip(some, lower_bound_walks.events(c, pair, steps, [float(cuts[k]) for k in some]), strict=True):
         assert float(most) <= known.above[k] * (1 + 1e-15) and float(most) >= known.above[k] * (1 - 1e-6)
         assert known.lead[k] <= float(lead) * (1 + 1e-15) + 1e-18 and known.lead[k] >= float(lead) * (1 - 1e-5) - 1e-9
-    total = sum(float(q) for q, _ in walks.cells(c, pair, steps, [float(x) for x in cuts]))
+    total = sum(float(q) for q, _ in lower_bound_walks.cells(c, pair, steps, [float(x) for x in cuts]))
     assert total == pytest.approx(1, abs=1e-12)
 
 

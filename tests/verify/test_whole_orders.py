@@ -6,8 +6,8 @@ from test_verify import ask, better, refuted, texts
 from dpcalc.bounds.curve import of
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
 from dpcalc.bounds.sampling import wor_rdp
-from dpcalc.errors import OutOfScope
-from dpcalc.verify.context import Context, enclosure
+from dpcalc.core.errors import OutOfScope
+from dpcalc.verify.arb.context import Context, enclosure
 from dpcalc.verify.report import verify
 from dpcalc.verify.whole_orders import sampled
 

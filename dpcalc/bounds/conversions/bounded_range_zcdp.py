@@ -11,9 +11,9 @@ most 0 beyond 1: D_α <= ε²α/8. The reverse pair has the range of −L, the s
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.conversions.pure_zcdp import share_of_squares
+from dpcalc.core.bound import Bound
 
 
 def value(points: Points) -> dict[str, float]:

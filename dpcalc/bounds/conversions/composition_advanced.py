@@ -3,8 +3,8 @@
 from math import exp, expm1, log, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import difference_down, ratio_up, sum_up, up
 
 

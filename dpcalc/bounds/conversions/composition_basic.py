@@ -4,8 +4,8 @@ from fractions import Fraction
 from math import inf, log
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import quotient_up
 
 Points = tuple[tuple[float, float, int], ...]  # (ε, δ) of a release, and how many such releases there are

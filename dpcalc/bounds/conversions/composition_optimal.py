@@ -3,8 +3,8 @@
 from math import exp, inf, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_binomial_pmf
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.numerics.rounding import ratio_up, up

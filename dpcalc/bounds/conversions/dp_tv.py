@@ -3,7 +3,7 @@
 from math import exp, tanh
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms import gaussian_exact
+from dpcalc.core.bound import Bound
 
 
 def value(epsilon: float, mu: float, steps: int) -> float:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import ratio_up
 
 

@@ -3,8 +3,8 @@
 from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import expm1mx, log_ratio, x_minus_log1p
 from dpcalc.numerics.rounding import up
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts

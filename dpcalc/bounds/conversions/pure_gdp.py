@@ -8,9 +8,9 @@ trade-off curves touch at that point, no smaller μ does.
 from math import exp, log1p, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.numerics.invert import boundary, bracket
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.normal import log_tail
+from dpcalc.numerics.root import boundary, bracket
 from dpcalc.numerics.rounding import up
 
 _SQRT_HALF_PI = 1.2533141373155003

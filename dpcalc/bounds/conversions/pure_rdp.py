@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.binary import binary_rdp, binary_rdp_exact
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions.composition_basic import Points
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import quotient_up
 
 

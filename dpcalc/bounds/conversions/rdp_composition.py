@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.curve import Curve
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 Parts = tuple[tuple[Curve, int], ...]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 

@@ -3,7 +3,7 @@
 from math import log, log1p
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:

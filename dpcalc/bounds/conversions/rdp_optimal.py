@@ -15,11 +15,11 @@ from functools import cache
 from math import exp, expm1, inf, log, log1p
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import rdp_improved
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import expm1mx, x_minus_log1p
-from dpcalc.numerics.invert import Unreachable, boundary
-from dpcalc.numerics.mproot import root
+from dpcalc.numerics.mp.root import root
+from dpcalc.numerics.root import Unreachable, boundary
 
 _UNDERFLOW = -700.0
 _NEAR = 1e-8

@@ -20,22 +20,22 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.hiding.planned import Planned
+from dpcalc.bounds.hiding._engine.planned import Planned
 from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd import output_perturbation_shuffled, output_perturbation_shuffled_exact
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import inverse_of, starts
+from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd._engine.positions import inverse_of, starts
+from dpcalc.core.bound import Bound
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.hiding.plan import Places, PlacesExact
+    from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
 
 
 def _places(fine: int, n: int, **p: float) -> Places:
     from numpy import append, array, diff
 
-    from dpcalc.bounds.hiding.plan import Places
-    from dpcalc.bounds.hiding.pushes import ALONE
+    from dpcalc.bounds.hiding._engine.plan import Places
+    from dpcalc.bounds.hiding._engine.pushes import ALONE
 
     at = array(starts(n, fine, ALONE), float)
     own = ratios(**p).many(at)
@@ -43,8 +43,8 @@ def _places(fine: int, n: int, **p: float) -> Places:
 
 
 def _places_exact(mp: Any, fine: int, n: int, **p: float) -> PlacesExact:
-    from dpcalc.bounds.hiding.plan import PlacesExact
-    from dpcalc.bounds.hiding.pushes import ALONE
+    from dpcalc.bounds.hiding._engine.plan import PlacesExact
+    from dpcalc.bounds.hiding._engine.pushes import ALONE
 
     at, own = starts(n, fine, ALONE), ratios_exact(mp, **p)
     return PlacesExact([b - a for a, b in pairwise([*at, n])], lambda j: own(at[j]), lambda i, j: own(at[i]) + own(at[j]))

@@ -47,11 +47,11 @@ from __future__ import annotations
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios
-from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.step import SETTING, factor_exact
+from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios
+from dpcalc.bounds.pnsgd._engine.positions import inverse_of
+from dpcalc.bounds.pnsgd._engine.step import SETTING, factor_exact
+from dpcalc.core.bound import Bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +72,7 @@ Way = list[float]  # how fine the blocks are, and then Z, or a and a + k (contra
 
 def many(epsilons: Array, fine: int, n: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
     """log δ at many ε, from above, in blocks of at most 1/fine, and what proves each."""
-    from dpcalc.bounds.hiding import plan, pushes
+    from dpcalc.bounds.hiding._engine import plan, pushes
 
     mu = ratios(**p)
     places = pushes.places(mu.first, mu.log_c, n, fine)
@@ -92,9 +92,9 @@ def with_set(places: Any, epsilons: Array, bound: Array, ways: list[Way], diamet
     """The same or what the contraction of a set gives, if that is less: it is never less than what the last place alone gives."""
     from numpy import log, minimum, nonzero
 
-    from dpcalc.bounds.hiding import contracted
-    from dpcalc.bounds.pnsgd.iteration import reaches
-    from dpcalc.numerics.hockey_stick_many import log_theta
+    from dpcalc.bounds.hiding._engine import contracted
+    from dpcalc.bounds.pnsgd._engine.iteration import reaches
+    from dpcalc.numerics.hockey_stick_array import log_theta
 
     asked = nonzero(bound > log_theta(epsilons, places.own[:1]) - log(places.total))[0]
     if not len(asked):
@@ -156,8 +156,8 @@ def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
 def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
           diameter: float | None = None, way: Way | None = None) -> Any:
     """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
-    from dpcalc.bounds.hiding import contracted, plan, pushes
-    from dpcalc.bounds.pnsgd.iteration import reach_exact
+    from dpcalc.bounds.hiding._engine import contracted, plan, pushes
+    from dpcalc.bounds.pnsgd._engine.iteration import reach_exact
 
     p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
     way = way or _one(float(epsilon), FINE, {**p, "smoothness": smoothness, "diameter": diameter, "n": n})[1]

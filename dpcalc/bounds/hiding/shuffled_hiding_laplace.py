@@ -40,10 +40,9 @@ from collections.abc import Sequence
 from math import exp, inf, log, log1p
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
-from dpcalc.bounds.pnsgd.laws import LAPLACE
-from dpcalc.bounds.pnsgd.step import (
+from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
+from dpcalc.bounds.pnsgd._engine.step import (
     LAPLACE_LINE,
     SETTING,
     STEP,
@@ -56,6 +55,7 @@ from dpcalc.bounds.pnsgd.step import (
     step,
     step_exact,
 )
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
 

@@ -31,19 +31,19 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.hiding import shuffled_hiding
 from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, witnesses
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, ratios
-from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.step import factor_exact, log_factor
+from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, ratios
+from dpcalc.bounds.pnsgd._engine.positions import inverse_of
+from dpcalc.bounds.pnsgd._engine.step import factor_exact, log_factor
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpcalc.bounds.hiding.last_pass import Run
+    from dpcalc.bounds.hiding._engine.last_pass import Run
 
     Array = NDArray[Any]
 
@@ -53,7 +53,7 @@ _WIDEST = 1e100  # D/(ηL) of a set that is taken as one: pushes stay far below 
 
 def _run(n: int, iterations: int, wide: Any) -> Run:
     """T = qn + r with 0 < r <= n."""
-    from dpcalc.bounds.hiding.last_pass import Run
+    from dpcalc.bounds.hiding._engine.last_pass import Run
 
     whole, rest = divmod(iterations - 1, n)
     return Run(n, whole, rest + 1, wide)
@@ -68,7 +68,7 @@ def _wide(diameter: float | None, learning_rate: float, lipschitz: float) -> flo
 
 def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
     """log δ at many ε, from above, in blocks of at most 1/fine, and the Z that proves each."""
-    from dpcalc.bounds.hiding import last_pass, plan
+    from dpcalc.bounds.hiding._engine import last_pass, plan
 
     mu = ratios(**p)
     run = _run(n, iterations, _wide(diameter, p["learning_rate"], p["lipschitz"]))
@@ -99,7 +99,7 @@ def profile(epsilons: Array, **p: Any) -> Array:
 
 def rdp(alpha: float, **p: Any) -> float:
     """ε(α) by the integral of the profile."""
-    from dpcalc.bounds.hiding import last_pass
+    from dpcalc.bounds.hiding._engine import last_pass
     from dpcalc.numerics import renyi_of_profile
 
     own = {k: p[k] for k in CONSTANT}
@@ -116,7 +116,7 @@ def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
 def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
           strong_convexity: float, diameter: float | None = None, way: Way | None = None) -> Any:
     """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
-    from dpcalc.bounds.hiding import last_pass, plan
+    from dpcalc.bounds.hiding._engine import last_pass, plan
 
     p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
     asked = {**p, "smoothness": smoothness, "diameter": diameter, "n": n, "iterations": iterations}

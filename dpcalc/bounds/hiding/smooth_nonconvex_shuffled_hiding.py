@@ -14,26 +14,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.hiding.planned import Planned
+from dpcalc.bounds.hiding._engine.planned import Planned
 from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd import smooth_nonconvex_shuffled, smooth_nonconvex_shuffled_exact
-from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, ratios
-from dpcalc.bounds.pnsgd.positions import inverse_of
+from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, ratios
+from dpcalc.bounds.pnsgd._engine.positions import inverse_of
+from dpcalc.core.bound import Bound
 
 if TYPE_CHECKING:
-    from dpcalc.bounds.hiding.plan import Places, PlacesExact
+    from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
 
 
 def _places(fine: int, n: int, **p: float) -> Places:
-    from dpcalc.bounds.hiding import pushes
+    from dpcalc.bounds.hiding._engine import pushes
 
     mu = ratios(**p)
     return pushes.places(mu.first, mu.log_c, n, fine)
 
 
 def _places_exact(mp: Any, fine: int, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float) -> PlacesExact:
-    from dpcalc.bounds.hiding import pushes
+    from dpcalc.bounds.hiding._engine import pushes
 
     return pushes.places_exact(mp, 2 * mp.mpf(lipschitz) / mp.mpf(level), 1 + mp.mpf(learning_rate) * mp.mpf(smoothness), n, fine)
 

@@ -3,9 +3,9 @@
 from math import log, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import ratio
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 _LOG_FIVE_QUARTERS = log(1.25)

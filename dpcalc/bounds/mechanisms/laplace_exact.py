@@ -3,7 +3,7 @@
 from math import inf, nextafter
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ratio_up, up
 

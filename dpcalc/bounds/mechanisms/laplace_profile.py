@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms import laplace_exact
+from dpcalc.core.bound import Bound
 
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair

@@ -3,7 +3,7 @@
 from math import exp, expm1, log1p
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import expm1mx
 from dpcalc.numerics.rounding import up
 

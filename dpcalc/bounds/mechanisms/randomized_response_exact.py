@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms.binary import log_odds
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

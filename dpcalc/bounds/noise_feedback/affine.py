@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import exp, expm1, fsum, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.errors import OutOfScope
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 _PLAIN = 140.0  # of logarithms of factors, whose product is a double

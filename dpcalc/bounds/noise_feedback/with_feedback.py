@@ -6,11 +6,11 @@ Then θ_t − η_t obeys the recursion without noise but for the −γaη_t it i
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noise_feedback import affine
 from dpcalc.bounds.noise_feedback.without_feedback import PARAMS, SETTING
+from dpcalc.core.bound import Bound
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int) -> float:

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noise_feedback import affine
 from dpcalc.bounds.start import START
+from dpcalc.core.bound import Bound
 
 
 def variance(curvature: float, learning_rate: float, sigma: float, iterations: int) -> float:

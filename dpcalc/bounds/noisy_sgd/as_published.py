@@ -3,13 +3,14 @@
 from math import exp, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.noisy_sgd import burn_in_rdp, contraction
+from dpcalc.bounds.noisy_sgd import burn_in_rdp
+from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING, noise_multiplier
 from dpcalc.bounds.sampling import poisson_rdp
-from dpcalc.errors import OutOfScope
-from dpcalc.numerics.minimise import minimise, minimise_over
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.minimize import minimise, minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
 

@@ -14,14 +14,14 @@ from functools import cache, lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
-from dpcalc.numerics.minimise import minimise
+from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import ratio_up, up
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     first = min(trials, key=lambda trial: at(trial["r"], trial["sigma1"]))
     if not rare:
         return first
-    from dpcalc.bounds.noisy_sgd.windows import nearby
+    from dpcalc.bounds.noisy_sgd._engine.windows import nearby
 
     start = min((trial for trial in trials if trial["sigma1"]), key=lambda trial: at(trial["r"], trial["sigma1"]))
     r, sigma1 = nearby(at, (start["r"], start["sigma1"]), params["iterations"], params["sigma"], 1.0 if epsilon is not None else 0.0)

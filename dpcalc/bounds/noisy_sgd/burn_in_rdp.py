@@ -20,10 +20,10 @@ c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, whi
 from math import asinh, exp, inf, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.noisy_sgd import contraction, sampled_step
+from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step
 from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD, SETTING, noise_multiplier
-from dpcalc.numerics.minimise import minimise, minimise_over
+from dpcalc.core.bound import Bound
+from dpcalc.numerics.minimize import minimise, minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.noisy_sgd import sampled_step
+from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.start import START
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import ratio_down, ratio_up, up
 
 

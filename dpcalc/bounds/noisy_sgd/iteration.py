@@ -14,13 +14,13 @@ at most four points: the end, the last use, the first use after τ, and τ. Full
 from math import exp, expm1, inf, log, sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.bounds.noisy_sgd import contraction, taut
+from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
-from dpcalc.errors import OutOfScope
-from dpcalc.numerics.minimise import minimise_over
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
 
 _FAINT = 300.0  # steps before c^M = e^{−300} need not be looked at

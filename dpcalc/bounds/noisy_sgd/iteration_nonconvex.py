@@ -26,14 +26,15 @@ from __future__ import annotations
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.bounds.noisy_sgd import iteration, taut
+from dpcalc.bounds.noisy_sgd import iteration
+from dpcalc.bounds.noisy_sgd._engine import taut
+from dpcalc.bounds.noisy_sgd._engine.expanding import SETTING, with_curvature
 from dpcalc.bounds.noisy_sgd.composition import HELD
-from dpcalc.bounds.noisy_sgd.expanding import SETTING, with_curvature
 from dpcalc.bounds.noisy_sgd.iteration import Run
-from dpcalc.numerics.minimise import minimise_over
+from dpcalc.core.bound import Bound
+from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
 
 

@@ -12,11 +12,11 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.bounds.noisy_sgd import contraction, taut
+from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 Schedule = tuple[tuple[float, float, bool], ...]  # η_k, σ_k, whether the record is used

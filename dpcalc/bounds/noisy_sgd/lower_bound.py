@@ -21,12 +21,12 @@ from functools import lru_cache
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.noisy_sgd import contraction, one_step
+from dpcalc.bounds.noisy_sgd._engine import contraction, one_step
+from dpcalc.bounds.noisy_sgd._engine.walk import WIDE, law
+from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
-from dpcalc.bounds.noisy_sgd.walk import WIDE, law
-from dpcalc.bounds.noisy_sgd.walk_step import Pair
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,8 +7,8 @@ towards c² − 1 and not to 0: expanding steps hide a start at a distance D no 
 """
 
 from dpcalc.bounds.noisy_sgd import burn_in_profile, burn_in_rdp, iteration_schedule
+from dpcalc.bounds.noisy_sgd._engine.expanding import SETTING, without_convexity
 from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD
-from dpcalc.bounds.noisy_sgd.expanding import SETTING, without_convexity
 
 _PROOF = "proof in dpcalc/bounds/noisy_sgd/nonconvex.py"
 _RANDOM = (*SETTING, *FRESH, HELD, "only the last iterate is released")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.online.levels import Listed
-from dpcalc.bounds.pnsgd.averages import scaled_many
-from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.positions import LEAST_RATIO
-from dpcalc.bounds.pnsgd.step import log_factor, reach_ratio
-from dpcalc.errors import OutOfScope
-from dpcalc.numerics import hockey_stick_many
+from dpcalc.bounds.online._engine.levels import Listed
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.shares_array import scaled_many
+from dpcalc.bounds.pnsgd._engine.step import log_factor, reach_ratio
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics import hockey_stick_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,7 +29,7 @@ _EACH = 4e-16  # relative, of a sum, for every step
 
 def _gaussian(epsilon: float, ratio: Array) -> Array:
     at, near = np.asarray(epsilon), np.minimum(ratio, _LARGEST_RATIO)
-    parts = (hockey_stick_many.log_theta(at, near[k : k + _AT_ONCE]) for k in range(0, len(ratio), _AT_ONCE))
+    parts = (hockey_stick_array.log_theta(at, near[k : k + _AT_ONCE]) for k in range(0, len(ratio), _AT_ONCE))
     return np.where(ratio > _LARGEST_RATIO, 0.0, np.concatenate([ratio[:0], *parts]))
 
 

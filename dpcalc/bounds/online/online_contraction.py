@@ -4,17 +4,17 @@ from functools import lru_cache
 from math import frexp, inf, ldexp
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.online.far import course
-from dpcalc.bounds.online.levels import Levels, Listed, Schedule
-from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.online.sums import FIRST, lower_sum
-from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
-from dpcalc.bounds.pnsgd.step import pure as pure_step
-from dpcalc.numerics.mpsum import is_long, smooth_sum
+from dpcalc.bounds.online._engine.far import course
+from dpcalc.bounds.online._engine.levels import Levels, Listed, Schedule
+from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
+from dpcalc.bounds.online._engine.shift import reaches
+from dpcalc.bounds.online._engine.sums import FIRST, lower_sum
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.positions import inverse_of
+from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
+from dpcalc.bounds.pnsgd._engine.step import pure as pure_step
+from dpcalc.core.bound import Bound
+from dpcalc.numerics.mp.sums import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
 _LARGE = 1.0  # −log B

@@ -3,16 +3,16 @@
 from functools import lru_cache
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online import online_contraction
-from dpcalc.bounds.online.levels import Levels
-from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online.shift import finite, path, path_exact
-from dpcalc.bounds.pnsgd.chain import Link, Way, follow, follow_exact
-from dpcalc.bounds.pnsgd.laws import GAUSSIAN
-from dpcalc.bounds.pnsgd.links import coded, needed
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE, inverse_of
+from dpcalc.bounds.online._engine.levels import Levels
+from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
+from dpcalc.bounds.online._engine.shift import finite, path, path_exact
+from dpcalc.bounds.pnsgd._engine.hybrid import Link, Way, follow, follow_exact
+from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN
+from dpcalc.bounds.pnsgd._engine.links import coded, needed
+from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, inverse_of
+from dpcalc.core.bound import Bound
 
 Run = tuple[float, float, float, float, float]  # from L to ρ
 
@@ -70,7 +70,7 @@ BOUND = Bound(
     statement="δ_i(n) <= d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, "
     "F_{p,q}(d) = d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), "
     "κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − ηρ; at most the value of online-contraction",
-    source="dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
     params=STREAM,
     value=value,

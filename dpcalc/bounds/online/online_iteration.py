@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.online.levels import Levels
-from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online.shift import COARSE, FINE, finite, record_ratio, sums_exact
-from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
-from dpcalc.bounds.pnsgd.step import factor_exact
+from dpcalc.bounds.online._engine.levels import Levels
+from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
+from dpcalc.bounds.online._engine.shift import COARSE, FINE, finite, record_ratio, sums_exact
+from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
+from dpcalc.bounds.pnsgd._engine.step import factor_exact
+from dpcalc.core.bound import Bound
 
 
 def mu(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float, index: int,

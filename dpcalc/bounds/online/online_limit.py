@@ -17,16 +17,16 @@ The rounding of log B is below 1e-12. Not covered: where B nears 0 at the first 
 from math import inf
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.online.far import course
-from dpcalc.bounds.online.levels import Schedule
+from dpcalc.bounds.online._engine.far import course
+from dpcalc.bounds.online._engine.levels import Schedule
+from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
+from dpcalc.bounds.online._engine.shift import reaches
+from dpcalc.bounds.online._engine.sums import integral
 from dpcalc.bounds.online.online_contraction import pure
-from dpcalc.bounds.online.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online.shift import reaches
-from dpcalc.bounds.online.sums import integral
-from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.positions import inverse_of
-from dpcalc.bounds.pnsgd.step import check_step_size, contraction_exact, log_b, move_ratio
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.positions import inverse_of
+from dpcalc.bounds.pnsgd._engine.step import check_step_size, contraction_exact, log_b, move_ratio
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 _QUADRATURE = 3e-10

@@ -3,11 +3,11 @@
 from math import inf
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.chain import LOWEST
-from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, reach_ratio, step, step_exact
-from dpcalc.bounds.pnsgd.step import pure as step_pure
+from dpcalc.bounds.pnsgd._engine.hybrid import LOWEST
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, SETTING, STEP, reach_ratio, step, step_exact
+from dpcalc.bounds.pnsgd._engine.step import pure as step_pure
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.chain import Link, Path, follow
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, nodes, path, suited, walk_exact
-from dpcalc.bounds.pnsgd.links import coded, decoded, needed
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE, invert
-from dpcalc.bounds.pnsgd.step import SETTING
+from dpcalc.bounds.pnsgd._engine.hybrid import Link, Path, follow
+from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, nodes, path, suited, walk_exact
+from dpcalc.bounds.pnsgd._engine.links import coded, decoded, needed
+from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, invert
+from dpcalc.bounds.pnsgd._engine.step import SETTING
+from dpcalc.core.bound import Bound
 
 _STEPS, _SAMPLES = {FINE: 128, COARSE: 20}, 32  # to the last node, at most: of the value, of its faster form; of samples: .5 ms each
 _MOST_STEPS = 10_000  # of a way: else there could be more nodes than memory
@@ -87,7 +87,7 @@ BOUND = Bound(
     kind="profile",
     statement="δ(ε) <= d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
     "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
-    source="dpcalc, bounds/pnsgd/chain.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
     assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
     params=(*CONSTANT, "diameter", "n", "index"),
     value=value,

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.laws import gaussian_inverse, log_gaussian
-from dpcalc.bounds.pnsgd.step import SETTING
+from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
+from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
+from dpcalc.bounds.pnsgd._engine.step import SETTING
+from dpcalc.core.bound import Bound
 
 
 def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int, index: int) -> float:

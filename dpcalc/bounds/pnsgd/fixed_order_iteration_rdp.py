@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import fixed_order_iteration as iteration
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 _LEAST = 1e-300  # a square underflows

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

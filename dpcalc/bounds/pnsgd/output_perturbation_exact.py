@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
+from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
+from dpcalc.core.bound import Bound
 
 
 def mu(n: int, index: int, **p: float) -> float:

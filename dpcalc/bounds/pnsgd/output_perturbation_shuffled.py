@@ -3,10 +3,10 @@
 from math import exp
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.nonconvex import log_mean_exp
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, log_factor, ratios, ratios_exact
-from dpcalc.numerics.mpsum import smooth_sum
+from dpcalc.bounds.pnsgd._engine.nonconvex import log_mean_exp
+from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, log_factor, ratios, ratios_exact
+from dpcalc.core.bound import Bound
+from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_about, ratios_exact
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta
+from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_about, ratios_exact
+from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, average_exact, average_theta
+from dpcalc.core.bound import Bound
 
 
 def value(epsilon: float, n: int, **p: float) -> float:
@@ -19,7 +19,7 @@ def coarse(epsilon: float, n: int, **p: float) -> float:
 
 def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None, **p: float) -> Any:
     """`value` for many ε, in blocks of at most 1/fine, from above."""
-    from dpcalc.bounds.pnsgd.averages import average_theta as average
+    from dpcalc.bounds.pnsgd._engine.averages import average_theta as average
 
     return average(epsilon, ratios(**p), n, fine if fine <= COARSE else FINE, ways)
 

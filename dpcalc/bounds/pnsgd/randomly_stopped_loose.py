@@ -3,10 +3,10 @@
 from math import inf, log
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.laws import Law
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, SETTING, STEP, pure, rest_exact, step, step_exact
 from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, pure, rest_exact, step, step_exact
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

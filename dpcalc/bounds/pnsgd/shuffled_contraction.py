@@ -3,9 +3,19 @@
 from math import inf
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import LAPLACE_LINE, SETTING, STEP, average_power_exact, log_average_power, pure, rest_exact, step, step_exact
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.step import (
+    LAPLACE_LINE,
+    SETTING,
+    STEP,
+    average_power_exact,
+    log_average_power,
+    pure,
+    rest_exact,
+    step,
+    step_exact,
+)
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

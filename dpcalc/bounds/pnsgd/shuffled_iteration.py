@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.iteration import CONSTANT, FELDMAN, ratios, ratios_exact, shares
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta, invert_average
-from dpcalc.bounds.pnsgd.step import SETTING
+from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios, ratios_exact, shares
+from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd._engine.step import SETTING
+from dpcalc.core.bound import Bound
 
 
 def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
@@ -27,7 +27,7 @@ def coarse(epsilon: float, n: int, **p: float) -> float:
 def blocks(epsilon: Any, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
          strong_convexity: float, n: int, ways: dict[float, Any] | None = None) -> Any:
     """`value` for many ε, in blocks of at most 1/fine, from above."""
-    from dpcalc.bounds.pnsgd.averages import average_theta as average
+    from dpcalc.bounds.pnsgd._engine.averages import average_theta as average
 
     return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity), n, fine, ways)
 

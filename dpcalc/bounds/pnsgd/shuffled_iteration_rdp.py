@@ -4,13 +4,13 @@ from collections.abc import Callable
 from math import exp, expm1, inf
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.pnsgd import shuffled_iteration as iteration
-from dpcalc.bounds.pnsgd.iteration import ratios
-from dpcalc.bounds.pnsgd.nonconvex import log_mean_exp
-from dpcalc.bounds.pnsgd.positions import LOWEST, log_share
-from dpcalc.bounds.pnsgd.step import factor_exact
-from dpcalc.numerics.mpsum import smooth_sum
+from dpcalc.bounds.pnsgd._engine.iteration import ratios
+from dpcalc.bounds.pnsgd._engine.nonconvex import log_mean_exp
+from dpcalc.bounds.pnsgd._engine.positions import LOWEST, log_share
+from dpcalc.bounds.pnsgd._engine.step import factor_exact
+from dpcalc.core.bound import Bound
+from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
 

@@ -8,10 +8,10 @@ n = 1e12.
 from math import exp, log
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.laws import Law
-from dpcalc.bounds.pnsgd.step import log_shrink
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.step import log_shrink
 from dpcalc.bounds.start import START
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 _FACTOR = {"laplace": 1.0, "gaussian": 2.0}

@@ -3,8 +3,8 @@
 from math import expm1
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, log_spread
+from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, log_spread
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

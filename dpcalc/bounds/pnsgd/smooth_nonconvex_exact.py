@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.bounds.pnsgd.laws import log_gaussian
-from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
+from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
+from dpcalc.core.bound import Bound
 
 
 def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> float:

@@ -3,13 +3,13 @@
 from math import sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, log_spread, share_and_slope
+from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, log_spread, share_and_slope
+from dpcalc.bounds.pnsgd._engine.smooth_sums import total
 from dpcalc.bounds.pnsgd.smooth_nonconvex import exact as fixed_exact
-from dpcalc.bounds.pnsgd.smooth_sums import total
-from dpcalc.errors import OutOfScope
-from dpcalc.numbers import human, plain
-from dpcalc.numerics.mpsum import smooth_sum
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
+from dpcalc.core.numbers import human, plain
+from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
 

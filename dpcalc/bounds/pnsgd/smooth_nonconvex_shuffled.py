@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, log_mean_exp, log_spread, share_and_slope
+from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, log_mean_exp, log_spread, share_and_slope
 from dpcalc.bounds.pnsgd.smooth_nonconvex import exact as fixed_exact
-from dpcalc.numerics.mpsum import smooth_sum
+from dpcalc.core.bound import Bound
+from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
 

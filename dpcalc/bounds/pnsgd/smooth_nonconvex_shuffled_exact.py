@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd.positions import COARSE, FINE, average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
+from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, average_exact, average_theta, invert_average
+from dpcalc.core.bound import Bound
 
 
 def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
@@ -24,7 +24,7 @@ def coarse(epsilon: float, n: int, **p: float) -> float:
 def blocks(epsilon: Any, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
          n: int, ways: dict[float, Any] | None = None) -> Any:
     """`value` for many ε, in blocks of at most 1/fine, from above."""
-    from dpcalc.bounds.pnsgd.averages import average_theta as average
+    from dpcalc.bounds.pnsgd._engine.averages import average_theta as average
 
     return average(epsilon, ratios(level, lipschitz, learning_rate, smoothness), n, fine, ways)
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN
-from dpcalc.errors import OutOfScope
-from dpcalc.numbers import plain
+from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
+from dpcalc.core.numbers import plain
 from dpcalc.numerics.rounding import up
 
 

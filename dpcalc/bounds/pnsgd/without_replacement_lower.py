@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, whole_passes
+from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, whole_passes
 from dpcalc.bounds.sampling import poisson_rdp
+from dpcalc.core.bound import Bound
 
 _ERROR = 5e-9  # relative, with that of 2L/σ and 1/n as doubles
 

@@ -3,10 +3,10 @@
 from math import fsum
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN, steps
+from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN, steps
 from dpcalc.bounds.pnsgd.without_replacement_conjecture import check_noise
-from dpcalc.numerics.mpsum import smooth_sum
+from dpcalc.core.bound import Bound
+from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
-from dpcalc.bounds.pnsgd.without_replacement import ASSUMPTIONS, RUN, passes_begun
+from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, passes_begun
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

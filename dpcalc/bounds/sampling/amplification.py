@@ -3,7 +3,7 @@
 from math import expm1, log, log1p
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import ratio_up, up
 

@@ -3,8 +3,8 @@
 from math import expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.profile import Profile, sampled_epsilon
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import up
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from math import ceil, exp, expm1, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.quadrature import log_integral, tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.curve import Curve
 from dpcalc.bounds.sampling import wor_rdp
+from dpcalc.core.bound import Bound
 
 
 def value(alpha: float, max_weight: float, base: Curve) -> float:

@@ -3,8 +3,8 @@
 from math import inf, log
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bound import Bound
 from dpcalc.bounds.profile import Profile, sampled_epsilon
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from math import exp, expm1, inf, isqrt, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.bound import LARGEST_WHOLE, Bound
 from dpcalc.bounds.curve import Curve
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import LARGEST_WHOLE, Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_choose
 from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up

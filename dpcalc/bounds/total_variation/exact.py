@@ -4,8 +4,8 @@ from collections.abc import Callable
 from math import erf, expm1, sqrt, tanh
 from typing import Any, NamedTuple
 
-from dpcalc.bound import Bound
-from dpcalc.errors import OutOfScope
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 _ROOT_EIGHT = sqrt(8.0)

@@ -3,7 +3,7 @@
 from math import expm1, sqrt
 from typing import Any
 
-from dpcalc.bound import Bound
+from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 

@@ -1,0 +1,146 @@
+"""ε, δ, RDP or TV of one route, by kind of bound. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from dpcalc.accounting.guarantee_words import delta_result, is_composed, no_pure_epsilon
+from dpcalc.accounting.orders import all_steps, best_order, chosen, own_params
+from dpcalc.bounds.conversions import composition_basic
+from dpcalc.core.bound import Bound, Params
+from dpcalc.core.errors import OutOfScope
+from dpcalc.core.least_epsilon import least_epsilon
+from dpcalc.core.question import Question
+from dpcalc.core.results import Route, Row
+
+_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
+          "tv": ("the total variation", "--to"), "tpr": ("true-positive rates", "--fpr"), "mu": ("μ", "--to"),
+          "rho": ("ρ", "--to")}
+
+
+def by_bound(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
+    """The answer of one route. Raises OutOfScope where its theorem does not say."""
+    how = _HOW.get((route.bound.kind, question.asks))
+    if how is None:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+    row = how(route, params, question, start)
+    if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
+        raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
+    return row._replace(params=params)
+
+
+def _rdp_at(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    alpha = question.alpha or 0.0
+    witness = chosen(route.bound, params, alpha=alpha)
+    one = route.bound.value(alpha, **own_params(route.bound, params), **witness)
+    return Row(route, {"rdp": all_steps(one, params), "alpha": alpha}, {"alpha": alpha, **witness})
+
+
+def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    bound, alpha = route.bound, question.alpha or 0.0
+    if bound.rdp is None:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+    witness = chosen(bound, params, alpha=alpha)
+    one = bound.rdp(alpha, **own_params(bound, params), **witness)
+    whole = one if bound.is_of_whole_run else all_steps(one, params)
+    return Row(route, {"rdp": whole, "alpha": alpha}, {"alpha": alpha, **witness})
+
+
+def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    assert route.conversion is not None
+    if not question.delta:
+        raise no_pure_epsilon(params)
+    log_delta = question.log_delta
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        return float(conversion.value(alpha, rdp, log_delta))
+
+    alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
+    witness = {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)}
+    return Row(route, {"epsilon": epsilon, "delta": question.delta}, witness)
+
+
+def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    assert route.conversion is not None
+    epsilon = question.epsilon or 0.0
+
+    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+        assert conversion.log_delta is not None
+        x = float(conversion.log_delta(alpha, rdp, epsilon))
+        return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
+
+    alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
+    return Row(route, delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+
+
+def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    row = _rdp_to_delta(route, params, Question("delta", epsilon=0.0, orders=question.orders), start)
+    return Row(route, {"tv": row.result["delta"]}, row.witness)
+
+
+def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed(route, params, question, start)
+    bound, own = route.bound, own_params(route.bound, params)
+    if question.delta == 0:
+        if bound.pure is None:
+            raise no_pure_epsilon(params)
+        return Row(route, {"epsilon": bound.pure(**own), "delta": 0.0})
+    if "points" in own:
+        composition_basic.refuse_excess(own["points"], question.delta or 0.0)
+    log_delta = question.log_delta
+    witness = chosen(bound, params, log_delta=log_delta)
+    own |= witness
+    epsilon = least_epsilon(bound, log_delta, own)
+    made = bound.trace(log_delta=log_delta, **own) if bound.trace else {}
+    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, {**witness, **made})
+
+
+def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed(route, params, question, start)
+    epsilon = question.epsilon or 0.0
+    bound, own, witness = route.bound, own_params(route.bound, params), chosen(route.bound, params, epsilon=epsilon)
+    made = bound.trace(epsilon=epsilon, **own, **witness) if bound.trace else {}
+    return Row(route, delta_result(bound.value(epsilon, **own, **witness), epsilon), {**witness, **made})
+
+
+def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    if is_composed(route.bound, params):
+        return _composed(route, params, question, start)
+    row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
+    return Row(route, {"tv": row.result["delta"]})
+
+
+def _composed(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    from dpcalc.accounting.composition import ANSWERS
+
+    return ANSWERS[question.asks](route, params, question)
+
+
+def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
+    result = dict(route.bound.value(**own_params(route.bound, params)))
+    if question.asks not in result:
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+    return Row(route, result)
+
+
+_HOW: dict[tuple[str, str], Callable[[Route, Params, Question, float | None], Row]] = {
+    ("rdp", "rdp"): _rdp_at,
+    ("rdp", "epsilon"): _rdp_to_epsilon,
+    ("rdp", "delta"): _rdp_to_delta,
+    ("rdp", "tv"): _rdp_to_tv,
+    ("profile", "rdp"): _profile_rdp,
+    ("profile", "epsilon"): _profile_to_epsilon,
+    ("profile", "delta"): _profile_to_delta,
+    ("profile", "tv"): _profile_to_tv,
+    ("composition", "epsilon"): _composed,
+    ("composition", "delta"): _composed,
+    ("composition", "tv"): _composed,
+    ("point", "epsilon"): _point,
+    ("point", "delta"): _point,
+    ("point", "tv"): _point,
+    ("point", "mu"): _point,
+    ("point", "rho"): _point,
+}

@@ -1,0 +1,69 @@
+"""What stands beside every answer whose number promises little, whatever the command: one place for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import exp, inf
+from typing import Any
+
+from dpcalc.core.numbers import human
+from dpcalc.core.one_record import for_some
+from dpcalc.core.results import Answer
+
+LARGE_EPSILON = 20.0  # from there on the number excludes next to nothing: e^ε is above 4.8e8
+FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared (Carlini et al. 2022, arXiv:2112.03570)
+_MOST_NINES = 1e-12  # shares of missed members below that are written as they are, not as a percentage of many nines
+_LEAST_TOLD = 1e-300  # of such shares
+
+
+def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
+    """The answer with what a reader must know of a large δ, a large ε, and of guarantees that were read for one record alone."""
+    if not answer.rows:
+        return _of_indices(answer, inputs)
+    large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
+    return _of_indices(answer._replace(warnings=(*answer.warnings, *large_delta), notes=(*answer.notes, *large_epsilon)), inputs)
+
+
+def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
+    """The answer from guarantees for the record at an index of its run says so, and hands that on."""
+    found = sorted({i for read in inputs for i in read.index or ()})
+    if not found:
+        return answer
+    return answer._replace(guarantee=answer.guarantee and {**answer.guarantee, "index": found}, only=for_some(found))
+
+
+def _point(answer: Answer) -> tuple[float, float] | None:
+    """The (ε, δ) that is answered, or that a solution meets; None where another quantity is asked."""
+    question, result = answer.question, answer.headline.result
+    epsilon, delta = result.get("epsilon", question.epsilon), result.get("delta", question.delta)
+    return None if question.asks not in ("epsilon", "delta") or epsilon is None or delta is None else (epsilon, delta)
+
+
+def _large_delta(answer: Answer) -> tuple[str, ...]:
+    """Where the number of records is known."""
+    n = answer.headline.result.get("n", answer.parameters.get("n"))
+    point = _point(answer)
+    if n is None or n == inf or point is None or point[1] * n < 1:
+        return ()
+    return (f"δ = {human(point[1])} >= 1/n = {1 / n:.6g}: publishing one record at random has δ = 1/n",)
+
+
+def _large_epsilon(answer: Answer) -> tuple[str, ...]:
+    point = _point(answer)
+    if point is None or answer.headline.route.bound.status != "proven" or not LARGE_EPSILON < point[0] < inf:
+        return ()
+    share = found_members(*point)
+    return (f"ε = {human(point[0])} promises little: an attacker with {100 * FALSE_POSITIVES:g} % false positives may find {share} of the "
+            "members",)
+
+
+def found_members(epsilon: float, delta: float) -> str:
+    """Up to which share of the members: min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)) by the trade-off function of (ε, δ)-DP (Kairouz, Oh &
+    Viswanath 2015), of which the second is the smaller one from ε = log(1/f) on. Rounded up, and to 100 % only where it is that."""
+    from decimal import Decimal
+
+    missed = max(0.0, 1 - delta - FALSE_POSITIVES - 2e-16) * exp(-min(epsilon, 1e4)) * (1 - 1e-12)
+    if missed < _LEAST_TOLD:
+        return "all" if 1 - delta - FALSE_POSITIVES <= 0 else f"all but a share below {_LEAST_TOLD:g}"
+    share = human(missed, 2, upward=False)
+    return f"all but a share of {share}" if missed < _MOST_NINES else f"up to {(100 - 100 * Decimal(share)).normalize():f} %"

@@ -1,0 +1,191 @@
+"""Answers by the numerical composition of profiles. No I/O; needs numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import exp, inf, log
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpcalc.accounting.guarantee_words import delta_result, no_pure_epsilon
+from dpcalc.accounting.orders import own_params
+from dpcalc.bounds.conversions.composition_basic import total_epsilon
+from dpcalc.core.bound import Params
+from dpcalc.core.errors import OutOfScope
+from dpcalc.core.numbers import human, human_claimed, plain
+from dpcalc.core.results import Row
+from dpcalc.numerics.elementary import log1mexp
+from dpcalc.numerics.rounding import quotient_up, up
+from dpcalc.pld.bracket import PRECISION, Bracket, epsilon_at_delta, log_delta_at_epsilon, log_infinite
+from dpcalc.pld.multiscale import TooLarge
+from dpcalc.pld.pilot import ROUNDING
+
+if TYPE_CHECKING:
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Route
+    from dpcalc.pld.pilot import Parts
+
+_BY_VARIATION = {"variation": 1}  # what `verify` computes it from
+_SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
+_SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
+_ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
+_MOST_FACTORS = 1000  # of 1 − δ_i, each of 53 bits or more: their exact product takes milliseconds
+_ROUNDED = 1e-12  # relative: the rounding errors of a sum of δs
+_HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
+
+
+def parts(route: Route, params: Params, side: int = 0) -> Parts:
+    """The pairs that a route composes, with their counts; with a side −1, those of the other direction."""
+    bound, own = route.bound, own_params(route.bound, params)
+    steps = int(params.get("steps", 1))
+    found: Parts = ((bound.pair(**own), 1),) if bound.pair is not None else bound.value(**own)
+    return tuple(((pair.twin or pair) if side < 0 else pair, count * steps) for pair, count in found)
+
+
+def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
+    """ε at δ. Raises OutOfScope where no finite ε holds, TooLarge where memory does not suffice."""
+    if _is_variation(params, question.delta or 0.0):
+        return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
+    whole = _whole(params)
+    if question.delta == 0 and whole is None:
+        raise no_pure_epsilon(params)
+    _refuse_infinite(parts(route, params), question, whole)
+    if question.delta == 0:
+        raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε", "--delta")
+    if _log_variation(route, params) <= question.log_delta:
+        return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
+    try:
+        found = epsilon_at_delta(parts(route, params), question.log_delta, _precision(params), bracket)
+    except TooLarge:
+        if whole is None or not whole.delta:
+            raise
+        found = Bracket(inf, 0.0, {})
+    if whole and whole.delta and whole.epsilon < found.upper:  # what is infinite is no more than δ, and all else at most that
+        found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _ALL_LOSSES)
+    if found.upper == inf:
+        raise _no_epsilon(parts(route, params), question, None)
+    lower, notes = _lower_end(route, params, "epsilon", max(0.0, found.lower), found.upper)
+    if bracket:
+        notes += _missed_precision(found, found.upper, params, "epsilon")
+    return Row(route, {"epsilon": found.upper, **lower, "delta": question.delta or 0.0}, found.witness, notes=notes)
+
+
+def to_delta(route: Route, params: Params, question: Question, bracket: bool = True, side: int = 0) -> Row:
+    """δ at ε; of one direction, with a side."""
+    epsilon, most, whole = question.epsilon or 0.0, _log_variation(route, params), _whole(params)
+    log_whole = whole.log_delta if whole and whole.delta and epsilon >= whole.least else 0.0
+    try:
+        found = log_delta_at_epsilon(parts(route, params, side), epsilon, _precision(params), bracket, one_sided=bool(side))
+    except TooLarge:
+        if min(most, log_whole) > _HARDLY:
+            raise
+        found = Bracket(0.0, -inf, {})
+    if found.upper > most - _SAME:
+        found = Bracket(most, min(found.lower, most), _BY_VARIATION)
+    if log_whole < found.upper:
+        found = Bracket(log_whole, min(found.lower, log_whole), _ALL_LOSSES)
+    result = delta_result(found.upper, epsilon)
+    lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
+    if bracket:
+        notes += _missed_precision(found, 1.0, params, "delta")
+    return Row(route, {**result, **lower}, found.witness, notes=notes)
+
+
+class _Whole(NamedTuple):
+    """What the sums of (ε_i, δ_i) say of their composition: with δ = 1 − Π(1 − δ_i) it has the ε Σε_i (Kairouz, Oh & Viswanath 2015,
+    Theorem 3.5), as no finite loss is larger and an infinite one has that probability."""
+
+    least: Fraction  # Σε_i
+    delta: Fraction
+
+    @property
+    def epsilon(self) -> float:
+        return quotient_up(self.least.numerator, self.least.denominator)
+
+    @property
+    def log_delta(self) -> float:
+        """Rounded up."""
+        return log(x) + 1e-15 * (1 + abs(log(x))) if (x := quotient_up(self.delta.numerator, self.delta.denominator)) else -inf
+
+
+def _whole(params: Params) -> _Whole | None:
+    """None where not every part has an (ε_i, δ_i), or the product would have too many digits."""
+    points = params.get("points")
+    if not points or sum(count for _, delta, count in points if delta) > _MOST_FACTORS:
+        return None
+    finite = Fraction(1)
+    for _, delta, count in points:
+        finite *= (1 - Fraction(delta)) ** (count if delta else 0)
+    return _Whole(total_epsilon(points), 1 - finite)
+
+
+def _refuse_infinite(composed: Parts, question: Question, whole: _Whole | None) -> None:
+    """Raises OutOfScope where an infinite loss has a probability above δ: no grid is needed to know that."""
+    if whole:
+        surely = whole.delta > Fraction(question.delta or 0)
+    else:
+        infinite = max(map(log_infinite, _directions(composed)))
+        surely = infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
+    if surely:
+        raise _no_epsilon(composed, question, whole)
+
+
+def _directions(composed: Parts) -> tuple[Parts, Parts]:
+    return composed, tuple((pair.twin or pair, count) for pair, count in composed)
+
+
+def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> OutOfScope:
+    worse = max(_directions(composed), key=log_infinite)
+    infinite = float(whole.delta) if whole else exp(log_infinite(worse))
+    delta, least = plain(question.delta or 0.0), human_claimed(infinite, _ROUNDED)
+    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the parts' own δs, which no ε lowers, compose to "
+                      f"{least if least != delta else repr(infinite)}", "--delta")
+
+
+def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
+    """δ at ε = 0."""
+    row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
+    tv = row.result["delta"]
+    lower, notes = _lower_end(route, params, "tv", row.result.get("delta_lower", 0.0), tv)
+    return Row(route, {"tv": tv, **lower}, row.witness, notes=notes)
+
+
+def _is_variation(params: Params, delta: float) -> bool:
+    """Whether all that is known is one total variation, which is that δ at ε = 0, or less."""
+    described: Sequence[Mapping[str, Any]] = params.get("described") or ()
+    return len(described) == 1 == int(params.get("steps", 1)) and described[0]["kind"] == "tv" and described[0]["tv"] <= delta
+
+
+def _log_variation(route: Route, params: Params) -> float:
+    """log of an upper bound on δ(0), and so on every δ: 1 − (1 − δ(0) of a step)^T, as Σ min(pp′, qq′) >= Σ min(p, q)·Σ min(p′, q′)."""
+    bound = route.bound
+    if bound.kind != "profile":
+        return 0.0
+    one = float(bound.value(0.0, **own_params(bound, params)))
+    return up(log1mexp(int(params.get("steps", 1)) * log1mexp(one)), 1e-11) if -inf < one < 0 else one
+
+
+ANSWERS = {"epsilon": to_epsilon, "delta": to_delta, "tv": to_tv}
+
+
+def _precision(params: Params) -> float:
+    return float(params.get("precision") or PRECISION)
+
+
+def _missed_precision(found: Bracket, size: float, params: Params, quantity: str) -> tuple[str, ...]:
+    """How wide the bracket is, where that is more than was asked for; `size` is the unit of its width."""
+    width, symbol, precision = found.upper - found.lower, _SYMBOLS[quantity], _precision(params)
+    if found.upper == found.lower or width <= precision * size * (1 + _SAME):
+        return ()
+    if found.lower == (0.0 if quantity == "epsilon" else -inf):
+        return (f"the composition has no lower end here: how much of this {symbol} is due to its approximation is not known",)
+    part = f"{width / size:.2g} of ε" if quantity == "epsilon" else f"a factor of {exp(min(width, 700.0)):.4g}"
+    return (f"--precision {precision:g} was not reached: this {symbol} is known to within {part}",)
+
+
+def _lower_end(route: Route, params: Params, quantity: str, lower: float, upper: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The lower end as a number and as a note, where the mechanism itself has it: of pairs that are attained, all of them."""
+    if not all(pair.attained for pair, _ in parts(route, params)):
+        return {}, ()
+    note = f"the composition itself has {_SYMBOLS[quantity]} >= {human(lower, upward=False)}"
+    return {f"{quantity}_lower": lower}, (note,) if 0 < lower < upper else ()

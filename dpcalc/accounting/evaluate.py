@@ -1,0 +1,17 @@
+"""The answer of one route to one question. No I/O."""
+
+from __future__ import annotations
+
+from dpcalc.accounting.by_bound import by_bound
+from dpcalc.core.bound import Params
+from dpcalc.core.question import Question
+from dpcalc.core.results import Route, Row
+
+
+def evaluate(route: Route, params: Params, question: Question) -> Row:
+    """The row of a route: the number asked for, an upper bound by its theorems. Raises OutOfScope where these do not say."""
+    if question.asks != "tpr":
+        return by_bound(route, params, question)
+    from dpcalc.accounting.attack import to_tpr
+
+    return to_tpr(route, params, question)._replace(params=params)

@@ -1,0 +1,323 @@
+"""Guarantees in JSON: what one command writes and the next one reads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+from math import fsum
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.bounds import curve
+from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
+from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
+from dpcalc.core import reading
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.numbers import brief
+from dpcalc.core.quantities import ADJACENCY
+from dpcalc.core.strict_json import BadJson, OutOfRange, loads
+
+_MEGABYTES = 50
+_MOST_ORDERS = 100_000  # of an RDP curve: every order is tried, which takes half a second for so many, and in every step of --solve
+UNIT = 1e-9  # probabilities may add up to 1 as closely as that
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
+Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
+Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
+Probability = Annotated[float, Field(ge=0, le=1, strict=True)]
+Delta = Annotated[float, Field(ge=0, lt=1, strict=True)]
+Order = Annotated[float, Field(gt=1, le=1e10, strict=True)]
+Count = Annotated[int, Field(ge=1, le=2**53, strict=True)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Sampling(_Model):
+    scheme: Literal["poisson", "without-replacement", "weighted"]
+    rate: Rate
+
+
+class Gaussian(_Model):
+    name: Literal["gaussian"]
+    noise_multiplier: Annotated[Positive, Field(description="σ over the sensitivity between neighbours; where one record is replaced by "
+                                                "another, half of what --noise-multiplier is")]
+    sampling: Sampling | None = None
+    count: Count = 1
+
+
+class Laplace(_Model):
+    name: Literal["laplace"]
+    scale: Positive
+    sampling: Sampling | None = None
+    count: Count = 1
+
+
+class RandomizedResponse(_Model):
+    name: Literal["randomized-response"]
+    probability: Annotated[float, Field(gt=0, lt=1, strict=True)]
+    sampling: Sampling | None = None
+    count: Count = 1
+
+
+Part = Annotated[Gaussian | Laplace | RandomizedResponse, Field(discriminator="name")]
+
+
+class _Kind(_Model):
+    """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is not proven; which data
+    sets are neighbours, where that is known; at which index of a run the record is that it is about, where it is about that one alone (of a
+    composition: at which of the runs)."""
+
+    adjacency: Literal["add-remove", "replace-one"] | None = None
+    index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
+    status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
+    bound: str | None = None
+
+    def told(self) -> dict[str, Any]:
+        """As JSON, for the record of an answer; one that was read is proven, and need not say so."""
+        unknown = {name for name in ("adjacency", "index") if getattr(self, name) is None}
+        return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
+
+
+class Mechanisms(_Kind):
+    kind: Literal["mechanisms"]
+    mechanisms: Annotated[tuple[Part, ...], Field(min_length=1)]
+
+
+class Rdp(_Kind):
+    kind: Literal["rdp"]
+    alpha: Annotated[tuple[Order, ...], Field(min_length=1, max_length=_MOST_ORDERS)]
+    rdp: tuple[Loss, ...]
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Rdp:
+        if len(self.alpha) != len(self.rdp):
+            raise ValueError("alpha and rdp differ in length")
+        return self
+
+
+class Dp(_Kind):
+    kind: Literal["dp"]
+    epsilon: Loss
+    delta: Delta
+
+
+class Gdp(_Kind):
+    kind: Literal["gdp"]
+    mu: Loss
+
+
+class Zcdp(_Kind):
+    kind: Literal["zcdp"]
+    rho: Loss
+
+
+class Outcomes(_Kind):
+    """A mechanism with finitely many outcomes: their probabilities on two neighbouring data sets, and how often it is used. Where several
+    are composed, p is of the same data set in each of them; beside Poisson-sampled mechanisms, of the one that has the record."""
+
+    kind: Literal["outcomes"]
+    p: Annotated[tuple[Probability, ...], Field(min_length=1)]
+    q: tuple[Probability, ...]
+    count: Count = 1
+
+    @model_validator(mode="after")
+    def _are_distributions(self) -> Outcomes:
+        if len(self.p) != len(self.q):
+            raise ValueError("p and q differ in length")
+        for name, vector in (("p", self.p), ("q", self.q)):
+            if abs(fsum(vector) - 1) > UNIT:
+                raise ValueError(f"the probabilities {name} add up to {fsum(vector):g}, not 1")
+        return self
+
+
+class Tv(_Kind):
+    kind: Literal["tv"]
+    tv: Annotated[float, Field(ge=0, le=1, strict=True)]
+
+
+class Sampled(_Kind):
+    """A privacy profile at some ε, for both orders of the neighbours."""
+
+    kind: Literal["profile"]
+    epsilon: Annotated[tuple[Loss, ...], Field(min_length=1)]
+    delta: tuple[Annotated[float, Field(ge=0, le=1, strict=True)], ...]
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Sampled:
+        if len(self.epsilon) != len(self.delta):
+            raise ValueError("epsilon and delta differ in length")
+        return self
+
+
+Guarantee = Mechanisms | Rdp | Dp | Gdp | Zcdp | Outcomes | Tv | Sampled
+_KINDS = tuple(get_args(kind.model_fields["kind"].annotation)[0] for kind in get_args(Guarantee))
+_ADAPTER: TypeAdapter[Guarantee] = TypeAdapter(Annotated[Guarantee, Field(discriminator="kind")])
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a guarantee."""
+    return _ADAPTER.json_schema(ref_template="#/$defs/{model}")
+
+
+def load(source: str) -> tuple[Guarantee, ...]:
+    """Read guarantees, or those of whole results, from a file or standard input (-): one, an array of them, or one a line."""
+    return parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
+
+
+def load_all(sources: Iterable[str]) -> tuple[Guarantee, ...]:
+    """Those of several files, in their order."""
+    return tuple(guarantee for source in sources for guarantee in load(source))
+
+
+def parse(text: str, where: str) -> Guarantee:
+    """The one guarantee in a JSON text. Raises DpcalcError that says what is wrong and what is expected."""
+    return read(reading.json_value(text, where, "--input"), where)
+
+
+def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
+    """The guarantees in a JSON text: one, an array of them, or one a line (JSON Lines)."""
+    if not text.strip():
+        raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected", "--input")
+    values = _values(text, where)
+    if not values:
+        raise DpcalcError("bad-json", f"{where} is an array without guarantees", "--input")
+    return tuple(read(x, where if len(values) == 1 else f"{where}, guarantee {k}") for k, x in enumerate(values, 1))
+
+
+def _values(text: str, where: str) -> list[Any]:
+    """The JSON values of a text: the entries of one array, one value, or those of lines, of which the first is JSON by itself."""
+    lines = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
+    try:
+        whole = loads(text)
+    except BadJson:
+        try:
+            loads(lines[0][1])
+        except BadJson:
+            reading.json_value(text, where, "--input")  # raises what is wrong with the whole text
+        if len(lines) == 1:
+            reading.json_value(text, where, "--input")
+        return [reading.json_value(line, f"{where}, line {k}", "--input") for k, line in lines]
+    return whole if isinstance(whole, list) else [whole]
+
+
+def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
+    if status not in (None, "proven"):
+        by = f" ({brief(bound)})" if isinstance(bound, str) else ""
+        raise DpcalcError("refused", f"{where}: its status is {brief(status)}{by}, no guarantee; only proven guarantees can be converted "
+                          "or composed", "--input")
+
+
+def read(data: Any, where: str) -> Guarantee:
+    """The guarantee in a JSON value: itself, or that of a whole result. Raises DpcalcError for one that is not proven."""
+    adjacency = None
+    if isinstance(data, dict) and "schema" in data:
+        if data["schema"] != "dpcalc/v1":
+            raise DpcalcError("bad-json", f"{where}: schema {brief(data['schema'])} is not dpcalc/v1", "--input")
+        _refuse_unproven(data.get("status"), data.get("bound"), where)
+        adjacency = data.get("adjacency")
+        data = data.get("guarantee")
+    if isinstance(data, list):
+        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, and one guarantee is read here", "--input")
+    if not isinstance(data, dict) or "kind" not in data:
+        raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among {', '.join(_KINDS)}", "--input")
+    try:
+        found = _ADAPTER.validate_python(data)
+    except ValidationError as e:
+        raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
+    _refuse_unproven(found.status, found.bound, where)
+    return found.model_copy(update={"adjacency": adjacency}) if adjacency in ADJACENCY.choices and found.adjacency is None else found
+
+
+def _complaint(issue: Any) -> str:
+    """What is wrong, in our words: key, value, what is allowed."""
+    path = [str(x) for x in issue["loc"][1:]]
+    key = ".".join(p for p in path if p not in ("gaussian", "laplace", "randomized-response")) or "kind"
+    if isinstance(x := issue["input"], OutOfRange) or (isinstance(x, int) and abs(x) > sys.float_info.max):
+        return f"{key}: {str(x)[:40]} is not a finite number, or below the least positive double"
+    limits = issue.get("ctx", {})
+    said = limits.get("tag", issue["input"])
+    value = brief(said) if isinstance(said, dict | list) else json.dumps(said, default=str, ensure_ascii=False)
+    value = value if len(value) <= 60 else value[:57] + "…"
+    allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
+    return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(
+        value=value, allowed=allowed, most=limits.get("max_length"), expected=limits.get("expected") or limits.get("expected_tags"),
+        error=limits.get("error"))
+
+
+_SIGNS = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+_RANGE = "{value} is not {allowed}"
+_WORDS = {
+    "missing": "missing",
+    "extra_forbidden": "no such key here",
+    "greater_than": _RANGE, "greater_than_equal": _RANGE, "less_than": _RANGE, "less_than_equal": _RANGE,
+    "finite_number": "{value} is not a finite number",
+    "float_type": "{value} is not a number", "int_type": "{value} is not a whole number", "int_from_float": "{value} is not a whole number",
+    "tuple_type": "{value} is not a list", "too_short": "the list is empty",
+    "too_long": "a list of more than {most} entries; give the orders that matter (some hundreds show any curve)",
+    "literal_error": "{value} is not one of {expected}", "union_tag_invalid": "{value} is not one of {expected}",
+    "union_tag_not_found": "{value} has no name (gaussian, laplace or randomized-response)",
+    "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
+    "value_error": "{error}",
+}
+
+
+def _part_curve(part: Gaussian | Laplace | RandomizedResponse) -> Curve:
+    values: dict[str, Any] = {"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})}
+    if "noise_multiplier" in values:
+        values["sigma"] = values["noise_multiplier"]
+    base = MECHANISMS[part.name].curve(values)
+    return base if part.sampling is None else sampled(base, part.sampling.scheme, part.sampling.rate, values)
+
+
+def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:
+    if "noise_multiplier" not in values:
+        raise DpcalcError("unsupported", "the RDP of Poisson sampling is known here for Gaussian noise only", "--input")
+    return curve.of(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
+
+
+_SCHEMES: dict[str, Callable[[Curve, float, dict[str, Any]], Curve]] = {
+    "poisson": _poisson,
+    "without-replacement": lambda base, rate, _: curve.of(wor_rdp.BOUND, sampling_rate=rate, base=base),
+    "weighted": lambda base, rate, _: curve.of(weighted_rdp.BOUND, max_weight=rate, base=base),
+}
+
+
+def sampled(base: Curve, scheme: str, rate: float, values: dict[str, Any]) -> Curve:
+    return _SCHEMES[scheme](base, rate, values)
+
+
+def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
+    """(curve, count) of every part. Raises DpcalcError where a guarantee has no RDP curve."""
+    if isinstance(guarantee, Mechanisms):
+        return tuple((_part_curve(part), part.count) for part in guarantee.mechanisms)
+    if isinstance(guarantee, Rdp):
+        given = curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
+        return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)
+    if isinstance(guarantee, Gdp):
+        return ((curve.of(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
+    if isinstance(guarantee, Zcdp):
+        return ((curve.of(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
+    if isinstance(guarantee, Outcomes):
+        return ((curve.of(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q), guarantee.count),)
+    if isinstance(guarantee, Dp) and guarantee.delta == 0:
+        return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
+    if isinstance(guarantee, Tv):
+        raise DpcalcError("refused", "a total variation distance alone is (0, TV)-DP, and has no RDP curve", "--input")
+    if isinstance(guarantee, Sampled):
+        raise DpcalcError("refused", "a profile known at some points, the last with δ > 0, has no RDP curve", "--input")
+    raise DpcalcError("refused", "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
+                      "--input")
+
+
+def neighbours(guarantee: Guarantee) -> set[str]:
+    """The notions of neighbouring data sets that a guarantee is told with, or that its sampling schemes fix."""
+    told: set[str] = {guarantee.adjacency} if guarantee.adjacency else set()
+    if not isinstance(guarantee, Mechanisms):
+        return told
+    table = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
+    return told | {table[m.sampling.scheme] for m in guarantee.mechanisms if m.sampling}

@@ -1,0 +1,113 @@
+"""The dominating pairs of guarantees read from JSON (needs numpy)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import inf, log, nextafter
+from typing import Any
+
+import numpy as np
+
+from dpcalc.accounting.guarantee import (
+    Dp,
+    Gaussian,
+    Gdp,
+    Guarantee,
+    Laplace,
+    Mechanisms,
+    Outcomes,
+    RandomizedResponse,
+    Rdp,
+    Sampled,
+    Tv,
+    Zcdp,
+)
+from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.bounds.conversions import rdp_improved
+from dpcalc.numerics.rounding import ratio_up
+from dpcalc.pld import atoms, sampled
+from dpcalc.pld.pair import Gaussian as GaussianPair
+from dpcalc.pld.pair import Pair
+from dpcalc.pld.pilot import Parts
+
+
+def of(guarantee: Guarantee) -> Parts:
+    """(pair, count) of every part. That of a guarantee dominates every mechanism which has it, and the one at hand may lose less."""
+    found = _PARTS[type(guarantee)](guarantee)
+    if isinstance(guarantee, Mechanisms | Outcomes):
+        return found
+    return tuple((replace(pair, attained=False) if isinstance(pair, GaussianPair | atoms.Atoms) else pair, count) for pair, count in found)
+
+
+def _mechanisms(guarantee: Mechanisms) -> Parts:
+    return tuple((_part(part), part.count) for part in guarantee.mechanisms)
+
+
+def _part(part: Gaussian | Laplace | RandomizedResponse) -> Pair:
+    values: dict[str, Any] = {"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})}
+    if isinstance(part, Gaussian):
+        values["sigma"] = part.noise_multiplier
+    base = MECHANISMS[part.name].profile(values).pair()
+    return base if part.sampling is None else _SCHEMES[part.sampling.scheme](base, part.sampling.rate)
+
+
+def _weighted(base: Pair, rate: float) -> Pair:
+    from dpcalc.core.errors import OutOfScope
+
+    raise OutOfScope("unsupported", "weighted sampling has an RDP bound, and no profile", "--input")
+
+
+_SCHEMES: dict[str, Callable[[Pair, float], Pair]] = {
+    "poisson": sampled.poisson,
+    "without-replacement": sampled.without_replacement,
+    "weighted": _weighted,
+}
+
+
+def _curve(guarantee: Rdp) -> Parts:
+    """The profile that an RDP curve implies, sampled: at each ε the best order listed."""
+    return ((atoms.profile_at_points(*followed(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
+
+
+def _zcdp(guarantee: Zcdp) -> Parts:
+    return ((atoms.profile_at_points(*followed(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
+
+
+def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
+    """(α, ρα) at some orders, from where a small δ needs large ones to where a large δ needs small ones; any choice is valid."""
+    return tuple((1 + x, ratio_up((1 + x, rho))) for x in (2 ** (k / 4) / max(1.0, rho) for k in range(-16, 81)))
+
+
+def followed(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """ε and log δ of the samples."""
+    most = min(r - log(1e-300) / (a - 1) for a, r in orders)
+    epsilons = [most * (k / 200) ** 2 for k in range(201)]
+    return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order, e in zip(best_orders(orders, epsilons), epsilons, strict=True)]
+
+
+def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]) -> list[tuple[float, float]]:
+    """At each ε the order with about the least δ by the improved conversion; any order is valid."""
+    a, r = np.array(orders, dtype=float).T
+    gain = a * np.log1p(-1 / a) - np.log(a - 1)
+    return [orders[int(np.argmin((a - 1) * (r - e) + gain))] for e in epsilons]
+
+
+def _profile(guarantee: Sampled) -> Parts:
+    return ((atoms.profile_at_points(guarantee.epsilon, [_log_up(d) for d in guarantee.delta]), 1),)
+
+
+def _log_up(x: float) -> float:
+    return min(0.0, nextafter(log(x), inf)) if x > 0 else -inf
+
+
+_PARTS: dict[type, Callable[[Any], Parts]] = {
+    Mechanisms: _mechanisms,
+    Rdp: _curve,
+    Gdp: lambda g: ((GaussianPair(g.mu), 1),) if g.mu > 0 else (),
+    Dp: lambda g: ((atoms.approximate_dp(g.epsilon, _log_up(g.delta)), 1),),
+    Zcdp: _zcdp,
+    Outcomes: lambda g: ((atoms.outcomes(g.p, g.q), g.count),),
+    Sampled: _profile,
+    Tv: lambda g: ((atoms.approximate_dp(0.0, _log_up(g.tv)), 1),),
+}

@@ -1,0 +1,85 @@
+"""What adds up where guarantees compose: their (ε, δ), ρ of zCDP, and μ² of Gaussian DP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import hypot, sqrt
+
+from dpcalc.accounting.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, Outcomes, RandomizedResponse, Sampled, Tv, Zcdp
+from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.bounds.conversions import outcomes
+from dpcalc.bounds.sampling import amplification
+from dpcalc.core.errors import OutOfScope
+from dpcalc.numerics.rounding import quotient_up, up
+
+
+def _no_pure(reason: str) -> OutOfScope:
+    return OutOfScope("no-solution", f"0: {reason}; δ must be positive", "--delta")
+
+
+def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
+    """(ε, δ, count) of what a guarantee consists of, with the least δ that is known. Raises OutOfScope with the reason where no ε holds
+    with the δ of an infinite loss alone."""
+    if isinstance(guarantee, Mechanisms):
+        return tuple((_pure_part(part), 0.0, part.count) for part in guarantee.mechanisms)
+    if isinstance(guarantee, Dp):
+        return ((guarantee.epsilon, guarantee.delta, 1),)
+    if isinstance(guarantee, Tv):
+        return ((0.0, guarantee.tv, 1),)
+    if isinstance(guarantee, Outcomes):
+        return ((outcomes.pure(guarantee.p, guarantee.q), 0.0, guarantee.count),)
+    if isinstance(guarantee, Sampled):
+        delta, epsilon = min(zip(guarantee.delta, guarantee.epsilon, strict=True))
+        return ((epsilon, delta, 1),)
+    if isinstance(guarantee, Gdp):
+        nothing, reason = guarantee.mu == 0, "Gaussian noise has no pure ε"
+    elif isinstance(guarantee, Zcdp):
+        nothing, reason = guarantee.rho == 0, "zCDP gives no pure ε, as Gaussian noise is zCDP"
+    else:
+        nothing, reason = min(guarantee.rdp) == 0, "an RDP curve gives no pure ε"
+    if not nothing:  # where it says that nothing is lost, the two laws are the same
+        raise _no_pure(reason)
+    return ((0.0, 0.0, 1),)
+
+
+def _pure_part(part: Gaussian | Laplace | RandomizedResponse) -> float:
+    """The pure ε of one use."""
+    if isinstance(part, Gaussian):
+        raise _no_pure("Gaussian noise has no pure ε")
+    pure = MECHANISMS[part.name].pure
+    assert pure is not None
+    epsilon = pure({"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})})
+    if part.sampling is None:
+        return epsilon
+    if part.sampling.scheme == "weighted":
+        raise _no_pure("weighted sampling has an RDP bound only, which gives no pure ε")
+    return float(amplification.value(epsilon, 0.0, part.sampling.rate)["epsilon"])
+
+
+def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
+    """ρ of the composition where everything is zCDP by ρ or is Gaussian and not sampled (μ-GDP is μ²/2-zCDP), rounded up; else None."""
+    total = Fraction(0)
+    for g in guarantees:
+        if isinstance(g, Zcdp):
+            total += Fraction(g.rho)
+        elif isinstance(g, Gdp):
+            total += Fraction(g.mu) ** 2 / 2
+        elif isinstance(g, Mechanisms) and all(isinstance(m, Gaussian) and m.sampling is None for m in g.mechanisms):
+            total += sum(m.count / Fraction(m.noise_multiplier) ** 2 / 2 for m in g.mechanisms if isinstance(m, Gaussian))
+        else:
+            return None
+    return quotient_up(total.numerator, total.denominator)
+
+
+def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
+    """μ of the composition where everything is an unsampled Gaussian or Gaussian-DP, rounded up; else None."""
+    each = list[float]()
+    for g in guarantees:
+        if isinstance(g, Gdp):
+            each.append(g.mu)
+        elif isinstance(g, Mechanisms) and all(isinstance(m, Gaussian) and m.sampling is None for m in g.mechanisms):
+            each += (sqrt(m.count) / m.noise_multiplier for m in g.mechanisms if isinstance(m, Gaussian))
+        else:
+            return None
+    return up(hypot(*each), 1e-15 * (2 + len(each)))  # squares may be too small for doubles

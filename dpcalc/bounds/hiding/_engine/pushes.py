@@ -1,0 +1,135 @@
+"""How far apart two shuffled runs are: the Gaussian-DP parameters of one changed place, and of two exchanged places, in the order.
+
+A record with m later slots moves two runs apart by 2ηL/b there; every slot multiplies their distance by at most c and adds noise ησ.
+The shift lemma (Feldman et al. 2018; Altschuler & Talwar 2022) says that the last iterates are μ-GDP with μ² = (2L/(bσ))²·cost, where
+cost is the least Σ a_k²/(noise)_k² of shifts a_k that undo every push before the run ends (noisy_sgd/taut.py). In units of one push, and
+with V(k) = Σ_{j<k} c^{2j} and share(m) = c^{2m}/V(m+1):
+
+    one push at m:                      share(m)
+    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later one comes; and, only where
+                                        c^d·V(m+1) >= c^{2m+2}·V(d) (for c = 1: d <= m + 1), both together: (c^m + c^{m′})²/V(m′+1).
+
+Proof. Count pushes and noise at the end of the run: c^{m′} and c^m, and V(m′+1) in all, c^{2m+2}V(d) of it before the later push. If x is
+undone before the later push and the rest after it, the cost is at least x²/(c^{2m+2}V(d)) + (c^m + c^{m′} − x)²/V(m+1) (Cauchy–Schwarz),
+and even shifts within both parts attain it; x is at most c^{m′}, as nothing else is there yet. The free minimum over x is both pushes over
+all noise, (c^m + c^{m′})²/V(m′+1), and has x <= c^{m′} just where the condition holds; else x = c^{m′} is best. ∎
+The first form is always valid, as it is the cost of possible shifts; the second one is smaller, and false where the condition fails.
+For c = 0 the cost is 1 where m = 0, and else 0.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
+from dpcalc.bounds.noisy_sgd._engine.taut import not_less
+from dpcalc.bounds.pnsgd._engine.positions import starts
+from dpcalc.bounds.pnsgd._engine.shares_array import log_shares, scaled_many
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def one(first: float, log_c: float, m: Array) -> Array:
+    """μ of a changed place with m later slots, rounded up; `first` is that of m = 0."""
+    return scaled_many(first, log_shares(log_c, m))
+
+
+def two(first: float, log_c: float, m: Array, later: Array) -> Array:
+    """μ of two exchanged places with m < m′ later slots, rounded up."""
+    if log_c == -inf:
+        return scaled_many(first, np.where(m == 0, 0.0, -inf))
+    d = later - m
+    separate = np.logaddexp(log_shares(log_c, d - 1), log_shares(log_c, m))
+    with np.errstate(over="ignore", invalid="ignore"):
+        together = log_shares(log_c, later) + 2 * np.logaddexp(0.0, -d * log_c if log_c else np.zeros_like(d))
+    found: Array = scaled_many(first, np.where(_is_merged(log_c, m, d), np.minimum(together, separate), separate))
+    return found
+
+
+def _is_merged(log_c: float, m: Array, d: Array) -> Array:
+    """Whether both pushes are undone together: c^d·V(m+1) >= c^{2m+2}·V(d)."""
+    if log_c == 0:
+        return m + 1 >= d
+    with np.errstate(over="ignore", under="ignore"):
+        if log_c < 0:
+            merged: Array = -np.expm1(2 * (m + 1) * log_c) * np.exp((d - 2 * m - 2) * log_c) >= -np.expm1(2 * d * log_c)
+        else:
+            merged = -np.expm1(-2 * (m + 1) * log_c) * np.exp(-d * log_c) >= -np.expm1(-2 * d * log_c)
+        return merged
+
+
+def noise_sum(mp: Any, c: Any, k: int, power: Any) -> Any:
+    """V(k) = Σ_{j<k} c^{2j} at high precision, from c^k."""
+    return mp.mpf(k) if c == 1 else (1 - power * power) / (1 - c * c)
+
+
+def one_exact(mp: Any, c: Any, m: int) -> Any:
+    """The cost of a changed place."""
+    return c ** (2 * m) / noise_sum(mp, c, m + 1, c ** (m + 1))
+
+
+def two_exact(mp: Any, c: Any, m: int, later: int, powers: tuple[Any, Any] | None = None) -> Any:
+    """The cost of two exchanged places, m < m′; c^m and c^m′ may be given, which many pairs share."""
+    if c == 0:
+        return mp.mpf(m == 0)
+    at_m, at_later = powers or (c**m, c**later)
+    d, apart = later - m, at_later / at_m  # c^d
+    before, between = noise_sum(mp, c, m + 1, c * at_m), noise_sum(mp, c, d, apart)
+    left, right = apart * before, (c * at_m) ** 2 * between  # whether c^d·V(m+1) >= c^{2m+2}·V(d)
+    if c > 1:  # over what both sides may be too large for
+        left, right = (1 - (c * at_m) ** -2) / apart, 1 - apart**-2
+    if not_less(left, right):
+        return (at_m + at_later) ** 2 / noise_sum(mp, c, later + 1, c * at_later)
+    return (apart / c) ** 2 / between + at_m**2 / before
+
+
+# --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------
+
+ALONE = 16  # the first so many places are blocks of one; later blocks hold at most 1/fine of the places before them
+
+
+@lru_cache(maxsize=8)
+def places(first: float, log_c: float, n: int, fine: int) -> Places:
+    """A pass of n slots; `first` = 2L/(bσ), rounded up.
+
+    For c <= 1 every block is taken at its last slots, as μ falls in both places: where a push comes one slot earlier, keep it for that
+    slot; it is then at most c <= 1 pushes, and the same shifts, cut where nothing is left, undo it.
+    For c > 1 one place falls too. The cost of two is continuous in real m and m′, as both forms agree where the condition changes. In m′
+    both forms fall: share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes are undone together from some m on, as
+    log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost share(m′−m−1) + share(m) is convex, as share is
+    (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in a block of m is that of one of its ends, and the larger is taken.
+    """
+    at = np.array(starts(n, fine, ALONE), float)
+    lengths = np.diff(np.append(at, n))
+    rows, columns = np.minimum(at[:, None], np.maximum(at - 1, 0)), np.maximum(at, 1) + 0 * at[:, None]
+    pair = two(first, log_c, rows, columns)
+    if log_c > 0:
+        pair = np.maximum(pair, two(first, log_c, np.minimum((at + lengths - 1)[:, None], np.maximum(at - 1, 0)), columns))
+    return Places(lengths, one(first, log_c, at), pair)
+
+
+def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
+    """The same at high precision."""
+    at = starts(n, fine, ALONE)
+    lengths = [b - a for a, b in pairwise([*at, n])]
+    powers = {m: c**m for m in {*at, *(a + size - 1 for a, size in zip(at, lengths, strict=True))}}
+
+    def cost(m: int, later: int) -> Any:
+        return two_exact(mp, c, m, later, (powers[m], powers[later]))
+
+    def pair(i: int, j: int) -> Any:
+        found = cost(at[i], at[j])
+        if c > 1 and lengths[i] > 1:
+            other = cost(at[i] + lengths[i] - 1, at[j])
+            found = (found + other + abs(found - other)) / 2  # the larger one: balls that overlap have no order
+        return first * mp.sqrt(found)
+
+    return PlacesExact(lengths, lambda j: first * mp.sqrt(one_exact(mp, c, at[j])), pair)

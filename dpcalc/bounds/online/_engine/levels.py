@@ -1,0 +1,144 @@
+"""The noise of every step: a schedule that decays, or a list."""
+
+from __future__ import annotations
+
+from math import ceil, e, exp, hypot, inf, log, pi
+from typing import Any, NamedTuple
+
+from dpcalc.bounds.online._engine.sums import FEWEST, FIRST, WIDEST
+from dpcalc.bounds.pnsgd._engine.schedules import SHARES, half_reach, level_exact, log_x, rate
+from dpcalc.numerics.mp.memo import kept
+
+_PASSED, _AT_ENDS = 5.0, 40.0  # steps from a singularity of the noise: as near integrals may pass, and their ends be
+_FAR = 150.0  # times the rate, where a sum starts: fewer terms are added one by one
+_WIDTH = 3.0  # of a panel, in units of log x
+_KEPT = 20_000  # levels at high precision
+_NO_STEP = (0.0, 0.0, 0.0, 0.0)
+
+
+class Schedule(NamedTuple):
+    """v_j = MD/(2η log(j^a/C1 + C2)) or σ_j = MD/(2η√W(j^{2a}/(2πC1²) + C2)): falls in j, defined for real j too.
+
+    With x = j^a/C1 or j^{2a}/(2πC1²), 1/W(x + C2) is a smooth function of log x but for log(−C2), its pole, and log(−C2 − 1/e), where W
+    branches: it bends at C2 and at C2 + 1/e, and is nearly constant before both.
+    """
+
+    noise: str
+    half: float  # MD/(2η)
+    c1: float
+    c2: float
+    decay: float
+    step: tuple[float, float, float, float]  # D, η, β, ρ, for the printed formula
+
+    def at(self, j: float) -> float:
+        """The level of step j, rounded down."""
+        return self.half / self._share(j) * (1 - 4e-15)
+
+    def reach(self, j: float) -> float:
+        """MD/(ησ_j), rounded up: the noise is in proportion to MD/η, so that neither M nor D nor η is in it."""
+        return 2 * self._share(j) * (1 + 4e-15)
+
+    def _share(self, j: float) -> float:
+        return SHARES[self.noise](self.decay * log(j), self.c1, self.c2)
+
+    @property
+    def shape(self) -> Schedule:
+        """The schedule with MD/(2η) = 1: all that `reach` depends on."""
+        return self._replace(half=1.0, step=_NO_STEP)
+
+    @property
+    def rate(self) -> float:
+        """By how much log x grows with log j."""
+        return self.decay * rate(self.noise)
+
+    def log_x(self, j: float) -> float:
+        return float(log_x(self.noise, self.decay * log(j), self.c1))
+
+    def share(self, j: float) -> float:
+        """x/(x + C2)."""
+        return 1 / (1 + exp(min(log(self.c2) - self.log_x(j), 700.0))) if self.c2 > 0 else 1.0
+
+    def width(self, j: float) -> float:
+        """How wide a panel from j on may be, in log x: 12 nodes integrate σ² to 1e-15. Singularities lie π beside the bends; the ends of
+        the panel are as far from these as half the panel, or more."""
+        at, bends = self.log_x(j), self._bends()
+        before = bends[0] - at if self.c2 > 0 else 0.0
+        return max(_WIDTH, at - bends[-1], before / 2)
+
+    def grow(self, j: float) -> float:
+        """By what factor such a panel grows."""
+        return min(WIDEST, 1 + self.width(j) / self.rate)
+
+    def added(self, first: int, last: float) -> int:
+        """How many steps from the first on a sum adds one by one: up to where the noise is smooth; all, where it is not at the last one."""
+        j, at_one = first + (FIRST if first < _FAR * self.rate else FEWEST), self.log_x(1)
+        for bend in self._bends():
+            step = exp(min((bend - at_one) / self.rate, 700.0))
+            if j <= step < _PASSED * self.rate / pi:
+                j = ceil(step)
+        while not self._is_smooth(j):
+            j += 1 + j // 100
+        return j - first if self._is_smooth(last) else int(last) + 1 - first
+
+    def _bends(self) -> list[float]:
+        """log x where Gaussian noise bends; log(x + C2) of Laplace noise does at the first of them."""
+        return [log(c) for c in (self.c2, self.c2 + 1 / e) if c > 0]
+
+    def _is_smooth(self, j: float) -> bool:
+        """Whether all singularities are far from it."""
+        at = self.log_x(j)
+        return j * hypot(min(abs(at - bend) for bend in self._bends()), pi) >= _AT_ENDS * self.rate
+
+    def least(self, first: int, last: int) -> float:
+        """The least level of steps first..last."""
+        return self.at(last)
+
+    def quietest(self, first: int, last: int) -> int:
+        """The step with that level."""
+        return last
+
+    def exact(self, mp: Any, j: Any) -> Any:
+        return _half_exact(mp, *self.step) * _exact(mp, self.noise, self.c1, self.c2, self.decay, j)
+
+
+@kept(_KEPT)
+def _exact(mp: Any, noise: str, c1: float, c2: float, decay: float, j: Any) -> Any:
+    """The level as printed with MD/(2η) = 1; every ε asks for it again, and every learning rate."""
+    return level_exact(mp, noise, mp.mpf(j) ** mp.mpf(decay), mp.mpf(1), c1, c2)
+
+
+@kept()
+def _half_exact(mp: Any, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+    """MD/(2η)."""
+    from dpcalc.bounds.pnsgd._engine.step import contraction_exact
+
+    return contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
+
+
+class Listed(NamedTuple):
+    """One level a step."""
+
+    levels: tuple[float, ...]
+    decay: float = inf
+
+    def at(self, j: float) -> float:
+        return self.levels[int(j) - 1]
+
+    def least(self, first: int, last: int) -> float:
+        return min(self.levels[first - 1 : last])
+
+    def quietest(self, first: int, last: int) -> int:
+        return min(range(first, last + 1), key=self.at)
+
+    def exact(self, mp: Any, j: Any) -> Any:
+        return mp.mpf(self.levels[int(j) - 1])
+
+
+Levels = Schedule | Listed
+
+
+def schedule(noise: str, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, c1: float, c2: float,
+             decay: float) -> Schedule:
+    """Raises OutOfScope where M = 0: there is no noise then."""
+    half = half_reach(diameter, learning_rate, smoothness, strong_convexity)
+    return Schedule(noise, half, c1, c2, decay, (diameter, learning_rate, smoothness, strong_convexity))

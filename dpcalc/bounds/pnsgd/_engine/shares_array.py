@@ -1,0 +1,33 @@
+"""Shares of a shift that are left after many steps, and ratios scaled by them, for arrays of positions."""
+
+from __future__ import annotations
+
+from math import expm1, inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO, NEARLY_NONE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+
+def log_shares(log_c: float, m: Array) -> Array:
+    """positions.log_share of an array."""
+    if log_c == 0:
+        return -np.log(m + 1.0)
+    if log_c == -inf:
+        return np.where(m == 0, 0.0, -inf)
+    falls: Array = np.log(expm1(-2 * abs(log_c)) / np.expm1(-2 * (m + 1.0) * abs(log_c)))
+    return falls + 2 * m * log_c if log_c < 0 else falls
+
+
+def scaled_many(first: float, log_square: Array) -> Array:
+    """positions.scaled of an array, from above; below 1e-300 that."""
+    half = np.maximum(log_square / 2, NEARLY_NONE)
+    root = np.exp(half / 2)
+    found: Array = first * root * root * (1 + 4e-15 * (2 + np.abs(half)))
+    return np.where(log_square == -inf, 0.0, np.maximum(LEAST_RATIO, found))

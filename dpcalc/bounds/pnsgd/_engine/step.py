@@ -1,0 +1,188 @@
+"""One step of projected noisy SGD: how far it moves what differs, and how much it brings together what is apart.
+
+A step w ← Π_K[w − η(∇ℓ(w) + Z)] moves a changed record by 2ηL against noise ησ, and two starting points, at most D
+apart, to at most MD: A is the divergence of a shift of 2L/σ noise levels, B that of MD/(ησ).
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import inf, log, log1p, sqrt
+from typing import Any, NamedTuple
+
+from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.start import START
+from dpcalc.core.errors import OutOfScope
+from dpcalc.core.numbers import human, plain
+from dpcalc.numerics.elementary import exp_or_zero, log1mexp, x_minus_log1p
+from dpcalc.numerics.rounding import quotient_up, ratio_up, up
+
+SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-strongly convex)", "K is convex with diameter D",
+           START, "w ← Π_K[w − η(∇ℓ(w) + Z)], fresh noise Z each step", "only the last iterate is released",
+           "neighbours differ by replacing one record")
+LAPLACE_LINE = "Laplace noise: K = [a, b], dimension 1"
+_SERIES = 0.03  # for log_shrink
+MOVE = ("law", "level", "lipschitz")
+STEP = (*MOVE, "diameter", "learning_rate", "smoothness", "strong_convexity")
+
+
+def check_step_size(learning_rate: float, smoothness: float, strong_convexity: float) -> None:
+    """Raises OutOfScope where the step is no contraction (a condition that Sordello et al. 2021 omit)."""
+    if strong_convexity > smoothness:
+        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, β-smooth loss has "
+                         "ρ <= β", "--strong-convexity")
+    total = smoothness + strong_convexity
+    if learning_rate * total > 2 * (1 + 4e-16):
+        raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/(β+ρ) = {human(2 / total, upward=False)}; "
+                         "Theorem 1 (Sordello et al. 2021) needs a contraction", "--learning-rate")
+
+
+def squared_contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
+    """M² = 1 − 2ηβρ/(β+ρ), the least double not below it (whole-number arithmetic: near η = 2/(β+ρ), β = ρ it cancels); c² where η = 1/ρ,
+    rounded, makes that negative."""
+    if smoothness == 0 or strong_convexity == 0:
+        return 1.0
+    (a, b), (p, q), (s, t) = (x.as_integer_ratio() for x in (learning_rate, smoothness, strong_convexity))
+    whole = b * (p * t + s * q)
+    square = whole - 2 * a * p * s
+    if square < 0:
+        top, bottom = steepest(learning_rate, strong_convexity, smoothness)
+        return quotient_up(top * top, bottom * bottom)
+    return quotient_up(square, whole)
+
+
+def steepest(learning_rate: float, *curvatures: float) -> tuple[int, int]:
+    """max |1 − ηκ| over some curvatures, exactly: top and bottom of a fraction."""
+    a, b = learning_rate.as_integer_ratio()
+    top, bottom = -1, 1
+    for curvature in curvatures:
+        s, t = curvature.as_integer_ratio()
+        this, under = abs(b * t - a * s), b * t
+        if this * bottom > top * under:
+            top, bottom = this, under
+    return top, bottom
+
+
+def steepest_exact(mp: Any, learning_rate: float, *curvatures: float) -> Any:
+    """The same at high precision."""
+    return max(abs(1 - mp.mpf(learning_rate) * mp.mpf(curvature)) for curvature in curvatures)
+
+
+def log_factor(learning_rate: float, strong_convexity: float) -> float:
+    """log c, c = |1 − ηρ|: the Lipschitz constant of a step with η <= 2/(β+ρ); rounded up, −inf at c = 0."""
+    x = learning_rate * strong_convexity
+    if x < 0.5:
+        return log1p(-x) * (1 - 1e-15)
+    c = quotient_up(*steepest(learning_rate, strong_convexity))
+    return min(0.0, log(c) + 4e-16 * (1 - log(c))) if c > 0 else -inf
+
+
+def factor_exact(mp: Any, learning_rate: float, strong_convexity: float) -> Any:
+    """c = 1 − ηρ; its size where η = 1/ρ, rounded, makes it negative."""
+    return steepest_exact(mp, learning_rate, strong_convexity)
+
+
+def move_ratio(level: float, lipschitz: float) -> float:
+    """2L/σ, rounded up."""
+    return ratio_up((2.0, lipschitz), (level,))
+
+
+def reach_ratio(level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> float:
+    """MD/(ησ), rounded up."""
+    return up(_contraction(learning_rate, smoothness, strong_convexity) * (diameter / learning_rate / level), 1e-15)
+
+
+@lru_cache(maxsize=4)
+def _contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
+    return sqrt(squared_contraction(learning_rate, smoothness, strong_convexity))
+
+
+class Step(NamedTuple):
+    log_a: float
+    log_b: float
+    log_rest: float  # log(1 − B), rounded down
+
+
+def step(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+         strong_convexity: float) -> Step:
+    """log A, log B and log(1 − B)."""
+    check_step_size(learning_rate, smoothness, strong_convexity)
+    reach = reach_ratio(level, diameter, learning_rate, smoothness, strong_convexity)
+    return Step(law.log_delta(epsilon, move_ratio(level, lipschitz)), log_b(law, epsilon, reach), law.log_rest(epsilon, reach))
+
+
+def log_b(law: Law, epsilon: float, ratio: float) -> float:
+    """log B, from the side where it keeps its digits."""
+    rest = law.log_rest(epsilon, ratio)
+    return log1p(-exp_or_zero(rest)) * (1 - 1e-15) if rest < -0.7 else law.log_delta(epsilon, ratio)
+
+
+def log_average_power(log_b: float, log_rest: float, count: int) -> float:
+    """log of (1 − B^n)/(n(1 − B)) = (1/n) Σ_{m<n} B^m, rounded up, without cancellation; 0 where n(1 − B) underflows."""
+    if count == 1:
+        return 0.0
+    if log_b == -inf:
+        return up(-log(count), 4e-16)
+    rest = exp_or_zero(log_rest)
+    y = count * -log_b
+    if rest > 0.3:
+        return log1mexp(-y) - log(count) - log_rest + 1e-15 * (1 + log(count))
+    # (1 − e^{−y})/y times −log(1 − u)/u, u = 1 − B: both factors are near 1 where y and u are small, and both logarithms count, as they
+    # cancel; the first, where it is no series, is a difference of two of up to 3.6 + its own size.
+    shrunk, grown = log_shrink(y), _log_ratio(rest)
+    return min(0.0, shrunk + grown + 1e-14 * (abs(shrunk) + grown) + (2e-15 if y >= _SERIES else 0.0))
+
+
+def log_shrink(y: float) -> float:
+    """log((1 − e^{−y})/y) for y >= 0."""
+    if y < _SERIES:
+        z = y * y
+        return -y / 2 + z / 24 - z * z / 2880 + z * z * z / 181440  # the next term is below 1e-22
+    return log1mexp(-y) - log(y)
+
+
+def _log_ratio(u: float) -> float:
+    """log(−log(1 − u)/u) for 0 <= u <= 0.3, rounded up by its caller."""
+    return log1p(x_minus_log1p(-u) / u) if u > 1e-300 else 0.0
+
+
+def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+    """M as printed; c where η = 1/ρ, rounded, makes M² negative."""
+    if smoothness == 0 or strong_convexity == 0:
+        return mp.mpf(1)
+    eta, beta, rho = mp.mpf(learning_rate), mp.mpf(smoothness), mp.mpf(strong_convexity)
+    square = 1 - 2 * eta * beta * rho / (beta + rho)
+    return mp.sqrt(square) if square >= 0 else steepest_exact(mp, learning_rate, strong_convexity, smoothness)
+
+
+def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
+               smoothness: float, strong_convexity: float) -> tuple[Any, Any]:
+    """(A, B) as printed."""
+    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
+    return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / mp.mpf(level)), law.exact(mp, epsilon, reach)
+
+
+def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+    return contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
+
+
+def rest_exact(mp: Any, epsilon: float, law: Law, level: float, diameter: float, learning_rate: float, smoothness: float,
+               strong_convexity: float, **_: Any) -> Any:
+    """1 − B, by a formula of its own where it would be lost in B as printed, be it after a million digits."""
+    reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
+    b = law.exact(mp, epsilon, reach)
+    return 1 - b if float(b) < 0.5 else law.exact_rest(mp, epsilon, reach)
+
+
+def average_power_exact(mp: Any, rest: Any, count: int) -> Any:
+    """(1 − B^n)/(n(1 − B)) from 1 − B."""
+    if float(rest) > 0.5:
+        return (1 - (1 - rest) ** count) / (count * rest)
+    return -mp.expm1(count * mp.log1p(-rest)) / (count * rest)
+
+
+def pure(law: Law, level: float, lipschitz: float, **_: Any) -> float:
+    """ε from which A = 0: 2L/v for Laplace noise."""
+    if law.name == "gaussian":
+        raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
+    return move_ratio(level, lipschitz)

@@ -1,0 +1,262 @@
+"""The command line: the table of commands (loaded on demand), errors → one line, exit codes. No mathematics."""
+
+from __future__ import annotations
+
+import codecs
+import importlib
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import typer
+from typer._click import Context
+from typer._click.exceptions import ClickException
+from typer._coercion import TypeDescriptor
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.models import OptionInfo
+
+from dpcalc.cli import help
+from dpcalc.cli.standard_streams import exit_code, write
+from dpcalc.commands import COMMANDS, PAGES, calculator
+from dpcalc.core.command import OUTPUT, Command, Option, Page
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.text import escaped
+
+EXAMPLE = ("rdp --sigma 1 --delta 1e-5", "ε = 4.37718")
+_TEXT = TypeDescriptor(annotation=str, parameter_info=OptionInfo(), file_annotation=None)
+_SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_annotation=None)
+
+
+class RawOption(TyperOption):
+    """An option whose text goes to the model as it is: validated there, once, with our words."""
+
+    group = OUTPUT
+    choices: tuple[str, ...] = ()
+    brief = ""  # the help without symbol, range and default
+
+    def process_value(self, ctx: Context, value: Any) -> Any:
+        return value
+
+
+class RawArgument(TyperArgument):
+    def process_value(self, ctx: Context, value: Any) -> Any:
+        return value or ()
+
+    def get_usage_pieces(self, ctx: Context) -> list[str]:
+        return [self.metavar] if self.metavar else []
+
+
+class _LightHelp:
+    """--help with a default of False: None would make Typer import pydantic to parse it."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None:
+            option.default = False
+        return option
+
+
+class FastCommand(_LightHelp, TyperCommand):
+    """Options in groups, examples below."""
+
+    examples: tuple[tuple[str, str], ...] = ()
+    asks = ""
+    words: Callable[[], Iterable[str]] = staticmethod(tuple)  # what its arguments can be
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        """-delta 1e-5 would be read as -d elta."""
+        known = {name for param in self.params for name in param.opts}
+        for name in (arg.split("=")[0] for arg in args):
+            if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
+                raise DpcalcError("unknown-option", f"one dash too few; did you mean -{name}?", name)
+        return super().parse_args(ctx, args)
+
+    def records(self, ctx: Context) -> list[help.Record]:
+        """Every option with its group."""
+        rows = ((param, param.get_help_record(ctx)) for param in self.get_params(ctx) if param.param_type_name == "option")
+        return [(getattr(param, "group", OUTPUT), param.name or "", *row) for param, row in rows if row is not None]
+
+    def format_options(self, ctx: Context, formatter: Any) -> None:
+        help.write(formatter, self.records(ctx), self.asks, self.examples)
+
+
+def _option(option: Option) -> RawOption:
+    q = option.quantity
+    choices = option.choices or q.choices
+    raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=_TEXT, help=help.describe(option),
+                    metavar=help.metavar(q, choices), multiple=True)
+    raw.group, raw.choices, raw.brief = option.group, choices, q.help
+    return raw
+
+
+_SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
+
+
+def _switch(name: str, decls: list[str], text: str) -> RawOption:
+    return RawOption(param_decls=[name, *decls], type_descriptor=_SWITCH, help=text, is_flag=True, default=False)
+
+
+def switches() -> list[RawOption]:
+    return [
+        _switch("json", ["--json"], "short for --format json"),
+        _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
+        _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
+        _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install python-flint)"),
+        _switch("all", ["--all"], "show every row in a table, not only the best of each theorem (JSON and CSV always hold every row)"),
+        _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
+    ]
+
+
+def build(command: Command) -> FastCommand:
+    """A command of Typer from the description of ours."""
+    options = [_option(o) for o in command.all_options()]
+    for option in options:
+        if option.name == "solve":
+            option.metavar = "NAME"
+            option.choices = command.solvable()
+            option.help = f"{option.help}: {', '.join(command.solvable())}"
+    several = {o.name for o in command.all_options() if o.multiple}
+    arguments = [RawArgument(param_decls=["files"], type_descriptor=_TEXT, nargs=-1, metavar="[FILE|-]...",
+                             help="guarantees (JSON) to read")] if command.inputs else []
+
+    def call(files: Sequence[str] = (), **raw: Any) -> Any:
+        from dpcalc.cli.run import run
+
+        return run(command, _once(raw, several), tuple(files))
+
+    built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches()], help=command.help,
+                        rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
+    built.examples, built.asks = command.examples, command.asks
+    return built
+
+
+def _once(raw: dict[str, Any], several: set[str]) -> dict[str, Any]:
+    """Every option is read as repeatable, so that a second value is refused instead of taken in silence."""
+    for name, said in raw.items():
+        if isinstance(said, tuple | list) and name not in several:
+            if len(said) > 1:
+                raise DpcalcError("contradictory", f"given {len(said)} times ({', '.join(map(str, said))})", flag(name))
+            raw[name] = said[0] if said else None
+    return raw
+
+
+def load(name: str) -> FastCommand:
+    """The command of that name, from its module."""
+    return _page(importlib.import_module(f"dpcalc.cli.pages.{name}").COMMAND) if name in PAGES else build(calculator(name))
+
+
+def _page(page: Page) -> FastCommand:
+    words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
+
+    def call(words: Sequence[str] = (), **raw: Any) -> Any:
+        if not raw:
+            return page.prints(tuple(words))
+        from dpcalc.cli.paging import options_of
+
+        return page.prints(tuple(words), **options_of(page, _once(raw, set())))
+
+    decls = {switch.name: switch.opts for switch in switches()}
+    own = [_option(o) for o in page.options] + [_switch(name, decls[name], text) for name, text in page.switches]
+    built = FastCommand(page.name, callback=call, params=[words, *own], help=page.help, rich_markup_mode=None,
+                        context_settings={"help_option_names": ["-h", "--help"]})
+    built.examples, built.words = page.examples, page.words
+    return built
+
+
+class LazyGroup(_LightHelp, TyperGroup):
+    """Only names and one-line helps are known until a command is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {n: FastCommand(n, help=h, rich_markup_mode=None) for n, h in COMMANDS.items()}
+
+    def format_commands(self, ctx: Context, formatter: Any) -> None:
+        """Every help in full, and how to go on."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+        with formatter.section("Examples"):
+            formatter.write(f"  dpcalc {EXAMPLE[0]}\n      → {EXAMPLE[1]}\n")
+        formatter.write_paragraph()
+        formatter.write_text("dpcalc COMMAND --help shows the options and examples of a command; dpcalc explain NAME what a bound states.")
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from dpcalc.core.validate import near
+
+            close = near(args[0], (*COMMANDS, "--help", "--version"))
+            raise DpcalcError("unknown-command", f"no command {args[0]!r}; there are {', '.join(COMMANDS)}{close}")
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load(str(name)), rest
+
+
+def root() -> LazyGroup:
+    version = _switch("version", ["-V", "--version"], "print the version")
+    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy: ε, δ, RDP and total variation, "
+                      "the noise a budget needs, and the theorem behind each number.",
+                      rich_markup_mode=None, invoke_without_command=True, callback=_root,
+                      context_settings={"help_option_names": ["-h", "--help"]})
+    return group
+
+
+def _root(version: bool) -> str | None:
+    from dpcalc import __version__
+
+    return f"dpcalc {__version__}" if version else None
+
+
+def _unencodable(error: UnicodeError) -> tuple[str, int]:
+    """What an encoding lacks as JSON writes it: still the same text in JSON, and ε is not δ in a table."""
+    assert isinstance(error, UnicodeEncodeError)
+    return escaped(error.object[error.start : error.end]), error.end
+
+
+def _for_json(encoding: str) -> str | None:
+    """JSON is UTF-8; in another encoding letters are escaped, so that it is."""
+    return None if codecs.lookup(encoding).name == "utf-8" else "ascii"
+
+
+_ESCAPED = "dpcalc-escaped"
+codecs.register_error(_ESCAPED, _unencodable)
+
+
+def main(args: list[str]) -> int:
+    """Exit code of a call. Whatever goes wrong is one line on stderr."""
+    return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc", _wants_json(args))
+
+
+def _run(args: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding=_for_json(stream.encoding) if _wants_json(args) or "--batch" in args else None, errors=_ESCAPED)
+    try:
+        result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
+    except ClickException as error:
+        raise _translated(error, args) from None
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    if isinstance(result, int):  # of --help
+        return result
+    if callable(result):  # --batch
+        return int(result())
+    text, code = (result, 0) if isinstance(result, str | None) else result
+    if text is not None:
+        write(text)  # not inside Typer, which answers a closed pipe with exit code 1
+    return int(code)
+
+
+def _translated(error: ClickException, args: list[str]) -> DpcalcError:
+    """Typer's usage errors in our form, with the way out."""
+    from dpcalc.cli.usage import told
+
+    return told(error, args, _known(args))
+
+
+def _known(args: Sequence[str]) -> dict[str, Any]:
+    """The options of the command that was called, or of the program, by every name."""
+    command = load(args[0]) if args and args[0] in COMMANDS else root()
+    return {name: param for param in command.params for name in param.opts if name.startswith("-")} | {"-h": None, "--help": None}
+
+
+def _wants_json(args: list[str]) -> bool:
+    said = " ".join(args).replace("--format=", "--format ")
+    return "--json" in args or "--format json" in said

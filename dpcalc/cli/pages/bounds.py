@@ -1,0 +1,57 @@
+"""dpcalc bounds: the catalogue."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpcalc.core import quantities as q
+from dpcalc.core.command import OUTPUT, Option, Page
+
+if TYPE_CHECKING:
+    from dpcalc.commands.catalogue import Entry
+
+FILTER = "Filter"
+
+
+def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = False, command: str | None = None,
+         status: str | None = None, assumes: str | None = None) -> str:
+    """The bounds that pass every filter; their names alone where `quiet`."""
+    from dpcalc.core.errors import DpcalcError
+
+    if words:
+        raise DpcalcError("usage", f"takes options only, not {' '.join(words)!r}; dpcalc explain {words[0]} tells about one bound")
+    found = chosen(command, status, assumes)
+    if not found:
+        said = {"--command": command, "--status": status, "--assumes": assumes}
+        raise DpcalcError("no-match", "no bound has " + ", ".join(f"{o} {v}" for o, v in said.items() if v))
+    if quiet:
+        return "\n".join(entry.bound.name for entry in found)
+    from dpcalc.output.catalogue import FORMATS
+
+    return FORMATS[format](found)
+
+
+def chosen(command: str | None, status: str | None, assumes: str | None) -> list[Entry]:
+    """The entries that pass. Raises DpcalcError for a command that is none."""
+    from dpcalc.commands.catalogue import calculators, entries
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.validate import near
+
+    known = tuple(calculators())
+    if command is not None and command not in known:
+        raise DpcalcError("unknown-value", f"{command!r} is not one of {', '.join(known)}{near(command, known)}", "--command")
+    return [e for e in entries().values()
+            if (command is None or command in e.commands) and status in (None, e.bound.status)
+            and (assumes is None or any(assumes.casefold() in a.casefold() for a in e.bound.assumptions))]
+
+
+COMMAND = Page(
+    "bounds",
+    "Every bound dpcalc knows: its status, what it answers, the commands that use it, its source. `dpcalc explain NAME` tells more",
+    "",
+    text,
+    (("bounds --command noise-feedback -q", "noise-feedback …"), ("bounds --status conjecture -q", "without-replacement-conjecture …"),
+     ("bounds --assumes convex --json | jq -r '.[0].name'", "fixed-order")),
+    (Option(q.USED_BY, FILTER), Option(q.STATUS, FILTER), Option(q.ASSUMES, FILTER), Option(q.FORMAT, OUTPUT, default="table")),
+    (("json", "short for --format json"), ("quiet", "print the names alone")),
+)

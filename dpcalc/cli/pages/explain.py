@@ -1,0 +1,61 @@
+"""dpcalc explain: all about a bound; about a command or an option what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from dpcalc.core import quantities as q
+from dpcalc.core.command import OUTPUT, Option, Page
+
+
+def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
+    """What is known of the names. Raises DpcalcError with the near name for one that is none."""
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.output.catalogue import explained, json_of, jsonl_of
+
+    if not words:
+        raise DpcalcError("missing", "name a bound: dpcalc explain rdp-optimal; dpcalc bounds lists them")
+    found = [record for word in dict.fromkeys(words) for record in named(word)]
+    if format == "table":
+        return "\n\n".join(map(explained, found))
+    return (jsonl_of if format == "jsonl" else json_of)(found)
+
+
+def named(word: str) -> list[dict[str, Any]]:
+    """The records of that name: of a bound (for a composition of epochs, that of one epoch), or of a command and an option."""
+    from dpcalc.bounds import replaced
+    from dpcalc.commands.catalogue import calculators, command_record, entries, named_quantities, option_record, record
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.validate import near
+
+    known = entries()
+    if bound := known.get(word) or known.get(word.removesuffix("-basic")):
+        return [record(bound)]
+    found = [r for r in (command_record(word), option_record(word)) if r]
+    if not found:
+        if gone := replaced(word):
+            raise DpcalcError("unknown-value", gone)
+        close = near(word, (*known, *calculators(), *named_quantities()))
+        raise DpcalcError("unknown-value", f"{word!r} is no bound, command or option{close or '; dpcalc bounds lists the bounds'}")
+    return found
+
+
+def names() -> Iterable[str]:
+    from dpcalc.bounds import all_bounds
+
+    return all_bounds()
+
+
+COMMAND = Page(
+    "explain",
+    "All about a bound: what it states and assumes, its parameters, source and proof, errata with evidence, accuracy, and an example. "
+    "Commands and options are explained in short",
+    "NAME...",
+    text,
+    (("explain rdp-optimal", "rdp-optimal [proven]: …"), ("explain burn-in-rdp --json | jq -r '.[0].status'", "proven"),
+     ("explain delta", "--delta δ: failure probability; …")),
+    (Option(q.FORMAT, OUTPUT, default="table", choices=("table", "json", "jsonl")),),
+    (("json", "short for --format json"),),
+    names,
+)

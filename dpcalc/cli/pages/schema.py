@@ -1,0 +1,41 @@
+"""dpcalc schema: what the JSON of a result looks like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dpcalc.core.command import Page
+
+
+def text(words: tuple[str, ...]) -> str:
+    """The JSON Schema of a result; with the name of a command, of its results and of their parameters."""
+    import json
+
+    from dpcalc.commands.catalogue import calculators
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.validate import near
+    from dpcalc.output.schema import of_command, of_result
+
+    commands = calculators()
+    if len(words) > 1:
+        raise DpcalcError("usage", f"one command at a time, not {' '.join(words)}")
+    if words and words[0] not in commands:
+        raise DpcalcError("unknown-value", f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], tuple(commands))}")
+    found = of_command(commands[words[0]]) if words else of_result(tuple(commands))
+    return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def names() -> Iterable[str]:
+    from dpcalc.commands.catalogue import calculators
+
+    return calculators()
+
+
+COMMAND = Page(
+    "schema",
+    "JSON Schema of a result (--json), and of the parameters of one command",
+    "[COMMAND]",
+    text,
+    (("schema | jq -r .properties.schema.const", "dpcalc/v1"), ("schema subsample | jq -r .title", "a result of dpcalc subsample")),
+    words=names,
+)

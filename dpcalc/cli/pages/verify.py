@@ -1,0 +1,67 @@
+"""dpcalc verify: recheck the claims of results, from the formulas as published, in rigorous arithmetic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.core.command import Page
+
+if TYPE_CHECKING:
+    from dpcalc.verify.report import Finding, Verdict
+
+
+def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
+    """A line for each claim, with exit code 3 where one does not hold or could not be checked."""
+    from dpcalc.cli.run import Printed
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.verify.records import read
+    from dpcalc.verify.report import verify
+
+    if not words:
+        raise DpcalcError("missing", "name a file with results (--json), or - for standard input")
+    if words.count("-") > 1:
+        raise DpcalcError("contradictory", "standard input (-) can be read once")
+    records = [r for source in words for r in read(source)]
+    verdicts = [verify(r) for r in records]
+    code = 0 if all(v.holds for v in verdicts) else 3
+    if json:
+        return Printed(_as_json(verdicts), code)
+    if quiet:
+        return Printed("\n".join(_word(v) for v in verdicts), code)
+    return Printed("\n".join(line for v in verdicts for line in _lines(v)), code)
+
+
+def _word(verdict: Verdict) -> str:
+    """The verdict alone, with what it does not cover."""
+    unchecked = f"; not checked: {', '.join(verdict.unchecked)}" if verdict.unchecked else ""
+    return f"{verdict.word}{unchecked}"
+
+
+def _lines(verdict: Verdict) -> list[str]:
+    return [f"{f.verdict}: {f.text}" for f in (*verdict.head, *verdict.others, *verdict.record)]
+
+
+def _as_json(verdicts: list[Verdict]) -> str:
+    import json
+
+    found = [{"verified": v.holds, "verdict": v.word, "not_checked": list(v.unchecked), "headline": [_finding(f) for f in v.head],
+              "others": [_finding(f) for f in v.others], "record": [_finding(f) for f in v.record]} for v in verdicts]
+    return json.dumps(found[0] if len(found) == 1 else found, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _finding(f: Finding) -> dict[str, Any]:
+    from math import isfinite
+
+    claim = {"quantity": f.claim.quantity, "claimed": f.claim.claimed} if f.claim and isfinite(f.claim.claimed) else {}
+    return {"verdict": f.verdict, "bound": f.bound, **claim, "text": f.text, "how": f.decision.how if f.decision else None}
+
+
+COMMAND = Page(
+    "verify",
+    "Recheck results (--json) from the formulas as published, in rigorous arithmetic",
+    "FILE|-...",
+    text,
+    (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "verified: ε ≤ 4.377178095681…"),
+     ("tv --sigma 50 --json | dpcalc verify - -q", "verified")),
+    switches=(("json", "the verdicts as JSON"), ("quiet", "the verdict alone and which fields were not checked, a line a result")),
+)

@@ -1,0 +1,23 @@
+"""The options of a page: a command that answers no question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.core.command import Page
+
+
+def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
+    """Validated, with the defaults filled in, and the switches beside them. Raises DpcalcError naming the option."""
+    from dpcalc.cli.standard_streams import quiet_beside
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.core.validate import validate
+
+    switches = {name: raw.pop(name) for name, _ in page.switches}
+    if switches.get("json") and raw.get("format") not in (None, "json"):
+        raise DpcalcError("contradictory", "--json is --format json", "--format")
+    if switches.get("json") and switches.get("quiet"):
+        raise quiet_beside("--json")
+    if switches.get("json") and "format" in raw:
+        raw["format"] = "json"
+    return validate(page, raw).values | switches

@@ -1,0 +1,242 @@
+"""What dpcalc knows, as data: every bound with the commands that use it, for `bounds`, `explain`, --explain and the README. No I/O
+but the table of measured accuracies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from math import inf
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from dpcalc.bounds import ROOMS, all_bounds
+from dpcalc.bounds.examples import EXAMPLES
+from dpcalc.core import quantities
+from dpcalc.core.bound import Bound
+from dpcalc.core.command import Command
+from dpcalc.core.quantities import Quantity
+
+
+class Entry(NamedTuple):
+    """A bound, the commands that use it, and an example of it."""
+
+    bound: Bound
+    commands: tuple[str, ...]
+    example: str  # the arguments of a call that shows it
+
+
+@cache
+def calculators() -> dict[str, Command]:
+    """The commands that compute."""
+    from dpcalc.commands import COMMANDS, PAGES, calculator
+
+    return {name: calculator(name) for name in COMMANDS if name not in PAGES}
+
+
+def uses(command: Command) -> tuple[str, ...]:
+    """The names of the bounds a command can answer by."""
+    return tuple(dict.fromkeys(theorem.name for route in command.theorems() for theorem in route.theorems))
+
+
+@cache
+def entries() -> dict[str, Entry]:
+    """Name → entry, room by room."""
+    used = {name: frozenset(uses(command)) for name, command in calculators().items()}
+    return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), EXAMPLES.get(name, ""))
+            for name, bound in all_bounds().items()}
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+_ANSWERS = {
+    "rdp": "ε(α); ε, δ by a conversion",
+    "profile": "ε, δ", "curve too": "ε, δ, ε(α)",
+    "conversion": "ε, δ from ε(α)",
+    "composition": "ε, δ, TV of a composition",
+}
+_GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ"}
+_ACCURACY = {
+    "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
+    "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by {rtol:g}; never below",
+    "conversion": "ε is at most {rtol:g} of its largest term, ε(α) + log(1/δ)/(α−1), above the published formula, and never below it",
+    "composition": "log δ is at most twice --precision (default 1e-3) above the composition of what it is given, never below it",
+    "point": "the value is at most {rtol:g} above the published formula, relative, and never below it",
+}
+_LOWER = "the value is never above what a concrete run loses; how near it comes is not promised"
+
+
+def answers(bound: Bound) -> str:
+    """What a bound answers: quantities, in symbols."""
+    if bound.gives:
+        return ", ".join(_GIVES[name] for name in bound.gives)
+    return _ANSWERS["curve too" if bound.kind == "profile" and bound.rdp and not bound.pair else bound.kind]
+
+
+def accuracy(bound: Bound) -> str:
+    """The claimed accuracy as a sentence."""
+    said = (_LOWER if bound.status == "lower" else _ACCURACY[bound.kind]).format(rtol=bound.rtol)
+    if bound.in_blocks_beyond == inf:
+        return said
+    of = ", from the index on," if "index" in bound.params else ""
+    return f"{said}. Beyond {bound.in_blocks_beyond:g} records{of} that formula is taken in blocks, from above"
+
+
+def measured(name: str) -> dict[str, Any] | None:
+    """What was measured of a bound's accuracy (accuracy.json, by tests/accuracy.py), or None: points, claimed, worst, both in the
+    units of Bound.rtol (claimed: None where a lower bound only is never above), and domain."""
+    return _accuracies().get(name)
+
+
+@cache
+def _accuracies() -> dict[str, dict[str, Any]]:
+    import json
+    from importlib.resources import files
+
+    found: dict[str, dict[str, Any]] = json.loads(files("dpcalc").joinpath("accuracy.json").read_text(encoding="utf-8"))
+    return found
+
+
+# --- parameters ------------------------------------------------------------------------------------------------------
+
+_MADE = {  # what bounds read that is made from options
+    "law": ("", "law of the noise, as --noise says"),
+    "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
+    "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
+    "iterations": ("T", "number of iterations, --steps"),
+    "passes": ("E", "passes over the data, --epochs"),
+    "period": ("⌈n/b⌉", "batches in a pass over the data"),
+    "last": ("", "steps from the last use of the record to the end, its own included"),
+    "base": ("ε(α)", "RDP curve of the mechanism that is sampled"),
+    "profile": ("δ(ε)", "privacy profile of the mechanism that is sampled"),
+    "points": ("ε_i, δ_i", "(ε, δ) of each release, and how often it is used"),
+    "pairs": ("", "dominating pair of each release, and how often it is used"),
+    "parts": ("", "RDP curve of each guarantee that is composed"),
+    "alphas": ("α", "Rényi orders of the curve, --alpha"),
+    "rdps": ("ε(α)", "Rényi divergence at each of them, --rdp"),
+    "ratio": ("s/σ", "sensitivity over noise; for a pure mechanism its ε"),
+    "step_tv": ("TV", "total variation of one step"),
+    "schedule": ("(η, σ)", "step size and noise of each step, and whether it uses the record"),
+}
+
+
+@cache
+def named_quantities() -> dict[str, Quantity]:
+    """Name → quantity; the first of several of one name."""
+    found: dict[str, Quantity] = {}
+    for quantity in vars(quantities).values():
+        if isinstance(quantity, Quantity):
+            found.setdefault(quantity.name, quantity)
+    return found
+
+
+def option_record(name: str) -> dict[str, Any] | None:
+    """All that is known of an option: symbol, meaning, range, and the commands that have it."""
+    word = name.replace("-", "_")
+    having = [c for c, command in calculators().items() if any(o.name == word for o in command.all_options())]
+    if not having or word not in named_quantities():
+        return None
+    q = named_quantities()[word]
+    return {"name": q.option, "kind": "option", "symbol": q.symbol, "meaning": q.help, "range": q.limits() or "|".join(q.choices),
+            "commands": having}
+
+
+def command_record(name: str) -> dict[str, Any] | None:
+    """What a calculator is for, how it is asked, and the bounds it can answer by."""
+    command = calculators().get(name)
+    if command is None:
+        return None
+    return {"name": name, "kind": "command", "help": command.help, "asks": command.asks, "bounds": list(uses(command)),
+            "examples": [f"dpcalc {line}" for line, _ in command.examples]}
+
+
+def parameters(entry: Entry) -> list[dict[str, str]]:
+    """What the bound reads: name, symbol, meaning (as the first command that uses it has it), range."""
+    said = {o.name: o.quantity for c in reversed(entry.commands) for o in calculators()[c].options}
+    rows = []
+    for name in entry.bound.params:
+        if name in _MADE:
+            symbol, words, limits = *_MADE[name], ""
+        else:
+            quantity = said.get(name) or named_quantities()[name]
+            symbol, words, limits = quantity.symbol, quantity.help, quantity.limits() or "|".join(quantity.choices)
+        rows.append({"name": name, "symbol": symbol, "meaning": words, "range": limits})
+    return rows
+
+
+# --- proofs ----------------------------------------------------------------------------------------------------------
+
+
+def module_of(bound: Bound) -> ModuleType:
+    """The file of a bound."""
+    for room in ROOMS:
+        for module in vars(import_module(f"dpcalc.bounds.{room}")).values():
+            if isinstance(module, ModuleType) and any(x is bound for x in vars(module).values()):
+                return module
+    raise LookupError(bound.name)
+
+
+def proofs(bound: Bound) -> list[tuple[str, str]]:
+    """(file, text) of the proofs that dpcalc itself carries: the bound's file and those it or its source refers to. None: in the source."""
+    own = _file(module_of(bound))
+    found: dict[str, str] = {}
+    pending, seen = [own], set()
+    while pending:
+        file = pending.pop(0)
+        if file in seen:
+            continue
+        seen.add(file)
+        text = _docstring(file)
+        if has_proof := re.search(r"^Proof\b", text, re.M):
+            found[file] = text.strip()
+        if has_proof or file == own:
+            pending += _referred(file, text + (bound.source if file == own else ""))
+    return list(found.items())
+
+
+def _docstring(file: str) -> str:
+    """Of a file of this package, not imported."""
+    import ast
+
+    return ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
+
+
+def _referred(file: str, text: str) -> Iterator[str]:
+    """The files that a text names, beside the file or by their path."""
+    for path in re.findall(r"[\w/]+\.py", text):
+        name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
+        if (_ROOT / name).exists():
+            yield name
+
+
+_ROOT = Path(__file__).parents[2]
+_NO_PROOF = {"conjecture": "none is known", "as-published": "not sound as printed, see the errata",
+             "lower": "no theorem, but the loss of a concrete run"}
+
+
+def proof(bound: Bound) -> str:
+    """Where the proof is, in words."""
+    files = [file for file, _ in proofs(bound)]
+    return f"in {', '.join(files)}" if files else _NO_PROOF.get(bound.status, "in the source")
+
+
+def _file(module: ModuleType) -> str:
+    return module.__name__.replace(".", "/") + ".py"
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+
+
+def record(entry: Entry) -> dict[str, Any]:
+    """All that is known of a bound, for JSON."""
+    bound = entry.bound
+    return {
+        "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound), "commands": list(entry.commands),
+        "statement": bound.statement, "in_words": bound.in_words, "assumptions": list(bound.assumptions), "parameters": parameters(entry),
+        "source": bound.source,
+        "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)], "errata": list(bound.errata),
+        "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name), "file": _file(module_of(bound)),
+        "example": f"dpcalc {entry.example}",
+    }

@@ -1,0 +1,77 @@
+"""--run: the description of a training run, in TOML or JSON, from a file or standard input; options taking precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpcalc.core import reading
+from dpcalc.core.command import OUTPUT, Command, Given
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.strict_json import finite
+
+_MEGABYTES = 1
+# An option takes the place of what the file says in other words.
+_INSTEAD = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
+_ASKED = {"epsilon", "delta"}
+_SAID_BY_FILE = ("run", "input", "bound")
+
+
+def merged(command: Command, given: Given) -> Given:
+    """The call with the file's parameters filled in. Raises DpcalcError that names the file and the key."""
+    from dpcalc.core.validate import validate
+
+    data, where = read(given["run"])
+    found = _known(command, data, where)
+    said = {name: given.values[name] for name in given.provided - {"run"}}
+    for group in _INSTEAD:
+        if said.keys() & set(group):
+            found = {k: v for k, v in found.items() if k not in group or k in said}
+    if "solve" not in found.keys() | said.keys() and len(said.keys() & _ASKED) == 1:  # ε and δ together need --solve
+        found = {k: v for k, v in found.items() if k not in _ASKED}
+    try:
+        both = validate(command, {**found, **said})
+    except DpcalcError as error:
+        name = (error.option or "").removeprefix("--").replace("-", "_")
+        prefix = f"{where}: " if name in found and name not in said else ""
+        raise DpcalcError(error.code, prefix + error.message, error.option) from None
+    return Given(both.values, both.provided, given.inputs)
+
+
+def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Keys as option names, in either spelling. Raises DpcalcError for a key that is none."""
+    from dpcalc.core.validate import near
+
+    options = [o for o in command.all_options() if o.group != OUTPUT and o.name not in _SAID_BY_FILE]
+    names, spelled = tuple(o.name for o in options), {name: o.name for o in options for name in o.quantity.names}
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        name = spelled.get(key.replace("-", "_"))
+        if name is None:
+            raise DpcalcError("unknown-key", f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(key, names)}", "--run")
+        if name in found:
+            raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise DpcalcError("not-a-number", f"{source}: {value!r} is not one number or word", flag(name))
+        found[name] = value
+    return found
+
+
+def read(source: str) -> tuple[Mapping[str, Any], str]:
+    """(the object, where it is from): of the file, or of the JSON that is there instead of its name."""
+    text, where = reading.inline_or_text(source, _MEGABYTES, "--run")
+    if text.lstrip().startswith("{"):
+        return reading.json_value(text, where, "--run"), where
+    return _toml(text, where), where
+
+
+def _toml(text: str, source: str) -> Mapping[str, Any]:
+    import tomllib
+
+    try:
+        data = tomllib.loads(text, parse_float=finite)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as e:
+        raise DpcalcError("bad-toml", f"{source} is neither a JSON object nor TOML: {e}", "--run") from None
+    if not data:
+        raise DpcalcError("bad-toml", f"{source} says nothing; parameters such as n = 60000 are expected", "--run")
+    return data

@@ -1,0 +1,96 @@
+"""Sweeps: a numeric option that takes a,b,c or start:stop:count[:log]; one option gives rows, two a grid."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import exp, log
+from typing import Any, NamedTuple
+
+from dpcalc.core.command import Command
+from dpcalc.core.errors import DpcalcError, flag
+from dpcalc.core.quantities import Quantity
+
+_KINDS = {"number", "count", "horizon"}
+_FIXED = {"digits"}
+_MOST = 100_000  # points of a sweep
+# One number as people write it. Of counts like 128,256,512, only those whose first group has three digits are a sweep.
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"\d+,\d+", re.ASCII)
+
+
+class Axis(NamedTuple):
+    """A swept option and its values, as they are given to validation."""
+
+    quantity: Quantity
+    values: tuple[Any, ...]
+
+
+def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
+    """The swept options of a call. Raises DpcalcError for more than two, or for a malformed range."""
+    quantities = {o.name: o.quantity for o in command.all_options()}
+    found = tuple(Axis(quantities[name], _values(quantities[name], text)) for name, text in raw.items()
+                  if name in quantities and _is_sweep(quantities[name], text))
+    if len(found) > 2:
+        raise DpcalcError("contradictory", "at most two options can be swept at once (rows, or a grid)", found[2].quantity.option)
+    size = 1
+    for axis in found:
+        size *= len(axis.values)
+    if size > _MOST:
+        raise DpcalcError("out-of-range", f"a sweep of {size} points; at most {_MOST}", found[0].quantity.option)
+    return found
+
+
+def points(found: tuple[Axis, ...]) -> Iterator[dict[str, Any]]:
+    """The values of the swept options, point by point; the last option runs fastest."""
+    for values in product(*(axis.values for axis in found)):
+        yield {axis.quantity.name: value for axis, value in zip(found, values, strict=True)}
+
+
+def _is_sweep(quantity: Quantity, text: Any) -> bool:
+    return isinstance(text, str) and quantity.kind in _KINDS and quantity.name not in _FIXED and ("," in text or ":" in text)
+
+
+def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
+    if ":" not in text:
+        _refuse_separators(quantity, text)
+        parts = tuple(" ".join(part.split()) for part in text.split(","))  # tables show them as they were said, on one line
+        if "" in parts:
+            raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
+        return parts
+    from dpcalc.core.numbers import NotANumber, number
+
+    parts = tuple(text.split(":"))
+    try:
+        if len(parts) not in (3, 4) or (len(parts) == 4 and parts[3].strip() != "log"):
+            raise NotANumber(f"{text!r} is not start:stop:count or start:stop:count:log")
+        start, stop, count = (number(part) for part in parts[:3])
+    except NotANumber as e:
+        raise DpcalcError("not-a-number", str(e), flag(quantity.name)) from None
+    if count != int(count) or not 2 <= count <= _MOST:
+        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MOST} is needed", flag(quantity.name))
+    if len(parts) == 4 and not (start > 0 and stop > 0):
+        raise DpcalcError("out-of-range", "a logarithmic range needs positive ends", flag(quantity.name))
+    values: list[float] = [_between(start, stop, k / (int(count) - 1), len(parts) == 4) for k in range(int(count))]
+    if quantity.kind in ("count", "horizon"):
+        values = list(dict.fromkeys(round(x) for x in values))
+    return tuple(values)
+
+
+def _refuse_separators(quantity: Quantity, text: str) -> None:
+    """Refuses 60,123 and 10,000 and 0,05: one number, that would be a sweep in silence."""
+    parts = text.split(",")
+    implausible = any(re.fullmatch("0[0-9]+", part) for part in parts[1:])  # 000 and 05 are no values of a list
+    thousands = _THOUSANDS.fullmatch(text) and (implausible or (quantity.kind in ("count", "horizon") and len(parts[0]) < 3))
+    if thousands or (implausible and _DECIMAL_COMMA.fullmatch(text)):
+        number = ("" if thousands else ".").join(parts)
+        sweep = "" if implausible else f", or '{', '.join(parts)}' with spaces to sweep over {len(parts)} values"
+        raise DpcalcError("not-a-number", f"{text} is not a number; write {number}{sweep}", flag(quantity.name))
+
+
+def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:
+    if share in (0.0, 1.0):
+        return stop if share else start
+    x = exp(log(start) + share * (log(stop) - log(start))) if logarithmic else start + share * (stop - start)
+    return float(f"{x:.14g}")  # so that 1:100:3:log is 1, 10, 100

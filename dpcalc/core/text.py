@@ -1,0 +1,39 @@
+"""Texts for terminals and shells: what may be printed, one line on standard error, and long commands over several lines."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+
+def escaped(text: str) -> str:
+    """The text as JSON writes it in ASCII: still the same text inside a JSON string."""
+    units = text.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[k]:02x}{units[k + 1]:02x}" for k in range(0, len(units), 2))
+
+
+def printable(text: str) -> str:
+    """The text with every character escaped that a terminal obeys or hides: control characters, marks of direction, ends of lines."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else escaped(c) for c in text)
+
+
+def report(text: str) -> None:
+    """One line on standard error; where that cannot be written, the answer still counts."""
+    try:
+        sys.stderr.write(printable(text.replace("\n", " ")) + "\n")
+        sys.stderr.flush()
+    except OSError:
+        return
+
+
+def shell_lines(line: str, width: int) -> list[str]:
+    """A command over as many lines as the width needs, broken before options and pipes, so that it can be pasted."""
+    pieces = re.split(r" (?=--[a-z]|\| )", line)
+    lines = [pieces[0]]
+    for piece in pieces[1:]:
+        if len(lines[-1]) + 1 + len(piece) + 2 <= width:
+            lines[-1] += f" {piece}"
+        else:
+            lines[-1] += " \\"
+            lines.append(f"    {piece}")
+    return lines

@@ -1,0 +1,206 @@
+"""From text (or JSON) to validated parameters, by a pydantic model made on demand from the quantities."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from dpcalc.core import noise_multiplier
+from dpcalc.core.command import Command, Given, Option, Page
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.numbers import NotANumber, brief, number
+from dpcalc.core.quantities import LARGEST_COUNT, Quantity
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_MEGABYTES = 100  # of a series
+# Looking for pydantic plugins reads the metadata of every installed package; dpcalc uses none.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
+
+def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
+    """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError naming the option."""
+    from pydantic import ValidationError
+
+    options, defaults = _options(command)
+    said = {k: v for k, v in raw.items() if v is not None and v != ()}
+    if noise_multiplier.NAME in said:
+        noise_multiplier.refuse_others(noise_multiplier.NAME, said)
+    try:
+        values = dict(vars(_model(command, tuple(said)).model_validate(said)))
+    except ValidationError as e:
+        raise _first(e, options) from None
+    return Given({**defaults, **values}, frozenset(values), inputs)
+
+
+@lru_cache(maxsize=64)
+def _options(command: Command) -> tuple[Mapping[str, Option], Mapping[str, Any]]:
+    """The options of a command by name, and the defaults of those that have one."""
+    options = {o.name: o for o in command.all_options()}
+    return options, {name: o.default for name, o in options.items() if o.default is not None}
+
+
+@lru_cache(maxsize=256)
+def _model(command: Command, names: tuple[str, ...]) -> type[BaseModel]:
+    """The model of a call that says these options: the lines of a batch share it."""
+    options, _ = _options(command)
+    return model_of(command.name, [options[name] for name in names])
+
+
+def model_of(name: str, options: list[Option]) -> type[BaseModel]:
+    """A pydantic model with one field an option; also the source of the JSON Schema."""
+    from pydantic import ConfigDict, create_model
+
+    fields: dict[str, Any] = {o.name: (_annotation(o), ... if o.default is None else o.default) for o in options}
+    config = ConfigDict(extra="forbid", allow_inf_nan=False, frozen=True, protected_namespaces=())
+    return create_model(name, __config__=config, **fields)
+
+
+def _annotation(option: Option) -> Any:
+    from pydantic import Field
+
+    q = option.quantity
+    limits = Field(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le, description=describe(q), title=q.symbol or None)
+    return _KINDS[q.kind](option, limits)
+
+
+def _number(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    return Annotated[float, limits, BeforeValidator(_parsed)]
+
+
+def _count(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    return Annotated[int, limits, BeforeValidator(_whole)]
+
+
+def _numbers(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    item = Annotated[float, limits, BeforeValidator(_parsed)]
+    return Annotated[tuple[item, ...], BeforeValidator(_split)]
+
+
+def _horizon(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    return Annotated[Any, BeforeValidator(lambda x: _whole_or_inf(x, option.quantity))]  # the model itself refuses inf
+
+
+def _whole_or_inf(x: Any, q: Quantity) -> float:
+    """A whole number as int, or inf."""
+    if str(x).strip().lower() in ("inf", "infinity", "∞"):
+        return float("inf")
+    value = _whole(x)
+    if not 1 <= value <= LARGEST_COUNT:
+        raise NotANumber(f"{x} is not a whole number from 1 to 2^53, nor inf ({describe(q)})")
+    return value
+
+
+def _series(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    item = Annotated[float, limits, BeforeValidator(_parsed)]
+    return Annotated[tuple[item, ...], BeforeValidator(lambda x: _from_file(x, option.quantity.option))]
+
+
+def _from_file(x: Any, option: str) -> Any:
+    """A list, or the numbers in the file that @FILE names (@- for standard input), separated by commas or white space."""
+    if not isinstance(x, str) or not x.startswith("@"):
+        return _split(x)
+    from dpcalc.core import reading
+
+    found = tuple(reading.text(x[1:], _MEGABYTES, option).replace(",", " ").split())
+    if not found:
+        raise NotANumber(f"{reading.where(x[1:])} holds no numbers")
+    return found
+
+
+def _choice(option: Option, limits: Any) -> Any:
+    from typing import Literal
+
+    choices = option.choices or option.quantity.choices
+    return Literal[choices]
+
+
+def _text(option: Option, limits: Any) -> Any:
+    from pydantic import BeforeValidator
+
+    if option.multiple:
+        return tuple[str, ...]
+    return Annotated[str, BeforeValidator(_as_json)] if option.quantity.reads else str
+
+
+def _as_json(x: Any) -> Any:
+    """An object given in place of a file, as the text that the file would hold."""
+    from dpcalc.core.strict_json import dumps
+
+    try:
+        return dumps(x) if isinstance(x, Mapping) else x
+    except (TypeError, ValueError, RecursionError) as e:
+        raise NotANumber(f"no JSON: {e}") from None
+
+
+_KINDS: dict[str, Callable[[Option, Any], Any]] = {
+    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice, "text": _text,
+    "file": _text}
+
+
+def describe(q: Quantity) -> str:
+    return f"{q.help}{f' {q.symbol}' if q.symbol else ''}"
+
+
+def _parsed(x: Any) -> Any:
+    if isinstance(x, bool) or not isinstance(x, str | int | float):
+        raise NotANumber(f"{brief(x)} is not a number")
+    try:
+        return number(x) if isinstance(x, str) else float(x)
+    except OverflowError:
+        raise NotANumber(f"{brief(x)} is not a finite number") from None
+
+
+def _whole(x: Any) -> int:
+    value = _parsed(x)
+    if LARGEST_COUNT < value < float("inf"):
+        raise NotANumber(f"{brief(x)} is above 2^53 − 1, the largest whole number that is surely held exactly")
+    if value != value or value in (float("inf"), float("-inf")) or value != int(value):
+        raise NotANumber(f"{brief(x)} is not a whole number")
+    return int(value)
+
+
+def _split(x: Any) -> Any:
+    if isinstance(x, str):
+        return tuple(part for part in x.split(","))
+    if isinstance(x, list | tuple) and not x:
+        raise NotANumber("the list is empty")
+    return tuple(x) if isinstance(x, list | tuple) else (x,)
+
+
+def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
+    """The first complaint, in our words."""
+    issue = error.errors(include_url=False)[0]
+    name = str(issue["loc"][0])
+    q = options[name].quantity
+    shown = issue["input"]
+    if issue["type"] == "value_error":
+        return DpcalcError("not-a-number", str(issue["ctx"]["error"]), q.option)
+    if q.kind == "choice":
+        choices = options[name].choices or q.choices
+        return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
+    if q.kind == "text":
+        return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
+    shown = f"{shown:g}" if isinstance(shown, float | int) else shown
+    return DpcalcError("out-of-range", f"{shown} is not {q.range()} ({q.symbol and f'{q.symbol}: '}{q.help})", q.option)
+
+
+def near(word: str, choices: tuple[str, ...]) -> str:
+    """'; did you mean …?' where a choice is close."""
+    from dpcalc.core.suggest import meant
+
+    close = meant(word, choices)
+    return f"; did you mean {close}?" if close else ""

@@ -1,0 +1,228 @@
+"""The points of a sweep as lines to draw: names, scales, gaps. Pure, and nothing heavy is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf, isfinite, log, log10
+from typing import Any, NamedTuple
+
+from dpcalc.core.command import Command
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.numbers import NotANumber, number, plain
+from dpcalc.core.results import Answer, Row
+from dpcalc.output.plot.labels import axis_label, subtitle, symbol, title
+from dpcalc.output.sweep import Point, Points, rows_for_people
+from dpcalc.output.values import row_label
+
+_WIDE = 1.5  # decades from which an axis is logarithmic
+_LEAST = -300.0  # log10 of what doubles hold in full; below, the axis is of powers of ten
+
+
+class Scale(NamedTuple):
+    """An axis. kind: linear | log | powers (the coordinates are decimal logarithms, since doubles would underflow)."""
+
+    label: str
+    kind: str = "linear"
+
+
+class Series(NamedTuple):
+    """A line. Where y is None it has a gap. `value` is that of the second option, in a grid."""
+
+    label: str
+    x: tuple[float, ...]
+    y: tuple[float | None, ...]
+    proven: bool = True
+    value: float | None = None
+
+    @property
+    def alone(self) -> list[int]:
+        """Points between gaps, which no line shows."""
+        there = [y is not None for y in (None, *self.y, None)]
+        return [i for i in range(len(self.y)) if there[i + 1] and not there[i] and not there[i + 2]]
+
+
+class Plot(NamedTuple):
+    """What is drawn, headline first; `lines` is the scale of a grid's second option; `notes` say what has no place."""
+
+    title: str
+    subtitle: str
+    x: Scale
+    y: Scale
+    series: tuple[Series, ...]
+    lines: Scale | None = None
+    notes: tuple[str, ...] = ()
+
+
+class _Number(NamedTuple):
+    """A value with its decimal logarithm, which may be known where the value underflows."""
+
+    value: float
+    log10: float
+
+
+class _Line(NamedTuple):
+    """A line before it has scales: at each x a number, or none."""
+
+    label: str
+    at: list[tuple[float | None, _Number | None]]
+    proven: bool = True
+    value: float | None = None
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------------------
+
+
+def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
+    """A line a bound. In a grid the option with more values (the first of two equals) runs along x, and there is a line a
+    value of the other one, for the headline bound of each point. A sweep of ROC curves is a curve a point."""
+    first = next(p.answer for p in points if p.answer)
+    swept = tuple(points[0].at)
+    if any(table and len(table.rows) > 1 for table in (first.roc, first.table)):
+        labelled = [(", ".join(_equals(command, name, p.at[name]) for name in swept), p.answer) for p in points if p.answer]
+        return of_tables(command, raw, labelled, swept)
+    if not first.rows:
+        raise DpcalcError("missing", "nothing to draw: give --delta, --epsilon or --alpha", "--plot")
+    across = max(swept, key=lambda name: len({str(p.at[name]) for p in points}))
+    other = next((name for name in swept if name != across), None)
+    found = _by_value(command, points, across, other) if other else _by_bound(points, across)
+    second = None
+    if other:
+        values = [_plain(line.value) for line in found if line.value is not None]
+        second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other)) if all(v.value > 0 for v in values) else "linear")
+    return _plot(found, (axis_label(command, across), axis_label(command, first.asked)), _is_log(raw, across), second,
+                 title(command, raw, first, swept), subtitle(command, raw, first, swept, grid=other is not None))
+
+
+def of_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]], swept: tuple[str, ...] = ()) -> Plot:
+    """ROC curves beside that of a blind guess; or the noise of schedules over the steps."""
+    tables = [(label, table) for label, answer in labelled if (table := answer.roc or answer.table)]
+    if not tables:
+        raise DpcalcError("missing", "draws a sweep, ROC curves or a schedule, and this is none", "--plot")
+    across, up = tables[0][1].header[:2]
+    lines = [_Line(label or _TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows]) for label, table in tables]
+    if up == "tpr":
+        lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in tables[0][1].rows]))
+    return _plot(lines, (axis_label(command, across), axis_label(command, up)), False, None, _TABLES[up][0],
+                 subtitle(command, raw, labelled[0][1], (*swept, "fpr", "roc", "schedule"), grid=False))
+
+
+_TABLES = {"tpr": ("Largest true-positive rate of any attack", "any attack"), "sigma": ("σ of each step", "schedule"),
+           "scale": ("v of each step", "schedule")}
+
+
+def _equals(command: Command, name: str, at: Any) -> str:
+    """'σ = 1/3': a text as it was given."""
+    return f"{symbol(command, name)} = {at.strip() if isinstance(at, str) else plain(at)}"
+
+
+def _is_log(raw: Mapping[str, Any], name: str) -> bool:
+    return str(raw[name]).replace(" ", "").endswith(":log")
+
+
+def has_table(raw: Mapping[str, Any]) -> bool:
+    """Whether a call without a sweep has numbers to draw: several false-positive rates, or a schedule of noise."""
+    return raw.get("roc") is not None or "," in str(raw.get("fpr")) or ":" in str(raw.get("schedule"))
+
+
+def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None, title: str, subtitle: str) -> Plot:
+    xs = [_plain(at) for line in found for at, mark in line.at if mark and at is not None and isfinite(at)]
+    across = f"given {labels[0]}" if labels[0] == labels[1] else labels[0]  # the ε of one step, and of all
+    x = Scale(across, _kind(xs, logarithmic))
+    y = Scale(labels[1], _kind([mark for line in found for _, mark in line.at if mark]))
+    notes = tuple(note for line in found for note in _lost(line, x, y))
+    return Plot(title, subtitle, x, y, tuple(_series(line, x, y) for line in found), second, notes)
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+def _by_bound(points: Points, across: str) -> list[_Line]:
+    """The bound that is most often the headline first, the proven ones before the others. Where the status of a bound changes
+    over the sweep, that is another line; what says something else than is asked has none."""
+    answers = [p.answer for p in points if p.answer]
+    heads = [_key(a.headline) for a in answers]
+    found = dict.fromkeys(_key(row) for row in rows_for_people(answers) if answers[0].asked in row.result)
+    keys = sorted(found, key=lambda key: (key[1] != "proven", -heads.count(key)))
+    return [_line(key[0], key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in points]) for key in keys]
+
+
+def _by_value(command: Command, points: Points, across: str, other: str) -> list[_Line]:
+    groups: dict[str, list[Point]] = {}
+    for p in points:
+        groups.setdefault(_equals(command, other, p.at[other]), []).append(p)
+    lines = []
+    for label, group in groups.items():
+        for status in dict.fromkeys(a.headline.route.bound.status for p in group if (a := p.answer)):
+            at = [(_at(p.at[across]), _height(p.answer, ("", status))) for p in group]
+            lines.append(_line(label, status, at, _at(group[0].at[other])))
+    return lines
+
+
+def _key(row: Row) -> tuple[str, str]:
+    return row_label(row), row.route.bound.status
+
+
+def _line(label: str, status: str, at: list[tuple[float | None, _Number | None]], value: float | None = None) -> _Line:
+    return _Line(label if status == "proven" else f"{label} [{status}]", at, status == "proven", value)
+
+
+def _height(answer: Answer | None, key: tuple[str, str]) -> _Number | None:
+    """The asked quantity of that bound (of the headline, where it has no name) with that status."""
+    if answer is None:
+        return None
+    rows = answer.rows if key[0] else (answer.headline,)
+    row = next((row for row in rows if key in (_key(row), ("", row.route.bound.status))), None)
+    value = row.result.get(answer.asked) if row else None
+    if row is None or value is None:
+        return None
+    if answer.asked == "delta" and "log_delta" in row.result:
+        return _Number(value, row.result["log_delta"] / log(10))
+    return _plain(value)
+
+
+def _plain(x: float) -> _Number:
+    return _Number(x, log10(x) if x > 0 else -inf)
+
+
+def _at(x: Any) -> float | None:
+    """A swept value as a number; None where the text is none (that point has failed)."""
+    if not isinstance(x, str):
+        return float(x)
+    try:
+        return number(x)
+    except NotANumber:
+        return inf if x.strip().lower() in ("inf", "infinity", "∞") else None
+
+
+# --- scales ----------------------------------------------------------------------------------------------------------
+
+
+def _kind(numbers: Sequence[_Number], logarithmic: bool = False) -> str:
+    tens = [n.log10 for n in numbers if isfinite(n.log10)]
+    if not tens or any(n.value < 0 for n in numbers):
+        return "linear"
+    if min(tens) < _LEAST:
+        return "powers"
+    return "log" if logarithmic or max(tens) - min(tens) > _WIDE else "linear"
+
+
+def _series(line: _Line, x: Scale, y: Scale) -> Series:
+    places = [(_place(_plain(at), x), _place(mark, y) if mark else None) for at, mark in line.at if at is not None]
+    placed = sorted(((px, py) for px, py in places if px is not None), key=lambda pair: pair[0])
+    return Series(line.label, tuple(px for px, _ in placed), tuple(py for _, py in placed), line.proven, line.value)
+
+
+def _place(n: _Number, scale: Scale) -> float | None:
+    """The coordinate; None at infinity, and at 0 on a logarithmic axis."""
+    if not isfinite(n.value) or (scale.kind != "linear" and not isfinite(n.log10)):
+        return None
+    return n.log10 if scale.kind == "powers" else n.value
+
+
+def _lost(line: _Line, x: Scale, y: Scale) -> Iterable[str]:
+    """What an axis has no place for."""
+    lost = [n for at, mark in line.at if at is not None and mark for n, scale in ((_plain(at), x), (mark, y)) if _place(n, scale) is None]
+    for value, what in ((inf, "at infinity"), (0.0, "at 0 (a logarithmic axis has none)")):
+        count = sum(n.value == value for n in lost)
+        if count:
+            yield f"not drawn: {count} {'point' if count == 1 else 'points'} of {line.label} {what}"

@@ -1,0 +1,88 @@
+"""The words of a plot: what its axes are, what is asked, and under which fixed parameters."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from dpcalc.core import quantities as q
+from dpcalc.core.command import Command
+from dpcalc.core.numbers import plain
+from dpcalc.core.quantities import Quantity
+from dpcalc.core.results import Answer
+
+# What may be on an axis without being an option of the command.
+_MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
+# Where the help says more than fits beside an axis.
+_WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale", "rdp": "Rényi divergence",
+          "noise_multiplier": "noise multiplier",
+          "sensitivity": "sensitivity", "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
+          "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss", "target_delta": "failure probability"}
+_SILENT = ("orders", "precision")  # change the effort, not the question
+
+
+def _quantity(command: Command, name: str) -> Quantity:
+    return next(x for x in (*(o.quantity for o in command.all_options()), *_MORE) if x.name == name)
+
+
+def symbol(command: Command, name: str) -> str:
+    """The symbol of an option, or its name."""
+    return _quantity(command, name).symbol or name
+
+
+def axis_label(command: Command, name: str) -> str:
+    """'noise σ [units of the sensitivity]'."""
+    quantity = _quantity(command, name)
+    words = _WORDS.get(name) or re.split(r" ?[;:(,]", quantity.help)[0]
+    trains = any(o.name == "lipschitz" for o in command.options)
+    unit = "units of the gradient" if quantity.unit and trains else quantity.unit
+    return " ".join(part for part in (words, quantity.symbol, f"[{unit}]" if unit else "") if part)
+
+
+def title(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str]) -> str:
+    """'ε at δ = 1e-05', 'σ for ε <= 2, δ = 1e-05'; what is swept is left to its axis."""
+    fixed = ", ".join(text for name, text in _conditions(command, raw, answer).items() if name not in swept)
+    between = " for " if answer.question.unknown else " at "
+    return symbol(command, answer.asked) + (between + fixed if fixed else "")
+
+
+_FIXED = {"epsilon": ("delta",), "delta": ("epsilon",), "rdp": ("alpha",), "tpr": ("fpr",)}
+
+
+def _conditions(command: Command, raw: Mapping[str, Any], answer: Answer) -> dict[str, str]:
+    """What the question fixes, under the option that says it: {'delta': 'δ = 1e-05'}."""
+    question = answer.question
+    found = [(name, "=", getattr(question, name)) for name in _FIXED.get(question.asks, ())]
+    if question.unknown:
+        found.insert(0, (question.asks, "<=", question.target))
+    named = {name: f"target_{name}" if raw.get(f"target_{name}") is not None else name for name, _, _ in found}
+    return {named[name]: f"{symbol(command, name)} {sign} {plain(x)}" for name, sign, x in found if x is not None}
+
+
+def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str], grid: bool) -> str:
+    """'subsample, poisson, gaussian: n = 60000, b = 256': what is fixed besides the question."""
+    known = {*swept, *_conditions(command, raw, answer), *_SILENT}
+    options = {o.name: o.quantity for o in command.options} | {x: _quantity(command, x) for x in ("epsilon", "delta", "alpha", "rdp")}
+    fixed = {name: quantity for name, quantity in options.items() if name not in known}
+    choices = (_CHOICES.get(name, "{}").format(text) for name, quantity in fixed.items()
+               if quantity.kind == "choice" and (text := answer.parameters.get(name)))
+    numbers = (f"{quantity.symbol or name} = {_short(str(raw[name]))}" for name, quantity in fixed.items()
+               if quantity.kind != "choice" and raw.get(name) not in (None, ()))
+    head, tail = ", ".join((command.name, *choices)), ", ".join(numbers)
+    line = f"{head}: {tail}" if tail else head
+    return f"{line} (sharpest bound at each point)" if grid and not raw.get("bound") else line
+
+
+_CHOICES = {"order": "{} order", "from": "from {}", "to": "to {}", "adjacency": "{} neighbours"}
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most `width`; 'n = 60000' stays together."""
+    lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width)
+    return [line.replace("\u00a0", " ") for line in lines]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 24 else text[:23] + "…"

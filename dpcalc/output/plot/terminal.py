@@ -1,0 +1,210 @@
+"""A plot in characters: braille lines and marks, or plain ASCII. Pure: a plot and a size in, text out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
+from math import ceil
+from typing import NamedTuple
+
+from dpcalc.output.plot.data import Plot, Series
+from dpcalc.output.plot.labels import wrapped
+from dpcalc.output.plot.ticks import Extent, coordinate, extent, ticks
+
+
+class Style(NamedTuple):
+    """The characters of a plot. A cell holds `dots` (across, down)."""
+
+    marks: str
+    dots: tuple[int, int]
+    corner: str
+    across: str
+    upright: str
+    tick: str
+    foot: str
+
+
+BRAILLE = Style("●○■□▲△◆◇", (2, 4), "└", "─", "│", "┤", "┬")
+ASCII = Style("*o#+x@%&", (1, 1), "+", "-", "|", "+", "+")
+_BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of the braille block, by column and row
+# The colours of Okabe & Ito in the 256 of terminals; the first is that of the text.
+_COLOURS = ("", "38;5;214", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;32", "38;5;220")
+_APART = 4  # columns between marks, at least
+_MOST = len(BRAILLE.marks)  # lines that can be told apart
+_SPELLED = {"ε": "epsilon", "δ": "delta", "σ": "sigma", "α": "alpha", "μ": "mu", "ρ": "rho", "β": "beta", "η": "eta", "τ": "tau", "π": "pi",
+            "′": "'", "−": "-", "–": "-", "…": "..", "ℓ": "l", "é": "e"}
+
+
+def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured: bool = False) -> str:
+    """The picture, `columns` wide and with the prompt `lines` high (at least 40 by 12, and higher where the legend needs it)."""
+    style = BRAILLE if _holds(encoding, "●⣿└─│┤┬ε") else ASCII
+    if style is ASCII:
+        plot = _spelled_out(plot)
+    series, left_out = _few(plot.series)
+    width = max(columns, 40) - 1  # the last column would wrap in some terminals
+    head = [*wrapped(plot.title, width), *wrapped(plot.subtitle, width)]
+    legend = _legend(series, style, width, coloured)
+    foot = [*legend, *wrapped(left_out, width)]
+    height = max(6, max(lines, 12) - 1 - len(head) - len(foot) - 4)
+    drawn = [*head, *_panel(plot, series, style, width, height, coloured), *foot]
+    return "\n".join(line.rstrip() for line in drawn)
+
+
+def _holds(encoding: str, text: str) -> bool:
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _spelled_out(plot: Plot) -> Plot:
+    """With words for symbols."""
+    series = tuple(s._replace(label=_ascii(s.label)) for s in plot.series)
+    x, y = (scale._replace(label=_ascii(scale.label)) for scale in (plot.x, plot.y))
+    return plot._replace(title=_ascii(plot.title), subtitle=_ascii(plot.subtitle), x=x, y=y, series=series)
+
+
+def _ascii(text: str) -> str:
+    for symbol, word in _SPELLED.items():
+        text = text.replace(symbol, word)
+    return text.encode("ascii", "replace").decode("ascii")
+
+
+def _few(series: Sequence[Series]) -> tuple[Sequence[Series], str]:
+    """As many lines as there are marks, evenly chosen, and the words for what is left out."""
+    if len(series) <= _MOST:
+        return series, ""
+    kept = [series[round(k * (len(series) - 1) / (_MOST - 1))] for k in range(_MOST)]
+    return kept, f"{_MOST} of {len(series)} lines are drawn here; --plot FILE.svg draws all."
+
+
+# --- the panel -------------------------------------------------------------------------------------------------------
+
+
+class Grid(NamedTuple):
+    """Cells of characters, each with the number of the line it belongs to."""
+
+    cells: dict[tuple[int, int], tuple[str, int]]
+    columns: int
+    rows: int
+
+
+Line = Sequence[tuple[float, float | None]]
+
+
+def _coordinates(series: Series, plot: Plot) -> Line:
+    pairs = zip(series.x, series.y, strict=True)
+    return [(coordinate(x, plot.x.kind), None if y is None else coordinate(y, plot.y.kind)) for x, y in pairs]
+
+
+def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, height: int, coloured: bool) -> list[str]:
+    lines = [_coordinates(s, plot) for s in series]
+    xs = [x for line in lines for x, y in line if y is not None]
+    ys = [y for line in lines for _, y in line if y is not None]
+    if not ys:
+        return ["(no point has a place on these axes)"]
+    up = extent(ys, height * style.dots[1])
+    levels = {height - 1 - up.dot(at) // style.dots[1]: text for at, text in ticks(up, plot.y.kind, max(3, height // 3))}
+    gutter = max(map(len, levels.values()), default=0) + 1
+    across = extent(xs, (width - gutter - 1) * style.dots[0])
+    grid = Grid({}, width - gutter - 1, height)
+    for k in reversed(range(len(series))):  # the headline on top
+        _line(grid, lines[k], across, up, style, k, series[k].proven)
+    _marks(grid, lines, across, up, style)
+    for k in reversed(range(len(series))):
+        for i in series[k].alone:
+            x, y = lines[k][i]
+            grid.cells.setdefault((across.dot(x) // style.dots[0], height - 1 - up.dot(y or 0.0) // style.dots[1]), (style.marks[k], k))
+    rows = [levels.get(row, "").rjust(gutter - 1) + " " + (style.tick if row in levels else style.upright) + _row(grid, row, coloured)
+            for row in range(height)]
+    return [_fit(plot.y.label, width), *rows, *_feet(plot, across, style, gutter, grid.columns)]
+
+
+def _row(grid: Grid, row: int, coloured: bool) -> str:
+    cells = [grid.cells.get((column, row), (" ", 0)) for column in range(grid.columns)]
+    return "".join(_paint("".join(char for char, _ in run), k, coloured) for k, run in groupby(cells, lambda cell: cell[1])).rstrip()
+
+
+def _paint(text: str, k: int, coloured: bool) -> str:
+    colour = _COLOURS[k % len(_COLOURS)]
+    return f"\x1b[{colour}m{text}\x1b[0m" if coloured and colour else text
+
+
+def _line(grid: Grid, line: Line, across: Extent, up: Extent, style: Style, k: int, solid: bool) -> None:
+    """Straight between neighbouring points; a gap where one has no value."""
+    wide, high = style.dots
+    drawn = 0
+    for (x0, y0), (x1, y1) in pairwise(line):
+        if y0 is None or y1 is None:
+            continue
+        for x, y in _between((across.dot(x0), up.dot(y0)), (across.dot(x1), up.dot(y1))):
+            drawn += 1
+            if not solid and drawn // (2 * wide) % 2:
+                continue
+            at = (x // wide, grid.rows - 1 - y // high)
+            if style is BRAILLE:
+                known, owner = grid.cells.get(at, ("\u2800", k))
+                grid.cells[at] = (chr(ord(known) | _BITS[x % 2][3 - y % 4]), k if owner >= k else owner)
+            else:
+                grid.cells[at] = (".", k)
+
+
+def _between(a: tuple[int, int], b: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    steps = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
+    for i in range(steps + 1):
+        yield a[0] + round((b[0] - a[0]) * i / steps), a[1] + round((b[1] - a[1]) * i / steps)
+
+
+def _marks(grid: Grid, lines: Sequence[Line], across: Extent, up: Extent, style: Style) -> None:
+    """At the points, not nearer than a few columns; where lines coincide they take turns."""
+    wide, high = style.dots
+    columns = [{across.dot(x) // wide: grid.rows - 1 - up.dot(y) // high for x, y in reversed(line) if y is not None} for line in lines]
+    turn, last = 0, -_APART
+    for column in sorted(set().union(*columns)):
+        if column - last < _APART:
+            continue
+        taken: set[int] = set()
+        for i in range(len(lines)):
+            k = (i + turn) % len(lines)
+            row = columns[k].get(column)
+            if row is not None and row not in taken:
+                taken.add(row)
+                grid.cells[column, row] = (style.marks[k], k)
+        turn, last = turn + 1, column
+
+
+def _feet(plot: Plot, across: Extent, style: Style, gutter: int, columns: int) -> list[str]:
+    """The axis below, its numbers, and what it is."""
+    axis, numbers = list(style.across * columns), [" "] * (gutter + 1 + columns)
+    free = 0
+    for at, text in ticks(across, plot.x.kind, max(2, columns // 10)):
+        column = across.dot(at) // style.dots[0]
+        start = min(max(gutter + 1 + column - len(text) // 2, 0), len(numbers) - len(text))
+        axis[column] = style.foot
+        if start >= free:
+            numbers[start:start + len(text)] = text
+            free = start + len(text) + 1
+    label = _fit(plot.x.label, gutter + 1 + columns)
+    middle = min(gutter + 1 + (columns + len(label)) // 2, gutter + 1 + columns)
+    return [" " * gutter + style.corner + "".join(axis), "".join(numbers), label.rjust(middle)]
+
+
+def _fit(text: str, width: int) -> str:
+    return text if len(text) <= width else text[:width - 2] + ".."
+
+
+def _legend(series: Sequence[Series], style: Style, width: int, coloured: bool) -> list[str]:
+    """The marks and their names, in as many columns as fit."""
+    texts = [f"{style.marks[k]} {s.label}" for k, s in enumerate(series)]
+    cell = max(map(len, texts)) + 3
+    per = max(1, min(len(texts), (width + 3) // cell))
+    rows = ceil(len(texts) / per)
+    lines = []
+    for row in range(rows):
+        line = ""
+        for k in range(row, len(texts), rows):
+            text = _fit(texts[k], width).ljust(cell if k + rows < len(texts) else 0)
+            line += _paint(text[0], k, coloured) + text[1:]
+        lines.append(line)
+    return lines

@@ -1,0 +1,152 @@
+"""What the Python API answers: the same record that --json prints, and its table for a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.core.command import Command
+from dpcalc.core.errors import DpcalcError
+
+if TYPE_CHECKING:
+    from dpcalc.core.results import Answer
+
+
+class Result:
+    """An answer: `value` is the number asked for, a bound that holds by the theorem `bound`.
+
+    Every other attribute is a key of the JSON envelope dpcalc/v1. `inputs=[result, …]` hands its guarantee to the next question.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+
+    @property
+    def value(self) -> float:
+        """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError for a mere description."""
+        return self._answer.value
+
+    @property
+    def result(self) -> dict[str, float]:
+        """The number asked for and its companions, by name."""
+        rows = self._answer.rows
+        return {**self._answer.extra, **(rows[0].result if rows else {})}
+
+    @property
+    def bound(self) -> str | None:
+        """The name of the sharpest proven bound, whose number `value` is."""
+        name: str | None = self._record["bound"]
+        return name
+
+    @property
+    def status(self) -> str | None:
+        """proven, or as-published, conjecture, limit, lower: then the number is not a guarantee."""
+        status: str | None = self._record["status"]
+        return status
+
+    @property
+    def bounds(self) -> tuple[dict[str, Any], ...]:
+        """Every bound that applies, sharpest first: its numbers, the free choices that prove them, source, assumptions, errata."""
+        pairs = zip(self._record["bounds"], self._answer.rows, strict=True)
+        return tuple({**record, **row.result, "witness": {**record["witness"], **row.witness}} for record, row in pairs)
+
+    @property
+    def guarantee(self) -> dict[str, Any]:
+        """What a next question reads as its input."""
+        return self._answer.handed_on
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter after validation, defaults filled in."""
+        return dict(self._answer.parameters)
+
+    @property
+    def solved(self) -> str | None:
+        """The parameter that was solved for, as the command line writes it."""
+        solved: str | None = self._record["solved"]
+        return solved
+
+    @property
+    def adjacency(self) -> str:
+        """Which data sets are neighbours."""
+        return self._answer.adjacency
+
+    @property
+    def released(self) -> str:
+        """What the adversary sees."""
+        return self._answer.released
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader must know to use the number."""
+        return self._answer.all_notes
+
+    def record(self) -> dict[str, Any]:
+        """The JSON envelope as a dict; infinities are the text "inf"."""
+        return dict(self._record)
+
+    def json(self) -> str:
+        """The same text as --json."""
+        return self.text("json")
+
+    def text(self, format: str = "table", explain: bool = False, every_row: bool = False) -> str:
+        """The same text as --format prints: table, json, jsonl, csv, tsv, markdown, latex. With `explain` the theorems too; with
+        `every_row` all rows of a table, as --all shows."""
+        from dpcalc.core.errors import DpcalcError
+        from dpcalc.output.answer import FORMATS
+
+        if format not in FORMATS:
+            raise DpcalcError("unknown-value", f"{format!r} is not one of {', '.join(FORMATS)}", "--format")
+        return FORMATS[format](self._answer._replace(every_row=every_row or self._answer.every_row), explain)
+
+    @cached_property
+    def _record(self) -> Mapping[str, Any]:
+        from dpcalc.output.answer import record
+
+        return record(self._answer)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        return self.text() if self._answer.rows or self._answer.table else self.json()
+
+    def __repr__(self) -> str:
+        from dpcalc.output.answer import headline
+
+        return f"<{headline(self._answer) if self._answer.rows else f'{self._answer.command}: a description, no number'}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from dpcalc.output.answer import columns, headline, in_headline
+
+        if not self._answer.rows and not self._answer.table:
+            return f"<pre>{escape(self.json())}</pre>"
+        shown = self._answer.for_people
+        header, body = columns(shown)
+        title = f"<p><b>{escape(headline(shown))}</b></p>" if shown.rows else ""
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
+        notes = (note for note in shown.all_notes if not in_headline(shown, note))
+        below = f"Neighbours: {self.adjacency}. Released: {self.released}. {' '.join(f'{note}.' for note in notes)}"
+        return (f"{title}<table><thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in header)}</tr></thead>"
+                f"<tbody>{rows}</tbody></table><p><small>{escape(below)}</small></p>")
+
+
+Input = Result | Mapping[str, Any]
+
+
+def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
+    """The guarantees of earlier answers, validated."""
+    items = [inputs] if isinstance(inputs, Result | Mapping) else list(inputs)
+    if items and not command.inputs:
+        raise DpcalcError("unneeded", f"dpcalc {command.name} reads no guarantee", "--input")
+    from dpcalc.accounting.guarantee import read
+
+    return tuple(read(_handed_on(x) if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+
+
+def _handed_on(result: Result) -> dict[str, Any]:
+    """What a pipe reads of a result: its guarantee, and which data sets are neighbours."""
+    return {"schema": "dpcalc/v1", "adjacency": result.adjacency, "guarantee": result.guarantee}

@@ -1,0 +1,82 @@
+"""JSON Schema of results and of parameters, made from the quantities and from the models of guarantees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.core import quantities
+from dpcalc.core.command import OUTPUT, Command
+from dpcalc.core.validate import model_of
+
+STATUS = quantities.STATUS.choices
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_TEXT, _TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
+_NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}  # JSON knows no infinity
+_NUMBERS = {"type": "object", "additionalProperties": _NUMBER}
+_LEVELS = {"type": "array", "items": {"type": "number"}}
+_SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperties": False,  # online-noise --schedule
+             "properties": {"kind": {"const": "schedule"}, "step": _LEVELS, "sigma": _LEVELS, "scale": _LEVELS}}
+
+
+def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
+    """The envelope dpcalc/v1 that every calculator prints."""
+    from dpcalc import __version__
+    from dpcalc.accounting.guarantee import json_schema
+
+    guarantee = json_schema()
+    definitions = guarantee.pop("$defs", {})
+    row = {
+        "type": "object",
+        "required": ["name", "status", "witness", "source", "assumptions", "errata"],
+        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": {"type": "object"},
+                       "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
+                       "errata": _TEXTS, "statements": _TEXTS, **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
+        "additionalProperties": _NUMBER,
+    }
+    properties = {
+        "schema": {"const": "dpcalc/v1"},
+        "version": _TEXT,
+        "command": {"enum": list(commands)},
+        "parameters": {"type": "object"},
+        "options": {"type": "object"},
+        "inputs": {"type": "array", "items": {"type": "object"}},
+        "result": _NUMBERS,
+        "status": {"enum": [*STATUS, None]},
+        "bound": {"type": ["string", "null"]},
+        "solved": {"type": ["string", "null"]},
+        "guarantee": {"anyOf": [guarantee, _SCHEDULE]},
+        "bounds": {"type": "array", "items": row},
+        "adjacency": _TEXT,
+        "released": _TEXT,
+        "notes": _TEXTS,
+    }
+    certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of what the theorem gives
+    roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} a point
+           "id": {"type": ["string", "number", "boolean", "null"]}}  # of a line of --batch, as it was given
+    reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
+    gain = {"type": "object", "required": ["assumption", "options", "bound", "command"], "additionalProperties": _NUMBER,
+            "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
+    compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS, "not_applicable": {"type": "array", "items": reason}}
+    return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
+            "properties": properties | certified | roc | compared, "$defs": definitions}
+
+
+def of_command(command: Command) -> dict[str, Any]:
+    """The same with the parameters of one command: every option that describes a question, under its name."""
+    schema = of_result((command.name,))
+    schema["title"] = f"a result of dpcalc {command.name}"
+    schema["properties"]["parameters"] = parameters(command)
+    return schema
+
+
+def parameters(command: Command) -> dict[str, Any]:
+    """The parameters object, from the quantities. A list of numbers is one number where a value is asked for."""
+    options = [o for o in command.all_options() if o.group != OUTPUT]
+    schema: dict[str, Any] = model_of(command.name, options).model_json_schema()
+    for option in options:
+        known = schema["properties"][option.name]
+        if option.quantity.kind == "numbers":
+            words = {k: known.pop(k) for k in ("title", "description") if k in known}
+            schema["properties"][option.name] = {"anyOf": [known["items"], known], **words}
+    schema.pop("required", None)
+    return schema

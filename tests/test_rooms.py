@@ -1,0 +1,50 @@
+"""The rooms of the package: a module imports from rooms below its own, and from its own room without circles."""
+
+import ast
+from pathlib import Path
+
+import dpcalc
+
+PACKAGE = Path(dpcalc.__file__).parent
+ROOMS = ("numerics", "core", "pld", "bounds", "accounting", "commands", "output", "verify", "cli")
+MODULES = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in PACKAGE.rglob("*.py")}
+
+
+def room(module):
+    """The number of a module's room; those directly in the package stand above all."""
+    name = module.split(".")[1] if "." in module else ""
+    return ROOMS.index(name) if name in ROOMS else len(ROOMS)
+
+
+def imported(module):
+    """What a module imports of the package, at the top or inside a function, but for types alone."""
+    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "dpcalc":
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                if (node.module, alias.name) != ("dpcalc", "__version__"):
+                    yield full if full in MODULES else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
+
+
+def test_imports_go_down():
+    wrong = [f"{module} imports {other}" for module in MODULES for other in imported(module) if room(other) > room(module)]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_there_are_no_circles():
+    edges = {module: set(imported(module)) for module in MODULES}
+    while leaves := {module for module, others in edges.items() if not (others - {module}) & edges.keys()}:
+        for module in leaves:
+            del edges[module]
+    assert not edges, sorted(edges)
+
+
+def test_few_modules_stand_outside_the_rooms():
+    assert sorted(path.name for path in PACKAGE.glob("*.py")) == ["__init__.py", "__main__.py", "api.py"]
+    assert sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__") == sorted(ROOMS)
