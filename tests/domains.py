@@ -6,7 +6,7 @@ from math import expm1, log, log10
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
-from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds import curve, hiding, online, pnsgd
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
 from dpcalc.bounds.online._engine.levels import Listed, schedule

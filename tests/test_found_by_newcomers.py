@@ -94,7 +94,7 @@ def test_the_lower_bound_stands_beside_epsilon_too():
 
 def test_sweeps_tell_what_stands_beside_their_numbers():
     _, text = said(f"{CONJECTURE} --sigma 2 --n 1000 --tau .5,.001 --alpha 16")
-    assert text.count("is refuted here") == 2 and "At tau = .001:" in text
+    assert text.count("is refuted here") == 2 and "At τ = .001:" in text
     _, text = said(f"shuffle-pnsgd {RUN} --sigma 3 --n 100,200 --index 7 --epsilon 1")
     header, _, *lines = text.splitlines()
     assert " ".join(header.split()).endswith("worst index its δ") and [line.split()[-2] for line in lines[:2]] == ["100", "200"]

@@ -6,7 +6,7 @@ from math import inf, log1p
 import mpmath
 import pytest
 
-from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.sampling import poisson_profile, wor_profile
 
 mp = mpmath.mp.clone()

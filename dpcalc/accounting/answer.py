@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextvars import ContextVar
 from typing import Any
 
 from dpcalc.accounting.evaluate import evaluate
 from dpcalc.core.bound import Params
+from dpcalc.core.command import Given
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import human
 from dpcalc.core.quantities import Quantity
@@ -15,24 +15,22 @@ from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row
 from dpcalc.numerics.root import Unreachable
 
-ASKED_BY: ContextVar[str] = ContextVar("asked_by", default="")  # how the command of a row of a comparison begins
-RECORDED: ContextVar[Callable[..., tuple[Row, ...]] | None] = ContextVar("recorded", default=None)  # rows of a verified record
-
 # Parameters for which any positive number makes sense, since the privacy loss depends on a ratio with them.
 _SIZES = frozenset({"sigma", "noise_multiplier", "scale", "sensitivity", "mu", "rho"})
 _DOUBLES = (2.2250738585072014e-308, 1.7976931348623157e308)  # every normal positive double
 _NEXT_TO_END = 1e-4  # relative: a search may stop this far before the end of its range and mean the end
 
 
-def rows(routes: Iterable[Route], given: Params, derive: Callable[[Params], Params], question: Question,
+def rows(routes: Iterable[Route], call: Given, derive: Callable[[Params], Params], question: Question,
          named: tuple[str, ...]) -> tuple[Row, ...]:
-    """The rows of every route that applies, sharpest first, proven before others. Named routes must apply."""
+    """The rows of every route that applies, sharpest first, proven before others. Named routes must apply. Where a record is verified,
+    its rows take their place."""
     if question.asks == "guarantee":
         return ()
-    recorded = RECORDED.get()
-    if recorded is not None and (again := recorded(routes := tuple(routes), given, derive, question)):
+    routes, given = tuple(routes), call.values
+    if call.recorded is not None and (again := call.recorded(routes, given, derive, question)):
         return again
-    asked = _distinct(select(tuple(routes), named), question)
+    asked = _distinct(select(routes, named), question)
     found: list[Row] = []
     why_not: dict[Route, DpcalcError] = {}
     for route in sorted(asked, key=lambda route: _is_composed(route, given, question)):  # last: the solutions of others say where to look

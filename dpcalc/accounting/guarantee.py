@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable
+from functools import reduce
 from math import fsum
-from typing import Annotated, Any, Literal, get_args
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model, model_validator
 
-from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
 from dpcalc.bounds import curve
 from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
 from dpcalc.bounds.curve import Curve
@@ -42,29 +44,41 @@ class Sampling(_Model):
     rate: Rate
 
 
-class Gaussian(_Model):
-    name: Literal["gaussian"]
-    noise_multiplier: Annotated[Positive, Field(description="σ over the sensitivity between neighbours; where one record is replaced by "
-                                                "another, half of what --noise-multiplier is")]
+class Part(_Model):
+    """A mechanism, how it samples, and how often it is used; its own fields are those of its record."""
+
+    name: str
     sampling: Sampling | None = None
     count: Count = 1
 
+    @property
+    def mechanism(self) -> Mechanism:
+        return MECHANISMS[self.name]
 
-class Laplace(_Model):
-    name: Literal["laplace"]
-    scale: Positive
-    sampling: Sampling | None = None
-    count: Count = 1
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters of one use."""
+        return self.mechanism.of_part(vars(self))
+
+    @property
+    def gaussian_sigma(self) -> float | None:
+        """σ/s where it is the Gaussian mechanism on the whole data; else None."""
+        return float(self.params["sigma"]) if self.name == "gaussian" and self.sampling is None else None
 
 
-class RandomizedResponse(_Model):
-    name: Literal["randomized-response"]
-    probability: Annotated[float, Field(gt=0, lt=1, strict=True)]
-    sampling: Sampling | None = None
-    count: Count = 1
+def _part_model(mechanism: Mechanism) -> type[Part]:
+    fields: dict[str, Any] = {
+        name: (Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True, description=number.description)], ...)
+        for name, number in mechanism.part.fields.items()}
+    fields["name"] = (Literal.__getitem__(mechanism.name), ...)
+    title = "".join(word.capitalize() for word in mechanism.name.split("-"))
+    return create_model(title, __base__=Part, **fields)
 
 
-Part = Annotated[Gaussian | Laplace | RandomizedResponse, Field(discriminator="name")]
+if TYPE_CHECKING:
+    _AnyPart = Part
+else:
+    _AnyPart = Annotated[reduce(or_, map(_part_model, MECHANISMS.values())), Field(discriminator="name")]
 
 
 class _Kind(_Model):
@@ -85,7 +99,7 @@ class _Kind(_Model):
 
 class Mechanisms(_Kind):
     kind: Literal["mechanisms"]
-    mechanisms: Annotated[tuple[Part, ...], Field(min_length=1)]
+    mechanisms: Annotated[tuple[_AnyPart, ...], Field(min_length=1)]
 
 
 class Rdp(_Kind):
@@ -236,7 +250,7 @@ def read(data: Any, where: str) -> Guarantee:
 def _complaint(issue: Any) -> str:
     """What is wrong, in our words: key, value, what is allowed."""
     path = [str(x) for x in issue["loc"][1:]]
-    key = ".".join(p for p in path if p not in ("gaussian", "laplace", "randomized-response")) or "kind"
+    key = ".".join(p for p in path if p not in MECHANISMS) or "kind"
     if isinstance(x := issue["input"], OutOfRange) or (isinstance(x, int) and abs(x) > sys.float_info.max):
         return f"{key}: {str(x)[:40]} is not a finite number, or below the least positive double"
     limits = issue.get("ctx", {})
@@ -260,18 +274,15 @@ _WORDS = {
     "tuple_type": "{value} is not a list", "too_short": "the list is empty",
     "too_long": "a list of more than {most} entries; give the orders that matter (some hundreds show any curve)",
     "literal_error": "{value} is not one of {expected}", "union_tag_invalid": "{value} is not one of {expected}",
-    "union_tag_not_found": "{value} has no name (gaussian, laplace or randomized-response)",
+    "union_tag_not_found": f"{{value}} has no name ({', '.join(MECHANISMS)})",
     "model_type": "{value} is not an object", "model_attributes_type": "{value} is not an object",
     "value_error": "{error}",
 }
 
 
-def _part_curve(part: Gaussian | Laplace | RandomizedResponse) -> Curve:
-    values: dict[str, Any] = {"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})}
-    if "noise_multiplier" in values:
-        values["sigma"] = values["noise_multiplier"]
-    base = MECHANISMS[part.name].curve(values)
-    return base if part.sampling is None else sampled(base, part.sampling.scheme, part.sampling.rate, values)
+def _part_curve(part: Part) -> Curve:
+    base = part.mechanism.curve(part.params)
+    return base if part.sampling is None else sampled(base, part.sampling.scheme, part.sampling.rate, part.params)
 
 
 def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:

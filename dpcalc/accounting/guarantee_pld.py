@@ -11,19 +11,16 @@ import numpy as np
 
 from dpcalc.accounting.guarantee import (
     Dp,
-    Gaussian,
     Gdp,
     Guarantee,
-    Laplace,
     Mechanisms,
     Outcomes,
-    RandomizedResponse,
+    Part,
     Rdp,
     Sampled,
     Tv,
     Zcdp,
 )
-from dpcalc.accounting.routes import MECHANISMS
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.numerics.rounding import ratio_up
 from dpcalc.pld import atoms, sampled
@@ -44,11 +41,8 @@ def _mechanisms(guarantee: Mechanisms) -> Parts:
     return tuple((_part(part), part.count) for part in guarantee.mechanisms)
 
 
-def _part(part: Gaussian | Laplace | RandomizedResponse) -> Pair:
-    values: dict[str, Any] = {"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})}
-    if isinstance(part, Gaussian):
-        values["sigma"] = part.noise_multiplier
-    base = MECHANISMS[part.name].profile(values).pair()
+def _part(part: Part) -> Pair:
+    base = part.mechanism.profile(part.params).pair()
     return base if part.sampling is None else _SCHEMES[part.sampling.scheme](base, part.sampling.rate)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from math import hypot, sqrt
 
-from dpcalc.accounting.guarantee import Dp, Gaussian, Gdp, Guarantee, Laplace, Mechanisms, Outcomes, RandomizedResponse, Sampled, Tv, Zcdp
-from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.accounting.guarantee import Dp, Gdp, Guarantee, Mechanisms, Outcomes, Part, Sampled, Tv, Zcdp
 from dpcalc.bounds.conversions import outcomes
 from dpcalc.bounds.sampling import amplification
 from dpcalc.core.errors import OutOfScope
@@ -43,13 +42,11 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
     return ((0.0, 0.0, 1),)
 
 
-def _pure_part(part: Gaussian | Laplace | RandomizedResponse) -> float:
+def _pure_part(part: Part) -> float:
     """The pure ε of one use."""
-    if isinstance(part, Gaussian):
-        raise _no_pure("Gaussian noise has no pure ε")
-    pure = MECHANISMS[part.name].pure
-    assert pure is not None
-    epsilon = pure({"sensitivity": 1.0, **part.model_dump(exclude={"name", "sampling", "count"})})
+    if part.mechanism.pure is None:
+        raise _no_pure(f"{part.mechanism.name.capitalize()} noise has no pure ε")
+    epsilon = part.mechanism.pure(part.params)
     if part.sampling is None:
         return epsilon
     if part.sampling.scheme == "weighted":
@@ -65,8 +62,8 @@ def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
             total += Fraction(g.rho)
         elif isinstance(g, Gdp):
             total += Fraction(g.mu) ** 2 / 2
-        elif isinstance(g, Mechanisms) and all(isinstance(m, Gaussian) and m.sampling is None for m in g.mechanisms):
-            total += sum(m.count / Fraction(m.noise_multiplier) ** 2 / 2 for m in g.mechanisms if isinstance(m, Gaussian))
+        elif isinstance(g, Mechanisms) and all(m.gaussian_sigma for m in g.mechanisms):
+            total += sum(m.count / Fraction(m.gaussian_sigma) ** 2 / 2 for m in g.mechanisms if m.gaussian_sigma)
         else:
             return None
     return quotient_up(total.numerator, total.denominator)
@@ -78,8 +75,8 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
     for g in guarantees:
         if isinstance(g, Gdp):
             each.append(g.mu)
-        elif isinstance(g, Mechanisms) and all(isinstance(m, Gaussian) and m.sampling is None for m in g.mechanisms):
-            each += (sqrt(m.count) / m.noise_multiplier for m in g.mechanisms if isinstance(m, Gaussian))
+        elif isinstance(g, Mechanisms) and all(m.gaussian_sigma for m in g.mechanisms):
+            each += (sqrt(m.count) / m.gaussian_sigma for m in g.mechanisms if m.gaussian_sigma)
         else:
             return None
     return up(hypot(*each), 1e-15 * (2 + len(each)))  # squares may be too small for doubles

@@ -60,7 +60,7 @@ def _solvable(command: Command, given: Given) -> str:
     if "noise-multiplier" in names and mechanism == "gaussian":
         return "noise-multiplier (or sigma)"
     if given["mechanism"]:
-        from dpcalc.accounting.routes import MECHANISMS
+        from dpcalc.accounting.mechanisms import MECHANISMS
 
         elsewhere = {"noise-multiplier", *(o for name, m in MECHANISMS.items() if name != mechanism for o in m.options)}
         names = tuple(name for name in names if name not in elsewhere)

@@ -37,7 +37,7 @@ def answer(given: Given) -> Answer:
     require(given, (*_RUN, "sigma") if given["schedule"] is None else _SCHEDULED, "by burn-in", unknown)
     _check(given.values)
     try:
-        found = rows(_routes(given, question), given.values, _derive, question, given["bound"] or ())
+        found = rows(_routes(given, question), given, _derive, question, given["bound"] or ())
     except EveryValueMeets:
         raise
     except NoSolution:
@@ -61,7 +61,7 @@ def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
     if unknown is None or unknown.name != "batch_size" or n is None or (named and known.bound.name not in named):
         return ()
     only = unknown._replace(search=(float(n), float(n)))
-    return rows((known,), given.values, _derive, question._replace(unknown=only), ())
+    return rows((known,), given, _derive, question._replace(unknown=only), ())
 
 
 def _said(given: Given) -> dict[str, str]:
@@ -84,8 +84,7 @@ def _scheduled(given: Given) -> Given:
     if given["order"] == "random" and given["n"] != given["batch_size"]:
         raise DpcalcError("refused", "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do not "
                           "depend on chance, \"uses\" saying when the record is used", "--schedule")
-    return Given({**given.values, "steps": len(steps), "steps_as_said": steps, "learning_rate": min(eta for eta, _, _ in steps)},
-                 given.provided, given.inputs)
+    return given.having({**given.values, "steps": len(steps), "steps_as_said": steps, "learning_rate": min(eta for eta, _, _ in steps)})
 
 
 def _ranged(question: Question, given: Given) -> Question:
@@ -150,7 +149,6 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     from dpcalc.accounting.routes import converted
-    from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.bounds.noisy_sgd import as_published, burn_in_profile, burn_in_rdp, composition, iteration_schedule, lower_bound, nonconvex
     from dpcalc.core.results import Route
 
@@ -163,8 +161,8 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
     printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND)) if convex else ()
     full = (known,) if given["n"] is not None and given["n"] == given["batch_size"] else ()
     by_rdp = (*full, *converted(rdp), *converted(composition.BOUND))
-    profiles = (Route(profile, guide=(rdp, rdp_improved.BOUND)),
-                Route(burn_in_profile.COMPOSITION, guide=(composition.BOUND, rdp_improved.BOUND)))
+    profiles = (Route(profile),
+                Route(burn_in_profile.COMPOSITION))
     lower = () if question.unknown or given["diameter"] is None else (Route(lower_bound.BOUND),)
     return (*by_rdp, *profiles, *lower, *printed)
 

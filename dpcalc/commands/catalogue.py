@@ -13,7 +13,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds
-from dpcalc.bounds.examples import EXAMPLES
 from dpcalc.core import quantities
 from dpcalc.core.bound import Bound
 from dpcalc.core.command import Command
@@ -45,7 +44,7 @@ def uses(command: Command) -> tuple[str, ...]:
 def entries() -> dict[str, Entry]:
     """Name → entry, room by room."""
     used = {name: frozenset(uses(command)) for name, command in calculators().items()}
-    return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), EXAMPLES.get(name, ""))
+    return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), bound.example)
             for name, bound in all_bounds().items()}
 
 

@@ -25,7 +25,7 @@ _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate 
 def answer(given: Given) -> Answer:
     """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with TV, and what one more assumption would buy."""
     from dpcalc.commands.asking import asked
-    from dpcalc.commands.comparison import guarantees
+    from dpcalc.commands.comparison import Asked, guarantees
     from dpcalc.commands.training_run import describe
     from dpcalc.core.results import Answer
 
@@ -41,7 +41,7 @@ def answer(given: Given) -> Answer:
         values["solve"] = question.unknown.option[2:]
     run, named = describe(values), tuple(given["bound"] or ())
     _require_noise(run, question)
-    seen: Asked = {}
+    seen = Asked({}, given.recorded)
     found = guarantees(run, question, named, seen)
     if not found.rows:
         raise _nothing(run, found)
@@ -104,9 +104,9 @@ def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: As
 
     Converting a noise multiplier to σ rounds once more, and so does composing again: where that leads above the budget by a rounding error,
     the solution gets a little more noise."""
-    from dpcalc.commands.asking import Question as Plain
     from dpcalc.commands.comparison import guarantees
     from dpcalc.commands.training_run import describe
+    from dpcalc.core.question import Question as Plain
 
     assert question.unknown is not None
     name, more = question.unknown.name, 1e-15

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from dpcalc.accounting.answer import ASKED_BY
 from dpcalc.commands import calculator
 from dpcalc.commands.interpretations import READINGS, Reading
 from dpcalc.commands.training_run import Run
 from dpcalc.core import noise_multiplier
+from dpcalc.core.command import Recorded
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.core.numbers import plain
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row, guarantee_of
 from dpcalc.numerics.root import Unreachable
 
-Asked = dict[str, DpcalcError | Answer]  # by command line
+
+class Asked(NamedTuple):
+    """The answers of a comparison so far, by command line; `recorded` gives the rows of a record that is verified."""
+
+    answers: dict[str, DpcalcError | Answer]
+    recorded: Recorded | None
 
 
 class Found(NamedTuple):
@@ -100,25 +105,17 @@ def _ask(reading: Reading, run: Run, bounds: tuple[str, ...], question: Mapping[
 
     said = {**reading.parameters(run), **question, "bound": (*bounds, *_CONVERSION[any(b.endswith("-rdp") for b in bounds)])}
     line = command_line(reading.command, said)
-    if line not in asked:
-        command = calculator(reading.command)
+    if line not in asked.answers:
+        beginning = command_line(reading.command, reading.parameters(run)) + " "  # of the recorded rows that are this reading's
+        given = validate(calculator(reading.command), said)
+        given.recorded = asked.recorded and partial(asked.recorded, beginning=beginning)
         try:
-            with _asked_by(command_line(reading.command, reading.parameters(run))):
-                asked[line] = command.answer(validate(command, said))
+            asked.answers[line] = calculator(reading.command).answer(given)
         except (OutOfScope, NoSolution) as reason:
-            asked[line] = reason
+            asked.answers[line] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
-            asked[line] = NoSolution("no-solution", "leads outside the range of double precision")
-    return asked[line]
-
-
-@contextmanager
-def _asked_by(beginning: str) -> Iterator[None]:
-    token = ASKED_BY.set(f"{beginning} ")
-    try:
-        yield
-    finally:
-        ASKED_BY.reset(token)
+            asked.answers[line] = NoSolution("no-solution", "leads outside the range of double precision")
+    return asked.answers[line]
 
 
 _CONVERSION = {True: ("rdp-optimal",), False: ()}

@@ -50,7 +50,7 @@ def answer(given: Given) -> Answer:
     require(given, source.needs, f"with --from {name}", unknown)
     _refuse_leftovers(given, name, source, question)
     try:
-        found = rows(source.routes(given, question), given.values, source.derive, question, given["bound"] or ())
+        found = rows(source.routes(given, question), given, source.derive, question, given["bound"] or ())
     except DpcalcError as reason:
         if name == "dp" and not given.inputs:  # there --delta is that of each step
             reason.option = {"--delta": "--slack" if given.has("slack") else "--target-delta"}.get(reason.option or "", reason.option)
@@ -111,7 +111,7 @@ def _one_order(given: Given) -> Given:
         if given.has(name) and len(given[name]) != 1:
             raise DpcalcError("contradictory", "one value is asked for here; a list describes a curve (--from rdp)", f"--{name}")
     single = {n: given[n][0] for n in ("alpha", "rdp") if given.has(n)}
-    return Given({**given.values, **single}, given.provided, given.inputs)
+    return given.having({**given.values, **single})
 
 
 def _guarantee(name: str, question: Question, result: dict[str, float], values: Any) -> dict[str, Any]:
@@ -217,7 +217,7 @@ def _curve_question(given: Given) -> Question:
     """--alpha and --rdp describe the curve here; ε, δ or TV is asked."""
     from dpcalc.commands.asking import asked
 
-    free = Given({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"})
+    free = given.having({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"}, ())
     if given["to"] in ("tv", "zcdp"):
         return _plain_question(free)
     question = asked(COMMAND, free)
@@ -258,7 +258,7 @@ def _dp_question(given: Given) -> Question:
             raise DpcalcError("out-of-range", f"Tδ + δ′ = {total:g} is not below 1", "--slack")
         return Question("epsilon", delta=total)
     if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
-        return asked(COMMAND, Given({**given.values, "alpha": None}, given.provided), "target_epsilon", "target_delta")
+        return asked(COMMAND, given.having({**given.values, "alpha": None}, inputs=()), "target_epsilon", "target_delta")
     raise DpcalcError("missing", "nothing to compute: --target-delta (prints the total ε), --target-epsilon (prints the total δ), "
                       "--slack, --to tv, and for pure ε --to gdp, --to zcdp or --alpha")
 

@@ -26,19 +26,18 @@ def with_inputs(given: Given) -> Given:
     values["adjacency"] = next(iter(kinds), "as in the given guarantee")
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
-        return Given({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta, **_as_targets(given)}, given.provided,
-                     given.inputs)
+        return given.having({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta, **_as_targets(given)})
     if len(given.inputs) == 1 and isinstance(first, Outcomes):
         said = {"from": "outcomes", "p": first.p, "q": first.q, "count": first.count}
-        return Given({**values, **said}, given.provided, given.inputs)
+        return given.having({**values, **said})
     rho = total_rho(given.inputs)
     if rho == 0:  # nothing is lost
-        return Given({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)}, given.provided, given.inputs)
+        return given.having({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)})
     if (mu := gaussian_mu(given.inputs)) is not None:
-        return Given({**values, "from": "gdp", "mu": mu}, given.provided, given.inputs)
+        return given.having({**values, "from": "gdp", "mu": mu})
     if rho is not None:
-        return Given({**values, "from": "zcdp", "rho": rho}, given.provided, given.inputs)
-    return Given({**values, "from": "parts", **_composed(given)}, given.provided, given.inputs)
+        return given.having({**values, "from": "zcdp", "rho": rho})
+    return given.having({**values, "from": "parts", **_composed(given)})
 
 
 def _composed(given: Given) -> dict[str, Any]:
@@ -82,4 +81,4 @@ def _described(given: Given) -> Given:
     from dpcalc.accounting.guarantee import Tv
 
     require(given, ("tv",), "with --from tv")
-    return Given(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),))
+    return given.having(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),))

@@ -34,7 +34,7 @@ def answer(given: Given) -> Answer:
     refuse_unneeded(given, used, "by this question")
     check_unknown(question, used, "of noise feedback")
     require(given, (*_RUN, "sigma"), "by noise feedback", unknown)
-    found = rows(theorems(), given.values, _derive, question, given["bound"] or ())
+    found = rows(theorems(), given, _derive, question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     params = _derive(values)
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
@@ -80,7 +80,7 @@ def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]
     """The asked quantity for the same run without feedback, and, with feedback, for the worst record."""
     from dpcalc.accounting.evaluate import evaluate
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
-    from dpcalc.commands.asking import Question as Plain
+    from dpcalc.core.question import Question as Plain
     from dpcalc.core.results import Route
 
     asks = Plain(question.asks, question.epsilon, question.delta, question.alpha)

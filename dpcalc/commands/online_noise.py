@@ -38,7 +38,7 @@ def answer(given: Given) -> Answer:
     entries = chosen(_entries(given["n"] == float("inf")), given.values, given["noise"], named, unknown)
     check_step_size(given.values, entries, unknown)
     ways = routes(entries, question.asks, bool(named))
-    found = rows(ways, given.values, _derive, _in_range(question, given), expanded(named, entries, ways))
+    found = rows(ways, given, _derive, _in_range(question, given), expanded(named, entries, ways))
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes, only = _extras(values, question, found)
@@ -63,7 +63,7 @@ def _check(given: Given, question: Question) -> tuple[Given, set[str]]:
         count = len(given[own])
         if unknown == "n" or given["n"] not in (None, count):
             raise DpcalcError("contradictory", f"{flag(own)} lists {count} steps already", "--n")
-        given = Given({**given.values, "n": count}, given.provided, given.inputs)
+        given = given.having({**given.values, "n": count})
     hint = f" (or {flag(own)} for the schedule)" if not scheduled and own not in used else ""
     require(given, tuple(sorted(used - {"dimension"})), where + hint, unknown)
     check_place(given)

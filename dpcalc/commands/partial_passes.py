@@ -60,15 +60,15 @@ def companions(given: Given, question: Question, found: tuple[Row, ...], derive:
         return ()
     if question.unknown:
         question = question._replace(unknown=None, target=None)
-        given = Given({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}}, given.provided)
+        given = given.having({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}}, inputs=())
     beside = [bound for bound in bounds() if bound.name not in told]
     if question.asks == "rdp":
-        return rows(tuple(map(Route, beside)), given.values, derive, question, ()) if beside else ()
+        return rows(tuple(map(Route, beside)), given, derive, question, ()) if beside else ()
     *upper, lower = beside
     converted = tuple(Route(bound, rdp_improved.BOUND) for bound in upper)
     at_its_order = Question("rdp", alpha=found[0].witness["alpha"])  # what a run loses there
-    return (*(rows(converted, given.values, derive, question, ()) if converted else ()),
-            *rows((Route(lower),), given.values, derive, at_its_order, ()))
+    return (*(rows(converted, given, derive, question, ()) if converted else ()),
+            *rows((Route(lower),), given, derive, at_its_order, ()))
 
 
 def refuted_where(found: tuple[Row, ...], params: Mapping[str, Any]) -> tuple[Row, ...]:

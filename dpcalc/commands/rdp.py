@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of a mechanism and its T-fold composition, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
-    from dpcalc.accounting.routes import MECHANISMS, with_steps
+    from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
     from dpcalc.commands.asking import asked
     from dpcalc.core.results import Answer
 
@@ -30,10 +30,10 @@ def answer(given: Given) -> Answer:
     check_unknown(question, used, f"of the {given['mechanism']} mechanism")
     require(given, required, f"by the {given['mechanism']} mechanism", unknown)
     often = unknown == "steps" or given["steps"] > 1
-    found = rows(mechanism.often if often else mechanism.once, given.values,
+    found = rows(mechanism.often if often else mechanism.once, given,
                  lambda values: with_steps(mechanism, values), question, given["bound"] or ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    record = {**mechanism.record(noise_multiplier.with_sigma(values)), "sampling": None, "count": int(values["steps"])}
+    record = mechanism.as_part(noise_multiplier.with_sigma(values), None, int(values["steps"]))
     adjacency = noise_multiplier.adjacency_of(values) if by_multiplier else "as --sensitivity defines it"
     return Answer("rdp", question, {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}},
                   found, {"kind": "mechanisms", "mechanisms": [record]}, adjacency,
@@ -48,19 +48,20 @@ def _why_not(given: Given) -> str:
 
 
 def theorems() -> Iterator[Route]:
-    from dpcalc.accounting.routes import MECHANISMS
+    from dpcalc.accounting.mechanisms import MECHANISMS
 
     return (route for m in MECHANISMS.values() for route in (*m.once, *m.often))
 
+
+_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query")
+_NOISE = tuple(Option(_SIGMA if option is q.SIGMA else option, MECHANISM) for option in q.MECHANISM_OPTIONS)
 
 COMMAND = Command(
     "rdp",
     "Privacy of a mechanism: Gaussian, Laplace, randomised response",
     (
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query"), MECHANISM),
-        Option(q.SCALE, MECHANISM),
-        Option(q.PROBABILITY, MECHANISM),
+        *_NOISE,
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),

@@ -35,7 +35,7 @@ def merged(command: Command, given: Given) -> Given:
         name = (error.option or "").removeprefix("--").replace("-", "_")
         prefix = f"{where}: " if name in found and name not in said else ""
         raise DpcalcError(error.code, prefix + error.message, error.option) from None
-    return Given(both.values, both.provided, given.inputs)
+    return Given(both.values, both.provided, given.inputs, given.recorded)
 
 
 def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def answer(given: Given) -> Answer:
     ways = routes(entries, question.asks, bool(named), epochs and not partial, unknown is not None, curves)
     try:
         found = in_directions(_directions(question, given, ways), expanded(named, entries, ways),
-                              lambda asked, some, names: rows(some, given.values, _derive, asked, names))
+                              lambda asked, some, names: rows(some, given, _derive, asked, names))
     except EveryValueMeets:
         raise
     except (NoSolution, OutOfScope):
@@ -67,7 +67,7 @@ def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], 
     from dpcalc.commands.last_iterate import expanded, routes
     from dpcalc.core.errors import DpcalcError
 
-    once, every = {**given.values, "epochs": 1}, routes(entries, question.asks, bool(named), True)
+    once, every = given.having({**given.values, "epochs": 1}), routes(entries, question.asks, bool(named), True)
     ways = tuple(way for way in every if named or not way.bound.name.endswith("-basic"))
     try:
         found = rows(ways, once, _derive, question._replace(unknown=None, target=None), expanded(named, entries, ways))

@@ -13,7 +13,7 @@ from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option
 if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Route
 
-_NOISE = {"sigma", "noise_multiplier", "scale", "probability"}
+_LEVELS = {"noise_multiplier", *(option.name for option in q.MECHANISM_OPTIONS)}
 _MOST_NOISE = 1.7e308  # a multiplier
 
 
@@ -44,11 +44,11 @@ def _with_input(given: Given) -> Given:
 
     if not given.inputs:
         return given
-    from dpcalc.accounting.guarantee import Dp, Gaussian, Gdp, Mechanisms, Rdp, Zcdp, curves
+    from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp, curves
     from dpcalc.commands.asking import unknown_of
     from dpcalc.numerics.rounding import ratio_down
 
-    described = {*_NOISE, "mechanism", "sensitivity", "clipping_norm"}
+    described = {*_LEVELS, "mechanism", "sensitivity", "clipping_norm"}
     for name in sorted(given.provided & described):
         raise DpcalcError("contradictory", "the mechanism is read from the input already", flag(name))
     if (unknown := unknown_of(COMMAND, given)) and unknown.name in described:
@@ -62,20 +62,18 @@ def _with_input(given: Given) -> Given:
                           "--input")
     if isinstance(base, Dp):
         said = {"step_epsilon": base.epsilon, "step_delta": base.delta}
-        return Given({**given.values, **said}, given.provided, given.inputs)
+        return given.having({**given.values, **said})
     if isinstance(base, Mechanisms):
         part = base.mechanisms[0]
         if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
             raise DpcalcError("refused", "the input must be one mechanism, used once and not sampled yet", "--input")
-        said = part.model_dump(exclude={"name", "sampling", "count"})
-        if isinstance(part, Gaussian):
-            said = {"sigma": part.noise_multiplier}
-        return Given({**given.values, "mechanism": part.name, **said}, given.provided, given.inputs)
+        said = {name: part.params[name] for name in part.mechanism.options}
+        return given.having({**given.values, "mechanism": part.name, **said})
     if isinstance(base, Gdp) and base.mu > 0:  # dominated by a Gaussian mechanism
         sigma = min(ratio_down(1.0, base.mu), _MOST_NOISE)
-        return Given({**given.values, "mechanism": "gaussian", "sigma": sigma}, given.provided, given.inputs)
+        return given.having({**given.values, "mechanism": "gaussian", "sigma": sigma})
     if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
-        return Given({**given.values, "curve": curves(base)[0][0]}, given.provided, given.inputs)
+        return given.having({**given.values, "curve": curves(base)[0][0]})
     raise DpcalcError("refused", f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, an RDP curve or an "
                       "(ε, δ) point can", "--input")
 
@@ -83,7 +81,7 @@ def _with_input(given: Given) -> Given:
 def _is_point(given: Given) -> bool:
     if "step_epsilon" in given.values:
         return True
-    described = given.has("solve") or given.inputs or any(given.has(n) for n in (*_NOISE, "steps", "epochs"))
+    described = given.has("solve") or given.inputs or any(given.has(n) for n in (*_LEVELS, "steps", "epochs"))
     return not described and given.has("epsilon") and given.has("delta")
 
 
@@ -110,7 +108,7 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     values = {"step_epsilon": given["epsilon"], "step_delta": given["delta"], **given.values}
     point = {k: values[k] for k in ("step_epsilon", "step_delta")} | {"sampling_rate": rate}
     question = Question("epsilon", epsilon=point["step_epsilon"], delta=point["step_delta"])
-    found = rows((Route(amplification.BOUND),), point, lambda p: p, question, given["bound"] or ())
+    found = rows((Route(amplification.BOUND),), given.having(point), lambda p: p, question, given["bound"] or ())
     parameters = {k: v for k, v in given.values.items() if k in used} | {"epsilon": question.epsilon, "delta": question.delta}
     amplified = guarantee_of(found[0].result["epsilon"], found[0].result["delta"])
     notes = (NOT_SHUFFLED,) if given["scheme"] == "poisson" and given.has("batch_size") else ()
@@ -127,7 +125,7 @@ def _run(given: Given, adjacency: str) -> Answer:
     used = check(given, unknown)
     check_unknown(question, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
     named = given["bound"] or ()
-    found = rows(routes(given), given.values, derive, question, named)
+    found = rows(routes(given), given, derive, question, named)
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     params = derive(values)
     rate = params.get("sampling_rate", params.get("max_weight"))
@@ -140,7 +138,7 @@ def _run(given: Given, adjacency: str) -> Answer:
 
 def check(given: Given, unknown: str | None) -> set[str]:
     """The options in use; refuses the useless and the missing."""
-    from dpcalc.accounting.routes import MECHANISMS
+    from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.core.errors import DpcalcError, flag
 
     mechanism = None if "curve" in given.values else MECHANISMS[given["mechanism"]]
@@ -197,7 +195,7 @@ def _rate(values: Mapping[str, Any]) -> float:
 
 def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     """What the bounds read: q, T, the noise multiplier and the base curve."""
-    from dpcalc.accounting.routes import MECHANISMS
+    from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.numerics.rounding import ratio_down
 
     values = noise_multiplier.with_sigma(values)
@@ -207,7 +205,7 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    params |= {"base": mechanism.curve(values), "profile": mechanism.profile(values), "part": mechanism.record(values)}
+    params |= {"base": mechanism.curve(values), "profile": mechanism.profile(values), "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):
         params["precision"] = values["precision"]
     if values["mechanism"] == "gaussian":
@@ -238,8 +236,8 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
 
 
 def routes(given: Given) -> tuple[Route, ...]:
-    from dpcalc.accounting.routes import MECHANISMS, PURE_COMPOSITION, converted
-    from dpcalc.bounds.conversions import rdp_improved
+    from dpcalc.accounting.mechanisms import MECHANISMS
+    from dpcalc.accounting.routes import PURE_COMPOSITION, converted
     from dpcalc.bounds.sampling import poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.results import Route
@@ -249,7 +247,7 @@ def routes(given: Given) -> tuple[Route, ...]:
     if scheme == "weighted":
         return converted(weighted_rdp.BOUND)
     if scheme == "without-replacement":
-        profile = () if has_curve else (Route(wor_profile.BOUND, guide=(wor_rdp.BOUND, rdp_improved.BOUND)),)
+        profile = () if has_curve else (Route(wor_profile.BOUND),)
         return (*converted(wor_rdp.BOUND), *pure, *profile)
     if has_curve:
         raise DpcalcError("refused", "the RDP of Poisson sampling is known here for Gaussian noise, not for a curve; "
@@ -257,8 +255,7 @@ def routes(given: Given) -> tuple[Route, ...]:
     if given["adjacency"] == "replace-one":
         return (Route(wor_profile.BOUND),)
     rdp = () if pure else converted(poisson_rdp.BOUND)
-    guide = None if pure else (poisson_rdp.BOUND, rdp_improved.BOUND)
-    return (*rdp, *pure, Route(poisson_profile.BOUND, guide=guide))
+    return (*rdp, *pure, Route(poisson_profile.BOUND))
 
 
 _CURVE_ORDERS = (*range(2, 33), 40, 48, 64, 96, 128, 256)
@@ -266,15 +263,15 @@ _CURVE_ORDERS = (*range(2, 33), 40, 48, 64, 96, 128, 256)
 
 def guarantee(values: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """The run for the next command: its mechanism, or an RDP curve."""
-    from dpcalc.accounting.routes import MECHANISMS
+    from dpcalc.accounting.mechanisms import MECHANISMS
 
     rate = params.get("sampling_rate", params.get("max_weight"))
     if "curve" not in values:
-        record = MECHANISMS[values["mechanism"]].record(noise_multiplier.with_sigma(values))
         # For replace-one neighbours a Poisson batch is analysed like one without replacement.
         scheme = "without-replacement" if values.get("adjacency") == "replace-one" and values["scheme"] == "poisson" else values["scheme"]
         sampling = {"scheme": scheme, "rate": rate}
-        return {"kind": "mechanisms", "mechanisms": [{**record, "sampling": sampling, "count": params["steps"]}]}
+        mechanism = MECHANISMS[values["mechanism"]]
+        return {"kind": "mechanisms", "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), sampling, params["steps"])]}
     from dpcalc.accounting.orders import total_rdp
     from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
 
@@ -287,7 +284,7 @@ def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     """What a reader must know; `values` are the parameters with the solution."""
     if "curve" in given.values:
         return ("the base curve is read from the input",)
-    from dpcalc.accounting.routes import MECHANISMS
+    from dpcalc.accounting.mechanisms import MECHANISMS
     from dpcalc.core.results import NOT_SHUFFLED
 
     notes = noise_multiplier.notes(given, values) or (MECHANISMS[given["mechanism"]].noise,)
@@ -314,6 +311,10 @@ def theorems() -> Iterator[Route]:
         yield from routes(Given({"scheme": scheme, "mechanism": mechanism, "adjacency": adjacency}, frozenset()))
 
 
+_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the sum of a batch's clipped gradients, in the units of "
+                          "--sensitivity")
+_NOISE = tuple(Option(_SIGMA if option is q.SIGMA else option, MECHANISM) for option in q.MECHANISM_OPTIONS)
+
 COMMAND = Command(
     "subsample",
     "Privacy of a mechanism on random batches, step after step (DP-SGD)",
@@ -327,10 +328,7 @@ COMMAND = Command(
         Option(q.MAX_WEIGHT, RUN),
         Option(q.ADJACENCY, RUN),
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the sum of a batch's clipped gradients, in the units of "
-                                "--sensitivity"), MECHANISM),
-        Option(q.SCALE, MECHANISM),
-        Option(q.PROBABILITY, MECHANISM),
+        *_NOISE,
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),

@@ -50,9 +50,9 @@ def answer(given: Given) -> Answer:
         return Route(source.profiles[route.bound.name]) if route.bound.name in source.profiles else route
 
     asked = tuple(sharpest([profile(r) for r in routes])) if question.asks == "tpr" else routes
-    found = rows(asked, given.values, source.derive, question, ())
+    found = rows(asked, given, source.derive, question, ())
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    by_tv = found if question.asks == "tv" else rows(routes, values, source.derive, Question("tv"), ())
+    by_tv = found if question.asks == "tv" else rows(routes, given.having(values), source.derive, Question("tv"), ())
     proven = tuple(profile(row.route) for row in by_tv if row.route.bound.status == "proven")
     rates = _rates(given)
     nothing = f"{by_tv[0].route.label} is {by_tv[0].route.bound.status}: nothing about attacks follows from it"
@@ -111,14 +111,14 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
                           flag(max(kinds.values())))
     if given.has("epochs"):  # they say the steps
         values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
-        given = Given(values, given.provided, given.inputs)
+        given = given.having(values)
     return given, given["mechanism"] if name == "mechanism" else name
 
 
 def _without_question(given: Given, question: Question, unknown: str | None) -> Given:
     """The description alone: --n is the batches' only with --batch-size, --tv is the budget with --solve."""
     drop = _ASKS | ({"tv"} if unknown else set()) | (set() if _in_batches(given, unknown) else {"n"})
-    return Given(given.values, given.provided - drop, given.inputs)
+    return given.having(given.values, given.provided - drop)
 
 
 def _in_batches(given: Given, unknown: str | None) -> bool:
@@ -157,16 +157,17 @@ def theorems() -> Iterator[Route]:
 
 
 _SCHEMES = ("poisson", "without-replacement")
+_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query, or in a run on the sum of a batch's clipped "
+                          "gradients")
+_NOISE = tuple(Option(_SIGMA if option is q.SIGMA else option, MECHANISM) for option in q.MECHANISM_OPTIONS)
+
 COMMAND = Command(
     "tv",
     "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its options, or as "
     "JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or --tpr is the budget",
     (
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query, or in a run on the sum of a batch's clipped "
-                                "gradients"), MECHANISM),
-        Option(q.SCALE, MECHANISM),
-        Option(q.PROBABILITY, MECHANISM),
+        *_NOISE,
         Option(q.SENSITIVITY, MECHANISM, default=1.0),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),

@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dpcalc.accounting.routes import MECHANISMS, with_steps
+from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
 from dpcalc.bounds.conversions import composition_optimal, dp_tv, gdp_exact, outcomes, profile_composition
-from dpcalc.bounds.mechanisms import gaussian_exact, laplace_exact, laplace_profile, randomized_response_exact
-from dpcalc.bounds.total_variation import exact, kl, laplace_as_published, pinsker, product
+from dpcalc.bounds.total_variation import exact, kl, product
 from dpcalc.commands import convert, subsample
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound
@@ -57,35 +56,17 @@ def _steps(values: Values) -> int:
 
 # --- a mechanism -----------------------------------------------------------------------------------------------------
 
-_ONCE: dict[str, tuple[Route, ...]] = {
-    "gaussian": (Route(exact.BOUND), Route(pinsker.BOUND)),
-    "laplace": (Route(exact.BOUND), Route(laplace_as_published.BOUND, on_request=True)),
-    "randomized-response": (Route(exact.BOUND),),
-}
-_OFTEN: dict[str, tuple[Route, ...]] = {
-    "gaussian": _ONCE["gaussian"],
-    "laplace": (Route(laplace_profile.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
-    "randomized-response": (Route(randomized_response_exact.BOUND), Route(product.BOUND)),
-}
-_PROFILES: dict[str, Mapping[str, Bound]] = {
-    "gaussian": {"tv-exact": gaussian_exact.BOUND},
-    "laplace": {"tv-exact": laplace_exact.BOUND},
-    "randomized-response": {"tv-exact": randomized_response_exact.BOUND},
-}
-
-
 def _mechanism(name: str) -> Source:
     mechanism = MECHANISMS[name]
 
     def derive(values: Values) -> dict[str, Any]:
         params = with_steps(mechanism, values)
-        ratio = mechanism.pure(params) if mechanism.pure else gaussian_exact.ratio(params["sigma"], params["sensitivity"], 1)
+        ratio = mechanism.tv.ratio(params)
         return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"],
                 "precision": values.get("precision")}
 
     def record(values: Values, tv: float) -> dict[str, Any]:
-        part = mechanism.record(noise_multiplier.with_sigma(values))
-        return {"kind": "mechanisms", "mechanisms": [{**part, "sampling": None, "count": _steps(values)}]}
+        return {"kind": "mechanisms", "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), None, _steps(values))]}
 
     def check(given: Given, unknown: str | None) -> set[str]:
         required, optional = noise_multiplier.options(mechanism, given, unknown)
@@ -98,9 +79,9 @@ def _mechanism(name: str) -> Source:
     def notes(given: Given, values: Values) -> tuple[str, ...]:
         return noise_multiplier.notes(given, values) or (mechanism.noise,)
 
-    composed = ("precision",) if any(route.bound.pair for route in _OFTEN[name]) else ()
-    return Source(check, lambda given, often: (_OFTEN if often else _ONCE)[name], derive, record, adjacency, "every output", notes,
-                  _PROFILES[name])
+    composed = ("precision",) if any(route.bound.pair for route in mechanism.tv.often) else ()
+    return Source(check, lambda given, often: mechanism.tv.often if often else mechanism.tv.once, derive, record, adjacency, "every output", notes,
+                  {exact.BOUND.name: mechanism.tv.profile})
 
 
 # --- a run on random batches -----------------------------------------------------------------------------------------
@@ -137,7 +118,7 @@ def _gdp_guarantee(values: Values, tv: float) -> dict[str, Any]:
 
 
 def _curve(name: str) -> Callable[[Given, bool], tuple[Route, ...]]:
-    return lambda given, often: (Route(kl.BOUND), *convert.curve_routes(Given({**given.values, "from": name}, given.provided), _ASKS_TV))
+    return lambda given, often: (Route(kl.BOUND), *convert.curve_routes(given.having({**given.values, "from": name}, inputs=()), _ASKS_TV))
 
 
 def _rdp(values: Values) -> dict[str, Any]:

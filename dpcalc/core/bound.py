@@ -38,6 +38,7 @@ class Bound(NamedTuple):
     value: Callable[..., Any]
     exact: Callable[..., Any]
     rtol: float
+    example: str = ""  # the arguments of a call of dpcalc that the bound answers; the tests run it
     status: str = "proven"  # proven | as-published | conjecture | limit | lower
     errata: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()  # point: the quantities of its value
@@ -61,9 +62,8 @@ class Bound(NamedTuple):
     # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
     choices: Callable[..., dict[str, Any]] | None = None
     one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
-    # profile: (epsilon, *params) → about log δ, faster: where --solve looks; rdp: (alpha, *params) → about it: where orders are looked for
+    # rdp: (alpha, *params) → about ε(α), faster: where whole orders are searched for
     coarse: Callable[..., float] | None = None
-    margin: float = 0.0  # profile: where a value takes milliseconds, what --solve leaves of ε, relative
     # If `exact` is a root: what is >= 0 where (ε, δ) follows (conversion), or where the claimed value, its first argument, holds (point)
     condition: Callable[..., Any] | None = None
     integer_orders: bool = False  # rdp: stated for whole α >= 2 only
@@ -83,4 +83,4 @@ class Bound(NamedTuple):
     @property
     def is_closed_form(self) -> bool:
         """Whether a value is one evaluation of a formula, without a search or a sum over records."""
-        return self.coarse is None and self.search is None and self.blocks is None and self.one is None and not self.margin
+        return self.coarse is None and self.search is None and self.blocks is None and self.one is None

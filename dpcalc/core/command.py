@@ -10,7 +10,7 @@ from dpcalc.core.quantities import Quantity
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question
-    from dpcalc.core.results import Answer, Route
+    from dpcalc.core.results import Answer, Route, Row
 
 QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run", "Output")
 ASKS = "Ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP), or give a budget and --solve."
@@ -30,12 +30,20 @@ class Option(NamedTuple):
         return self.quantity.name
 
 
+Recorded = Callable[..., tuple["Row", ...]]  # (routes, values, derive, question, how a row's command begins) → rows of a record
+
+
 class Given:
     """Validated parameters: `values` with the defaults filled in, `provided` the names that were said, `inputs` the
-    guarantees read from JSON."""
+    guarantees read from JSON. `recorded` is there where a record is verified: it gives the rows of the record instead of computed ones."""
 
-    def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = ()) -> None:
-        self.values, self.provided, self.inputs = values, provided, inputs
+    def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = (),
+                 recorded: Recorded | None = None) -> None:
+        self.values, self.provided, self.inputs, self.recorded = values, provided, inputs, recorded
+
+    def having(self, values: dict[str, Any], provided: frozenset[str] | None = None, inputs: tuple[Any, ...] | None = None) -> Given:
+        """The same call with other values; what is not said stays."""
+        return Given(values, self.provided if provided is None else provided, self.inputs if inputs is None else inputs, self.recorded)
 
     def __getitem__(self, name: str) -> Any:
         return self.values.get(name)

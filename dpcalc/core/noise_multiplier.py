@@ -14,7 +14,7 @@ from dpcalc.core.numbers import plain
 from dpcalc.numerics.rounding import ratio_down
 
 if TYPE_CHECKING:
-    from dpcalc.accounting.routes import Mechanism
+    from dpcalc.accounting.mechanisms import Mechanism
     from dpcalc.core.command import Given
 
 NAME = "noise_multiplier"

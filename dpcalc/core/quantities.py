@@ -5,6 +5,7 @@ One definition serves the option, its help, validation, JSON Schema, completion 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -131,6 +132,7 @@ NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learni
 NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response"))
+MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)  # how much noise, whatever the mechanism; NOISE_MULTIPLIER is another word for SIGMA
 SCHEME = Quantity("scheme", "how batches are drawn", kind="choice", choices=("poisson", "without-replacement", "weighted"))
 ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice", choices=("add-remove", "replace-one"))
 FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
@@ -158,12 +160,14 @@ USED_BY = Quantity("command", "only bounds that this command can answer by", kin
 ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions, capitals or not", kind="text", metavar="TEXT")
 INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text", metavar="FILE|-", reads=True)
 
-_SYMBOLS = {"epsilon": "ε", "delta": "δ", "log_delta": "log δ", "rdp": "ε(α)", "alpha": "α", "tv": "TV", "mu": "μ", "sigma": "σ",
-            "noise_multiplier": "noise multiplier", "scale": "v", "steps": "T", "epochs": "E", "sampling_rate": "q",
-            "batch_size": "b", "n": "n", "rho": "ρ", "sensitivity": "s", "probability": "p", "max_weight": "c", "c1": "C1",
-            "learning_rate": "η", "diameter": "D", "tpr": "TPR", "fpr": "FPR", "kl": "KL"}
+_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR"}  # in answers, where a letter is too short
+
+
+@cache
+def _symbols() -> dict[str, str]:
+    return {x.name: x.symbol for x in globals().values() if isinstance(x, Quantity) and x.symbol} | _OTHER_SYMBOLS
 
 
 def symbol(name: str) -> str:
-    """The symbol of a quantity, or its name."""
-    return _SYMBOLS.get(name, name)
+    """The symbol of a quantity in answers, or its name."""
+    return _symbols().get(name, name)

@@ -23,7 +23,6 @@ class Route(NamedTuple):
     conversion: Bound | None = None
     on_request: bool = False  # shown only when named: never sharper than another one
     by_conversion: bool = False  # the conversion is what the reader chose, and names the row
-    guide: tuple[Bound, Bound] | None = None  # an RDP bound and a conversion that are never sharper: where a search starts
 
     @property
     def named(self) -> Bound:

@@ -14,6 +14,7 @@ from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_law
 from dpcalc.verify.composition_grids import Parts
 from dpcalc.verify.formulas import delta_at
 from dpcalc.verify.loss_laws import Base, Use
+from dpcalc.verify.mechanisms import MECHANISMS
 from dpcalc.verify.unchecked import Unchecked
 
 
@@ -97,7 +98,7 @@ def _repeated(row: Row) -> Parts:
 def _sampled(row: Row, answer: Answer, scheme: str) -> Parts:
     """What this row composes: in a comparison that is not what the answer hands on."""
     part = row.params["part"]
-    return ((Use(_BASES[part["name"]](part), scheme, float(row.params["sampling_rate"])), int(row.params["steps"])),)
+    return ((Use(MECHANISMS[part["name"]].losses(part), scheme, float(row.params["sampling_rate"])), int(row.params["steps"])),)
 
 
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
@@ -134,22 +135,13 @@ def _guarantee(g: Mapping[str, Any]) -> Parts:
 
 
 def _mechanism(part: Mapping[str, Any]) -> Use:
-    base = _BASES[part["name"]](part)
+    base = MECHANISMS[part["name"]].losses(part)
     sampling = part.get("sampling")
     if sampling is None:
         return Use(base)
     if sampling["scheme"] not in ("poisson", "without-replacement"):
         raise Unchecked("weighted sampling has no profile")
     return Use(base, sampling["scheme"], float(sampling["rate"]))
-
-
-def _laplace(part: Mapping[str, Any]) -> Base:
-    return loss_laws.laplace(lambda mp: 1 / mp.mpf(part["scale"]), 1 / part["scale"])
-
-
-def _response(part: Mapping[str, Any]) -> Base:
-    p = part["probability"]
-    return composition_atoms.binary(lambda mp: abs(mp.log(mp.mpf(p) / (1 - mp.mpf(p)))), 0.0, abs(log(p / (1 - p))))
 
 
 def _profile(g: Mapping[str, Any]) -> Base:
@@ -185,11 +177,6 @@ def _implied(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
     return found if float(found) < 1 else mp.mpf(1)
 
 
-_BASES: dict[str, Callable[[Mapping[str, Any]], Base]] = {
-    "gaussian": lambda part: loss_laws.gaussian(lambda mp: 1 / mp.mpf(part["noise_multiplier"])),
-    "laplace": _laplace,
-    "randomized-response": _response,
-}
 _PARTS: dict[str, Callable[[Mapping[str, Any]], Base]] = {
     "gdp": lambda g: loss_laws.gaussian(lambda mp: mp.mpf(g["mu"])),
     "dp": lambda g: composition_atoms.binary(lambda mp: mp.mpf(g["epsilon"]), g["delta"], g["epsilon"]),

@@ -12,6 +12,7 @@ from dpcalc.bounds.pnsgd._engine.step import contraction_exact
 from dpcalc.core.results import Row
 from dpcalc.verify import long_sums, lower_bound
 from dpcalc.verify.arb.context import Formula, once
+from dpcalc.verify.mechanisms import MECHANISMS
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
@@ -88,39 +89,7 @@ def _affine(fed: bool) -> Callable[..., Any]:
 def _sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
     """Of the profile of a batch drawn without replacement."""
     part = params["part"]
-    return _SAMPLED[part["name"]](mp, alpha, own["sampling_rate"], part)
-
-
-def _sampled_gaussian(mp: Any, alpha: float, rate: float, part: Mapping[str, Any]) -> Any:
-    from dpcalc.bounds.noisy_sgd._engine import sampled_step
-
-    return sampled_step.exact(mp, alpha, rate, part["noise_multiplier"])
-
-
-def _sampled_laplace(mp: Any, alpha: float, rate: float, part: Mapping[str, Any]) -> Any:
-    r = 1 / mp.mpf(part["scale"])
-    return _by_profile(mp, alpha, rate, r, lambda w: -mp.expm1((w - r) / 2))
-
-
-def _sampled_response(mp: Any, alpha: float, rate: float, part: Mapping[str, Any]) -> Any:
-    p = mp.mpf(part["probability"])
-    r = abs(mp.log(p / (1 - p)))
-    return _by_profile(mp, alpha, rate, r, lambda w: -mp.expm1(w - r) / (1 + mp.exp(-r)))
-
-
-_SAMPLED = {"gaussian": _sampled_gaussian, "laplace": _sampled_laplace, "randomized-response": _sampled_response}
-
-
-def _by_profile(mp: Any, alpha: float, rate: float, most: Any, delta: Callable[[Any], Any]) -> Any:
-    """e^{(α−1)D} = 1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{−α−1}) qδ(log(1 + (γ−1)/q)) dγ, over ε = log γ up to the largest loss; δ as it is below
-    the base's largest loss."""
-    a, q = mp.mpf(alpha), mp.mpf(rate)
-    end = mp.log1p(q * mp.expm1(most))
-
-    def integrand(e: Any) -> Any:
-        return (mp.exp((a - 1) * e) + mp.exp(-a * e)) * q * delta(mp.log1p(mp.expm1(e) / q))
-
-    return mp.log1p(a * (a - 1) * mp.quad(integrand, [end * k / 8 for k in range(9)])) / (a - 1)
+    return MECHANISMS[part["name"]].sampled_rdp(mp, alpha, own["sampling_rate"], part)
 
 
 RDP: dict[str, Callable[..., Any]] = {

@@ -6,10 +6,9 @@ The parameters pass the same models and the same checks as on the command line; 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.accounting.answer import ASKED_BY, RECORDED
 from dpcalc.accounting.cautions import with_cautions
 from dpcalc.core.bound import Params
 from dpcalc.core.errors import DpcalcError
@@ -18,8 +17,6 @@ from dpcalc.core.results import Answer, Route, Row
 from dpcalc.verify.records import Record, is_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from dpcalc.core.command import Command
 
 _WORDS = frozenset({"name", "curve", "conversion", "status", "witness", "digits", "source", "assumptions", "errata"})
@@ -31,8 +28,8 @@ def replay(record: Record) -> Answer:
 
     command = command_of(record)
     given = validate(command, {**record["options"], "format": "json"}, given_inputs(record))
-    with recorded(record):
-        return with_cautions(command.answer(given), given.inputs)._replace(options=record["options"], inputs=tuple(record["inputs"]))
+    given.recorded = partial(_rows, record)
+    return with_cautions(command.answer(given), given.inputs)._replace(options=record["options"], inputs=tuple(record["inputs"]))
 
 
 def command_of(record: Record) -> Command:
@@ -62,24 +59,14 @@ def _guarantee(data: Any) -> Any:
     return parse(json.dumps(data), "an input of the result")
 
 
-@contextmanager
-def recorded(record: Record) -> Iterator[None]:
-    """Within: rows are those of the record, where it has them."""
-    token = RECORDED.set(lambda routes, given, derive, question: _rows(record, tuple(routes), given, derive, question))
-    try:
-        yield
-    finally:
-        RECORDED.reset(token)
-
-
 def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Callable[[Params], Params],
-          question: Question) -> tuple[Row, ...]:
-    """The recorded rows of these routes that answer this question, in their order."""
+          question: Question, beginning: str = "") -> tuple[Row, ...]:
+    """The recorded rows of these routes that answer this question, in their order; of a comparison, those whose command begins so."""
     asked = question.unknown.name if question.unknown else question.asks
     found = []
     for k, data in enumerate(record["bounds"]):
         route = next((r for r in routes if _fits(r, data, question)), None)
-        if not str(data.get("command", "")).startswith(ASKED_BY.get()) and "command" in data:
+        if not str(data.get("command", "")).startswith(beginning) and "command" in data:
             continue  # the same bound by another reading of the run
         if question.asks == "delta" and "command" in data and "--epsilon" not in str(data["command"]).split():
             continue  # a comparison asks for the total variation, too: δ at ε = 0

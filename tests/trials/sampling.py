@@ -5,7 +5,7 @@ from math import exp
 import numpy as np
 from scipy.special import ndtr
 
-from dpcalc.accounting.routes import MECHANISMS
+from dpcalc.accounting.mechanisms import MECHANISMS
 from dpcalc.bounds.curve import of
 from trials import ask
 from trials.mechanisms import cells, laplace_cdf

@@ -27,6 +27,7 @@ def exact(mp: Any, points: Points) -> Any:
 
 BOUND = Bound(
     name="bounded-range-zcdp",
+    example="convert --from dp --epsilon 1 --delta 0 --to zcdp --bound bounded-range-zcdp",
     kind="point",
     gives=("rho",),
     statement="releases whose privacy losses have ranges of length ε_i are ρ-zCDP together with ρ = Σε_i²/8",

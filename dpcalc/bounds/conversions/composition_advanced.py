@@ -43,6 +43,7 @@ def exact(mp: Any, epsilon: float, step_epsilon: float, step_delta: float, steps
 
 BOUND = Bound(
     name="composition-advanced",
+    example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --slack 1e-6",
     kind="profile",
     statement="T releases that are (ε, δ)-DP each are (√(2T log(1/δ′))ε + Tε(e^ε−1), Tδ + δ′)-DP together",
     source="Dwork, Rothblum & Vadhan 2010; Berthier 2019, Theorem 2.1",

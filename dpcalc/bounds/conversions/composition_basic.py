@@ -77,6 +77,7 @@ def exact(mp: Any, epsilon: float, points: Points) -> Any:
 
 BOUND = Bound(
     name="composition-basic",
+    example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --target-delta 1e-4",
     kind="profile",
     statement="releases that are (ε_i, δ_i)-DP are (Σε_i, Σδ_i)-DP together",
     source="Dwork & Roth 2014, Theorem 3.16",

@@ -82,6 +82,7 @@ def exact(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: 
 
 BOUND = Bound(
     name="composition-optimal",
+    example="convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15",
     kind="profile",
     statement="T releases that are (ε₀, δ₀)-DP each have total δ(ε) = 1 − (1−δ₀)^T(1 − h), "
     "h = Σ_l C(T,l)[e^((T−l)ε₀) − e^(ε+lε₀)]₊/(1+e^ε₀)^T, and no smaller value holds for all of them",

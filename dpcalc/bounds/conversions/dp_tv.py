@@ -20,6 +20,7 @@ def exact(mp: Any, step_epsilon: float, step_delta: float) -> Any:
 
 BOUND = Bound(
     name="dp-tv",
+    example="convert --from dp --epsilon 1 --delta 1e-6 --to tv",
     kind="point",
     gives=("tv",),
     statement="(ε, δ)-DP has total variation at most (e^ε − 1 + 2δ)/(e^ε + 1)",

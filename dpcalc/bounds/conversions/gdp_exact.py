@@ -22,6 +22,7 @@ def exact(mp: Any, epsilon: float, mu: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="gdp-exact",
+    example="convert --from gdp --mu 1 --delta 1e-5",
     kind="profile",
     statement="μ-GDP is (ε, θ(ε, μ))-DP for every ε, and T of them compose to μ√T",
     source="Dong, Roth & Su 2022, Corollaries 2.13 and 3.3, arXiv:1905.02383v3",

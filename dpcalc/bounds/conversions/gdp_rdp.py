@@ -17,6 +17,7 @@ def exact(mp: Any, alpha: float, mu: float) -> Any:
 
 BOUND = Bound(
     name="gdp-rdp",
+    example="convert --from gdp --mu 1 --alpha 4",
     kind="rdp",
     statement="μ-GDP is (α, αμ²/2)-RDP for every α",
     source="Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3",

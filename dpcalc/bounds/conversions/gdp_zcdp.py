@@ -17,6 +17,7 @@ def exact(mp: Any, mu: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="gdp-zcdp",
+    example="convert --from gdp --mu 1 --to zcdp",
     kind="point",
     gives=("rho",),
     statement="T releases that are μ-GDP each are ρ-zCDP together with ρ = Tμ²/2",

@@ -96,6 +96,7 @@ _ASSUMPTIONS = ("p and q are the output distributions on two neighbouring data s
 
 PROFILE = Bound(
     name="outcomes-exact",
+    example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --delta 0",
     kind="profile",
     statement="δ(ε) = max( Σ (p_i − e^ε q_i)₊, Σ (q_i − e^ε p_i)₊ ); pure ε = max |log(p_i/q_i)|",
     source="Dwork & Roth 2014, Definition 2.4 (the definition itself)",
@@ -111,6 +112,7 @@ PROFILE = Bound(
 
 RDP = Bound(
     name="outcomes-rdp",
+    example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --alpha 4",
     kind="rdp",
     statement="ε(α) = max(D_α(p‖q), D_α(q‖p))",
     source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)",

@@ -41,6 +41,7 @@ def _delta(mp: Any, epsilon: Any, pairs: "Parts") -> Any:
 
 BOUND = Bound(
     name="profile-composition",
+    example="subsample --sampling-rate 0.01 --sigma 1 --steps 100 --json | dpcalc convert - --delta 1e-5",
     kind="composition",
     statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed numerically",
     source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, arXiv:2207.04380v3 "

@@ -58,6 +58,7 @@ def condition(mp: Any, mu: float, step_epsilon: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="pure-gdp",
+    example="convert --from dp --epsilon 1 --delta 0 --to gdp",
     kind="point",
     gives=("mu",),
     statement="T releases that are ε-DP each are μ-GDP together with μ = −2Φ⁻¹(1/(1+e^ε))·√T",

@@ -18,6 +18,7 @@ def exact(mp: Any, alpha: float, step_epsilon: float) -> Any:
 
 BOUND = Bound(
     name="pure-rdp",
+    example="convert --from dp --epsilon 1 --delta 0 --alpha 4",
     kind="rdp",
     statement="ε-DP is (α, ε(α))-RDP with the curve of randomised response, p = e^ε/(1+e^ε)",
     source="Kairouz, Oh & Viswanath 2015, Theorem 2.1 (every ε-DP pair is a post-processing of randomised response), "

@@ -25,6 +25,7 @@ def exact(mp: Any, points: Points) -> Any:
 
 BOUND = Bound(
     name="pure-zcdp",
+    example="convert --from dp --epsilon 1 --delta 0 --to zcdp",
     kind="point",
     gives=("rho",),
     statement="releases that are ε_i-DP are ρ-zCDP together with ρ = Σε_i²/2",

@@ -25,6 +25,7 @@ def exact(mp: Any, alpha: float, parts: Parts) -> Any:
 
 BOUND = Bound(
     name="rdp-composition",
+    example="rdp --mechanism laplace --scale 9 --steps 9 --json | dpcalc convert - --alpha 4",
     kind="rdp",
     statement="the RDP at α of adaptively composed mechanisms is at most the sum of their RDP at α",
     source="Mironov 2017, Proposition 1, arXiv:1702.07476v3",

@@ -54,6 +54,7 @@ def exact(mp: Any, alpha: float, alphas: tuple[float, ...], rdps: tuple[float, .
 
 BOUND = Bound(
     name="rdp-curve",
+    example="convert --from rdp --alpha 2,4,8 --rdp 0.1,0.2,0.4 --delta 1e-5",
     kind="rdp",
     statement="the given ε(α); between given orders the chord of (α−1)ε(α), which is convex",
     source="van Erven & Harremoës 2014, Theorem 11 and Corollary 2 (convexity), arXiv:1206.2459v2; "

@@ -33,6 +33,7 @@ def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
 
 BOUND = Bound(
     name="rdp-improved",
+    example="convert --from rdp --alpha 8 --rdp 0.5 --epsilon 2",
     kind="conversion",
     statement="(α, ε(α))-RDP implies (ε, δ)-DP with ε = ε(α) + log((α−1)/α) − (log δ + log α)/(α−1)",
     source="Canonne, Kamath & Steinke 2020, Proposition 12, arXiv:2004.00010v3; Balle et al. 2020, Theorem 21",

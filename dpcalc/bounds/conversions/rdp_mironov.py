@@ -23,6 +23,7 @@ def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
 
 BOUND = Bound(
     name="rdp-mironov",
+    example="convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5",
     kind="conversion",
     statement="(α, ε(α))-RDP implies (ε(α) + log(1/δ)/(α−1), δ)-DP",
     source="Mironov 2017, Proposition 3, arXiv:1702.07476v3; Altschuler & Talwar 2022, Lemma 2.5",

@@ -255,6 +255,7 @@ def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
 
 BOUND = Bound(
     name="rdp-optimal",
+    example="convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5",
     kind="conversion",
     statement="(ε, δ) follows from (α, ε(α))-RDP iff ε(α) <= ε + "
     "log min over p in (δ, 1) of [p^α(p−δ)^(1−α) + (1−p)^α(e^ε−p+δ)^(1−α)] / (α−1)",

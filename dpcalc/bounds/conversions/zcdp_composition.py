@@ -17,6 +17,7 @@ def exact(mp: Any, rho: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="zcdp-composition",
+    example="convert --from zcdp --rho 0.5 --steps 4 --to zcdp",
     kind="point",
     gives=("rho",),
     statement="T releases that are ρ-zCDP each are Tρ-zCDP together",

@@ -17,6 +17,7 @@ def exact(mp: Any, alpha: float, rho: float) -> Any:
 
 BOUND = Bound(
     name="zcdp-rdp",
+    example="convert --from zcdp --rho 0.5 --delta 1e-6",
     kind="rdp",
     statement="ρ-zCDP is (α, ρα)-RDP for every α",
     source="Bun & Steinke 2016, Definition 1.1, arXiv:1605.02065v1",

@@ -182,6 +182,8 @@ def read(way: Way) -> tuple[int, list[float]]:
 
 BOUND = Bound(
     name="shuffled-hiding",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --delta 1e-3",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m c_mm′ <= 1; μ(m, m) = "
     "μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where "
@@ -201,7 +203,5 @@ BOUND = Bound(
     inverse=inverse_of(value, coarse),
     blocks=blocks,
     choices=choices,
-    coarse=coarse,
-    margin=3e-10,
     rdp=rdp,
 )

@@ -177,6 +177,8 @@ def _read(way: Sequence[float], n: int) -> Way:
 
 BOUND = Bound(
     name="shuffled-hiding-laplace",
+    example="shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 "
+    "--smoothness 0.5 --n 10000 --epsilon 0.5",
     kind="profile",
     statement="nδ(ε) <= k·A_1·(1/(n−h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ Σ_{h<=m<n} B_λ^m, "
     "γ = e^ε t, λ = e^ε(1 − s), s = kt/(n − h), for all 0 <= k <= h < n and t with γ >= 1 and λ >= 1; A_γ = (1 − √γ e^(−L/v))₊ and "
@@ -190,7 +192,6 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-10,
-    margin=3e-10,
     pure=pure,
     choices=choices,
 )

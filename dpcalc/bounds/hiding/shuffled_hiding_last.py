@@ -131,6 +131,8 @@ def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschit
 
 BOUND = Bound(
     name="shuffled-hiding-last",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --epochs 10 --release last-iterate --delta 1e-5",
     kind="profile",
     statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its theorem, with the places of "
     "the record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in the last slot of every "
@@ -149,7 +151,5 @@ BOUND = Bound(
     in_blocks_beyond=FINE,
     inverse=inverse_of(value, coarse),
     choices=choices,
-    coarse=coarse,
-    margin=3e-10,
     rdp=rdp,
 )

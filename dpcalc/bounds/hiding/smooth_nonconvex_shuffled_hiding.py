@@ -51,6 +51,8 @@ def rdp(alpha: float, n: int, **p: float) -> float:
 
 BOUND = Bound(
     name="smooth-nonconvex-shuffled-hiding",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --delta 1e-3",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m c_mm′ <= 1; μ(m, m′) "
     "as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one number Z, in blocks of places from above",
@@ -68,7 +70,5 @@ BOUND = Bound(
     inverse=inverse_of(PLAN.value, PLAN.coarse),
     blocks=PLAN.blocks,
     choices=PLAN.choices,
-    coarse=PLAN.coarse,
-    margin=3e-10,
     rdp=rdp,
 )

@@ -21,3 +21,9 @@ BOUNDS = (
     randomized_response_exact.BOUND,
     randomized_response_rdp.BOUND,
 )
+
+TOTAL_VARIATIONS = {  # by the name of the mechanism
+    "gaussian": gaussian_exact.TOTAL_VARIATION,
+    "laplace": laplace_exact.TOTAL_VARIATION,
+    "randomized-response": randomized_response_exact.TOTAL_VARIATION,
+}

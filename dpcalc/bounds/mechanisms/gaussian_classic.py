@@ -37,6 +37,7 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps: int)
 
 BOUND = Bound(
     name="gaussian-classic",
+    example="rdp --sigma 20 --delta 1e-5",
     kind="profile",
     statement="σ = (s√T/ε) √(2 log(1.25/δ)) gives (ε, δ)-DP for 0 < ε < 1",
     source="Dwork & Roth 2014, Theorem A.1; Berthier 2019, Proposition 2.2",

@@ -1,9 +1,10 @@
 """The exact privacy profile of the Gaussian mechanism and of its compositions."""
 
-from math import sqrt
+from math import erf, sqrt
 from sys import float_info
 from typing import Any
 
+from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
 from dpcalc.core.bound import Bound
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import up
@@ -58,6 +59,7 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps: int)
 
 BOUND = Bound(
     name="gaussian-exact",
+    example="rdp --sigma 1 --delta 1e-5",
     kind="profile",
     statement="δ(ε) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2), r = s√T/σ",
     source="Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong 2021, eq. 3",
@@ -69,3 +71,6 @@ BOUND = Bound(
     rtol=2e-12,
     inverse=inverse,
 )
+
+TOTAL_VARIATION = TotalVariationLaw(  # at s/σ
+    lambda r: erf(r / sqrt(8.0)), lambda mp, r: mp.erf(r / mp.sqrt(8)), lambda r, steps: r * sqrt(steps))

@@ -17,6 +17,7 @@ def exact(mp: Any, alpha: float, sigma: float, sensitivity: float) -> Any:
 
 BOUND = Bound(
     name="gaussian-rdp",
+    example="rdp --sigma 1 --alpha 8",
     kind="rdp",
     statement="D_α(M(x) ‖ M(x′)) = α s² / (2σ²)",
     source="Mironov 2017, Proposition 7, arXiv:1702.07476v3",

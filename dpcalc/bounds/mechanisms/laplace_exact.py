@@ -1,8 +1,9 @@
 """The exact privacy profile of the Laplace mechanism (one release)."""
 
-from math import inf, nextafter
+from math import expm1, inf, nextafter
 from typing import Any
 
+from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
 from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ratio_up, up
@@ -32,6 +33,7 @@ def exact(mp: Any, epsilon: float, scale: float, sensitivity: float) -> Any:
 
 BOUND = Bound(
     name="laplace-exact",
+    example="rdp --mechanism laplace --scale 2 --epsilon 0.1",
     kind="profile",
     statement="δ(ε) = max(0, 1 − e^((ε − s/v)/2)); pure ε = s/v",
     source="Sordello, Bu & Dong 2021, eq. 5; Berthier 2019, Proposition 2.1 (pure)",
@@ -44,3 +46,5 @@ BOUND = Bound(
     pure=pure,
     inverse=inverse,
 )
+
+TOTAL_VARIATION = TotalVariationLaw(lambda r: -expm1(-r / 2), lambda mp, r: -mp.expm1(-r / 2))  # at s/v

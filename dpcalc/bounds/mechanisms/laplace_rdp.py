@@ -32,6 +32,7 @@ def exact(mp: Any, alpha: float, scale: float, sensitivity: float) -> Any:
 
 BOUND = Bound(
     name="laplace-rdp",
+    example="rdp --mechanism laplace --scale 2 --alpha 8",
     kind="rdp",
     statement="D_α(M(x) ‖ M(x′)) = log( α/(2α−1)·e^((α−1)t) + (α−1)/(2α−1)·e^(−αt) ) / (α−1), t = s/v",
     source="Mironov 2017, Proposition 6, arXiv:1702.07476v3",

@@ -1,9 +1,11 @@
 """The exact privacy profile of randomised response and of its compositions."""
 
+from math import tanh
 from typing import Any
 
 from dpcalc.bounds.conversions import composition_optimal
 from dpcalc.bounds.mechanisms.binary import log_odds
+from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
 from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
@@ -25,6 +27,7 @@ def exact(mp: Any, epsilon: float, probability: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="randomized-response-exact",
+    example="rdp --mechanism randomized-response --probability 0.7 --steps 9 --delta 1e-3",
     kind="profile",
     statement="pure ε = T·|log(p/(1−p))|; δ(ε) = max(0, p − e^ε(1−p)) for one bit with p >= 1/2, "
     "the optimal composition for T",
@@ -37,3 +40,5 @@ BOUND = Bound(
     pure=pure,
     exact_steps=composition_optimal.BOUND.exact_steps,
 )
+
+TOTAL_VARIATION = TotalVariationLaw(lambda r: tanh(r / 2), lambda mp, r: mp.tanh(r / 2))  # at log(p/(1−p))

@@ -19,6 +19,7 @@ def exact(mp: Any, alpha: float, probability: float) -> Any:
 
 BOUND = Bound(
     name="randomized-response-rdp",
+    example="rdp --mechanism randomized-response --probability 0.7 --alpha 4",
     kind="rdp",
     statement="D_α(M(x) ‖ M(x′)) = log( p^α(1−p)^(1−α) + (1−p)^α p^(1−α) ) / (α−1)",
     source="Mironov 2017, Proposition 5, arXiv:1702.07476v3",

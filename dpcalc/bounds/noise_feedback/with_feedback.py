@@ -53,6 +53,7 @@ def exact(mp: Any, epsilon: float, curvature: float, learning_rate: float, sigma
 
 BOUND = Bound(
     name="noise-feedback",
+    example="noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
     kind="profile",
     statement="the last iterate is exactly μ-GDP, μ = 2Lγ|r|^(T−i)/√Σ_T, Σ_T = σ² + γ²a²σ²(1−r^(2(T−1)))/(1−r²), r = 1 − γa: "
     "Σ_1 = σ², Σ_{t+1} = 2γaσ² + r²Σ_t",

@@ -51,6 +51,8 @@ SETTING = ("gradients aθ + β_t with the same curvature a on both data sets; on
 
 BOUND = Bound(
     name="without-feedback",
+    example="noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta "
+    "1e-5 --bound without-feedback",
     kind="profile",
     statement="the last iterate is exactly μ-GDP, μ = 2Lγ|r|^(T−i)/√Σ_T, Σ_T = σ²(1−r^(2T))/(1−r²), r = 1 − γa",
     source="Berthier 2019, Proposition 3.2 and §3.4",

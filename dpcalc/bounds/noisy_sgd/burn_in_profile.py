@@ -242,6 +242,8 @@ def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iteratio
 
 BOUND = Bound(
     name="burn-in-profile",
+    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+    "--diameter 2 --sigma 0.1 --delta 1e-5",
     kind="profile",
     statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), for the "
     "best R and σ1² + σ2² = σ²; proof in dpcalc/bounds/noisy_sgd/burn_in_profile.py",
@@ -258,6 +260,8 @@ BOUND = Bound(
 
 COMPOSITION = Bound(
     name="composition-profile",
+    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+    "--diameter 2 --sigma 0.1 --delta 1e-5",
     kind="profile",
     statement="T steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ)), q = b/n, composed",
     source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",

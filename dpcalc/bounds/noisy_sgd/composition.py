@@ -39,6 +39,8 @@ FRESH = ("batches of b records out of n, uniformly without replacement, drawn af
 
 BOUND = Bound(
     name="composition",
+    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+    "--diameter 2 --sigma 0.1 --alpha 8",
     kind="rdp",
     statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
     source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, eq. 1.1",

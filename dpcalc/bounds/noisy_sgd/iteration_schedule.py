@@ -112,6 +112,7 @@ def exact(mp: Any, epsilon: float, **params: Any) -> Any:
 
 BOUND = Bound(
     name="iteration-schedule",
+    example="burn-in --n 1 --batch-size 1 --schedule steps.json --lipschitz 1 --smoothness 1 --diameter 2 --delta 1e-5",
     kind="profile",
     statement="the bound of iteration with η_k, σ_k and use of the record given for every step",
     source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorem 3.1, arXiv:2403.00278",

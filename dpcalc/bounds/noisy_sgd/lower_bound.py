@@ -152,6 +152,8 @@ def _exact_delta(mp: Any, epsilon: Any, pair: Pair) -> Any:
 
 BOUND = Bound(
     name="lower-bound",
+    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+    "--diameter 2 --sigma 0.1 --epsilon 1",
     kind="profile",
     statement="at most the loss of one-dimensional linear (ρ > 0: quadratic) instances, a walk clamped to an interval of length at most D",
     source="after the construction of Altschuler & Talwar 2022, Theorem 4.1, arXiv:2205.13710; computed, with a proof in its file",

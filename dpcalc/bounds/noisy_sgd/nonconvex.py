@@ -16,6 +16,8 @@ _RANDOM = (*SETTING, *FRESH, HELD, "only the last iterate is released")
 BURN_IN_RDP = without_convexity(
     burn_in_rdp.BOUND,
     "burn-in-rdp-nonconvex",
+    "burn-in --n 60000 --batch-size 128 --steps 1e7 --lipschitz 1 --smoothness 1e-5 --loss any "
+    "--learning-rate 0.05 --diameter 2 --sigma 0.1 --alpha 8",
     "min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = (c²−1)/(1−c^(−2R)), c = 1 + ηβ, "
     f"d = min(D, (2ηL/b)(c^(T−R)−1)/(c−1)); {_PROOF}",
     _RANDOM,
@@ -24,6 +26,8 @@ BURN_IN_RDP = without_convexity(
 BURN_IN_PROFILE = without_convexity(
     burn_in_profile.BOUND,
     "burn-in-profile-nonconvex",
+    "burn-in --n 60000 --batch-size 128 --steps 1e7 --lipschitz 1 --smoothness 1e-5 --loss any "
+    "--learning-rate 0.05 --diameter 2 --sigma 0.1 --delta 1e-5",
     "R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), d and w(R) at "
     f"c = 1 + ηβ, for the best R and σ1² + σ2² = σ²; {_PROOF}",
     _RANDOM,
@@ -32,6 +36,8 @@ BURN_IN_PROFILE = without_convexity(
 SCHEDULE = without_convexity(
     iteration_schedule.BOUND,
     "iteration-schedule-nonconvex",
+    "burn-in --n 1 --batch-size 1 --schedule steps.json --lipschitz 1 --smoothness 1 --loss any "
+    "--diameter 2 --delta 1e-5",
     f"the bound of iteration-nonconvex with η_k, σ_k and use of the record given for every step, c_k = 1 + η_kβ; {_PROOF}",
     (*SETTING, "the steps that use the record do not depend on chance or on the data", HELD, "only the last iterate is released"),
     "after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",

@@ -95,18 +95,18 @@ def pure(law: Law, levels: Levels, lipschitz: float, diameter: float, learning_r
 
 BOUND = Bound(
     name="online-contraction",
+    example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
+    "0.1 --n 1e6 --index 2 --epsilon 1",
     kind="profile",
     statement="δ_i(n) = A_i Π_{t=i+1..n} B_t, A and B as in fixed-order at the noise level of each step",
     source="Sordello, Bu & Dong 2021, eq. 11",
     assumptions=(*ASSUMPTIONS, LAPLACE_LINE),
     params=("law", *STREAM),
     value=value,
-    coarse=coarse,
     inverse=inverse_of(value, coarse),
     pure=pure,
     exact=exact,
     rtol=5e-9,
     errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n = 1e4 of Figure 4 it is "
             "26.6 times that.",),
-    margin=3e-10,
 )

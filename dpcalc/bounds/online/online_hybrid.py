@@ -66,6 +66,8 @@ def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: f
 
 BOUND = Bound(
     name="online-hybrid",
+    example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
+    "0.1 --n 1e6 --index 2 --epsilon 1",
     kind="profile",
     statement="δ_i(n) <= d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, "
     "F_{p,q}(d) = d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), "
@@ -79,6 +81,4 @@ BOUND = Bound(
     in_blocks_beyond=FINE,
     inverse=inverse_of(value, coarse),
     choices=choices,
-    coarse=coarse,
-    margin=3e-10,
 )

@@ -5,7 +5,7 @@ from typing import Any
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online._engine.levels import Levels
 from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online._engine.shift import COARSE, FINE, finite, record_ratio, sums_exact
+from dpcalc.bounds.online._engine.shift import FINE, finite, record_ratio, sums_exact
 from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd._engine.step import factor_exact
 from dpcalc.core.bound import Bound
@@ -22,11 +22,6 @@ def value(epsilon: float, levels: Levels, **p: Any) -> float:
     return log_gaussian(epsilon, mu(levels, **p))
 
 
-def coarse(epsilon: float, **p: Any) -> float:
-    """`value` in larger blocks, near it."""
-    return value(epsilon, fine=COARSE, **p)
-
-
 def inverse(log_delta: float, **p: Any) -> float:
     return gaussian_inverse(log_delta, mu(**p))
 
@@ -40,6 +35,8 @@ def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_ra
 
 BOUND = Bound(
     name="online-iteration",
+    example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
+    "0.1 --n 1e6 --index 2 --epsilon 1",
     kind="profile",
     statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < 1 beyond 512 steps the "
     "sum is taken from below in blocks of at most 1/512 of the steps before them",
@@ -47,10 +44,8 @@ BOUND = Bound(
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
     params=tuple(p for p in STREAM if p != "diameter"),
     value=value,
-    coarse=coarse,
     exact=exact,
     rtol=5e-9,
     inverse=inverse,
     mu=mu,
-    margin=3e-10,
 )

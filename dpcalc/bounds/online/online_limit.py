@@ -68,13 +68,14 @@ def exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float,
 
 BOUND = Bound(
     name="online-limit",
+    example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
+    "0.1 --n 1e6 --index 2 --epsilon 1 --bound online-limit",
     kind="profile",
     statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
     source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
     assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"),
     params=("law", *(p for p in STREAM if p != "n")),
     value=value,
-    coarse=coarse,
     inverse=inverse_of(value, coarse),
     pure=pure,
     exact=exact,
@@ -82,5 +83,4 @@ BOUND = Bound(
     status="limit",
     errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.", "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
             "The captions' rate 1/log n is n^(−(a−1))."),
-    margin=3e-10,
 )

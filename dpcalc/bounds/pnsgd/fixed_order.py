@@ -37,6 +37,8 @@ def pure(law: Law, level: float, lipschitz: float, diameter: float, learning_rat
 
 BOUND = Bound(
     name="fixed-order",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --index 500 --epsilon 1",
     kind="profile",
     statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise and "
     "(1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
@@ -46,7 +48,6 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-10,
-    margin=3e-10,
     pure=pure,
     errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by up to 136 times.",),
 )

@@ -42,11 +42,6 @@ def value(epsilon: float, n: int, index: int, **p: Any) -> float:
     return _follow(epsilon, n, index, **p)[0]
 
 
-def coarse(epsilon: float, n: int, index: int, **p: Any) -> float:
-    """`value` with larger steps, near it."""
-    return _follow(epsilon, n, index, COARSE, **p)[0]
-
-
 def inverse(log_delta: float, n: int, index: int, **p: Any) -> float:
     return invert(lambda epsilon, fine: _follow(epsilon, n, index, fine, **p)[0], log_delta)
 
@@ -84,6 +79,8 @@ def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, *
 
 BOUND = Bound(
     name="fixed-order-hybrid",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --index 500 --epsilon 1",
     kind="profile",
     statement="δ(ε) <= d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
     "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
@@ -97,6 +94,4 @@ BOUND = Bound(
     inverse=inverse,
     blocks=blocks,
     choices=choices,
-    coarse=coarse,
-    margin=3e-10,
 )

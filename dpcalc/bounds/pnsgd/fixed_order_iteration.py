@@ -34,6 +34,8 @@ def exact(mp: Any, epsilon: float, **p: Any) -> Any:
 
 BOUND = Bound(
     name="fixed-order-iteration",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --index 500 --epsilon 1",
     kind="profile",
     statement="the record at position i is μ-GDP, μ = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), m = n − i, c = 1 − ηρ",
     source=FELDMAN,

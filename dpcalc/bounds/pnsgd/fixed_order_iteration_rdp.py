@@ -21,6 +21,8 @@ def exact(mp: Any, alpha: float, **p: Any) -> Any:
 
 BOUND = Bound(
     name=f"{iteration.BOUND.name}-rdp",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--index 500 --alpha 8",
     kind="rdp",
     statement="ε(α) = αμ²/2 for the record at position i, μ as in fixed-order-iteration",
     source=iteration.BOUND.source,

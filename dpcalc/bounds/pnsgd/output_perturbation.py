@@ -19,6 +19,8 @@ def exact(mp: Any, alpha: float, n: int, index: int, **p: float) -> Any:
 
 BOUND = Bound(
     name="output-perturbation",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --strong-convexity 0.1 --index 500 --alpha 8 --bound output-perturbation",
     kind="rdp",
     statement="ε(α) = αs²/(2σ²), s = 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|), for the record at position i",
     source=SOURCE,

@@ -25,6 +25,8 @@ def exact(mp: Any, alpha: float, n: int, **p: float) -> Any:
 
 BOUND = Bound(
     name="output-perturbation-shuffled",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --strong-convexity 0.1 --alpha 8 --bound output-perturbation",
     kind="rdp",
     statement="ε(α) = (1/(α−1)) log((1/n)Σ_m e^((α−1)αs_m²/(2σ²))), s_m = 2ηL c^m, c = max(|1−ηρ|, |1−ηβ|)",
     source=f"Berthier 2019, Lemma 3.1; {SOURCE}",

@@ -12,11 +12,6 @@ def value(epsilon: float, n: int, **p: float) -> float:
     return average_theta(epsilon, ratios(**p), n)
 
 
-def coarse(epsilon: float, n: int, **p: float) -> float:
-    """`value` in larger blocks, near it."""
-    return average_theta(epsilon, ratios(**p), n, COARSE)
-
-
 def blocks(epsilon: Any, fine: int, n: int, ways: dict[float, Any] | None = None, **p: float) -> Any:
     """`value` for many ε, in blocks of at most 1/fine, from above."""
     from dpcalc.bounds.pnsgd._engine.averages import average_theta as average
@@ -30,6 +25,8 @@ def exact(mp: Any, epsilon: float, n: int, way: int | None = None, **p: float) -
 
 BOUND = Bound(
     name="output-perturbation-shuffled-exact",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in blocks, by chords of θ, "
     "at most 1.6 % above it (exact to n = 64)",
@@ -43,6 +40,4 @@ BOUND = Bound(
     rtol=2e-10,
     in_blocks_beyond=FINE,
     blocks=blocks,
-    coarse=coarse,
-    margin=3e-10,
 )

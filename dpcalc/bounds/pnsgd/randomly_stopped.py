@@ -39,6 +39,8 @@ def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
 
 BOUND = Bound(
     name="randomly-stopped",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --index 500 --epsilon 1 --bound randomly-stopped",
     kind="profile",
     statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at position i",
     source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",

@@ -25,6 +25,8 @@ def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
 
 BOUND = Bound(
     name="randomly-stopped-loose",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --epsilon 1 --bound randomly-stopped-loose",
     kind="profile",
     statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
     source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546",

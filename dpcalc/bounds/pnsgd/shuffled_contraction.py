@@ -34,6 +34,8 @@ def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
 
 BOUND = Bound(
     name="shuffled-contraction",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --epsilon 1",
     kind="profile",
     statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
     source="Sordello, Bu & Dong 2021, Theorem 2",
@@ -42,7 +44,6 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=2e-10,
-    margin=3e-10,
     pure=pure,
     errata=("Sordello et al. 2021 omit η <= 2/(β+ρ).",
             "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the whole profile here."),

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios, ratios_exact, shares
-from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd._engine.positions import FINE, average_exact, average_theta, invert_average
 from dpcalc.bounds.pnsgd._engine.step import SETTING
 from dpcalc.core.bound import Bound
 
@@ -17,11 +17,6 @@ def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, 
 def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
             n: int) -> float:
     return invert_average(log_delta, ratios(level, lipschitz, learning_rate, smoothness, strong_convexity), n)
-
-
-def coarse(epsilon: float, n: int, **p: float) -> float:
-    """`value` in larger blocks, near it."""
-    return average_theta(epsilon, ratios(**p), n, COARSE)
 
 
 def blocks(epsilon: Any, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
@@ -40,6 +35,8 @@ def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate
 
 BOUND = Bound(
     name="shuffled-iteration",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --epsilon 1",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, μ_m), μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ; the sum is taken from above in blocks, "
     "by chords of θ, at most 1.6 % above it (exact to n = 64; less than .5 % where ε <= 15 and nηρ <= 1/4)",
@@ -52,6 +49,4 @@ BOUND = Bound(
     in_blocks_beyond=FINE,
     inverse=inverse,
     blocks=blocks,
-    coarse=coarse,
-    margin=3e-10,
 )

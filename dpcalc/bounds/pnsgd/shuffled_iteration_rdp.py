@@ -48,6 +48,8 @@ def rdp_exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_ra
 
 BOUND = Bound(
     name=f"{iteration.BOUND.name}-rdp",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--alpha 8",
     kind="rdp",
     statement="ε(α) = (1/(α−1)) log((1/n)Σ_{m<n} e^((α−1)αμ_m²/2)), μ_m as in shuffled-iteration",
     source=f"{iteration.BOUND.source.removesuffix('; joint convexity')}; Berthier 2019, Lemma 3.1",

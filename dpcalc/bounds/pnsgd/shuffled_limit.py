@@ -33,6 +33,8 @@ def exact(mp: Any, epsilon: float, law: Law, c1: float) -> Any:
 
 BOUND = Bound(
     name="shuffled-limit",
+    example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate "
+    "0.1 --diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
     kind="profile",
     statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 e^(ε/2) for Laplace "
     "noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of shuffled-hiding-laplace and shuffled-hiding are smaller at large n",

@@ -28,6 +28,8 @@ def exact(mp: Any, epsilon: float, **p: Any) -> Any:
 
 BOUND = Bound(
     name="smooth-nonconvex-exact",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --index 500 --epsilon 1",
     kind="profile",
     statement="the record at position i is μ-GDP, μ² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ",
     source=f"{SOURCE} (the shift lemma in f-DP: Bok, Su & Altschuler 2024, arXiv:2403.00278)",

@@ -31,6 +31,8 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: 
 
 BOUND = Bound(
     name="smooth-nonconvex-high-noise",
+    example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
+    "--bound smooth-nonconvex-high-noise",
     kind="rdp",
     statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of smooth-nonconvex-shuffled is at most "
     "e − 1 times the plain one",

@@ -26,6 +26,8 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: 
 
 BOUND = Bound(
     name="smooth-nonconvex-shuffled",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --alpha 8",
     kind="rdp",
     statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ",
     source=f"Berthier 2019, Lemma 3.1 with Theorem 3.6; {SOURCE.split('; ')[1]}",

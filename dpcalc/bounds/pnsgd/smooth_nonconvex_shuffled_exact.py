@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
-from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, average_exact, average_theta, invert_average
+from dpcalc.bounds.pnsgd._engine.positions import FINE, average_exact, average_theta, invert_average
 from dpcalc.core.bound import Bound
 
 
@@ -14,11 +14,6 @@ def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, 
 
 def inverse(log_delta: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
     return invert_average(log_delta, ratios(level, lipschitz, learning_rate, smoothness), n)
-
-
-def coarse(epsilon: float, n: int, **p: float) -> float:
-    """`value` in larger blocks, near it."""
-    return average_theta(epsilon, ratios(**p), n, COARSE)
 
 
 def blocks(epsilon: Any, fine: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
@@ -37,6 +32,8 @@ def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate
 
 BOUND = Bound(
     name="smooth-nonconvex-shuffled-exact",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
+    "1000 --epsilon 1",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ_t θ(ε, μ_t), μ_t² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ; the sum is taken from above in "
     "blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than .5 % where ε <= 15)",
@@ -50,6 +47,4 @@ BOUND = Bound(
     in_blocks_beyond=FINE,
     inverse=inverse,
     blocks=blocks,
-    coarse=coarse,
-    margin=3e-10,
 )

@@ -29,6 +29,8 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: fl
 
 BOUND = Bound(
     name="without-replacement-conjecture",
+    example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
+    "without-replacement-conjecture",
     kind="rdp",
     statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C >= 16",
     source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",

@@ -35,6 +35,8 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: fl
 
 BOUND = Bound(
     name="without-replacement-conjecture-sum",
+    example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
+    "without-replacement-conjecture",
     kind="rdp",
     statement="ε(α) = (E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²), C >= 16",
     source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",

@@ -18,6 +18,8 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: fl
 
 BOUND = Bound(
     name="without-replacement-unamplified",
+    example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
+    "without-replacement-conjecture",
     kind="rdp",
     statement="ε(α) = ⌈E/τ⌉·2αL²/σ²: each of E/τ passes, the last maybe only begun, is one Gaussian release of sensitivity 2L for "
     "the record",

@@ -24,6 +24,7 @@ def exact(mp: Any, step_epsilon: float, step_delta: float, sampling_rate: float)
 
 BOUND = Bound(
     name="amplification",
+    example="subsample --sampling-rate 0.01 --epsilon 1 --delta 1e-6",
     kind="point",
     gives=("epsilon", "delta"),
     statement="an (ε, δ)-DP mechanism on a sample at rate q is (log(1 + q(e^ε − 1)), qδ)-DP",

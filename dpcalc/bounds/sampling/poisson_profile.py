@@ -70,6 +70,7 @@ def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, profil
 
 BOUND = Bound(
     name="poisson-profile",
+    example="subsample --sampling-rate 0.01 --sigma 1 --steps 10000 --delta 1e-6",
     kind="profile",
     statement="the larger δ of the pairs (mix, N) and (N, mix), mix = (1−q)N + qP for the base pair (P, N): "
     "q·δ(log(1 + (e^ε − 1)/q)) for a record removed; steps are composed numerically, each pair by itself",

@@ -221,6 +221,7 @@ def integral(mp: Any, g: Any, a: Any, q: Any, z: Any, beyond: Any) -> Any:
 
 BOUND = Bound(
     name="poisson-rdp",
+    example="subsample --sampling-rate 0.01 --sigma 1 --steps 10000 --alpha 8",
     kind="rdp",
     statement="D_α((1−q)N(0,z²) + qN(1,z²) ‖ N(0,z²)); at whole α log Σ_k C(α,k)(1−q)^(α−k) q^k e^(k(k−1)/(2z²)) / (α−1)",
     source="Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1",

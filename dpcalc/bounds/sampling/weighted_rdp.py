@@ -23,6 +23,7 @@ def exact(mp: Any, alpha: float, max_weight: float, base: Curve) -> Any:
 
 BOUND = Bound(
     name="weighted-rdp",
+    example="subsample --scheme weighted --max-weight 0.01 --sigma 2 --steps 1000 --delta 1e-5",
     kind="rdp",
     statement="the bound of wor-rdp with q replaced by the largest weight c",
     source="Berthier 2019, Theorem 4.2",

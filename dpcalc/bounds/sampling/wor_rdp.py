@@ -153,6 +153,7 @@ def exact(mp: Any, alpha: float, sampling_rate: float, base: Curve) -> Any:
 
 BOUND = Bound(
     name="wor-rdp",
+    example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --alpha 8",
     kind="rdp",
     statement="ε′(α) = log(1 + q²C(α,2) min[4(e^ε(2) − 1), e^ε(2) min(2, (e^ε(∞) − 1)²)] + "
     "Σ_{j=3..α} q^j C(α,j) e^((j−1)ε(j)) min(2, (e^ε(∞) − 1)^j)) / (α−1), at most ε(α)",

@@ -20,6 +20,7 @@ def exact(mp: Any, kl: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="tv-kl",
+    example="tv --kl 0.02 --steps 4",
     kind="point",
     gives=("tv",),
     statement="TV <= min( √(KL/2), √(1 − e^(−KL)) ); KL is at most the RDP at any order, and at most ρ under ρ-zCDP",

@@ -17,6 +17,7 @@ def exact(mp: Any, scale: float, sensitivity: float) -> Any:
 
 BOUND = Bound(
     name="tv-laplace-as-published",
+    example="tv --mechanism laplace --scale 50 --bound tv-laplace-as-published",
     kind="point",
     gives=("tv",),
     statement="TV <= s/(2v²), from v = √(s/(2·TV)): FALSE, the exact value is 1 − e^(−s/(2v))",

@@ -18,6 +18,7 @@ def exact(mp: Any, ratio: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="tv-pinsker",
+    example="tv --mechanism gaussian --sigma 50",
     kind="point",
     gives=("tv",),
     statement="TV <= s√T/(2σ): the root of the sum of the squares over the releases; 25 % more noise than the exact value needs",

@@ -20,6 +20,7 @@ def exact(mp: Any, step_tv: float, steps: int) -> Any:
 
 BOUND = Bound(
     name="tv-product",
+    example="tv --tv 0.01 --steps 50",
     kind="point",
     gives=("tv",),
     statement="TV of T releases is at most 1 − (1 − TV)^T, which some mechanism reaches; never above the sum T·TV",

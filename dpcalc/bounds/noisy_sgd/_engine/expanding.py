@@ -28,10 +28,10 @@ SETTING = (
 _FUNCTIONS = ("value", "exact", "inverse", "rdp", "search", "trace", "mu")
 
 
-def without_convexity(bound: Bound, name: str, statement: str, assumptions: tuple[str, ...], source: str) -> Bound:
+def without_convexity(bound: Bound, name: str, example: str, statement: str, assumptions: tuple[str, ...], source: str) -> Bound:
     """A bound of convex losses as it is for smooth ones, where its formula is the same in c."""
     functions: dict[str, Any] = {key: _of_smooth(function) for key in _FUNCTIONS if (function := getattr(bound, key))}
-    return bound._replace(name=name, statement=statement, assumptions=assumptions, source=source, errata=(),
+    return bound._replace(name=name, example=example, statement=statement, assumptions=assumptions, source=source, errata=(),
                           params=tuple(p for p in bound.params if p != "strong_convexity"), **functions)
 
 

@@ -25,7 +25,6 @@ _LITTLE = 5.0  # of log δ, above what the end of the samples, counted as lost, 
 _LOST = 40.0  # of a loss above ε: all of it counts, but for e^−20 of itself
 _ROUGHLY = 0.05  # of log δ, the precision of a look
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
-_NEAR, _COSTLY = 1e-5, 5e-4  # of ε: what --solve leaves of basic composition, and of that of a costly bound
 
 _ERROR = ("δ up to 2 % above it (8 % where δ < 1e-5) and 6 % with the largest blocks, more at ε < .001; log δ up to 2 % of itself "
           "where δ < 1e-20, up to 5 % below 1e-100, far more below 1e-299")
@@ -71,15 +70,11 @@ def composed(bound: Bound) -> Bound:
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
         return at_delta(log_delta, steps, p)[0]
 
-    def coarse(epsilon: float, steps: int, **p: Any) -> float:
-        """About the value, by the first look: no bound."""
-        return _delta(about(bound, p), steps, epsilon, _ROUGHLY).upper if steps > 1 else float((bound.coarse or bound.value)(epsilon, **p))
-
     def trace(steps: int, epsilon: float | None = None, log_delta: float | None = None, **p: Any) -> dict[str, Any]:
         return at_epsilon(epsilon or 0.0, steps, p)[1] if log_delta is None else at_delta(log_delta, steps, p)[1]
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, coarse=coarse, exact=_no_formula,
-                          pure=_pure(bound), margin=3e-4, one=bound, trace=trace,
+    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
+                          pure=_pure(bound), one=bound, trace=trace,
                           statement=f"{bound.statement}; E epochs by composition of the whole profile, at samples from above: {_ERROR}",
                           assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
@@ -160,12 +155,8 @@ def basic(bound: Bound) -> Bound:
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return min(steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p), mp.mpf(1))
 
-    def coarse(epsilon: float, steps: int, **p: Any) -> float:
-        return basic_value(bound._replace(value=bound.coarse or bound.value), epsilon, steps, p)
-
-    margin = max(bound.margin, _COSTLY if bound.coarse else _NEAR)
     return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
-                          coarse=coarse if bound.coarse else None, exact=exact, pure=_pure(bound), margin=margin, mu=None, mu_exact=None,
+                          exact=exact, pure=_pure(bound), mu=None, mu_exact=None,
                           statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
                           source=f"{bound.source}; composition-basic")
 

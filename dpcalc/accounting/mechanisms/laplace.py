@@ -1,0 +1,50 @@
+"""The Laplace mechanism: noise of density e^(−|x|/v)/(2v) added to every coordinate of a query that changes by at most s in ℓ1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.accounting.mechanisms.record import Mechanism, Number, Part, TotalVariation
+from dpcalc.accounting.routes import PURE_COMPOSITION, converted
+from dpcalc.bounds import curve
+from dpcalc.bounds.conversions import composition_optimal
+from dpcalc.bounds.mechanisms import laplace_exact, laplace_profile, laplace_rdp
+from dpcalc.bounds.profile import Profile
+from dpcalc.bounds.total_variation import exact, laplace_as_published, product
+from dpcalc.core.bound import Params
+from dpcalc.core.results import Route
+from dpcalc.numerics.rounding import ratio_down
+
+
+def _pure(p: Params) -> float:
+    return laplace_exact.pure(p["scale"], p["sensitivity"])
+
+
+def _profile(p: Params) -> Profile:
+    def pair() -> Any:
+        from dpcalc.pld.pair import Laplace
+
+        return Laplace(_pure(p))
+
+    own = (p["scale"], p["sensitivity"])
+    return Profile(lambda e: laplace_exact.value(e, *own), lambda mp, e: laplace_exact.exact(mp, e, *own), pair)
+
+
+MECHANISM = Mechanism(
+    name="laplace",
+    noise="v is the scale of Laplace noise (standard deviation v√2) in the units of the sensitivity",
+    options=("scale",),
+    optional=("sensitivity",),
+    once=(Route(laplace_exact.BOUND), *converted(laplace_rdp.BOUND)),
+    often=(*PURE_COMPOSITION, *converted(laplace_rdp.BOUND), Route(laplace_profile.BOUND)),
+    curve=lambda p: curve.of(laplace_rdp.BOUND, _pure(p), scale=p["scale"], sensitivity=p["sensitivity"]),
+    profile=_profile,
+    pure=_pure,
+    part=Part(fields={"scale": Number()}, write=lambda p: {"scale": ratio_down(p["scale"], p["sensitivity"])}),
+    tv=TotalVariation(
+        once=(Route(exact.BOUND), Route(laplace_as_published.BOUND, on_request=True)),
+        often=(Route(laplace_profile.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
+        profile=laplace_exact.BOUND,
+        ratio=_pure,
+    ),
+)

@@ -1,0 +1,71 @@
+"""What dpcalc knows of a mechanism, in one record: commands, pipes, total variation and JSON read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from dpcalc.bounds.conversions import composition_basic
+from dpcalc.bounds.curve import Curve
+from dpcalc.bounds.profile import Profile
+from dpcalc.core import noise_multiplier
+from dpcalc.core.bound import Bound, Params
+from dpcalc.core.results import Route
+
+
+class Number(NamedTuple):
+    """A positive number in JSON, below a limit if there is one."""
+
+    below: float | None = None
+    description: str | None = None
+
+
+class Part(NamedTuple):
+    """The mechanism as a part of a guarantee in JSON."""
+
+    fields: Mapping[str, Number]
+    write: Callable[[Params], dict[str, Any]]  # parameters of a command → the fields
+    read: Callable[[Params], dict[str, Any]] = dict  # the fields → parameters, where the sensitivity is 1
+
+
+class TotalVariation(NamedTuple):
+    """Which bounds say the total variation of one and of many releases, and the profile whose value at ε = 0 is that of one."""
+
+    once: tuple[Route, ...]
+    often: tuple[Route, ...]
+    profile: Bound
+    ratio: Callable[[Params], float]  # what the closed form takes (bounds/total_variation/exact.py)
+
+
+class Mechanism(NamedTuple):
+    """A mechanism. `curve`, `profile` and `pure` are of one use; `pure` is None where no pure ε exists."""
+
+    name: str
+    noise: str  # said beside every answer: what the number of its noise is
+    options: tuple[str, ...]  # required, by the names of core/quantities.py
+    optional: tuple[str, ...]
+    once: tuple[Route, ...]  # the bounds of one release
+    often: tuple[Route, ...]  # and of many
+    curve: Callable[[Params], Curve]
+    profile: Callable[[Params], Profile]
+    pure: Callable[[Params], float] | None
+    part: Part
+    tv: TotalVariation
+
+    def as_part(self, params: Params, sampling: Mapping[str, Any] | None, count: int) -> dict[str, Any]:
+        """`count` uses, each on the whole data or on a sample, as a part of a guarantee in JSON."""
+        return {"name": self.name, **self.part.write(params), "sampling": sampling, "count": count}
+
+    def of_part(self, fields: Params) -> dict[str, Any]:
+        """The parameters of one use from the fields of a part."""
+        return {"sensitivity": 1.0, **self.part.read({name: fields[name] for name in self.part.fields})}
+
+
+def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
+    """The parameters that the routes of a mechanism read."""
+    values = noise_multiplier.with_sigma(values)
+    params = {name: values[name] for name in mechanism.options + mechanism.optional}
+    params["steps"] = int(values.get("steps") or 1)
+    if mechanism.pure is not None:
+        params |= composition_basic.repeated(mechanism.pure(params), 0.0, params["steps"])
+    return params

@@ -1,0 +1,98 @@
+"""Every mechanism in every use: what is forgotten of a new one is named here, by the use that lacks it."""
+
+import json
+
+import pytest
+from calling import call
+
+from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.bounds.mechanisms import TOTAL_VARIATIONS
+from dpcalc.commands.catalogue import entries
+from dpcalc.core import quantities as q
+from dpcalc.verify.mechanisms import MECHANISMS as VERIFIED
+
+LEVELS = {"sigma": "2", "scale": "3", "probability": ".6"}  # a value of every option that says how much noise there is
+SCHEMES = q.SCHEME.choices
+BUDGET = ("--epsilon", "2", "--delta", "1e-5")
+
+
+def options(name):
+    """A mechanism with its noise, as options."""
+    missing = set(MECHANISMS[name].options) - LEVELS.keys()
+    assert not missing, f"a value of {missing} is needed in LEVELS"
+    return ("--mechanism", name, *(word for option in MECHANISMS[name].options for word in (f"--{option}", LEVELS[option])))
+
+
+def answered(*args, stdin=""):
+    """The JSON of an answer, which is no fault."""
+    code, out, err = call([*args, "--json"], stdin)
+    assert code == 0, f"dpcalc {' '.join(args)}: {err}"
+    return json.loads(out)
+
+
+def test_every_table_of_mechanisms_has_the_same_names():
+    names = set(MECHANISMS)
+    assert set(q.MECHANISM.choices) == names, "core/quantities.py: MECHANISM"
+    assert set(TOTAL_VARIATIONS) == names, "bounds/mechanisms/__init__.py: TOTAL_VARIATIONS"
+    assert set(VERIFIED) == names, "verify/mechanisms.py: MECHANISMS"
+    levels = {option for mechanism in MECHANISMS.values() for option in mechanism.options}
+    assert {option.name for option in q.MECHANISM_OPTIONS} == levels, "core/quantities.py: MECHANISM_OPTIONS"
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("steps", ("1", "9"))
+@pytest.mark.parametrize("question", (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3")), ids=" ".join)
+def test_questions(name, steps, question):
+    run = ("rdp", *options(name), "--steps", steps)
+    record = answered(*run, *question)
+    verdict = answered("verify", "-", stdin=json.dumps(record))
+    assert verdict["verified"], verdict
+    assert all(call(["explain", bound["name"]])[0] == 0 for bound in record["bounds"] if bound["name"] in entries())
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("steps", ("1", "9"))
+def test_solving(name, steps):
+    (unknown,) = MECHANISMS[name].options
+    found = answered("rdp", "--mechanism", name, "--steps", steps, *BUDGET, "--solve", unknown)["result"]
+    again = answered("rdp", "--mechanism", name, "--steps", steps, f"--{unknown}", repr(found[unknown]), "--delta", "1e-5")["result"]
+    assert again["epsilon"] <= 2 and answered("rdp", *options(name), *BUDGET, "--solve", "steps")["result"]["steps"] >= 1
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("steps", ("1", "9"))
+def test_total_variation(name, steps):
+    record = answered("tv", *options(name), "--steps", steps)
+    assert 0 < record["result"]["tv"] < 1 and answered("verify", "-", stdin=json.dumps(record))["verified"]
+    assert 0.1 < answered("tv", *options(name), "--steps", steps, "--fpr", ".1")["result"]["tpr"] < 1
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_samples(name, scheme):
+    rate = "max-weight" if scheme == "weighted" else "sampling-rate"
+    run = ("subsample", *options(name), "--scheme", scheme, f"--{rate}", ".01", "--steps", "9")
+    record = answered(*run, "--delta", "1e-5")
+    assert 0 < record["result"]["epsilon"] < 3
+    piped = answered("convert", "-", "--steps", "2", "--delta", "1e-5", stdin=json.dumps(record))
+    assert piped["result"]["epsilon"] > record["result"]["epsilon"]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_pipes(name):
+    described = json.dumps(answered("rdp", *options(name)))
+    for question in (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3"), ("--to", "tv")):
+        assert answered("convert", "-", "--steps", "2", *question, stdin=described)["status"] == "proven"
+    assert answered("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta", "1e-5", stdin=described)["status"] == "proven"
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_batches_and_plots(name):
+    option = MECHANISMS[name].options[0]
+    line = json.dumps({"mechanism": name, **{o: LEVELS[o] for o in MECHANISMS[name].options}})
+    code, out, err = call(["rdp", "--batch", "--delta", "1e-5"], line)
+    assert code == 0 and json.loads(out)["status"] == "proven", err
+    first, second = LEVELS[option], repr(float(LEVELS[option]) * 1.1)
+    swept = [f"{first},{second}" if word == first else word for word in options(name)]
+    code, out, err = call(["rdp", *swept, "--delta", "1e-5", "--plot", "-"])
+    assert code == 0 and out, err
