@@ -14,7 +14,7 @@ diff <(git ls-files | LC_ALL=C sort) <(cd "$work/sdist" && find . -type f -print
   python3 -m venv .venv
   .venv/bin/pip install -q --no-compile '.[test]'
   .venv/bin/python -m pytest --collect-only -qq >/dev/null
-  .venv/bin/python -m pytest tests/test_{packaging,completions,manpage,golden,schema,safety,api}.py # what reads files of the tree
+  .venv/bin/python -m pytest tests/test_packaging.py tests/cli/test_{completions,manpage,safety,api}.py tests/commands/test_golden.py tests/output/test_schema.py # what reads files of the tree
 )
 
 python_of() { # the interpreter of that version, if the machine has or offers one

@@ -15,6 +15,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("oracles", "support")]
+
 import domains
 import oracle
 

@@ -120,7 +120,7 @@ DECIMAL = re.compile(r"(?<![\w^.:/×-])\d+\.\d+(?![\w.]*\d)")
 OF_ELSEWHERE = {"3.11",  # Python
                 "2.992", "2.902",  # of Opacus
                 "13.2", "1.75",  # of an output of docs/sampling.md, and of a picture
-                "0.0357"}  # of a run that tests/test_hiding_runs.py computes
+                "0.0357"}  # of a run that tests/bounds/hiding/test_hiding_runs.py computes
 
 
 @pytest.mark.parametrize("name", [name for name in WRITTEN if name != "docs/papers.md"])

@@ -5,8 +5,8 @@ from math import sqrt
 
 import mpmath
 import pytest
+from answers import answer, refusal
 from calling import call
-from test_found_from_outside import answer, refusal
 
 from dpcalc.accounting.guarantee import Gdp
 from dpcalc.accounting.guarantee_sums import gaussian_mu

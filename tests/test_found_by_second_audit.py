@@ -4,8 +4,8 @@ from math import exp, inf
 
 import mpmath
 import pytest
+from answers import answer, number
 from calling import call
-from test_found_from_outside import answer, number
 
 from dpcalc.accounting import attack
 from dpcalc.accounting.orders import own_params

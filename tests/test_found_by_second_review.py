@@ -7,8 +7,8 @@ import sys
 from math import log1p
 
 import pytest
+from answers import answer, number, refusal
 from calling import call
-from test_found_from_outside import answer, number, refusal
 
 from dpcalc.bounds.conversions import outcomes
 from dpcalc.verify.report import verify

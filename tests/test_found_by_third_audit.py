@@ -6,8 +6,8 @@ from math import exp, log
 
 import mpmath
 import pytest
+from answers import answer, refusal
 from calling import call
-from test_found_from_outside import answer, refusal
 
 from dpcalc.bounds.pnsgd._engine import schedules
 from dpcalc.core.errors import OutOfScope

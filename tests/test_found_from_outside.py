@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from answers import answer, number, refusal
 from calling import call
 
 from dpcalc.bounds.pnsgd._engine import hybrid
@@ -15,24 +16,6 @@ from dpcalc.verify.report import verify
 
 SCHEDULE = "shuffle-pnsgd --lipschitz 1 --diameter 8 --n 100 --smoothness 0 --c1 30 --c2 2"
 CURVE = "shuffle-pnsgd --lipschitz .1 --n 1000 --smoothness 1.21 --sigma 1.7 --alpha 3.24 --rdp .001"
-
-
-def answer(line):
-    code, out, err = call([*line.split(), "--json"])
-    assert code == 0, err
-    return json.loads(out)
-
-
-def number(line):
-    code, out, err = call([*line.split(), "-q"])
-    assert code == 0, err
-    return float(out)
-
-
-def refusal(line, exit_code):
-    code, out, err = call(line.split())
-    assert code == exit_code and not out
-    return err
 
 
 # --- a learning rate is looked for in the direction its bounds lose less ----------------------------------------------

@@ -205,7 +205,8 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
     if "curve" in values:
         return params | {"base": values["curve"]}
     mechanism = MECHANISMS[values["mechanism"]]
-    params |= {"base": mechanism.curve(values), "profile": mechanism.profile(values), "part": {"name": mechanism.name, **mechanism.part.write(values)}}
+    params |= {"base": mechanism.curve(values), "profile": mechanism.profile(values),
+               "part": {"name": mechanism.name, **mechanism.part.write(values)}}
     if values.get("precision"):
         params["precision"] = values["precision"]
     if values["mechanism"] == "gaussian":

@@ -80,8 +80,10 @@ def _mechanism(name: str) -> Source:
         return noise_multiplier.notes(given, values) or (mechanism.noise,)
 
     composed = ("precision",) if any(route.bound.pair for route in mechanism.tv.often) else ()
-    return Source(check, lambda given, often: mechanism.tv.often if often else mechanism.tv.once, derive, record, adjacency, "every output", notes,
-                  {exact.BOUND.name: mechanism.tv.profile})
+    def routes(given: Given, often: bool) -> tuple[Route, ...]:
+        return mechanism.tv.often if often else mechanism.tv.once
+
+    return Source(check, routes, derive, record, adjacency, "every output", notes, {exact.BOUND.name: mechanism.tv.profile})
 
 
 # --- a run on random batches -----------------------------------------------------------------------------------------

@@ -70,7 +70,8 @@ def delta_from_below(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
         moments = [_middle(mp, mp.fsum(x for row in rows for x in row)) for rows in (one.in_p, one.in_q)]
         log_p, log_q = (x + count * mp.log1p(-mass) for x, mass in zip((log_p, log_q), one.above, strict=True))
         scale_p, scale_q = scale_p * moments[0] ** count, scale_q * moments[1] ** count
-        sums.append(multiscale.power(composition_cells.as_law(mp, grid, [one.in_p, one.in_q], moments, rounding, one.offsets), count, replay))
+        single = composition_cells.as_law(mp, grid, [one.in_p, one.in_q], moments, rounding, one.offsets)
+        sums.append(multiscale.power(single, count, replay))
     law = multiscale.combined(sums, replay)
     unit = mp.mpf(1) / (1 << rounding.bits)
     above = mp.exp(mp.mpf(epsilon)) * mp.expm1(log_q) - mp.expm1(log_p)

@@ -93,8 +93,10 @@ def _of_largest(mp: Any, parts: Parts, epsilon: float) -> Any:
 
 def infinite(mp: Any, parts: Parts) -> Any:
     """1 − Π(1 − P(∞))^T, the probability of an infinite loss: δ where no finite loss is above ε."""
-    return -mp.expm1(mp.fsum(count * mp.log1p(-loss_laws.infinite(use, mp)) for use, count in parts if loss_laws.infinite(use, mp) < 1)) if all(
-        loss_laws.infinite(use, mp) < 1 for use, _ in parts) else mp.mpf(1)
+    infinite = [(loss_laws.infinite(use, mp), count) for use, count in parts]
+    if not all(mass < 1 for mass, _ in infinite):
+        return mp.mpf(1)
+    return -mp.expm1(mp.fsum(count * mp.log1p(-mass) for mass, count in infinite))
 
 
 def _direction(parts: Parts, added: bool) -> Parts:

@@ -12,8 +12,9 @@ import subprocess
 import sys
 import time
 from math import inf, log
-from pathlib import Path
 from statistics import geometric_mean
+
+from paths import GOLDEN
 
 HARD = {
     "Gaussian σ=.05": ("rdp", "--sigma", ".05", "--delta", "1e-6"),
@@ -59,7 +60,7 @@ def recorded():
 
     print(f"\n{'q':>10} {'σ':>5} {'T':>6} {'δ':>6}  {'[lower, upper]':24} {'ms':>6} {'upper/theirs':>12} {'their time/ours':>15}")
     ratios = []
-    for case in json.loads((Path(__file__).parents[1] / "golden" / "pld_cases.json").read_text())["cases"]:
+    for case in json.loads((GOLDEN / "pld_cases.json").read_text())["cases"]:
         parts = ((poisson(Gaussian(1 / case["sigma"]), case["q"]), case["steps"]),)
         start = time.process_time()
         found = epsilon_at_delta(parts, log(case["delta"]))

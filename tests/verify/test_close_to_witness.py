@@ -3,7 +3,7 @@
 from math import expm1, log1p
 
 import pytest
-from test_verify import ask, asked, better, refuted
+from verifying import ask, asked, better, refuted
 
 from dpcalc.verify.report import verify
 

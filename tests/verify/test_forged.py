@@ -8,7 +8,7 @@ from time import process_time
 
 import pytest
 from forgeries import forgeries, is_weaker, name_of, passes
-from test_verify import ask, texts
+from verifying import ask, texts
 
 from dpcalc.verify.budget import SECONDS, Budget
 from dpcalc.verify.report import verify

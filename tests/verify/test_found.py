@@ -1,7 +1,7 @@
 """Answers that random questions found, and that verify once refuted or left open although they hold."""
 
 import pytest
-from test_verify import ask, better, refuted, texts
+from verifying import ask, better, refuted, texts
 
 from dpcalc.verify.report import verify
 

@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from test_verify import ask, better, refuted, texts
+from verifying import ask, better, refuted, texts
 
 from dpcalc.bounds.online import online_hybrid
 from dpcalc.bounds.pnsgd import fixed_order_hybrid

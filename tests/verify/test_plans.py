@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from test_verify import ask, better, refuted, texts
+from verifying import ask, better, refuted, texts
 
 from dpcalc.verify.report import REFUTED, verify
 

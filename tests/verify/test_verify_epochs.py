@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from test_verify import ask, better, refuted, texts
+from verifying import ask, better, refuted, texts
 
 from dpcalc.verify import composition_grids, report
 from dpcalc.verify.report import verify

@@ -7,7 +7,7 @@ from math import exp
 
 import pytest
 from calling import call
-from test_verify import ask, better, refuted, texts
+from verifying import ask, better, refuted, texts
 
 from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.verify import report

@@ -1,7 +1,7 @@
 """Rare large losses: bends of a profile far below all doubles are known as well as others."""
 
 import pytest
-from test_verify import check
+from verifying import check
 
 from dpcalc.verify import composition_atoms, loss_laws
 from dpcalc.verify.arb.context import Context

@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from test_verify import ask, better, refuted, texts
+from verifying import ask, better, refuted, texts
 
 from dpcalc.bounds.noisy_sgd import lower_bound
 from dpcalc.bounds.noisy_sgd._engine.walk import law

@@ -1,7 +1,7 @@
 """The sums of wor-rdp at whole orders: the block bounds hold the sum term by term, and orders up to 100,000 are checked."""
 
 import pytest
-from test_verify import ask, better, refuted, texts
+from verifying import ask, better, refuted, texts
 
 from dpcalc.bounds.curve import of
 from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp

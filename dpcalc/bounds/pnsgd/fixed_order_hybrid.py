@@ -84,7 +84,8 @@ BOUND = Bound(
     kind="profile",
     statement="δ(ε) <= d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
     "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
-    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, "
+    "Theorem 3",
     assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
     params=(*CONSTANT, "diameter", "n", "index"),
     value=value,

@@ -5,9 +5,9 @@
 
 Where d = 0, all places from a on have no divergence and B = 0 will do.
 Proof. Fix the order. A place m >= a is m = a′ + jk with a <= a′ < a + k. With a′ later slots the divergence is at most θ(ε, μ_a′) <= d
-(bounds/pnsgd/_engine/positions.py), as μ falls for c <= 1, and each of the j blocks of k slots after them brings a divergence x <= d to at most
-x·θ(log(1 + (e^ε − 1)/x), κ_k) <= xB (bounds/pnsgd/_engine/hybrid.py), as θ falls in its first argument. So it is at most θ(ε, μ_a′)B^j; j < J. The
-mean over orders, and so over places, is joint convexity. ∎
+(bounds/pnsgd/_engine/positions.py), as μ falls for c <= 1, and each of the j blocks of k slots after them brings a divergence x <= d
+to at most x·θ(log(1 + (e^ε − 1)/x), κ_k) <= xB (bounds/pnsgd/_engine/hybrid.py), as θ falls in its first argument. So it is at most
+θ(ε, μ_a′)B^j; j < J. The mean over orders, and so over places, is joint convexity. ∎
 
 With a = 0, k = 1 that is not above shuffled-contraction (Gaussian noise). Places are taken in blocks, each as if all of it were at its
 last slots, so a and a + k must be starts of blocks (or a + k the end): then no block is partly in one sum.

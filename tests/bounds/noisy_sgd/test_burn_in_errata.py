@@ -1,0 +1,64 @@
+"""Burn-in as it was printed: each form that fails, against the definition or the bound that replaces it."""
+
+import json
+
+import pytest
+from burn_in_runs import upper
+from paths import GOLDEN
+
+from dpcalc.bounds.noisy_sgd import as_published, lower_bound
+from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step
+from dpcalc.bounds.sampling import poisson_rdp
+from dpcalc.core.errors import OutOfScope
+
+MUST_FAIL = json.loads((GOLDEN / "burn_in_must_fail.json").read_text())["cases"]
+
+
+def test_erratum_printed_divergence_is_below_the_truth():
+    """n = 1e6, b = 1, σ = .1L, α = 2, linear losses, K = [0, ηL]: the true loss is at least 170.98, (3.6) says at most .030."""
+    run = {"n": 10**6, "batch_size": 1, "iterations": 10**4, "lipschitz": 1.0, "smoothness": 0.0, "strong_convexity": 0.0, "learning_rate": 1.0,
+           "diameter": 1.0, "sigma": 0.1}
+    true = lower_bound.rdp(2.0, **run)
+    for steps in (10**4, 10**9):
+        printed = as_published.value(2.0, **{**run, "iterations": steps}, **as_published.search(2.0, **{**run, "iterations": steps}))
+        assert printed <= 0.030 < 170.98 <= true
+    assert true <= upper(2.0, run)
+
+
+@pytest.mark.parametrize("case", [c for c in MUST_FAIL if "L" in c["parameters"]], ids=lambda c: f"sigma {c['parameters']['sigma']}")
+def test_errata_of_whole_runs(case):
+    p = case["parameters"]
+    run = {"n": p["n"], "batch_size": p["b"], "iterations": p["T"], "lipschitz": p["L"], "smoothness": p["beta"], "strong_convexity": p["rho"],
+           "learning_rate": p["eta"], "diameter": p["D"], "sigma": p["sigma"]}
+    true = lower_bound.rdp(case["alpha"], **run)
+    printed = as_published.value(case["alpha"], **run, **as_published.search(case["alpha"], **run))
+    assert printed == pytest.approx(case["printed_value"], rel=0.02)
+    assert printed < 0.97 * case["true_value"] <= 1.03 * true
+    assert upper(case["alpha"], run) >= max(true, case["true_value"])
+
+
+@pytest.mark.parametrize("case", [c for c in MUST_FAIL if "L" not in c["parameters"]], ids=lambda c: f"{c['id']} {c['parameters']} {c['alpha']}")
+def test_errata_of_single_steps(case):
+    """D(N‖mix), and D(mix‖N) for three means pairwise within 1, are below the truth; S_r is not."""
+    q, z = case["parameters"]["q"], case["parameters"]["s"]
+    printed = poisson_rdp.reverse if case["id"] == "MF-printedS-T1" else poisson_rdp.value
+    assert printed(case["alpha"], z, q) == pytest.approx(case["printed_value"], rel=1e-6)
+    assert case["printed_value"] < case["true_value"] <= sampled_step.value(case["alpha"], q, z)
+
+
+def test_erratum_last_step_weight():
+    """(5.2) at κ = 1000, R = 100 is 82.6 times the optimum."""
+    kappa = 1000
+    g = 2 / (kappa + 1)
+    assert as_published.last_step_weight(g, 100) / contraction.weight(g, 100) == pytest.approx(82.6, abs=0.05)
+
+
+@pytest.mark.parametrize("alpha, q, z", [(2.0, 0.2, 10.0), (2.0, 0.01, 3.9), (1e4, 0.01, 4.0), (500.0, 0.1, 5.0)])
+def test_closed_form_of_a_step_is_refused_outside_its_lemma(alpha, q, z):
+    with pytest.raises(OutOfScope, match=r"Lemma 2\.12"):
+        as_published.closed_form(alpha, q, z)
+
+
+@pytest.mark.parametrize("alpha, q, z", [(2.0, 0.1, 4.0), (8.0, 0.01, 10.0), (30.0, 1e-4, 5.0)])
+def test_closed_form_of_a_step_bounds_the_printed_divergence(alpha, q, z):
+    assert poisson_rdp.reverse(alpha, z, q) <= as_published.closed_form(alpha, q, z)

@@ -1,0 +1,95 @@
+"""Single mechanisms: Gaussian, Laplace, randomised response; noise feedback."""
+
+from math import exp, log, sqrt
+
+import numpy as np
+from chains import delta, rdp
+from scipy.special import gammaln, ndtr
+
+from soundness import ask
+
+
+def laplace_cdf(x):
+    return np.where(x < 0, 0.5 * np.exp(np.minimum(x, 0)), 1 - 0.5 * np.exp(-np.maximum(x, 0)))
+
+
+def cells(cdf, cuts, shift):
+    """Masses between the cuts, from the side on which the tails are small."""
+    z = np.concatenate([[-np.inf], np.sort(cuts) - shift, [np.inf]])
+    return np.where(z[:-1] > 0, cdf(-z[:-1]) - cdf(-z[1:]), cdf(z[1:]) - cdf(z[:-1]))
+
+
+def gaussian_pair(rng, mu, count=200):
+    cuts = np.concatenate([np.linspace(-6, mu + 6, count), [rng.uniform(-8, mu + 8) for _ in range(20)]])
+    return cells(ndtr, cuts, mu), cells(ndtr, cuts, 0.0)
+
+
+def gaussian(rng):
+    steps, s, mu = rng.choice((1, 1, 3, 50, 10**6)), exp(rng.uniform(-2, 2)), exp(rng.uniform(-4, 2))
+    sigma = s * sqrt(steps) / mu
+    p, q = gaussian_pair(rng, mu)
+    at, alphas = ask.epsilons(rng, mu * (1 + mu)), ask.orders(rng)
+    run = {"sigma": sigma, "sensitivity": s, "steps": steps, "mu": s / sigma}
+    for name in ("gaussian-exact", "gdp-exact"):
+        yield from ask.profile(name, p, q, at, run)
+        yield from ask.inverse(name, p, q, [10 ** rng.uniform(-9, -1) for _ in range(3)], run)
+    yield from ask.profile("gaussian-classic", p, q, [rng.random() for _ in range(4)], run)
+    for name in ("gaussian-rdp", "gdp-rdp"):
+        yield from ask.rdp(name, p, q, alphas, run, times=steps)
+    yield from ask.rdp("zcdp-rdp", p, q, alphas, {"rho": mu * mu / 2})
+    for alpha in alphas:
+        yield from ask.point("gdp-zcdp", "rho", rdp(p, q, alpha) / alpha, mu=s / sigma, steps=steps)
+        yield from ask.point("zcdp-composition", "rho", rdp(p, q, alpha) / alpha, rho=mu * mu / steps / 2 * (1 + 1e-15), steps=steps)
+    tv = delta(p, q, 0.0)
+    yield from ask.point("tv-exact", "tv", tv, mechanism="gaussian", ratio=s / sigma, steps=steps)
+    yield from ask.point("tv-pinsker", "tv", tv, ratio=s / sigma, steps=steps)
+    yield from ask.point("tv-kl", "tv", tv, kl=(s / sigma) ** 2 / 2, steps=steps)
+
+
+def laplace(rng):
+    s, ratio = exp(rng.uniform(-2, 2)), exp(rng.uniform(-4, 2))
+    v = s / ratio
+    cuts = np.concatenate([[0.0, ratio], np.linspace(-3, ratio + 3, 150), [rng.uniform(-5, ratio + 5) for _ in range(20)]])
+    p, q = cells(laplace_cdf, cuts, ratio), cells(laplace_cdf, cuts, 0.0)
+    run = {"scale": v, "sensitivity": s}
+    for name in ("laplace-exact", "laplace-profile"):
+        yield from ask.profile(name, p, q, [0.0, *(ratio * rng.uniform(0, 1.1) for _ in range(5))], run)
+    yield from ask.rdp("laplace-rdp", p, q, ask.orders(rng), run)
+    yield from ask.point("tv-exact", "tv", delta(p, q, 0.0), mechanism="laplace", ratio=ratio, steps=1)
+
+
+def randomised_response(rng):
+    truth, steps = rng.uniform(0.5, 0.99), rng.choice((1, 2, 5, 40))
+    k = np.arange(steps + 1)
+    choose = gammaln(steps + 1) - gammaln(k + 1) - gammaln(steps - k + 1)
+    p = np.exp(choose + k * log(truth) + (steps - k) * log(1 - truth))
+    run = {"probability": truth, "steps": steps}
+    one = log(truth / (1 - truth))
+    yield from ask.profile("randomized-response-exact", p, p[::-1], [0.0, *(steps * one * rng.random() for _ in range(6))], run)
+    yield from ask.rdp("randomized-response-rdp", p, p[::-1], ask.orders(rng), run, times=steps)
+    if steps == 1:
+        yield from ask.point("tv-exact", "tv", 2 * truth - 1, mechanism="randomized-response", ratio=one, steps=1)
+
+
+def feedback(rng):
+    """The last iterate is a linear map of the noises: its spread is the length of their weights."""
+    a, gamma = rng.choice((0.0, exp(rng.uniform(-3, 1)))), exp(rng.uniform(-3, 0))
+    gamma = min(gamma, 1.9 / a) if a else gamma
+    steps, sigma, lipschitz = rng.randint(1, 40), exp(rng.uniform(-2, 1)), exp(rng.uniform(-1, 1))
+    index, r = rng.randint(1, steps), 1 - gamma * a
+    plain, taken_back = np.zeros(steps + 1), np.zeros(steps + 1)
+    for t in range(steps):
+        plain, taken_back = r * plain, r * taken_back
+        plain[t] += 1
+        taken_back[t] += 1
+        if t:
+            taken_back[t - 1] -= 1
+    for name, weights in (("noise-feedback", taken_back), ("without-feedback", plain)):
+        mu = gamma * 2 * lipschitz * abs(r) ** (steps - index) / (sigma * float(np.sqrt((weights**2).sum())))
+        p, q = gaussian_pair(rng, mu)
+        run = {"curvature": a, "learning_rate": gamma, "sigma": sigma, "iterations": steps, "lipschitz": lipschitz, "index": index}
+        yield from ask.profile(name, p, q, ask.epsilons(rng, mu * (1 + mu), 4), run)
+        yield from ask.rdp(name, p, q, ask.orders(rng, 4), run, function="rdp")
+
+
+FAMILIES = (gaussian, laplace, randomised_response, feedback)

@@ -1,0 +1,38 @@
+"""One sampled step of Gaussian or Laplace noise."""
+
+from math import exp
+
+import numpy as np
+from scipy.special import ndtr
+
+from dpcalc.accounting.mechanisms import MECHANISMS
+from dpcalc.bounds.curve import of
+from soundness import ask
+from soundness.mechanisms import cells, laplace_cdf
+
+CDF = {"gaussian": ndtr, "laplace": laplace_cdf}
+
+
+def sampled(rng):
+    noise, z = rng.choice(("gaussian", "gaussian", "laplace")), exp(rng.uniform(-1, 2))
+    rate = rng.choice((rng.random(), exp(rng.uniform(-8, 0))))
+    cuts = np.concatenate([np.linspace(-5, 5 + 1 / z, 160), [0.0, 1 / z, *(rng.uniform(-7, 7 + 1 / z) for _ in range(20))]])
+    far, near = cells(CDF[noise], cuts, 1 / z), cells(CDF[noise], cuts, 0.0)
+    neither = cells(CDF[noise], cuts, rng.choice((0.0, 1.0, rng.random())) / z)
+    added = (1 - rate) * near + rate * far, near
+    replaced = (1 - rate) * neither + rate * far, (1 - rate) * neither + rate * near
+    values = {"sigma": z, "scale": z, "sensitivity": 1.0}
+    run = {"sampling_rate": rate, "max_weight": rate, "profile": MECHANISMS[noise].profile(values), "noise_multiplier": z,
+           "base": of(ask.BOUNDS[f"{noise}-rdp"], 1 / z if noise == "laplace" else float("inf"), sensitivity=1.0,
+                      **({"sigma": z} if noise == "gaussian" else {"scale": z}))}
+    at, whole = ask.epsilons(rng, rate / z), [float(rng.randint(2, 60)) for _ in range(4)]
+    yield from ask.profile("poisson-profile", *added, at, run)
+    yield from ask.profile("wor-profile", *replaced, at, run)
+    if noise == "gaussian":
+        yield from ask.rdp("poisson-rdp", *added, [a for a in (*ask.orders(rng, 3), *whole) if a > 1.001], run)
+        yield from ask.rdp("wor-profile", *replaced, ask.orders(rng, 2), run, function="rdp")
+    yield from ask.rdp("wor-rdp", *replaced, whole, run)
+    yield from ask.rdp("weighted-rdp", *replaced, whole, run)
+
+
+FAMILIES = (sampled,)

@@ -1,0 +1,60 @@
+"""What the tests of `verify` share: a record, a better one that must be refuted, and what a verdict says."""
+
+import copy
+import json
+
+from dpcalc.cli.app import load
+from dpcalc.verify.report import REFUTED, verify
+
+KEYS = ("tpr", "rdp", "tv", "mu", "rho", "delta", "epsilon")
+WORSE_IF_MORE = {"sensitivity", "rho", "mu", "probability"}
+
+
+def ask(line):
+    """The JSON record of a command line."""
+    name, *args = line.split()
+    return json.loads(load(name).main([*args, "--json"], standalone_mode=False).text)
+
+
+def asked(record):
+    """What the headline is about."""
+    if record["solved"]:
+        return record["solved"].replace("-", "_")
+    row = record["bounds"][0]
+    return next(k for k in KEYS if k in row and not (k == "delta" and "log_delta" not in row))
+
+
+def better(record):
+    """The record with its headline better by 1e-6 of itself (a whole number by one); None where it is 0 already."""
+    found, name = copy.deepcopy(record), asked(record)
+    x = record["result"][name]
+    if name in ("steps", "epochs"):
+        y = x + 1
+    elif name == "n":
+        y = x - 1
+    else:
+        more = (name in WORSE_IF_MORE and record["solved"]) or record["bounds"][0]["status"] == "lower"
+        y = x * (1 + 1e-6) if more else x * (1 - 1e-6)
+    if y == x or x < 1e-300:
+        return None
+    found["result"][name] = found["bounds"][0][name] = y
+    return found
+
+
+def refuted(record):
+    """Whether the number itself does not follow, and not only what is said of it."""
+    return any(f.verdict == REFUTED and "record says" not in f.text for f in verify(record).head)
+
+
+def texts(verdict):
+    return [(f.verdict, f.text) for f in (*verdict.head, *verdict.others, *verdict.record)]
+
+
+def check(line, lower_ends=True):
+    """Every number of its answer is verified (with `lower_ends`, but for those of brackets), and no better headline is."""
+    record = ask(line)
+    verdict = verify(record)
+    every = (*verdict.head, *verdict.others)
+    assert verdict.holds and all(f.verdict == "verified" or (lower_ends and "lower end" in f.text) for f in every), texts(verdict)
+    low = better(record)
+    assert low is None or refuted(low), texts(verify(low))
