@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["DpcalcError", "NoSolution", "Result", "answer", "answer_lines", "solve"]
-_WHERE = {"answer": "api", "solve": "api", "answer_lines": "cli.batch", "DpcalcError": "core.errors", "NoSolution": "core.errors",
+_WHERE = {"answer": "api", "solve": "api", "answer_lines": "cli.batch", "DpcalcError": "core.errors",
+          "NoSolution": "core.errors",
           "Result": "output.result"}
 
 

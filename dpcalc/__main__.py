@@ -1,4 +1,5 @@
-"""Entry: --version is answered before anything heavy is imported, and an interrupt at any time is a silent exit code 130."""
+"""Entry: --version is answered before anything heavy is imported, and an interrupt at any time is a silent exit code
+130."""
 
 import os
 
@@ -10,8 +11,8 @@ except KeyboardInterrupt:
 
 
 def _leave(*_: object) -> None:
-    """Ends the process at once: before the command line runs, and after it, there is nothing to put in order. An exception would
-    lose itself in callbacks of the import system, which print it and go on."""
+    """Ends the process at once: before the command line runs, and after it, there is nothing to put in order. An
+    exception would lose itself in callbacks of the import system, which print it and go on."""
     os._exit(130)
 
 
@@ -21,10 +22,12 @@ def _on_interrupt(handler: object, instead_of: object) -> None:
         signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
 
 
-if __name__ == "__main__" or os.path.basename(sys.argv[0]).startswith("dpcalc"):  # not where it is imported by another program
+# not where it is imported by another program
+if __name__ == "__main__" or os.path.basename(sys.argv[0]).startswith("dpcalc"):
     _on_interrupt(_leave, instead_of=signal.default_int_handler)
 
-# The matrices here are small: a second thread of linear algebra costs more than it brings, on a busy machine thirty times.
+# The matrices here are small: a second thread of linear algebra costs more than it brings, on a busy machine thirty
+# times.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Nearly nothing here is cyclic: to look for it costs a command up to 20 ms.
 _OBJECTS = 100_000  # that are made before it is looked for

@@ -21,7 +21,8 @@ def answer(command: str, /, *, inputs: Iterable[Input] = (), **options: Any) -> 
 
     The options are those of `dpcalc COMMAND --help`, with _ for -; numbers, or texts like "1/3" and "2^-20". `from_` is
     --from, which Python keeps for itself. `inputs` are earlier answers, guarantees, or whole JSON results as dicts.
-    Raises DpcalcError (one sentence: option, value, what is allowed) and NoSolution; warns where a number is no guarantee.
+    Raises DpcalcError (one sentence: option, value, what is allowed) and NoSolution; warns where a number is no
+    guarantee.
 
     >>> training = answer("subsample", sampling_rate=0.01, sigma=1, steps=1000, delta=1e-6, bound="poisson-rdp")
     >>> round(training.value, 4), training.status
@@ -62,8 +63,8 @@ def _answered(name: str, inputs: Iterable[Input], options: Mapping[str, Any]) ->
 
 
 def _plain(x: Any) -> Any:
-    """A number of another library as Python's own: numpy's as they are, fractions and decimals as the text they print; a path
-    as its name."""
+    """A number of another library as Python's own: numpy's as they are, fractions and decimals as the text they print;
+    a path as its name."""
     if hasattr(x, "tolist"):
         return _plain(x.tolist())
     if isinstance(x, list | tuple):

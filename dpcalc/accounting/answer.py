@@ -23,8 +23,8 @@ _NEXT_TO_END = 1e-4  # relative: a search may stop this far before the end of it
 
 def rows(routes: Iterable[Route], call: Given, derive: Callable[[Params], Params], question: Question,
          named: tuple[str, ...]) -> tuple[Row, ...]:
-    """The rows of every route that applies, sharpest first, proven before others. Named routes must apply. Where a record is verified,
-    its rows take their place."""
+    """The rows of every route that applies, sharpest first, proven before others. Named routes must apply. Where a
+    record is verified, its rows take their place."""
     if question.asks == "guarantee":
         return ()
     routes, given = tuple(routes), call.values
@@ -33,7 +33,8 @@ def rows(routes: Iterable[Route], call: Given, derive: Callable[[Params], Params
     asked = _distinct(select(routes, named), question)
     found: list[Row] = []
     why_not: dict[Route, DpcalcError] = {}
-    for route in sorted(asked, key=lambda route: _is_composed(route, given, question)):  # last: the solutions of others say where to look
+    # last: the solutions of others say where to look
+    for route in sorted(asked, key=lambda route: _is_composed(route, given, question)):
         try:
             row = _answered(route, given, derive, question, found)
             params = _params(row, given, derive, question)
@@ -41,9 +42,11 @@ def rows(routes: Iterable[Route], call: Given, derive: Callable[[Params], Params
         except (OutOfScope, NoSolution) as reason:
             why_not[route] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
-            why_not[route] = OutOfScope("no-solution", f"the value of {route.label} is outside the range of double precision")
+            why_not[route] = OutOfScope("no-solution",
+                                        f"the value of {route.label} is outside the range of double precision")
     reasons = [why_not[route] for route in asked if route in why_not]
-    unproved = [why_not[route] for route in asked if route in why_not and route.bound.status == "proven"]  # why no guarantee answers
+    # why no guarantee answers
+    unproved = [why_not[route] for route in asked if route in why_not and route.bound.status == "proven"]
     skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
     if not found or (unproved and _beside_the_point(found, named)):
         reasons = unproved or reasons
@@ -52,7 +55,8 @@ def rows(routes: Iterable[Route], call: Given, derive: Callable[[Params], Params
             raise NoSolution.told([r for r in reasons if isinstance(r, NoSolution)])
         raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
     _refuse_unread(found, given, question)
-    ranked = sorted(found, key=lambda row: (row.route.bound.status != "proven", _rank(row, question), asked.index(row.route)))
+    ranked = sorted(found,
+                    key=lambda row: (row.route.bound.status != "proven", _rank(row, question), asked.index(row.route)))
     head = ranked[0]
     _check_range(head, given, derive, question)
     return (head._replace(notes=head.notes + skipped + _reach(head, given, derive, question)), *ranked[1:])
@@ -67,30 +71,35 @@ def _refuse_unread(found: list[Row], given: Params, question: Question) -> None:
 
 
 _READ_BY: tuple[tuple[str, Callable[[Route, Question], bool], str], ...] = (
-    ("orders", lambda route, question: route.bound.kind == "rdp" and question.asks != "rdp", "which searches no Rényi order"),
-    ("precision", lambda route, question: route.bound.kind == "composition" or (route.bound.pair is not None and question.asks != "rdp"),
+    ("orders", lambda route, question: route.bound.kind == "rdp" and question.asks != "rdp",
+     "which searches no Rényi order"),
+    ("precision", lambda route, question: route.bound.kind == "composition"
+     or (route.bound.pair is not None and question.asks != "rdp"),
      "which composes no profile numerically"),
 )
 
 
 def _beside_the_point(found: list[Row], named: tuple[str, ...]) -> bool:
-    """Whether nothing that was found is proven or was named: a limit, or a bound from below, is no answer in place of a guarantee."""
-    return not any(row.route.bound.status == "proven" or {t.name for t in row.route.theorems} & set(named) for row in found)
+    """Whether nothing that was found is proven or was named: a limit, or a bound from below, is no answer in place of a
+    guarantee."""
+    return not any(row.route.bound.status == "proven" or {t.name for t in row.route.theorems} & set(named)
+                   for row in found)
 
 
 def _searched(route: Route, given: Params, question: Question) -> Quantity:
-    """The unknown with the range in which a route looks for it: a closed form has an answer at every size of the noise. (A conversion has
-    none: its orders are bounded.)"""
+    """The unknown with the range in which a route looks for it: a closed form has an answer at every size of the noise.
+    (A conversion has none: its orders are bounded.)"""
     unknown = question.unknown
     assert unknown is not None
-    if unknown.name not in _SIZES or route.conversion or not route.bound.is_closed_form or _is_composed(route, given, question):
+    if unknown.name not in _SIZES or route.conversion or not route.bound.is_closed_form or _is_composed(route, given,
+                                                                                                        question):
         return unknown
     return unknown._replace(search=_DOUBLES)
 
 
 def _check_range(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
-    """Raises EveryValueMeets where the best value of the unknown is only the end of the range that was searched. The least count is a value
-    of its own: there is nothing below one record."""
+    """Raises EveryValueMeets where the best value of the unknown is only the end of the range that was searched. The
+    least count is a value of its own: there is nothing below one record."""
     if question.unknown is None or question.unknown.uneven:
         return
     unknown = _searched(head.route, given, question)
@@ -100,7 +109,8 @@ def _check_range(head: Row, given: Params, derive: Callable[[Params], Params], q
         return
     if x == end or _meets_at(end, head, given, derive, question):
         values = f"every {unknown.option} from {human(low)} to {human(high, upward=False)}"
-        raise EveryValueMeets("no-solution", f"{values} meets the budget (by {head.route.label}), so there is nothing to solve for",
+        raise EveryValueMeets("no-solution",
+                              f"{values} meets the budget (by {head.route.label}), so there is nothing to solve for",
                               "--solve")
 
 
@@ -115,17 +125,20 @@ def _meets_at(x: float, head: Row, given: Params, derive: Callable[[Params], Par
 
 
 def _reach(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[str, ...]:
-    """Said of what else meets the budget: of a loss that may rise and fall, and of a parameter that people might choose on either side."""
+    """Said of what else meets the budget: of a loss that may rise and fall, and of a parameter that people might choose
+    on either side."""
     unknown = question.unknown
     if unknown is None:
         return ()
     if unknown.uneven:
-        return (f"the loss may rise and fall with {unknown.option}: this is the largest one found that meets the budget, and smaller ones "
+        return (f"the loss may rise and fall with {unknown.option}: this is the largest one found that meets the "
+                f"budget, and smaller ones "
                 "may not",)
     end = unknown.search[1] if unknown.safer > 0 else unknown.search[0]
     if not unknown.both or not _meets_at(end, head, given, derive, question):
         return ()
-    return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, meets the budget too",)
+    return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, "
+            f"meets the budget too",)
 
 
 def _params(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Params:
@@ -145,7 +158,8 @@ def _choices(row: Row, params: Params, question: Question) -> Callable[[], Mappi
     return found
 
 
-def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, found: list[Row]) -> Row:
+def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
+              found: list[Row]) -> Row:
     """The row of one route. A search starts at the best solution found by other routes, which is near its own."""
     unknown = question.unknown
     if not unknown:
@@ -160,7 +174,8 @@ def _answered(route: Route, given: Params, derive: Callable[[Params], Params], q
 
 def _is_composed(route: Route, given: Params, question: Question) -> bool:
     """Whether what a search evaluates is composed numerically, so that it is known to the precision only."""
-    if question.unknown is None or (question.asks not in ("tv", "tpr") and (question.asks != "epsilon" or not question.delta)):
+    if question.unknown is None or (question.asks not in ("tv", "tpr")
+                                    and (question.asks != "epsilon" or not question.delta)):
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown.name not in ("steps", "epochs")
     return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.one) is not None)
@@ -175,7 +190,8 @@ def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...
 
 
 def _rank(row: Row, question: Question) -> float:
-    """What rows are sorted by, to ten digits: bounds that say the same, but for rounding, stand in the order of the list."""
+    """What rows are sorted by, to ten digits: bounds that say the same, but for rounding, stand in the order of the
+    list."""
     if question.unknown:
         x = question.unknown.safer * row.result[question.unknown.name]  # least noise, most steps
     else:

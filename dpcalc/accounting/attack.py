@@ -21,13 +21,14 @@ Delta = Callable[[float], float]
 _TURNS, _GAIN = 6, 1e-5  # of ε and the order in turn; less is no gain
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square
 _AMONG = 0.3  # of the precision of a composed δ: an ε of another rate is good enough
-_SCAN = tuple(0.01 * 1.3**k for k in range(43))  # ε, up to 610: by RDP δ may be 1 up to a large ε, and fall in several steps
+# ε, up to 610: by RDP δ may be 1 up to a large ε, and fall in several steps
+_SCAN = tuple(0.01 * 1.3**k for k in range(43))
 
 
 class Profile:
-    """ε >= 0 → δ of a route, rounded up, of one direction with a side (Sides); each ε computed once. A bound on TV alone gives the same δ
-    at every ε. `orders` holds the order that an RDP curve was read at for each ε; `cheaper` is the same by a rougher conversion, where
-    there is one."""
+    """ε >= 0 → δ of a route, rounded up, of one direction with a side (Sides); each ε computed once. A bound on TV
+    alone gives the same δ at every ε. `orders` holds the order that an RDP curve was read at for each ε; `cheaper` is
+    the same by a rougher conversion, where there is one."""
 
     def __init__(self, route: Route, params: Params, side: int = 0) -> None:
         self.route, self.params, self.side = route, params, side
@@ -63,8 +64,9 @@ class Profile:
 
 
 class Sides:
-    """The two directions of a route, +1 of P against Q and −1 of Q against P: tests for either have rates of their own, which the larger δ
-    of both at every ε would exceed. Or one profile, 0, where the directions are alike or not told apart."""
+    """The two directions of a route, +1 of P against Q and −1 of Q against P: tests for either have rates of their own,
+    which the larger δ of both at every ε would exceed. Or one profile, 0, where the directions are alike or not told
+    apart."""
 
     def __init__(self, route: Route, params: Params) -> None:
         self.of = {side: Profile(route, params, side) for side in _sides(route, params)}
@@ -101,7 +103,8 @@ def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> fl
 
 
 def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[float, float]]:
-    """(TPR at this FPR, the ε that proves it) of tests for each direction; of the one that decides less only as closely as matters."""
+    """(TPR at this FPR, the ε that proves it) of tests for each direction; of the one that decides less only as closely
+    as matters."""
     found = dict[int, tuple[float, float]]()
     for side in sides.of:
         found[side] = rate(sides, side, fpr, start.get(side, 0.0), max((tpr for tpr, _ in found.values()), default=0.0))
@@ -109,10 +112,12 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
 
 
 def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
-    """The same of one direction. Where a conversion is costly ε is sought by a cheaper one, and then at the order that is best there."""
+    """The same of one direction. Where a conversion is costly ε is sought by a cheaper one, and then at the order that
+    is best there."""
     delta = sides.of[side]
     if delta.cheaper is None:
-        return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, (), sides.of[-side], enough)
+        return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, (), sides.of[-side],
+                                                   enough)
     u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
     best = at_level(delta(abs(u)), u, fpr), u
     for _ in range(_TURNS):
@@ -144,7 +149,8 @@ def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float
 
 
 class Meaning(NamedTuple):
-    """A total variation in the terms of an attacker: numbers of the result, sentences, and the ROC curve where asked for."""
+    """A total variation in the terms of an attacker: numbers of the result, sentences, and the ROC curve where asked
+    for."""
 
     numbers: dict[str, float]
     notes: tuple[str, ...]
@@ -155,12 +161,15 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
     """What the proven routes say together: at each false-positive rate the least of their true-positive rates."""
     success, errors = up((1 + tv) / 2), difference_down(1.0, tv)
     numbers = {"success": min(1.0, success), "error_sum": errors}
-    notes = [f"a guess between two equally likely neighbouring data sets is right with probability at most {human(numbers['success'])} "
-             f"((1 + TV)/2), and the two error rates of any test add up to at least {human(errors, upward=False)} (1 − TV)"]
+    notes = [f"a guess between two equally likely neighbouring data sets is right with probability at most "
+             f"{human(numbers['success'])} "
+             f"((1 + TV)/2), and the two error rates of any test add up to at least {human(errors, upward=False)} (1 − "
+             f"TV)"]
     if prior is not None:
         best = min(best_guess(Profile(route, params), prior) for route in sharpest(routes))
         numbers |= {"prior": prior, "posterior": best}
-        notes.append(f"with prior probability {plain(prior)} for one of the two, the best guess after seeing the output is right with "
+        notes.append(f"with prior probability {plain(prior)} for one of the two, the best guess after seeing the "
+                     f"output is right with "
                      f"probability at most {human(best)}: its posterior probability, averaged over the outputs")
     if not rates:
         return Meaning(numbers, tuple(notes), None)
@@ -175,14 +184,15 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
 
 
 def sharpest(routes: Sequence[Route]) -> Sequence[Route]:
-    """Without RDP curves where there is a profile: they have a search of their own at every ε, and are never sharper."""
+    """Without RDP curves where there is a profile: they have a search of their own at every ε, and are never
+    sharper."""
     profiled = any(r.bound.kind in ("profile", "composition") for r in routes)
     return [r for r in routes if not profiled or r.bound.kind != "rdp"]
 
 
 def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[float]:
-    """The least true-positive rate of all, at each rate, of the direction that it is larger for; each search starts where the last one
-    ended."""
+    """The least true-positive rate of all, at each rate, of the direction that it is larger for; each search starts
+    where the last one ended."""
     found = [min(1.0, up(f + tv)) for f in rates]
     for sides in routes:
         start = dict.fromkeys(sides.of, 0.0)
@@ -201,4 +211,5 @@ def to_tpr(route: Route, params: Params, question: Question, start: float | None
     epsilon, orders = both[0][1], next(iter(sides.of.values())).orders
     order = {"alpha": orders[abs(epsilon)]} if abs(epsilon) in orders else {}
     other = {"epsilon_reversed": both[1][1]} if len(both) > 1 else {}
-    return Row(route, {"tpr": max(tpr for tpr, _ in both), "fpr": fpr}, {"epsilon": epsilon, **other, **order}, params=params)
+    return Row(route, {"tpr": max(tpr for tpr, _ in both), "fpr": fpr}, {"epsilon": epsilon, **other, **order},
+               params=params)

@@ -1,4 +1,5 @@
-"""The ways of bounds that a witness tells of (Bound.blocks). Any way is a proof: only its form is checked, here and by `exact`."""
+"""The ways of bounds that a witness tells of (Bound.blocks). Any way is a proof: only its form is checked, here and by
+`exact`."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _MOST_SAMPLES, _LONGEST = 2000, 20_000  # numbers of a way
 
 
 def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Any:
-    """The `way` that `exact` of a bound takes; None where the witness tells of none. Raises ValueError where what it tells is no way."""
+    """The `way` that `exact` of a bound takes; None where the witness tells of none. Raises ValueError where what it
+    tells is no way."""
     if "way" in witness:
         return _checked(witness["way"])
     if name == online_hybrid.BOUND.name and ("links" in witness or "by" in witness):
@@ -41,7 +43,8 @@ def _of_stream(params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way:
 
 
 def of_row(row: Row) -> dict[str, Any]:
-    """The `way` of a row's formula; none where its bound has none, or an older record tells of none: it is looked for then."""
+    """The `way` of a row's formula; none where its bound has none, or an older record tells of none: it is looked for
+    then."""
     bound = row.route.bound.one or row.route.bound
     found = way(bound.name.removesuffix("-basic"), row.params, row.proof)
     return {} if found is None else {"way": found}

@@ -14,7 +14,8 @@ from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.core.question import Question
 from dpcalc.core.results import Route, Row
 
-_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"), "rdp": ("the RDP at one order", "--alpha"),
+_ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsilon"),
+          "rdp": ("the RDP at one order", "--alpha"),
           "tv": ("the total variation", "--to"), "tpr": ("true-positive rates", "--fpr"), "mu": ("μ", "--to"),
           "rho": ("ρ", "--to")}
 
@@ -23,7 +24,8 @@ def by_bound(route: Route, params: Params, question: Question, start: float | No
     """The answer of one route. Raises OutOfScope where its theorem does not say."""
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
-        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
+                         _ASKED[question.asks][1])
     row = how(route, params, question, start)
     if any(x != x for x in row.result.values()) or row.result.get(question.asks) == inf:
         raise OutOfScope("no-solution", f"{route.label} cannot be evaluated in double precision here")
@@ -40,7 +42,8 @@ def _rdp_at(route: Route, params: Params, question: Question, start: float | Non
 def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
     bound, alpha = route.bound, question.alpha or 0.0
     if bound.rdp is None:
-        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
+                         _ASKED[question.asks][1])
     witness = chosen(bound, params, alpha=alpha)
     one = bound.rdp(alpha, **own_params(bound, params), **witness)
     whole = one if bound.is_of_whole_run else all_steps(one, params)
@@ -71,7 +74,8 @@ def _rdp_to_delta(route: Route, params: Params, question: Question, start: float
         return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
 
     alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
-    return Row(route, delta_result(min(0.0, log_delta), epsilon), {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
+    return Row(route, delta_result(min(0.0, log_delta), epsilon),
+               {"alpha": alpha, "rdp": rdp, **chosen(route.bound, params, alpha=alpha)})
 
 
 def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
@@ -122,7 +126,8 @@ def _composed(route: Route, params: Params, question: Question, start: float | N
 def _point(route: Route, params: Params, question: Question, start: float | None) -> Row:
     result = dict(route.bound.value(**own_params(route.bound, params)))
     if question.asks not in result:
-        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}", _ASKED[question.asks][1])
+        raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
+                         _ASKED[question.asks][1])
     return Row(route, result)
 
 

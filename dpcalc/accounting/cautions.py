@@ -17,11 +17,13 @@ _LEAST_TOLD = 1e-300  # of such shares
 
 
 def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
-    """The answer with what a reader must know of a large δ, a large ε, and of guarantees that were read for one record alone."""
+    """The answer with what a reader must know of a large δ, a large ε, and of guarantees that were read for one record
+    alone."""
     if not answer.rows:
         return _of_indices(answer, inputs)
     large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
-    return _of_indices(answer._replace(warnings=(*answer.warnings, *large_delta), notes=(*answer.notes, *large_epsilon)), inputs)
+    return _of_indices(answer._replace(warnings=(*answer.warnings, *large_delta),
+                                       notes=(*answer.notes, *large_epsilon)), inputs)
 
 
 def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
@@ -53,13 +55,15 @@ def _large_epsilon(answer: Answer) -> tuple[str, ...]:
     if point is None or answer.headline.route.bound.status != "proven" or not LARGE_EPSILON < point[0] < inf:
         return ()
     share = found_members(*point)
-    return (f"ε = {human(point[0])} promises little: an attacker with {100 * FALSE_POSITIVES:g} % false positives may find {share} of the "
+    return (f"ε = {human(point[0])} promises little: an attacker with {100 * FALSE_POSITIVES:g} % false positives may "
+            f"find {share} of the "
             "members",)
 
 
 def found_members(epsilon: float, delta: float) -> str:
-    """Up to which share of the members: min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)) by the trade-off function of (ε, δ)-DP (Kairouz, Oh &
-    Viswanath 2015), of which the second is the smaller one from ε = log(1/f) on. Rounded up, and to 100 % only where it is that."""
+    """Up to which share of the members: min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)) by the trade-off function of (ε, δ)-DP
+    (Kairouz, Oh & Viswanath 2015), of which the second is the smaller one from ε = log(1/f) on. Rounded up, and to 100
+    % only where it is that."""
     from decimal import Decimal
 
     missed = max(0.0, 1 - delta - FALSE_POSITIVES - 2e-16) * exp(-min(epsilon, 1e4)) * (1 - 1e-12)

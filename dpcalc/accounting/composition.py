@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 _BY_VARIATION = {"variation": 1}  # what `verify` computes it from
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
-_SAME = 4e-10  # of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
+# of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
+_SAME = 4e-10
 _ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
 _MOST_FACTORS = 1000  # of 1 − δ_i, each of 53 bits or more: their exact product takes milliseconds
 _ROUNDED = 1e-12  # relative: the rounding errors of a sum of δs
@@ -51,7 +52,9 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
         raise no_pure_epsilon(params)
     _refuse_infinite(parts(route, params), question, whole)
     if question.delta == 0:
-        raise OutOfScope("no-solution", "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε", "--delta")
+        raise OutOfScope("no-solution",
+                         "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε",
+                         "--delta")
     if _log_variation(route, params) <= question.log_delta:
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     try:
@@ -60,7 +63,8 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
         if whole is None or not whole.delta:
             raise
         found = Bracket(inf, 0.0, {})
-    if whole and whole.delta and whole.epsilon < found.upper:  # what is infinite is no more than δ, and all else at most that
+    # what is infinite is no more than δ, and all else at most that
+    if whole and whole.delta and whole.epsilon < found.upper:
         found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _ALL_LOSSES)
     if found.upper == inf:
         raise _no_epsilon(parts(route, params), question, None)
@@ -75,7 +79,8 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
     epsilon, most, whole = question.epsilon or 0.0, _log_variation(route, params), _whole(params)
     log_whole = whole.log_delta if whole and whole.delta and epsilon >= whole.least else 0.0
     try:
-        found = log_delta_at_epsilon(parts(route, params, side), epsilon, _precision(params), bracket, one_sided=bool(side))
+        found = log_delta_at_epsilon(parts(route, params, side), epsilon, _precision(params), bracket,
+                                     one_sided=bool(side))
     except TooLarge:
         if min(most, log_whole) > _HARDLY:
             raise
@@ -92,8 +97,8 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
 
 
 class _Whole(NamedTuple):
-    """What the sums of (ε_i, δ_i) say of their composition: with δ = 1 − Π(1 − δ_i) it has the ε Σε_i (Kairouz, Oh & Viswanath 2015,
-    Theorem 3.5), as no finite loss is larger and an infinite one has that probability."""
+    """What the sums of (ε_i, δ_i) say of their composition: with δ = 1 − Π(1 − δ_i) it has the ε Σε_i (Kairouz, Oh &
+    Viswanath 2015, Theorem 3.5), as no finite loss is larger and an infinite one has that probability."""
 
     least: Fraction  # Σε_i
     delta: Fraction
@@ -105,7 +110,8 @@ class _Whole(NamedTuple):
     @property
     def log_delta(self) -> float:
         """Rounded up."""
-        return log(x) + 1e-15 * (1 + abs(log(x))) if (x := quotient_up(self.delta.numerator, self.delta.denominator)) else -inf
+        return log(x) + 1e-15 * (1 + abs(log(x))) if (x := quotient_up(self.delta.numerator,
+                                                                       self.delta.denominator)) else -inf
 
 
 def _whole(params: Params) -> _Whole | None:
@@ -138,7 +144,8 @@ def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> Ou
     worse = max(_directions(composed), key=log_infinite)
     infinite = float(whole.delta) if whole else exp(log_infinite(worse))
     delta, least = plain(question.delta or 0.0), human_claimed(infinite, _ROUNDED)
-    return OutOfScope("no-solution", f"no ε exists at δ = {delta}, since the parts' own δs, which no ε lowers, compose to "
+    return OutOfScope("no-solution",
+                      f"no ε exists at δ = {delta}, since the parts' own δs, which no ε lowers, compose to "
                       f"{least if least != delta else repr(infinite)}", "--delta")
 
 
@@ -153,11 +160,13 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
 def _is_variation(params: Params, delta: float) -> bool:
     """Whether all that is known is one total variation, which is that δ at ε = 0, or less."""
     described: Sequence[Mapping[str, Any]] = params.get("described") or ()
-    return len(described) == 1 == int(params.get("steps", 1)) and described[0]["kind"] == "tv" and described[0]["tv"] <= delta
+    return len(described) == 1 == int(params.get("steps",
+                                                 1)) and described[0]["kind"] == "tv" and described[0]["tv"] <= delta
 
 
 def _log_variation(route: Route, params: Params) -> float:
-    """log of an upper bound on δ(0), and so on every δ: 1 − (1 − δ(0) of a step)^T, as Σ min(pp′, qq′) >= Σ min(p, q)·Σ min(p′, q′)."""
+    """log of an upper bound on δ(0), and so on every δ: 1 − (1 − δ(0) of a step)^T, as Σ min(pp′, qq′) >= Σ min(p, q)·Σ
+    min(p′, q′)."""
     bound = route.bound
     if bound.kind != "profile":
         return 0.0
@@ -178,13 +187,16 @@ def _missed_precision(found: Bracket, size: float, params: Params, quantity: str
     if found.upper == found.lower or width <= precision * size * (1 + _SAME):
         return ()
     if found.lower == (0.0 if quantity == "epsilon" else -inf):
-        return (f"the composition has no lower end here: how much of this {symbol} is due to its approximation is not known",)
+        return (f"the composition has no lower end here: how much of this {symbol} is due to its approximation is not "
+                f"known",)
     part = f"{width / size:.2g} of ε" if quantity == "epsilon" else f"a factor of {exp(min(width, 700.0)):.4g}"
     return (f"--precision {precision:g} was not reached: this {symbol} is known to within {part}",)
 
 
-def _lower_end(route: Route, params: Params, quantity: str, lower: float, upper: float) -> tuple[dict[str, float], tuple[str, ...]]:
-    """The lower end as a number and as a note, where the mechanism itself has it: of pairs that are attained, all of them."""
+def _lower_end(route: Route, params: Params, quantity: str, lower: float, upper: float) -> tuple[dict[str, float],
+                                                                                                 tuple[str, ...]]:
+    """The lower end as a number and as a note, where the mechanism itself has it: of pairs that are attained, all of
+    them."""
     if not all(pair.attained for pair, _ in parts(route, params)):
         return {}, ()
     note = f"the composition itself has {_SYMBOLS[quantity]} >= {human(lower, upward=False)}"

@@ -27,7 +27,8 @@ def with_digits(answer: Answer, digits: int) -> Answer:
     from dpcalc.numerics.mp.context import context
 
     mp = context()
-    mp.dps = digits + _GUARD + max((_of_exponent(row, answer) for row in answer.rows), default=0)  # levels of noise serve all rows
+    # levels of noise serve all rows
+    mp.dps = digits + _GUARD + max((_of_exponent(row, answer) for row in answer.rows), default=0)
     rows: list[Row] = []
     without: dict[str, list[str]] = {}  # why → the bounds
     for row in answer.rows:
@@ -39,7 +40,8 @@ def with_digits(answer: Answer, digits: int) -> Answer:
     notes = tuple(f"no digits by {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in without.items())
     blocked = ", ".join(row.route.label for row in rows if row.digits and in_blocks(row))
     if blocked:
-        notes += (f"the digits by {blocked}: of the formula in blocks from above, as the number beside them is (dpcalc explain NAME)",)
+        notes += (f"the digits by {blocked}: of the formula in blocks from above, as the number beside them is (dpcalc "
+                  f"explain NAME)",)
     return answer._replace(rows=tuple(rows), notes=answer.notes + notes)
 
 
@@ -62,7 +64,8 @@ def shown(row: Row) -> str:
 def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
     asks, steps = answer.question.asks, row.params.get("steps", 1)
     if steps > row.route.bound.exact_steps:
-        raise DpcalcError("out-of-range", f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
+        raise DpcalcError("out-of-range",
+                          f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
                           "with --digits", "--digits")
     if "n" in row.route.bound.params and row.params["n"] == inf:
         raise _NoDigits("it has infinitely many factors")
@@ -173,12 +176,13 @@ def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     for close in _CLOSE if share(near) == 1 else ():
         if (found := root_near(mp, share, near * (1 - mp.mpf(close)), mp.dps - _GUARD, below=True)) is not None:
             return found
-    return mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)  # a budget that any value of an unknown meets
+    # a budget that any value of an unknown meets
+    return mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)
 
 
 def _nearer(log_at: Callable[[float], float], epsilon: float, log_delta: float) -> tuple[float, float]:
-    """An ε nearer to where log δ is that, by Newton's method, and about how much log δ falls there where ε grows by 1; in doubles. The same
-    ε, and 0, where that leads nowhere."""
+    """An ε nearer to where log δ is that, by Newton's method, and about how much log δ falls there where ε grows by 1;
+    in doubles. The same ε, and 0, where that leads nowhere."""
     near = epsilon
     for _ in range(_STEPS):
         try:

@@ -9,7 +9,8 @@ from dpcalc.core.results import Route, Row
 
 
 def evaluate(route: Route, params: Params, question: Question) -> Row:
-    """The row of a route: the number asked for, an upper bound by its theorems. Raises OutOfScope where these do not say."""
+    """The row of a route: the number asked for, an upper bound by its theorems. Raises OutOfScope where these do not
+    say."""
     if question.asks != "tpr":
         return by_bound(route, params, question)
     from dpcalc.accounting.attack import to_tpr

@@ -24,7 +24,8 @@ from dpcalc.core.quantities import ADJACENCY
 from dpcalc.core.strict_json import BadJson, OutOfRange, loads
 
 _MEGABYTES = 50
-_MOST_ORDERS = 100_000  # of an RDP curve: every order is tried, which takes half a second for so many, and in every step of --solve
+# of an RDP curve: every order is tried, which takes half a second for so many, and in every step of --solve
+_MOST_ORDERS = 100_000
 UNIT = 1e-9  # probabilities may add up to 1 as closely as that
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
@@ -68,7 +69,8 @@ class Part(_Model):
 
 def _part_model(mechanism: Mechanism) -> type[Part]:
     fields: dict[str, Any] = {
-        name: (Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True, description=number.description)], ...)
+        name: (Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True,
+                                      description=number.description)], ...)
         for name, number in mechanism.part.fields.items()}
     fields["name"] = (Literal.__getitem__(mechanism.name), ...)
     title = "".join(word.capitalize() for word in mechanism.name.split("-"))
@@ -82,9 +84,9 @@ else:
 
 
 class _Kind(_Model):
-    """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is not proven; which data
-    sets are neighbours, where that is known; at which index of a run the record is that it is about, where it is about that one alone (of a
-    composition: at which of the runs)."""
+    """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is
+    not proven; which data sets are neighbours, where that is known; at which index of a run the record is that it is
+    about, where it is about that one alone (of a composition: at which of the runs)."""
 
     adjacency: Literal["add-remove", "replace-one"] | None = None
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
@@ -131,8 +133,9 @@ class Zcdp(_Kind):
 
 
 class Outcomes(_Kind):
-    """A mechanism with finitely many outcomes: their probabilities on two neighbouring data sets, and how often it is used. Where several
-    are composed, p is of the same data set in each of them; beside Poisson-sampled mechanisms, of the one that has the record."""
+    """A mechanism with finitely many outcomes: their probabilities on two neighbouring data sets, and how often it is
+    used. Where several are composed, p is of the same data set in each of them; beside Poisson-sampled mechanisms, of
+    the one that has the record."""
 
     kind: Literal["outcomes"]
     p: Annotated[tuple[Probability, ...], Field(min_length=1)]
@@ -179,7 +182,8 @@ def json_schema() -> dict[str, Any]:
 
 
 def load(source: str) -> tuple[Guarantee, ...]:
-    """Read guarantees, or those of whole results, from a file or standard input (-): one, an array of them, or one a line."""
+    """Read guarantees, or those of whole results, from a file or standard input (-): one, an array of them, or one a
+    line."""
     return parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
 
 
@@ -196,7 +200,8 @@ def parse(text: str, where: str) -> Guarantee:
 def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
     """The guarantees in a JSON text: one, an array of them, or one a line (JSON Lines)."""
     if not text.strip():
-        raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected", "--input")
+        raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected",
+                          "--input")
     values = _values(text, where)
     if not values:
         raise DpcalcError("bad-json", f"{where} is an array without guarantees", "--input")
@@ -204,7 +209,8 @@ def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
 
 
 def _values(text: str, where: str) -> list[Any]:
-    """The JSON values of a text: the entries of one array, one value, or those of lines, of which the first is JSON by itself."""
+    """The JSON values of a text: the entries of one array, one value, or those of lines, of which the first is JSON by
+    itself."""
     lines = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
     try:
         whole = loads(text)
@@ -222,12 +228,15 @@ def _values(text: str, where: str) -> list[Any]:
 def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
     if status not in (None, "proven"):
         by = f" ({brief(bound)})" if isinstance(bound, str) else ""
-        raise DpcalcError("refused", f"{where}: its status is {brief(status)}{by}, no guarantee; only proven guarantees can be converted "
+        raise DpcalcError("refused",
+                          f"{where}: its status is {brief(status)}{by}, no guarantee; only proven guarantees can be "
+                          f"converted "
                           "or composed", "--input")
 
 
 def read(data: Any, where: str) -> Guarantee:
-    """The guarantee in a JSON value: itself, or that of a whole result. Raises DpcalcError for one that is not proven."""
+    """The guarantee in a JSON value: itself, or that of a whole result. Raises DpcalcError for one that is not
+    proven."""
     adjacency = None
     if isinstance(data, dict) and "schema" in data:
         if data["schema"] != "dpcalc/v1":
@@ -236,9 +245,11 @@ def read(data: Any, where: str) -> Guarantee:
         adjacency = data.get("adjacency")
         data = data.get("guarantee")
     if isinstance(data, list):
-        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, and one guarantee is read here", "--input")
+        raise DpcalcError("bad-json", f"{where} is an array of {len(data)} values, and one guarantee is read here",
+                          "--input")
     if not isinstance(data, dict) or "kind" not in data:
-        raise DpcalcError("bad-json", f"{where} is no dpcalc result or guarantee: no \"kind\" among {', '.join(_KINDS)}", "--input")
+        raise DpcalcError("bad-json",
+                          f"{where} is no dpcalc result or guarantee: no \"kind\" among {', '.join(_KINDS)}", "--input")
     try:
         found = _ADAPTER.validate_python(data)
     except ValidationError as e:
@@ -259,7 +270,8 @@ def _complaint(issue: Any) -> str:
     value = value if len(value) <= 60 else value[:57] + "…"
     allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
     return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(
-        value=value, allowed=allowed, most=limits.get("max_length"), expected=limits.get("expected") or limits.get("expected_tags"),
+        value=value, allowed=allowed, most=limits.get("max_length"),
+        expected=limits.get("expected") or limits.get("expected_tags"),
         error=limits.get("error"))
 
 
@@ -270,7 +282,8 @@ _WORDS = {
     "extra_forbidden": "no such key here",
     "greater_than": _RANGE, "greater_than_equal": _RANGE, "less_than": _RANGE, "less_than_equal": _RANGE,
     "finite_number": "{value} is not a finite number",
-    "float_type": "{value} is not a number", "int_type": "{value} is not a whole number", "int_from_float": "{value} is not a whole number",
+    "float_type": "{value} is not a number", "int_type": "{value} is not a whole number",
+    "int_from_float": "{value} is not a whole number",
     "tuple_type": "{value} is not a list", "too_short": "the list is empty",
     "too_long": "a list of more than {most} entries; give the orders that matter (some hundreds show any curve)",
     "literal_error": "{value} is not one of {expected}", "union_tag_invalid": "{value} is not one of {expected}",
@@ -314,14 +327,16 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     if isinstance(guarantee, Zcdp):
         return ((curve.of(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
     if isinstance(guarantee, Outcomes):
-        return ((curve.of(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q), guarantee.count),)
+        return ((curve.of(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q),
+                 guarantee.count),)
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
         return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
     if isinstance(guarantee, Tv):
         raise DpcalcError("refused", "a total variation distance alone is (0, TV)-DP, and has no RDP curve", "--input")
     if isinstance(guarantee, Sampled):
         raise DpcalcError("refused", "a profile known at some points, the last with δ > 0, has no RDP curve", "--input")
-    raise DpcalcError("refused", "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
+    raise DpcalcError("refused",
+                      "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
                       "--input")
 
 

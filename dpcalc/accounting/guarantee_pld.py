@@ -30,11 +30,13 @@ from dpcalc.pld.pilot import Parts
 
 
 def of(guarantee: Guarantee) -> Parts:
-    """(pair, count) of every part. That of a guarantee dominates every mechanism which has it, and the one at hand may lose less."""
+    """(pair, count) of every part. That of a guarantee dominates every mechanism which has it, and the one at hand may
+    lose less."""
     found = _PARTS[type(guarantee)](guarantee)
     if isinstance(guarantee, Mechanisms | Outcomes):
         return found
-    return tuple((replace(pair, attained=False) if isinstance(pair, GaussianPair | atoms.Atoms) else pair, count) for pair, count in found)
+    return tuple((replace(pair, attained=False) if isinstance(pair, GaussianPair | atoms.Atoms) else pair, count)
+                 for pair, count in found)
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
@@ -69,7 +71,8 @@ def _zcdp(guarantee: Zcdp) -> Parts:
 
 
 def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
-    """(α, ρα) at some orders, from where a small δ needs large ones to where a large δ needs small ones; any choice is valid."""
+    """(α, ρα) at some orders, from where a small δ needs large ones to where a large δ needs small ones; any choice is
+    valid."""
     return tuple((1 + x, ratio_up((1 + x, rho))) for x in (2 ** (k / 4) / max(1.0, rho) for k in range(-16, 81)))
 
 
@@ -77,7 +80,8 @@ def followed(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
     """ε and log δ of the samples."""
     most = min(r - log(1e-300) / (a - 1) for a, r in orders)
     epsilons = [most * (k / 200) ** 2 for k in range(201)]
-    return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order, e in zip(best_orders(orders, epsilons), epsilons, strict=True)]
+    return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order,
+                      e in zip(best_orders(orders, epsilons), epsilons, strict=True)]
 
 
 def best_orders(orders: Sequence[tuple[float, float]], epsilons: Sequence[float]) -> list[tuple[float, float]]:

@@ -18,8 +18,8 @@ def _no_pure(reason: str) -> OutOfScope:
 
 
 def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
-    """(ε, δ, count) of what a guarantee consists of, with the least δ that is known. Raises OutOfScope with the reason where no ε holds
-    with the δ of an infinite loss alone."""
+    """(ε, δ, count) of what a guarantee consists of, with the least δ that is known. Raises OutOfScope with the reason
+    where no ε holds with the δ of an infinite loss alone."""
     if isinstance(guarantee, Mechanisms):
         return tuple((_pure_part(part), 0.0, part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Dp):
@@ -55,7 +55,8 @@ def _pure_part(part: Part) -> float:
 
 
 def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
-    """ρ of the composition where everything is zCDP by ρ or is Gaussian and not sampled (μ-GDP is μ²/2-zCDP), rounded up; else None."""
+    """ρ of the composition where everything is zCDP by ρ or is Gaussian and not sampled (μ-GDP is μ²/2-zCDP), rounded
+    up; else None."""
     total = Fraction(0)
     for g in guarantees:
         if isinstance(g, Zcdp):

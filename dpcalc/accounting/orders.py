@@ -67,7 +67,8 @@ def _curve(bound: Bound, own: tuple[tuple[str, Any], ...]) -> Callable[[float], 
 
 
 def best_order(bound: Bound, conversion: Bound, params: Params, question: Question,
-               convert: Callable[[Bound, float, float], float], start: float | None = None) -> tuple[float, float, float]:
+               convert: Callable[[Bound, float, float], float], start: float | None = None) -> tuple[float, float,
+                                                                                                     float]:
     """(α, ε(α), value) at a nearly best order; from `start`, where one is given, only roughly.
 
     Raises OutOfScope where every order gives infinity.

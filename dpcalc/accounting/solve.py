@@ -1,8 +1,8 @@
 """--solve: the most permissive value of one parameter that meets a budget. No I/O.
 
-A solution is searched for in log x, or in the log of its distance from where nothing is lost, on log(value/budget). Only the values that
-are evaluated count: the answer is the most permissive one seen that meets the budget, evaluated as the same question without --solve is.
-"""
+A solution is searched for in log x, or in the log of its distance from where nothing is lost, on log(value/budget).
+Only the values that are evaluated count: the answer is the most permissive one seen that meets the budget, evaluated as
+the same question without --solve is. """
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ _DOUBLES = 1e-14  # relative: of sums over steps, beside what a theorem's value 
 
 def solve(route: Route, given: Params, derive: Callable[[Params], Params], question: Question, composed: bool = False,
           guess: float | None = None) -> Row:
-    """The row at the most permissive value of the unknown that meets the budget; a value next to it that does not was seen.
+    """The row at the most permissive value of the unknown that meets the budget; a value next to it that does not was
+    seen.
 
-    Next to it is 1e-15 of it, or a tenth of the precision where the value is `composed` numerically (there, the budget may also be met
-    with a quarter of the precision to spare, within 1 %); of whole numbers, the next one. `guess` is where the search starts. Raises
-    NoSolution where the safe end of the range does not meet the budget, OutOfScope where the theorem covers no value.
-    """
+    Next to it is 1e-15 of it, or a tenth of the precision where the value is `composed` numerically (there, the budget
+    may also be met with a quarter of the precision to spare, within 1 %); of whole numbers, the next one. `guess` is
+    where the search starts. Raises NoSolution where the safe end of the range does not meet the budget, OutOfScope
+    where the theorem covers no value. """
     assert question.unknown is not None and question.target is not None
     unknown, search = question.unknown, _Search(route, given, derive, question)
     precision = float(given.get("precision") or PRECISION)
@@ -74,17 +75,20 @@ class _Search:
 
     def row(self, d: float) -> Row:
         x = self.origin + d
-        return evaluate(self.route, self.params(d), self.question)._replace(params={self.unknown.name: int(x) if self.whole else x})
+        return evaluate(self.route, self.params(d),
+                        self.question)._replace(params={self.unknown.name: int(x) if self.whole else x})
 
     def gap(self, d: float) -> float:
         """log(value/budget), not above 0 where the budget is met; inf where the theorem does not say."""
         question, bound = self.question, self.route.bound
         try:
-            if question.asks == "epsilon" and question.delta and bound.kind == "profile" and not is_composed(self.route, self.params(d)):
+            if question.asks == "epsilon" and question.delta and bound.kind == "profile" and not is_composed(self.route,
+                                                                                                             self.params(d)):
                 own = own_params(bound, self.params(d))
                 own |= chosen(bound, self.params(d), epsilon=self.target)
                 return _log_share(float(bound.value(self.target, **own)), question.log_delta)
-            if question.asks == "epsilon" and question.delta and self.target == 0:  # there is a δ at ε = 0 where no ε is 0
+            # there is a δ at ε = 0 where no ε is 0
+            if question.asks == "epsilon" and question.delta and self.target == 0:
                 row = evaluate(self.route, self.params(d), Question("delta", epsilon=0.0, orders=question.orders))
                 return _log_share(row.result["log_delta"], question.log_delta)
             return _log_ratio(self.row(d).result[question.asks], self.target)
@@ -95,7 +99,8 @@ class _Search:
         return inf
 
     def settled(self, d: float, rtol: float) -> Row:
-        """The row at d, or at a safer value next to it: what was found by its δ may have an ε above the budget by rounding."""
+        """The row at d, or at a safer value next to it: what was found by its δ may have an ε above the budget by
+        rounding."""
         step = rtol
         while True:
             row = self.row(d)
@@ -105,10 +110,12 @@ class _Search:
             step = max(2 * step, above if above < _ROUNDING else 0.0)
             last, d = d, self._safer(d, step)
             if d == last:
-                raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget", "--solve")
+                raise OutOfScope("no-solution", f"{self.route.label} does not settle on a value that meets the budget",
+                                 "--solve")
 
     def _safer(self, d: float, by: float) -> float:
-        """d changed by that part of itself towards less privacy loss, by a whole number at least where it is one, within the range."""
+        """d changed by that part of itself towards less privacy loss, by a whole number at least where it is one,
+        within the range."""
         low, high = self.range
         y = d * (1 + self.unknown.safer * by)
         if self.whole:
@@ -116,7 +123,8 @@ class _Search:
         return min(max(y, low), high)
 
     def _delta_above(self, d: float) -> float:
-        """How far the δ at the budget's ε is above the budget's, as `gap` says it: δ has another rounding, and an order of its own."""
+        """How far the δ at the budget's ε is above the budget's, as `gap` says it: δ has another rounding, and an order
+        of its own."""
         question, conversion = self.question, self.route.conversion
         if question.asks != "epsilon" or not question.delta or self.whole or is_composed(self.route, self.params(d)):
             return -inf
@@ -127,7 +135,8 @@ class _Search:
         return above / -question.log_delta if above > 0 else above
 
     def largest_half(self) -> float:
-        """The largest of some values, each half the one before, that meets the budget; the range then ends at the one after it."""
+        """The largest of some values, each half the one before, that meets the budget; the range then ends at the one
+        after it."""
         low, high = self.range
         last = d = high
         for _ in range(_HALVES):
@@ -161,7 +170,8 @@ def _log_ratio(x: float, target: float) -> float:
 
 
 def _log_share(log_delta: float, target: float) -> float:
-    """log of target/log δ: nearly straight in the log of an unknown, above 0 where log δ is above the target; −inf where δ is 0."""
+    """log of target/log δ: nearly straight in the log of an unknown, above 0 where log δ is above the target; −inf
+    where δ is 0."""
     if log_delta <= target:
         return min(log(target / log_delta), 0.0) if target / log_delta > 0 else -inf
     return max(log(target / log_delta), 5e-324) if log_delta < 0 else inf

@@ -1,4 +1,5 @@
-"""The free choices of a row that are many, or that its number was found without: looked for where a record is printed only. No I/O."""
+"""The free choices of a row that are many, or that its number was found without: looked for where a record is printed
+only. No I/O."""
 
 from __future__ import annotations
 
@@ -34,19 +35,21 @@ def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
         from dpcalc.bounds.pnsgd._engine.epochs import each
 
         return each(bound, epsilon, steps, own)
-    return one.choices(epsilon, question.log_delta if question.asks == "epsilon" else row.result.get("log_delta", -inf), **own)
+    return one.choices(epsilon, question.log_delta if question.asks == "epsilon" else row.result.get("log_delta", -inf),
+                       **own)
 
 
 def _grid(row: Row, params: Params) -> Mapping[str, Any]:
-    """The grid of a true-positive rate that is read from a composition; where tests for the other direction have an ε of their own, theirs
-    beside it."""
+    """The grid of a true-positive rate that is read from a composition; where tests for the other direction have an ε
+    of their own, theirs beside it."""
     from dpcalc.accounting.attack import composed
 
     if not composed(row.route, params):
         return {}
     if "epsilon_reversed" not in row.witness:
         return _grid_at(row, params, row.witness["epsilon"], 0)
-    first, second = (_grid_at(row, params, row.witness[name], side) for name, side in (("epsilon", +1), ("epsilon_reversed", -1)))
+    first, second = (_grid_at(row, params, row.witness[name], side) for name,
+                     side in (("epsilon", +1), ("epsilon_reversed", -1)))
     return {**first, "reversed_grid": second}
 
 
@@ -57,6 +60,7 @@ def _grid_at(row: Row, params: Params, u: float, side: int) -> Mapping[str, Any]
     from dpcalc.core.question import Question as At
 
     try:
-        return to_delta(row.route, params, At("delta", epsilon=abs(u)), bracket=False, side=side if u >= 0 else -side).witness
+        return to_delta(row.route, params, At("delta", epsilon=abs(u)), bracket=False,
+                        side=side if u >= 0 else -side).witness
     except OutOfScope:  # too fine a grid: the rate rests on a smaller ε
         return {}

@@ -4,9 +4,11 @@ from importlib import import_module
 
 from dpcalc.core.bound import Bound
 
-ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "hiding", "online", "noisy_sgd", "noise_feedback", "total_variation")
+ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "hiding", "online", "noisy_sgd", "noise_feedback",
+         "total_variation")
 
-REPLACED = {"shuffled-hybrid": "shuffled-hiding"}  # names of earlier versions, and the bounds that contain what they said
+# names of earlier versions, and the bounds that contain what they said
+REPLACED = {"shuffled-hybrid": "shuffled-hiding"}
 
 
 def replaced(name: str) -> str:

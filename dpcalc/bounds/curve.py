@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 class Curve(NamedTuple):
     """ε(α) of one use, the printed formula for it, and ε(∞) (inf where the mechanism has no pure ε).
 
-    `orders` limits the curve to a list of orders (from JSON), `whole` to whole orders >= 2; `coarse` is a faster form, where there is one.
-    """
+    `orders` limits the curve to a list of orders (from JSON), `whole` to whole orders >= 2; `coarse` is a faster form,
+    where there is one. """
 
     rdp: Callable[[float], float]
     exact: Callable[[Any, Any], Any]
@@ -35,7 +35,8 @@ def of(bound: Any, pure: float = inf, **params: Any) -> Curve:
 
     orders = params.get("alphas", ())
     coarse = cache(partial(_at, bound.coarse, params)) if bound.kind == "rdp" and bound.coarse else None
-    return Curve(cache(partial(_at, bound.value, params)), exact, pure, bound.source, orders, bound.integer_orders, coarse)
+    return Curve(cache(partial(_at, bound.value, params)), exact, pure, bound.source, orders, bound.integer_orders,
+                 coarse)
 
 
 def _at(value: Callable[..., float], params: dict[str, Any], alpha: float) -> float:

@@ -73,7 +73,8 @@ class FastCommand(_LightHelp, TyperCommand):
 
     def records(self, ctx: Context) -> list[help.Record]:
         """Every option with its group."""
-        rows = ((param, param.get_help_record(ctx)) for param in self.get_params(ctx) if param.param_type_name == "option")
+        rows = ((param, param.get_help_record(ctx)) for param in self.get_params(ctx)
+                if param.param_type_name == "option")
         return [(getattr(param, "group", OUTPUT), param.name or "", *row) for param, row in rows if row is not None]
 
     def format_options(self, ctx: Context, formatter: Any) -> None:
@@ -83,7 +84,8 @@ class FastCommand(_LightHelp, TyperCommand):
 def _option(option: Option) -> RawOption:
     q = option.quantity
     choices = option.choices or q.choices
-    raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=_TEXT, help=help.describe(option),
+    raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=_TEXT,
+                    help=help.describe(option),
                     metavar=help.metavar(q, choices), multiple=True)
     raw.group, raw.choices, raw.brief = option.group, choices, q.help
     return raw
@@ -100,9 +102,11 @@ def switches() -> list[RawOption]:
     return [
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
-        _switch("batch", ["--batch"], "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
+        _switch("batch", ["--batch"],
+                "answer JSON Lines of options from standard input, a line each; other options are their defaults"),
         _switch("certify", ["--certify"], "prove the headline in ball arithmetic at once (pip install python-flint)"),
-        _switch("all", ["--all"], "show every row in a table, not only the best of each theorem (JSON and CSV always hold every row)"),
+        _switch("all", ["--all"],
+                "show every row in a table, not only the best of each theorem (JSON and CSV always hold every row)"),
         _switch("explain", ["--explain"], "add statement, assumptions, source and errata of the bounds used"),
     ]
 
@@ -177,7 +181,8 @@ class LazyGroup(_LightHelp, TyperGroup):
         with formatter.section("Examples"):
             formatter.write(f"  dpcalc {EXAMPLE[0]}\n      → {EXAMPLE[1]}\n")
         formatter.write_paragraph()
-        formatter.write_text("dpcalc COMMAND --help shows the options and examples of a command; dpcalc explain NAME what a bound states.")
+        formatter.write_text("dpcalc COMMAND --help shows the options and examples of a command; dpcalc explain NAME "
+                             "what a bound states.")
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[Any, Any, list[str]]:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
@@ -191,7 +196,8 @@ class LazyGroup(_LightHelp, TyperGroup):
 
 def root() -> LazyGroup:
     version = _switch("version", ["-V", "--version"], "print the version")
-    group = LazyGroup(name="dpcalc", params=[version], help="A calculator for differential privacy: ε, δ, RDP and total variation, "
+    group = LazyGroup(name="dpcalc", params=[version],
+                      help="A calculator for differential privacy: ε, δ, RDP and total variation, "
                       "the noise a budget needs, and the theorem behind each number.",
                       rich_markup_mode=None, invoke_without_command=True, callback=_root,
                       context_settings={"help_option_names": ["-h", "--help"]})
@@ -221,13 +227,15 @@ codecs.register_error(_ESCAPED, _unencodable)
 
 def main(args: list[str]) -> int:
     """Exit code of a call. Whatever goes wrong is one line on stderr."""
-    return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc", _wants_json(args))
+    return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
+                     _wants_json(args))
 
 
 def _run(args: list[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding=_for_json(stream.encoding) if _wants_json(args) or "--batch" in args else None, errors=_ESCAPED)
+            stream.reconfigure(encoding=_for_json(stream.encoding) if _wants_json(args) or "--batch" in args else None,
+                               errors=_ESCAPED)
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
     except ClickException as error:
@@ -254,7 +262,8 @@ def _translated(error: ClickException, args: list[str]) -> DpcalcError:
 def _known(args: Sequence[str]) -> dict[str, Any]:
     """The options of the command that was called, or of the program, by every name."""
     command = load(args[0]) if args and args[0] in COMMANDS else root()
-    return {name: param for param in command.params for name in param.opts if name.startswith("-")} | {"-h": None, "--help": None}
+    return {name: param for param in command.params for name in param.opts if name.startswith("-")} | {"-h": None,
+                                                                                                       "--help": None}
 
 
 def _wants_json(args: list[str]) -> bool:

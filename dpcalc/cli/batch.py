@@ -5,10 +5,10 @@ A line holds options under their names (with _ or -), as JSON numbers or texts, 
     id       a text, number or boolean, which the answer carries too
     input    (or inputs) a guarantee or a whole result, or a list of them, for the commands that read one
 
-A line that is itself a result or a guarantee is that input, so that batches form pipes; an error from the command before
-is handed on in its place. What a line says goes before the option on the command line, and null there takes it back.
-Empty lines are skipped. A line that cannot be answered gives {"error": {…, "line": k}} at its place, and the rest runs.
-"""
+A line that is itself a result or a guarantee is that input, so that batches form pipes; an error from the command
+before is handed on in its place. What a line says goes before the option on the command line, and null there takes it
+back. Empty lines are skipped. A line that cannot be answered gives {"error": {…, "line": k}} at its place, and the rest
+runs. """
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class Line(NamedTuple):
 class Batch:
     """One command with its default options and inputs, as a map of lines."""
 
-    def __init__(self, command: Command, defaults: Mapping[str, Any], inputs: tuple[Any, ...] = (), quiet: bool = False) -> None:
+    def __init__(self, command: Command, defaults: Mapping[str, Any], inputs: tuple[Any, ...] = (),
+                 quiet: bool = False) -> None:
         from dpcalc.core.validate import validate
 
         self.command, self.inputs, self.quiet = command, inputs, quiet
@@ -88,7 +89,8 @@ class Batch:
             if isinstance(x, str):
                 option = self.command.option(name)
                 if option.quantity.source(x) is not None:
-                    raise DpcalcError("refused", "a line holds its data itself; a file is named on the command line", flag(name))
+                    raise DpcalcError("refused", "a line holds its data itself; a file is named on the command line",
+                                      flag(name))
                 raw[name] = (x,) if option.multiple else x
         return {**self.defaults, **raw}, inputs
 
@@ -133,11 +135,13 @@ def _id(x: Any) -> Any:
     return x
 
 
-def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Iterable[Input] = (), **defaults: Any) -> Iterator[str]:
-    """The answers of a command to JSON Lines, a line each, in order, as they are asked for: what `dpcalc COMMAND --batch` prints.
+def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Iterable[Input] = (),
+                 **defaults: Any) -> Iterator[str]:
+    """The answers of a command to JSON Lines, a line each, in order, as they are asked for: what `dpcalc COMMAND
+    --batch` prints.
 
-    `defaults` are the options of lines that do not say them. A line that cannot be answered is an {"error": …} at its place.
-    A map of lines, so that any engine that splits a stream can run it on any number of machines.
+    `defaults` are the options of lines that do not say them. A line that cannot be answered is an {"error": …} at its
+    place. A map of lines, so that any engine that splits a stream can run it on any number of machines.
 
     >>> for line in answer_lines(['{"scale": 2}', '{"scale": -1, "id": 7}'], "rdp", mechanism="laplace", delta=0):
     ...     print(line[:58])
@@ -157,8 +161,10 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
 # --- the command line ------------------------------------------------------------------------------------------------
 
 
-def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], switches: Mapping[str, bool]) -> Callable[[], int]:
-    """What answers standard input on standard output, and gives the exit code. Raises DpcalcError for options that do not fit."""
+def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...],
+           switches: Mapping[str, bool]) -> Callable[[], int]:
+    """What answers standard input on standard output, and gives the exit code. Raises DpcalcError for options that do
+    not fit."""
     from dpcalc.commands.sweep import axes
 
     if raw.get("format") not in (None, "json", "jsonl"):
@@ -187,7 +193,8 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...], swit
         from dpcalc.cli.streams import Told, Writer, blocks
 
         if sys.stdin is None or sys.stdout is None:
-            raise DpcalcError("unreadable", f"standard {'input' if sys.stdin is None else 'output'} is closed", "--batch")
+            raise DpcalcError("unreadable", f"standard {'input' if sys.stdin is None else 'output'} is closed",
+                              "--batch")
         told, failed, number = Told(f"dpcalc {command.name}: "), False, 0
         with Writer(sys.stdout.buffer) as out:
             for block in blocks(sys.stdin.fileno(), LONGEST):

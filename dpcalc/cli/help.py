@@ -1,4 +1,5 @@
-"""What --help prints: options in groups, how a question is put, examples that fit the width. Pure functions and one writer."""
+"""What --help prints: options in groups, how a question is put, examples that fit the width. Pure functions and one
+writer."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from dpcalc.core.text import shell_lines
 
 Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
-_METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME", "choice": "NAME",
+_METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
+             "choice": "NAME",
              "file": "FILE"}
 _LONGEST = 44  # columns of a list of choices beside the option; a longer one is in the help
 _FIRST = {option.name: place for place, option in enumerate(COMMON)}
@@ -30,13 +32,15 @@ def describe(option: Option) -> str:
     if len("|".join(choices)) > _LONGEST:
         text += f": {', '.join(choices)}"
     limits = f" [{q.limits()}]" if q.limits() else ""
-    return text + limits + (f" [default: {default:g}]" if isinstance(default, float | int) else f" [default: {default}]" if default else "")
+    return text + limits + (f" [default: {default:g}]" if isinstance(default, float | int) else f" [default: {default}]"
+                            if default else "")
 
 
 def groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
     """The options of each group, in the order of GROUPS; what is asked comes first among the question's."""
     order = {name: place for place, name in enumerate(GROUPS)}
-    ranked = sorted(records, key=lambda r: (order.get(r[0], order[OUTPUT] - 0.5), _FIRST.get(r[1], len(_FIRST)) if r[0] == QUESTION else 0))
+    ranked = sorted(records, key=lambda r: (order.get(r[0], order[OUTPUT] - 0.5),
+                                            _FIRST.get(r[1], len(_FIRST)) if r[0] == QUESTION else 0))
     found: dict[str, list[tuple[str, str]]] = {}
     for group, _, left, right in ranked:
         found.setdefault(group, []).append((left, right))

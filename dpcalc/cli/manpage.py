@@ -1,4 +1,5 @@
-"""The manual page dpcalc(1), in roff, from the command tree. It lies beside the completions: generated, shipped and checked like them."""
+"""The manual page dpcalc(1), in roff, from the command tree. It lies beside the completions: generated, shipped and
+checked like them."""
 
 from __future__ import annotations
 
@@ -14,9 +15,11 @@ from dpcalc.core.command import COMMON
 from dpcalc.core.text import shell_lines
 
 _NUMBERS = (
-    "Every number may be written 1e\\-5, 1/3, 2^\\-20 or sqrt(2). A numeric option that takes a,b,c or start:stop:count or "
+    "Every number may be written 1e\\-5, 1/3, 2^\\-20 or sqrt(2). A numeric option that takes a,b,c or "
+    "start:stop:count or "
     "start:stop:count:log is swept: one such option gives rows, two a grid.",
-    "Results are never below the theorem that is named beside them. \\fB\\-\\-json\\fR prints one strict JSON object, whose guarantee "
+    "Results are never below the theorem that is named beside them. \\fB\\-\\-json\\fR prints one strict JSON object, "
+    "whose guarantee "
     "another command reads from standard input (\\fB\\-\\fR) or a file.",
 )
 _EXIT = (
@@ -50,8 +53,10 @@ def page() -> str:
         f'.TH DPCALC 1 "" "dpcalc {__version__}" "User Commands"', ".nh", ".ad l",
         ".SH NAME", "dpcalc \\- a calculator for differential privacy: every number is a theorem with its name on it",
         ".SH SYNOPSIS", *(line for name, command in commands.items() for line in _synopsis(name, command)),
-        ".SH DESCRIPTION", "\\fBdpcalc\\fR computes ε, δ, Rényi divergence and total variation, finds the noise (or the steps, the batch, "
-        "…) that a budget needs, and reads and writes JSON. Every bound it uses has a name: \\fBdpcalc bounds\\fR lists them and "
+        ".SH DESCRIPTION",
+        "\\fBdpcalc\\fR computes ε, δ, Rényi divergence and total variation, finds the noise (or the steps, the batch, "
+        "…) that a budget needs, and reads and writes JSON. Every bound it uses has a name: \\fBdpcalc bounds\\fR "
+        "lists them and "
         "\\fBdpcalc explain\\fR \\fINAME\\fR tells what one states.",
     ]
     for text in _NUMBERS:
@@ -72,7 +77,8 @@ def page() -> str:
 
 
 def _synopsis(name: str, command: Any) -> list[str]:
-    arguments = " ".join(piece for param in command.params if not isinstance(param, RawOption) for piece in (param.metavar,) if piece)
+    arguments = " ".join(piece for param in command.params if not isinstance(param, RawOption)
+                         for piece in (param.metavar,) if piece)
     return [f".B dpcalc {escape(name)}", f"[\\fIOPTION\\fR]... {escape(arguments)}".rstrip(), ".br"]
 
 
@@ -87,7 +93,8 @@ def _signature(option: RawOption) -> tuple[Any, ...]:
 def _shared(commands: dict[str, Any]) -> dict[tuple[Any, ...], RawOption]:
     """The common options that mean the same in every calculator, by their signature."""
     names = {o.name for o in COMMON} | {s.name for s in switches()}
-    found = {_signature(o): o for command in commands.values() if command.asks for o in _options(command) if o.name in names}
+    found = {_signature(o): o for command in commands.values() if command.asks for o in _options(command)
+             if o.name in names}
     said = [o.name for o in found.values()]
     return {signature: o for signature, o in found.items() if said.count(o.name) == 1}
 

@@ -26,8 +26,8 @@ _SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
-    """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a person can
-    put right."""
+    """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a
+    person can put right."""
     from dpcalc.core.errors import DpcalcError
 
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
@@ -48,9 +48,11 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
         raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
     if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv")):
-        raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row", "--all")
+        raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row",
+                          "--all")
     if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
-        raise DpcalcError("contradictory", f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
+        raise DpcalcError("contradictory",
+                          f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
     if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv")):
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
@@ -104,11 +106,13 @@ def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], s
 def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:
     from dpcalc.output.plot.target import checked
 
-    said = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"], "--explain": switches["explain"]}
+    said = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"],
+            "--explain": switches["explain"]}
     return checked(command, raw, name, swept, next((option for option, value in said.items() if value), None))
 
 
-def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...], switches: dict[str, bool],
+def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],
+           switches: dict[str, bool],
            target: Target | None) -> Printed:
     """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
     from dpcalc.cli.progress import waiting
@@ -119,7 +123,8 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
     if raw.get("digits") and raw.get("format") not in ("json", "jsonl"):
-        raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point", "--digits")
+        raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
+                          "--digits")
     found: list[Point] = []
     with waiting(f"dpcalc {command.name}"):
         for at in points(swept):
@@ -144,7 +149,8 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
     if switches["quiet"] or raw.get("format") in UNTOLD:
         for line in unanswered(found):
             warn(line)
-    quiet = "\n".join(x for p in found for x in (map(repr, p.answer.values) if p.answer else ("",))) if switches["quiet"] else None
+    quiet = "\n".join(x for p in found
+                      for x in (map(repr, p.answer.values) if p.answer else ("",))) if switches["quiet"] else None
     text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
     if target:
         target.write(plot)

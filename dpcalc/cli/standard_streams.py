@@ -18,7 +18,8 @@ def write(text: str) -> None:
 
 
 def exit_code(run: Callable[[], int], program: str = "dpcalc", as_json: bool = False) -> int:
-    """The exit code of a call that writes its answer. Whatever goes wrong is one line on standard error, or one object of JSON."""
+    """The exit code of a call that writes its answer. Whatever goes wrong is one line on standard error, or one object
+    of JSON."""
     if sys.stderr is None:  # closed: what is for it must not go to stdout
         sys.stderr = io.StringIO()
     try:

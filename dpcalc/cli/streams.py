@@ -17,8 +17,8 @@ _PATIENCE = 0.1  # seconds that an answer may wait for others before it is writt
 
 
 def blocks(descriptor: int, longest: int) -> Iterator[list[bytes | None]]:
-    """The lines that have arrived, as soon as they have, without their ends: a list a read, the last line too where it has
-    no end. A line of more than `longest` bytes is None, and is never held in whole."""
+    """The lines that have arrived, as soon as they have, without their ends: a list a read, the last line too where it
+    has no end. A line of more than `longest` bytes is None, and is never held in whole."""
     rest, dropping = b"", False
     while chunk := _read(descriptor):
         lines: list[bytes | None] = [*(rest + chunk).split(b"\n")]
@@ -42,9 +42,8 @@ def _read(descriptor: int) -> bytes:
 class Writer:
     """Whole lines, written together when there is nothing to do or a tenth of a second has passed.
 
-    Inside the `with` an interrupt waits for the writing at hand, and then all finished lines are written before it goes on
-    (a second one does not wait: whoever reads may have stopped to).
-    """
+    Inside the `with` an interrupt waits for the writing at hand, and then all finished lines are written before it goes
+    on (a second one does not wait: whoever reads may have stopped to). """
 
     def __init__(self, out: BinaryIO) -> None:
         self._out, self._lines, self._last = out, list[str](), monotonic()

@@ -34,7 +34,8 @@ def _having(option: str) -> list[str]:
     """The commands that have this option."""
     from dpcalc.commands.catalogue import calculators
 
-    return [name for name, command in calculators().items() if any(option in map(flag, o.quantity.names) for o in command.all_options())]
+    return [name for name, command in calculators().items()
+            if any(option in map(flag, o.quantity.names) for o in command.all_options())]
 
 
 def _path(error: Any) -> str:
@@ -63,7 +64,8 @@ def _extra(error: Any, args: Sequence[str], known: Mapping[str, Any]) -> DpcalcE
     return DpcalcError("usage", f"unexpected {word!r}; {_path(error)} takes options only, and --help lists them")
 
 
-_TOLD: tuple[tuple[type[ClickException], Callable[[Any, Sequence[str], Mapping[str, Any]], DpcalcError | None]], ...] = (
+_TOLD: tuple[tuple[type[ClickException], Callable[[Any, Sequence[str], Mapping[str, Any]], DpcalcError | None]],
+             ...] = (
     (NoSuchOption, _unknown),
     (BadOptionUsage, _value),
     (UsageError, _extra),

@@ -1,4 +1,5 @@
-"""The table of commands, and the calculators among them: one module each, options → question → answer. No mathematics here."""
+"""The table of commands, and the calculators among them: one module each, options → question → answer. No mathematics
+here."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (), every_row: bool = False) -> Answer:
-    """The answer to one question, from options as they were given; a table of it has every row where bounds are named. Raises
-    DpcalcError."""
+    """The answer to one question, from options as they were given; a table of it has every row where bounds are named.
+    Raises DpcalcError."""
     from dpcalc.core.validate import validate
 
     given = validate(command, raw, inputs)
@@ -47,7 +47,8 @@ def _extreme(given: Given) -> str | None:
 
     from dpcalc.core.errors import flag
 
-    sizes = {n: abs(log(x)) for n, x in given.values.items() if n in given.provided and isinstance(x, float | int) and x > 0}
+    sizes = {n: abs(log(x)) for n, x in given.values.items() if n in given.provided and isinstance(x, float | int)
+             and x > 0}
     worst = max(sizes, key=lambda n: sizes[n], default=None)
     if worst is None or (given.inputs and sizes[worst] < 200):
         return "--input" if given.inputs else None
@@ -59,7 +60,8 @@ _HOW_PRINTED = ("format", "digits", "input", "run")
 
 def told(answer: Answer, given: Given) -> Answer:
     """The answer with what it takes to ask again: the options as given, and the guarantees that were read."""
-    return answer._replace(options={**given.said(without=_HOW_PRINTED), **answer.options}, inputs=tuple(g.told() for g in given.inputs))
+    return answer._replace(options={**given.said(without=_HOW_PRINTED), **answer.options},
+                           inputs=tuple(g.told() for g in given.inputs))
 
 
 def command_of(name: str) -> Command:
@@ -70,18 +72,21 @@ def command_of(name: str) -> Command:
     from dpcalc.core.validate import near
 
     calculators = tuple(word for word in COMMANDS if word not in PAGES)
-    raise DpcalcError("unknown-command", f"no calculator {name!r}; there are {', '.join(calculators)}{near(str(name), calculators)}")
+    raise DpcalcError("unknown-command",
+                      f"no calculator {name!r}; there are {', '.join(calculators)}{near(str(name), calculators)}")
 
 
 def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options under the names of the command, its numbers as plain ones. Raises DpcalcError for a name it does not know."""
+    """The options under the names of the command, its numbers as plain ones. Raises DpcalcError for a name it does not
+    know."""
     names, raw = spellings(command), dict[str, Any]()
     for key, x in options.items():
         name = names.get(key)
         if name is None:
             from dpcalc.core.validate import near
 
-            raise DpcalcError("unknown-option", f"no such option of {command.name}{near(key[:40], tuple(names))}", flag(key[:40]))
+            raise DpcalcError("unknown-option", f"no such option of {command.name}{near(key[:40], tuple(names))}",
+                              flag(key[:40]))
         if raw.get(name) is not None:
             raise DpcalcError("contradictory", "given twice", flag(name))
         raw[name] = (x,) if isinstance(x, str) and command.option(name).multiple else x

@@ -18,20 +18,25 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
     has_epsilon, has_delta = given[epsilon] is not None, given[delta] is not None
     if has_alpha and (has_epsilon or has_delta):
         orders_too = "; --orders restricts the search over orders" if _has(command, "orders") else ""
-        raise DpcalcError("contradictory", "asks for the RDP at one order, --epsilon and --delta for another guarantee" + orders_too,
+        raise DpcalcError("contradictory", "asks for the RDP at one order, --epsilon and --delta for another guarantee"
+                          + orders_too,
                           "--alpha")
     if unknown is not None:
         if has_alpha and given["rdp"] is not None:
             return Question("rdp", alpha=given["alpha"], orders=orders, unknown=unknown, target=given["rdp"])
         if has_epsilon and has_delta:
             _refuse_rdp(command, given)
-            return Question("epsilon", given[epsilon], given[delta], orders=orders, unknown=unknown, target=given[epsilon])
-        raise DpcalcError("missing", f"needs a budget: {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp", "--solve")
+            return Question("epsilon", given[epsilon], given[delta], orders=orders, unknown=unknown,
+                            target=given[epsilon])
+        raise DpcalcError("missing", f"needs a budget: {flag(epsilon)} and {flag(delta)}, or --alpha and --rdp",
+                          "--solve")
     _refuse_rdp(command, given)
     if has_alpha:
         return Question("rdp", alpha=given["alpha"], orders=orders)
     if has_epsilon and has_delta:
-        raise DpcalcError("contradictory", f"with {flag(delta)} there is nothing left to compute: add --solve {_solvable(command, given)}, "
+        raise DpcalcError("contradictory",
+                          f"with {flag(delta)} there is nothing left to compute: add --solve "
+                          f"{_solvable(command, given)}, "
                           "or drop one", flag(epsilon))
     if has_delta:
         return Question("epsilon", delta=given[delta], orders=orders)
@@ -40,18 +45,24 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
     if command.describes and given["format"] in ("json", "jsonl"):
         for name in ("bound", "digits", "orders", "precision"):
             if given.has(name):
-                raise DpcalcError("unneeded", "no bound is computed without a question (--delta, --epsilon, --alpha, --solve)", flag(name))
+                raise DpcalcError("unneeded",
+                                  "no bound is computed without a question (--delta, --epsilon, --alpha, --solve)",
+                                  flag(name))
         return Question("guarantee")
     tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
     rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks else ""
-    raise DpcalcError("missing", f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}{tv}, or a budget and "
+    raise DpcalcError("missing",
+                      f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}{tv}, or a "
+                      f"budget and "
                       "--solve")
 
 
 def _refuse_rdp(command: Command, given: Given) -> None:
     """An RDP is a budget, and used together with --solve and --alpha only; a curve is another option."""
     if given.has("rdp") and command.option("rdp").quantity is RDP:
-        raise DpcalcError("unneeded", "a budget on the RDP needs --solve and --alpha; without --solve, --alpha prints the RDP", "--rdp")
+        raise DpcalcError("unneeded",
+                          "a budget on the RDP needs --solve and --alpha; without --solve, --alpha prints the RDP",
+                          "--rdp")
 
 
 def _solvable(command: Command, given: Given) -> str:

@@ -1,4 +1,5 @@
-"""dpcalc burn-in: the last iterate of projected noisy SGD, whose privacy loss stops growing with the number of steps."""
+"""dpcalc burn-in: the last iterate of projected noisy SGD, whose privacy loss stops growing with the number of
+steps."""
 
 from __future__ import annotations
 
@@ -49,8 +50,10 @@ def answer(given: Given) -> Answer:
     always = {"strong_convexity", "loss", "order", "epsilon", "delta", "alpha", "rdp"}
     shown = {k: v for k, v in {**given.values, **_said(given)}.items() if k in (used & given.provided) | always}
     of, worst, only = _one_record(values, question, head)
-    return Answer("burn-in", question, shown, found, {**_guarantee(question, head), **of}, "replace-one", "last iterate",
-                  notes(given, values, found), {**_companions(values, question, found), **worst}, only=only, options=_said(given))
+    return Answer("burn-in", question, shown, found, {**_guarantee(question, head), **of}, "replace-one",
+                  "last iterate",
+                  notes(given, values, found), {**_companions(values, question, found), **worst}, only=only,
+                  options=_said(given))
 
 
 def _by_full_batch(given: Given, question: Question) -> tuple[Row, ...]:
@@ -82,9 +85,12 @@ def _scheduled(given: Given) -> Given:
         raise DpcalcError("contradictory", "with --schedule, every step is said there", flag(name))
     steps = read(given)
     if given["order"] == "random" and given["n"] != given["batch_size"]:
-        raise DpcalcError("refused", "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do not "
+        raise DpcalcError("refused",
+                          "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do "
+                          "not "
                           "depend on chance, \"uses\" saying when the record is used", "--schedule")
-    return given.having({**given.values, "steps": len(steps), "steps_as_said": steps, "learning_rate": min(eta for eta, _, _ in steps)})
+    return given.having({**given.values, "steps": len(steps), "steps_as_said": steps,
+                         "learning_rate": min(eta for eta, _, _ in steps)})
 
 
 def _ranged(question: Question, given: Given) -> Question:
@@ -95,7 +101,8 @@ def _ranged(question: Question, given: Given) -> Question:
     if unknown is None:
         return question
     if given["loss"] == ANY and unknown.name == "learning_rate":
-        raise DpcalcError("unknown-value", "learning-rate: with --loss any a longer step may lose more or less; solve for another",
+        raise DpcalcError("unknown-value",
+                          "learning-rate: with --loss any a longer step may lose more or less; solve for another",
                           "--solve")
     if given["order"] == "fixed" and unknown.name in ("n", "batch_size"):
         raise DpcalcError("unknown-value", f"{unknown.option[2:]}: with --order fixed the batch size must divide n; "
@@ -119,9 +126,11 @@ def _check(values: Mapping[str, Any]) -> None:
     if n is not None and b is not None and b > n:
         raise DpcalcError("out-of-range", f"{b} > n = {n}: a batch cannot exceed the data", "--batch-size")
     if values["order"] == "fixed" and n is not None and b is not None and n % b:
-        raise DpcalcError("out-of-range", f"{b} does not divide n = {n}: a fixed order needs batches of equal size", "--batch-size")
+        raise DpcalcError("out-of-range", f"{b} does not divide n = {n}: a fixed order needs batches of equal size",
+                          "--batch-size")
     if values["loss"] == ANY and values["strong_convexity"]:
-        raise DpcalcError("contradictory", f"{values['strong_convexity']:g} says that the losses are convex, --loss any that they need "
+        raise DpcalcError("contradictory",
+                          f"{values['strong_convexity']:g} says that the losses are convex, --loss any that they need "
                           "not be", "--strong-convexity")
     if values.get("learning_rate") is not None:
         contraction.gap(values["learning_rate"], values["smoothness"], curvature(values))
@@ -157,7 +166,8 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
         return (Route(iteration_schedule.BOUND if convex else nonconvex.SCHEDULE),)
     if given["order"] == "fixed":
         return (known,)
-    rdp, profile = (burn_in_rdp.BOUND, burn_in_profile.BOUND) if convex else (nonconvex.BURN_IN_RDP, nonconvex.BURN_IN_PROFILE)
+    rdp, profile = (burn_in_rdp.BOUND, burn_in_profile.BOUND) if convex else (nonconvex.BURN_IN_RDP,
+                                                                              nonconvex.BURN_IN_PROFILE)
     printed = tuple(r._replace(on_request=True) for r in converted(as_published.BOUND)) if convex else ()
     full = (known,) if given["n"] is not None and given["n"] == given["batch_size"] else ()
     by_rdp = (*full, *converted(rdp), *converted(composition.BOUND))
@@ -200,7 +210,8 @@ def _guarantee(question: Question, head: Row) -> dict[str, Any]:
 
 def _one_record(values: Mapping[str, Any], question: Question,
                 head: Row) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
-    """For the guarantee, the companions and the headline, where it is about the records of one batch of a fixed order, or of some steps."""
+    """For the guarantee, the companions and the headline, where it is about the records of one batch of a fixed order,
+    or of some steps."""
     from dpcalc.commands.last_iterate import value_of_worst
     from dpcalc.core.one_record import OneRecord
 
@@ -225,7 +236,8 @@ def theorems() -> Iterator[Route]:
 
 COMMAND = Command(
     "burn-in",
-    "The last iterate of noisy SGD: on convex losses, privacy that stops growing with the number of steps; on any smooth ones "
+    "The last iterate of noisy SGD: on convex losses, privacy that stops growing with the number of steps; on any "
+    "smooth ones "
     "(--loss any), what later steps hide. "
     "The first iterate and the constraint set must not depend on the data",
     (
@@ -235,20 +247,25 @@ COMMAND = Command(
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),
         Option(q.STRONG_CONVEXITY, RUN, default=0.0),
-        Option(q.LOSS._replace(help="what is known of every record's loss, beside its smoothness"), RUN, default=CONVEX),
+        Option(q.LOSS._replace(help="what is known of every record's loss, beside its smoothness"), RUN,
+               default=CONVEX),
         Option(q.LEARNING_RATE, RUN),
-        Option(q.DIAMETER._replace(safer=-1, help="diameter of the convex set that the iterates are projected on, if there is one"), RUN),
+        Option(q.DIAMETER._replace(safer=-1,
+                                   help="diameter of the convex set that the iterates are projected on, if there is one"), RUN),
         Option(q.ORDER, RUN, default="random"),
         Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"), MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"),
+               MECHANISM),
         Option(q.NOISE_SCHEDULE, RUN),
         Option(q.ORDERS, QUESTION),
     ),
     answer,
     (
-        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 "
+        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
+         "2 --sigma 0.1 "
          "--delta 1e-5", "ε = 1.36505"),
-        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --epsilon 1 "
+        ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter "
+         "2 --epsilon 1 "
          "--delta 1e-5 --solve sigma", "σ = 0.130601"),
     ),
     theorems=theorems,

@@ -1,4 +1,5 @@
-"""What burn-in says beside its numbers: the steps that count, the set or what takes its place, and what each method assumes."""
+"""What burn-in says beside its numbers: the steps that count, the set or what takes its place, and what each method
+assumes."""
 
 from __future__ import annotations
 
@@ -75,14 +76,16 @@ def curvature(values: Mapping[str, Any]) -> float:
 
 
 def _held(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of the set: the horizon that it gives convex losses on random batches; or what takes the place of its diameter."""
+    """Of the set: the horizon that it gives convex losses on random batches; or what takes the place of its
+    diameter."""
     from dpcalc.core.numbers import human_claimed
 
     rho = curvature(values)
     if not values.get("diameter"):
         step = "by a factor 1 + ηβ, or by 2ηL, at most" if rho < 0 else "by a factor c < 1" if rho > 0 else "no further"
         return (f"without --diameter: two runs that differ in one record, with the same batches and noise, stay within "
-                f"{human_claimed(apart(values), 1e-12)} of each other, as a step moves them apart {step}, and by 2ηL/b more where it uses "
+                f"{human_claimed(apart(values), 1e-12)} of each other, as a step moves them apart {step}, and by 2ηL/b "
+                f"more where it uses "
                 "the record; the theorems need no more of D (Altschuler & Talwar 2022, Remark 5.2)",)
     convex = given["order"] == "random" and values["n"] != values["batch_size"] and rho == 0
     return (f"horizon of Altschuler & Talwar 2022: T̄ = ⌈Dn/(Lη)⌉ = {horizon(values)}",) if convex else ()

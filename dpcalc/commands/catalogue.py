@@ -1,5 +1,5 @@
-"""What dpcalc knows, as data: every bound with the commands that use it, for `bounds`, `explain`, --explain and the README. No I/O
-but the table of measured accuracies."""
+"""What dpcalc knows, as data: every bound with the commands that use it, for `bounds`, `explain`, --explain and the
+README. No I/O but the table of measured accuracies."""
 
 from __future__ import annotations
 
@@ -59,9 +59,12 @@ _ANSWERS = {
 _GIVES = {"epsilon": "ε", "delta": "δ", "tv": "TV", "mu": "μ", "rho": "ρ"}
 _ACCURACY = {
     "rdp": "ε(α) is at most {rtol:g} above the published formula, relative, and never below it",
-    "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by {rtol:g}; never below",
-    "conversion": "ε is at most {rtol:g} of its largest term, ε(α) + log(1/δ)/(α−1), above the published formula, and never below it",
-    "composition": "log δ is at most twice --precision (default 1e-3) above the composition of what it is given, never below it",
+    "profile": "log δ is at most {rtol:g}·max(1, |log δ|) above the published formula, at an ε that may be off by "
+               "{rtol:g}; never below",
+    "conversion": "ε is at most {rtol:g} of its largest term, ε(α) + log(1/δ)/(α−1), above the published formula, and "
+                  "never below it",
+    "composition": "log δ is at most twice --precision (default 1e-3) above the composition of what it is given, never "
+                   "below it",
     "point": "the value is at most {rtol:g} above the published formula, relative, and never below it",
 }
 _LOWER = "the value is never above what a concrete run loses; how near it comes is not promised"
@@ -84,8 +87,8 @@ def accuracy(bound: Bound) -> str:
 
 
 def measured(name: str) -> dict[str, Any] | None:
-    """What was measured of a bound's accuracy (accuracy.json, by tests/accuracy.py), or None: points, claimed, worst, both in the
-    units of Bound.rtol (claimed: None where a lower bound only is never above), and domain."""
+    """What was measured of a bound's accuracy (accuracy.json, by tests/accuracy.py), or None: points, claimed, worst,
+    both in the units of Bound.rtol (claimed: None where a lower bound only is never above), and domain."""
     return _accuracies().get(name)
 
 
@@ -138,7 +141,8 @@ def option_record(name: str) -> dict[str, Any] | None:
     if not having or word not in named_quantities():
         return None
     q = named_quantities()[word]
-    return {"name": q.option, "kind": "option", "symbol": q.symbol, "meaning": q.help, "range": q.limits() or "|".join(q.choices),
+    return {"name": q.option, "kind": "option", "symbol": q.symbol, "meaning": q.help,
+            "range": q.limits() or "|".join(q.choices),
             "commands": having}
 
 
@@ -178,7 +182,8 @@ def module_of(bound: Bound) -> ModuleType:
 
 
 def proofs(bound: Bound) -> list[tuple[str, str]]:
-    """(file, text) of the proofs that dpcalc itself carries: the bound's file and those it or its source refers to. None: in the source."""
+    """(file, text) of the proofs that dpcalc itself carries: the bound's file and those it or its source refers to.
+    None: in the source."""
     own = _file(module_of(bound))
     found: dict[str, str] = {}
     pending, seen = [own], set()
@@ -232,10 +237,14 @@ def record(entry: Entry) -> dict[str, Any]:
     """All that is known of a bound, for JSON."""
     bound = entry.bound
     return {
-        "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound), "commands": list(entry.commands),
-        "statement": bound.statement, "in_words": bound.in_words, "assumptions": list(bound.assumptions), "parameters": parameters(entry),
+        "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound),
+        "commands": list(entry.commands),
+        "statement": bound.statement, "in_words": bound.in_words, "assumptions": list(bound.assumptions),
+        "parameters": parameters(entry),
         "source": bound.source,
-        "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)], "errata": list(bound.errata),
-        "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name), "file": _file(module_of(bound)),
+        "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)],
+        "errata": list(bound.errata),
+        "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name),
+        "file": _file(module_of(bound)),
         "example": f"dpcalc {entry.example}",
     }

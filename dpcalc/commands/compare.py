@@ -16,14 +16,17 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route, Row
 
-_NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided by b (the expected "
+_NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided "
+          "by b (the expected "
           "size, of a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
 _NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
-_RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate of every pass", "last-iterate": "last iterate"}
+_RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate of every pass",
+             "last-iterate": "last iterate"}
 
 
 def answer(given: Given) -> Answer:
-    """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with TV, and what one more assumption would buy."""
+    """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with TV, and what one more
+    assumption would buy."""
     from dpcalc.commands.asking import asked
     from dpcalc.commands.comparison import Asked, guarantees
     from dpcalc.commands.training_run import describe
@@ -52,9 +55,11 @@ def answer(given: Given) -> Answer:
     sigma = found.rows[0].result["sigma"] if question.unknown else run.sigma or 0.0
     multiplier = values.get("noise_multiplier") or run.multiplier(sigma)
     extra = {"steps": run.steps, "noise_multiplier": multiplier, **tv}
-    shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items() if k not in _NOT_OF_RUN}
+    shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items()
+             if k not in _NOT_OF_RUN}
     of, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], seen)
-    return Answer("compare", question, shown, found.rows, {**found.guarantee, **of}, run.adjacency, _RELEASED[run.release],
+    return Answer("compare", question, shown, found.rows, {**found.guarantee, **of}, run.adjacency,
+                  _RELEASED[run.release],
                   _notes(values, run, found, multiplier), {**extra, **worst}, only=only,
                   more=_more(values, question, named, found, seen), options=said)
 
@@ -66,7 +71,8 @@ def _refuse(given: Given) -> None:
     from dpcalc.core.validate import near
 
     for name in sorted(given.provided & {"alpha", "rdp"}):
-        raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget", flag(name))
+        raise DpcalcError("unneeded", "theorems are compared by ε at --delta, δ at --epsilon, or the σ of a budget",
+                          flag(name))
     if given["epsilon"] is None and given["delta"] is None:
         raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and "
                           "--solve noise-multiplier (or sigma)")
@@ -74,7 +80,8 @@ def _refuse(given: Given) -> None:
         raise DpcalcError("missing", "needs a budget: --epsilon and --delta", "--solve")
     for name in given["bound"] or ():
         if name not in known():
-            raise DpcalcError("unknown-value", replaced(name) or (f"{name!r} is not a bound for a training run; it can be "
+            raise DpcalcError("unknown-value", replaced(name)
+                              or (f"{name!r} is not a bound for a training run; it can be "
                               f"{', '.join(known())}{near(name, known())}"), "--bound")
 
 
@@ -94,7 +101,8 @@ def _nothing(run: Run, found: Found) -> Exception:
         code, message, option = found.error.code, found.error.message, found.error.option
         return (NoSolution if isinstance(found.error, NoSolution) else DpcalcError)(code, message, option)
     if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full"):
-        return DpcalcError("refused", "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
+        return DpcalcError("refused",
+                           "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
                            "use replace-one", "--adjacency")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
@@ -102,8 +110,8 @@ def _nothing(run: Run, found: Found) -> Exception:
 def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: Asked) -> tuple[Row, dict[str, float]]:
     """The solution, moved so that it meets the budget when it is given back, and TV there by the bound of the headline.
 
-    Converting a noise multiplier to σ rounds once more, and so does composing again: where that leads above the budget by a rounding error,
-    the solution gets a little more noise."""
+    Converting a noise multiplier to σ rounds once more, and so does composing again: where that leads above the budget
+    by a rounding error, the solution gets a little more noise."""
     from dpcalc.commands.comparison import guarantees
     from dpcalc.commands.training_run import describe
     from dpcalc.core.question import Question as Plain
@@ -118,9 +126,10 @@ def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: As
         head, more = head._replace(result={**head.result, name: head.result[name] * (1 + more)}), 2 * more
 
 
-def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
-    """For the guarantee, the companions and the headline, where a record's place in the pass is used: what holds for every record, by the
-    sharpest bound that needs no place."""
+def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[dict[str, Any], dict[str, float],
+                                                                               OneRecord | None]:
+    """For the guarantee, the companions and the headline, where a record's place in the pass is used: what holds for
+    every record, by the sharpest bound that needs no place."""
     from dpcalc.commands.comparison import headline
     from dpcalc.core.numbers import human
     from dpcalc.core.one_record import for_one
@@ -136,7 +145,8 @@ def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[d
     if every is None:
         return of, {}, for_one(run.record)
     value, worst = every.result[asks], last * run.batch_size
-    return of, {"worst_index": worst, f"worst_{asks}": value}, for_one(run.record, worst, f"{symbol(asks)} = {human(value)}")
+    return of, {"worst_index": worst, f"worst_{asks}": value}, for_one(run.record, worst,
+                                                                       f"{symbol(asks)} = {human(value)}")
 
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
@@ -145,9 +155,12 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float)
     from dpcalc.core.results import NOT_SHUFFLED
 
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
-    notes = [_NOISE, f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = {human_claimed(multiplier, 1e-12)}"]
+    notes = [_NOISE,
+             f"as a multiplier of the noise on the sum of a batch that is Z = bσ/{norm} = "
+             f"{human_claimed(multiplier, 1e-12)}"]
     if is_scale_free(values):
-        notes.append("without --clipping-norm, lengths (and σ in the commands of the rows) are in units of the clipping norm C")
+        notes.append("without --clipping-norm, lengths (and σ in the commands of the rows) are in units of the "
+                     "clipping norm C")
     if run.batches == POISSON:
         notes.append(NOT_SHUFFLED)
     if run.batches in ("shuffled", "fixed-order", "stream"):
@@ -173,7 +186,8 @@ def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...],
         name = question.unknown.name if question.unknown else question.asks
         gains, idle = what_if(values, question, named, found.rows[0].result[name], seen)
         return {
-            "what_if": [{"assumption": w.assumption, "options": {k: v for k, v in w.options.items() if v is not None}, name: w.value,
+            "what_if": [{"assumption": w.assumption, "options": {k: v for k, v in w.options.items() if v is not None},
+                         name: w.value,
                          "bound": w.row.route.bound.name, "command": w.command} for w in gains],
             "no_gain": list(idle),
             "not_applicable": [{"name": name, "reason": reason} for name, reason in found.reasons.items()],
@@ -191,12 +205,14 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands.catalogue import calculators
     from dpcalc.commands.interpretations import READINGS
 
-    return (route for reading in READINGS for route in calculators()[reading.command].theorems() if route.bound.name in reading.bounds)
+    return (route for reading in READINGS for route in calculators()[reading.command].theorems()
+            if route.bound.name in reading.bounds)
 
 
 COMMAND = Command(
     "compare",
-    "Every guarantee that applies to a training run, sharpest first, and what one more assumption would buy. The run is described by "
+    "Every guarantee that applies to a training run, sharpest first, and what one more assumption would buy. The run "
+    "is described by "
     "options or by a file (--run), in one convention: σ is the noise on the mean gradient of a batch",
     (
         Option(q.RUN, RUN),
@@ -214,15 +230,18 @@ COMMAND = Command(
         Option(q.STRONG_CONVEXITY, RUN),
         Option(_plain(q.LEARNING_RATE), RUN),
         Option(q.DIAMETER._replace(help="diameter of the convex set that the iterates are projected on"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"), MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the mean gradient of a batch"),
+               MECHANISM),
         Option(q.NOISE_MULTIPLIER, MECHANISM),
         Option(q.CLIPPING_NORM, MECHANISM),
     ),
     answer,
     (
-        ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma .1 --lipschitz 1 --loss convex "
+        ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma .1 --lipschitz 1 --loss "
+         "convex "
          "--smoothness 1 --learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = 3.21648"),
-        ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 --delta 1e-5",
+        ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 "
+         "--delta 1e-5",
          "ε = 1.1341"),
     ),
     theorems=theorems,

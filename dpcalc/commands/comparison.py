@@ -1,4 +1,5 @@
-"""Every guarantee that applies to a run, by asking the calculators themselves; and why the others do not apply. No I/O."""
+"""Every guarantee that applies to a run, by asking the calculators themselves; and why the others do not apply. No
+I/O."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ class Asked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The rows, sharpest first, those of the run's own neighbours before others; the guarantee of the first for a pipe; why other
-    bounds do not apply; and the first error of those that should have."""
+    """The rows, sharpest first, those of the run's own neighbours before others; the guarantee of the first for a pipe;
+    why other bounds do not apply; and the first error of those that should have."""
 
     rows: tuple[Row, ...]
     guarantee: dict[str, Any]
@@ -62,7 +63,8 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], asked: Aske
     reasons |= {} if any(row.said["adjacency"] == run.adjacency for row, _ in ranked) else {
         row.route.bound.name: _other(row.said["adjacency"]) for row, _ in ranked}
     own = [x for x in ranked if x[0].said["adjacency"] == run.adjacency]
-    return Found(tuple(row for row, _ in ranked) if own else (), _guarantee(*own[0], question) if own else {}, reasons, error)
+    return Found(tuple(row for row, _ in ranked) if own else (), _guarantee(*own[0], question) if own else {}, reasons,
+                 error)
 
 
 def headline(run: Run, question: Question, named: tuple[str, ...], asked: Asked) -> Row | None:
@@ -88,7 +90,8 @@ def _bounds(reading: Reading, run: Run, named: tuple[str, ...]) -> tuple[tuple[s
 
 
 def _met(reading: Reading, run: Run) -> int:
-    """How many of its conditions hold before the first that does not: the reason worth telling is that of the nearest reading."""
+    """How many of its conditions hold before the first that does not: the reason worth telling is that of the nearest
+    reading."""
     return next((k for k, c in enumerate(reading.conditions) if not c.holds(run)), len(reading.conditions))
 
 
@@ -96,17 +99,21 @@ def _question(question: Question, run: Run) -> dict[str, Any]:
     """The question as options."""
     if question.unknown:
         return {"epsilon": question.epsilon, "delta": question.delta, "solve": "sigma"}
-    return {"sigma": run.sigma, **({"delta": question.delta} if question.asks == "epsilon" else {"epsilon": question.epsilon})}
+    return {"sigma": run.sigma,
+            **({"delta": question.delta} if question.asks == "epsilon" else {"epsilon": question.epsilon})}
 
 
-def _ask(reading: Reading, run: Run, bounds: tuple[str, ...], question: Mapping[str, Any], asked: Asked) -> Answer | DpcalcError:
+def _ask(reading: Reading, run: Run, bounds: tuple[str, ...], question: Mapping[str, Any],
+         asked: Asked) -> Answer | DpcalcError:
     """The command's own answer, or why it has none."""
     from dpcalc.core.validate import validate
 
-    said = {**reading.parameters(run), **question, "bound": (*bounds, *_CONVERSION[any(b.endswith("-rdp") for b in bounds)])}
+    said = {**reading.parameters(run), **question,
+            "bound": (*bounds, *_CONVERSION[any(b.endswith("-rdp") for b in bounds)])}
     line = command_line(reading.command, said)
     if line not in asked.answers:
-        beginning = command_line(reading.command, reading.parameters(run)) + " "  # of the recorded rows that are this reading's
+        # of the recorded rows that are this reading's
+        beginning = command_line(reading.command, reading.parameters(run)) + " "
         given = validate(calculator(reading.command), said)
         given.recorded = asked.recorded and partial(asked.recorded, beginning=beginning)
         try:
@@ -142,7 +149,8 @@ def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
 def _tv(reading: Reading, run: Run, bounds: tuple[str, ...], question: Question, asked: Asked) -> dict[str, float]:
     """δ at ε = 0 by every bound that gives it."""
     answer = _ask(reading, run, bounds, {"sigma": run.sigma, "epsilon": 0.0}, asked)
-    return {row.route.bound.name: row.result["delta"] for row in _best(answer, bounds)} if isinstance(answer, Answer) else {}
+    return {row.route.bound.name: row.result["delta"] for row in _best(answer, bounds)} if isinstance(answer,
+                                                                                                      Answer) else {}
 
 
 def _told(row: Row, reading: Reading, run: Run, question: Question, tv: Mapping[str, float]) -> Row:

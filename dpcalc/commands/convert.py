@@ -53,27 +53,32 @@ def answer(given: Given) -> Answer:
         found = rows(source.routes(given, question), given, source.derive, question, given["bound"] or ())
     except DpcalcError as reason:
         if name == "dp" and not given.inputs:  # there --delta is that of each step
-            reason.option = {"--delta": "--slack" if given.has("slack") else "--target-delta"}.get(reason.option or "", reason.option)
+            reason.option = {"--delta": "--slack" if given.has("slack") else "--target-delta"}.get(reason.option or "",
+                                                                                                   reason.option)
         raise
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     read = {"from"} if given.inputs else set()
-    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"} and k not in read}
+    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}
+             and k not in read}
     return Answer("convert", question, shown, found, _guarantee(name, question, found[0].result, values),
-                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee", _notes(given, found[0].route),
+                  given.values.get("adjacency", "as in the given guarantee"), "as in the given guarantee",
+                  _notes(given, found[0].route),
                   {"steps": values["steps"]} if "steps" in source.may else {})
 
 
 def _notes(given: Given, head: Route) -> tuple[str, ...]:
     notes = []
     if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in given.inputs) and given["from"] != "outcomes":
-        notes.append("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is ε²/8-zCDP: "
+        notes.append("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is "
+                     "ε²/8-zCDP: "
                      "--bound bounded-range-zcdp")
     if len(set(given.inputs)) > 1 and any(g.kind == "outcomes" for g in given.inputs):
         notes.append("the probabilities p of every input are taken to be those on the same data set")
     return tuple(notes)
 
 
-_ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(), "rho": set()}
+_ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(),
+             "rho": set()}
 _BUDGET = {"epsilon": {"epsilon", "delta", "orders"}, "rdp": {"alpha", "rdp"}}
 _TARGETS = {"epsilon": "target_epsilon", "delta": "target_delta"}
 
@@ -93,7 +98,8 @@ def _refuse_leftovers(given: Given, name: str, source: _Source, question: Questi
         raise DpcalcError("unknown-value", f"{question.unknown.option} is no parameter with --from {name}", "--solve")
     always = {"from", "to", "bound", "format", "digits", "input"}
     for option in sorted(given.provided - describe - asked - always):
-        raise DpcalcError("unneeded", f"not used by this question (--from {name}, asks {question.asks})", f"--{option.replace('_', '-')}")
+        raise DpcalcError("unneeded", f"not used by this question (--from {name}, asks {question.asks})",
+                          f"--{option.replace('_', '-')}")
 
 
 def _as_typed(given: Given, reason: DpcalcError) -> DpcalcError:
@@ -109,7 +115,8 @@ def _one_order(given: Given) -> Given:
     """--alpha is a list where it describes a curve, one order where it asks for a value."""
     for name in ("alpha", "rdp"):
         if given.has(name) and len(given[name]) != 1:
-            raise DpcalcError("contradictory", "one value is asked for here; a list describes a curve (--from rdp)", f"--{name}")
+            raise DpcalcError("contradictory", "one value is asked for here; a list describes a curve (--from rdp)",
+                              f"--{name}")
     single = {n: given[n][0] for n in ("alpha", "rdp") if given.has(n)}
     return given.having({**given.values, **single})
 
@@ -138,7 +145,8 @@ def _whole_outcomes(values: Any) -> dict[str, Any]:
     return {"kind": "outcomes", "p": list(values["p"]), "q": list(values["q"]), "count": uses(values)}
 
 
-_WHOLE: dict[str, Callable[[Any], dict[str, Any]]] = {"gdp": _whole_gdp, "zcdp": _whole_zcdp, "outcomes": _whole_outcomes}
+_WHOLE: dict[str, Callable[[Any], dict[str, Any]]] = {"gdp": _whole_gdp, "zcdp": _whole_zcdp,
+                                                      "outcomes": _whole_outcomes}
 
 
 def uses(values: Any) -> int:
@@ -174,7 +182,9 @@ def _plain_question(given: Given) -> Question:
         return Question("tv")
     if to == "zcdp":
         if given["from"] in _NOT_ALWAYS_PURE and not _is_pure(given):
-            raise DpcalcError("refused", "zcdp: ρ follows from pure ε, from μ-GDP and from zCDP, and not all that is given is one of "
+            raise DpcalcError("refused",
+                              "zcdp: ρ follows from pure ε, from μ-GDP and from zCDP, and not all that is given is one "
+                              "of "
                               "these", "--to")
         return Question("rho")
     question = asked(COMMAND, given)
@@ -209,7 +219,8 @@ def _outcome_question(given: Given) -> Question:
 def _check_target(to: str | None, question: Question) -> None:
     gives = {"epsilon": "dp", "delta": "dp", "rdp": "rdp", "tv": "tv", "mu": "gdp", "rho": "zcdp"}[question.asks]
     if to is not None and to != gives:
-        raise DpcalcError("contradictory", f"{to} is not what the other options ask for ({gives}); --to rdp goes with --alpha, "
+        raise DpcalcError("contradictory",
+                          f"{to} is not what the other options ask for ({gives}); --to rdp goes with --alpha, "
                           "--to dp with --delta or --epsilon", "--to")
 
 
@@ -234,8 +245,11 @@ def _dp_question(given: Given) -> Question:
     to, delta, said = given["to"], given["delta"], "--input" if given.inputs else "--delta"
     if to == "rdp" or given["alpha"] is not None:
         if delta:
-            raise DpcalcError("refused", f"δ = {delta:g} > 0: an (ε, δ) guarantee has no Rényi divergence; Mironov 2017, Prop. 3, has no "
-                              "converse (Sordello et al. 2021, §5, prints one that is negative: −10.5 at ε = 1, δ = 1e-5, α = 2)",
+            raise DpcalcError("refused",
+                              f"δ = {delta:g} > 0: an (ε, δ) guarantee has no Rényi divergence; Mironov 2017, Prop. 3, "
+                              f"has no "
+                              "converse (Sordello et al. 2021, §5, prints one that is negative: −10.5 at ε = 1, δ = "
+                              "1e-5, α = 2)",
                               said)
         if given["alpha"] is None:
             raise DpcalcError("missing", "needed for --to rdp", "--alpha")
@@ -243,7 +257,9 @@ def _dp_question(given: Given) -> Question:
     if to in ("gdp", "zcdp"):
         if delta:
             symbol = "μ" if to == "gdp" else "ρ"
-            raise DpcalcError("refused", f"δ = {delta:g} > 0: one (ε, δ) point does not bound the other points, so no {symbol} follows "
+            raise DpcalcError("refused",
+                              f"δ = {delta:g} > 0: one (ε, δ) point does not bound the other points, so no {symbol} "
+                              f"follows "
                               "from it; from pure ε (δ = 0) one does", said)
         return Question("mu" if to == "gdp" else "rho")
     if to == "tv":
@@ -258,8 +274,10 @@ def _dp_question(given: Given) -> Question:
             raise DpcalcError("out-of-range", f"Tδ + δ′ = {total:g} is not below 1", "--slack")
         return Question("epsilon", delta=total)
     if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
-        return asked(COMMAND, given.having({**given.values, "alpha": None}, inputs=()), "target_epsilon", "target_delta")
-    raise DpcalcError("missing", "nothing to compute: --target-delta (prints the total ε), --target-epsilon (prints the total δ), "
+        return asked(COMMAND, given.having({**given.values, "alpha": None}, inputs=()), "target_epsilon",
+                     "target_delta")
+    raise DpcalcError("missing",
+                      "nothing to compute: --target-delta (prints the total ε), --target-epsilon (prints the total δ), "
                       "--slack, --to tv, and for pure ε --to gdp, --to zcdp or --alpha")
 
 
@@ -285,8 +303,8 @@ def _dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 
 def _pure_zcdp(range_unknown: bool) -> tuple[Route, ...]:
-    """Of pure ε. A bounded range is an assumption about a mechanism, which one that is described is known not to meet with that ε: the
-    losses of Laplace noise and of randomised response have a range of 2ε."""
+    """Of pure ε. A bounded range is an assumption about a mechanism, which one that is described is known not to meet
+    with that ε: the losses of Laplace noise and of randomised response have a range of 2ε."""
     from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
     from dpcalc.core.results import Route
 
@@ -321,7 +339,8 @@ def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 
 def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """By RDP where all parts have curves, by profiles, which all parts have, and by sums where all have an (ε, δ) of their own."""
+    """By RDP where all parts have curves, by profiles, which all parts have, and by sums where all have an (ε, δ) of
+    their own."""
     from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import composition_basic, profile_composition, rdp_composition
     from dpcalc.core.results import Route
@@ -330,7 +349,8 @@ def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
         return _pure_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
     rdp = converted(rdp_composition.BOUND, by_conversion=True) if "parts" in given.values else ()
     profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
-    sums = (Route(composition_basic.BOUND),) if "points" in given.values and question.asks in ("epsilon", "delta") else ()
+    sums = (Route(composition_basic.BOUND),) if "points" in given.values and question.asks in ("epsilon",
+                                                                                               "delta") else ()
     if not rdp + profile + sums:
         raise given["reason"]
     return rdp + profile + sums
@@ -344,7 +364,8 @@ def part_params(values: Any) -> dict[str, Any]:
 
 
 def _outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """Of one use in closed form; of several by their RDP, by composing the mechanism's own pair, and by the sum of their pure ε."""
+    """Of one use in closed form; of several by their RDP, by composing the mechanism's own pair, and by the sum of
+    their pure ε."""
     from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import composition_basic, outcomes, profile_composition
     from dpcalc.core.results import Route
@@ -367,7 +388,8 @@ def rdp_params(values: Any) -> dict[str, Any]:
     if len(rdps) == 1:
         rdps = rdps * len(alphas)
     if len(alphas) != len(rdps):
-        raise DpcalcError("contradictory", f"{len(alphas)} orders but {len(rdps)} values; one value each, or one for all", "--rdp")
+        raise DpcalcError("contradictory",
+                          f"{len(alphas)} orders but {len(rdps)} values; one value each, or one for all", "--rdp")
     return {"alphas": alphas, "rdps": rdps, "steps": int(values["steps"])}
 
 
@@ -410,8 +432,10 @@ _SOURCES: dict[str, _Source] = {
     "rdp": _Source(("alpha", "rdp"), ("steps",), curve_routes, rdp_params, _curve_question),
     "gdp": _Source(("mu",), ("steps", "orders"), _gdp_routes, _params("mu"), _plain_question),
     "zcdp": _Source(("rho",), ("steps", "orders"), curve_routes, _params("rho"), _plain_question),
-    "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params, _dp_question),
-    "outcomes": _Source(("p", "q"), ("steps", "orders", "precision"), _outcome_routes, outcome_params, _outcome_question),
+    "dp": _Source(("epsilon", "delta"), ("steps", "slack", "target_epsilon", "target_delta"), _dp_routes, _dp_params,
+                  _dp_question),
+    "outcomes": _Source(("p", "q"), ("steps", "orders", "precision"), _outcome_routes, outcome_params,
+                        _outcome_question),
     "parts": _Source((), ("tv", "steps", "orders", "precision"), part_routes, part_params, _plain_question),
 }
 
@@ -422,7 +446,8 @@ def theorems() -> Iterator[Route]:
 
     for name, source in _SOURCES.items():
         for asks, steps, slack, delta in product(_ASKED_BY, (1, 2), (None, 0.5), (0.0, 0.5)):
-            given = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": (), "points": ()}
+            given = {"from": name, "steps": steps, "slack": slack, "delta": delta, "parts": (), "pairs": (),
+                     "points": ()}
             yield from source.routes(Given(given, frozenset()), Question(asks))
 
 
@@ -450,12 +475,14 @@ COMMAND = Command(
     (
         ("convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5", "ε = 1.70974"),
         ("convert --from gdp --mu 1 --delta 1e-5", "ε = 4.37718"),
-        ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - --delta 1e-5",
+        ("rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | dpcalc convert - "
+         "--delta 1e-5",
          "ε = 0.622123"),
     ),
     inputs=True,
     theorems=theorems,
-    asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP) "
+    asks="Say what you have (--from, or a JSON result), then ask with --delta (prints ε), --epsilon (prints δ), "
+         "--alpha (prints the RDP) "
     "or --to tv. With --from dp, --epsilon and --delta are each step's: ask with --target-delta or --target-epsilon. "
     "--from outcomes alone prints the pure ε, or the TV where an outcome is possible on one side only.",
 )

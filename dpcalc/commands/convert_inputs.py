@@ -26,7 +26,8 @@ def with_inputs(given: Given) -> Given:
     values["adjacency"] = next(iter(kinds), "as in the given guarantee")
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
-        return given.having({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta, **_as_targets(given)})
+        return given.having({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
+                             **_as_targets(given)})
     if len(given.inputs) == 1 and isinstance(first, Outcomes):
         said = {"from": "outcomes", "p": first.p, "q": first.q, "count": first.count}
         return given.having({**values, **said})
@@ -41,8 +42,9 @@ def with_inputs(given: Given) -> Given:
 
 
 def _composed(given: Given) -> dict[str, Any]:
-    """What all inputs are; their RDP curves, their dominating pairs and their (ε, δ), where every one has them; and why not otherwise. In
-    an order of their own, and equal ones together: whatever order they are read in, the answer is the same."""
+    """What all inputs are; their RDP curves, their dominating pairs and their (ε, δ), where every one has them; and why
+    not otherwise. In an order of their own, and equal ones together: whatever order they are read in, the answer is the
+    same."""
     from dpcalc.accounting.guarantee import curves
     from dpcalc.accounting.guarantee_pld import of
     from dpcalc.accounting.guarantee_sums import points
@@ -62,7 +64,9 @@ def _as_targets(given: Given) -> dict[str, Any]:
     """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total."""
     for n in ("epsilon", "delta"):
         if given.has(n) and given.has(f"target_{n}"):
-            raise DpcalcError("contradictory", f"--{n} already asks about the total, as the point is read from the input", f"--target-{n}")
+            raise DpcalcError("contradictory",
+                              f"--{n} already asks about the total, as the point is read from the input",
+                              f"--target-{n}")
     return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
 
 
@@ -71,11 +75,14 @@ def _described(given: Given) -> Given:
     kind = given["from"]
     if given.inputs:
         if kind is not None and any(g.kind != kind for g in given.inputs):
-            raise DpcalcError("contradictory", f"the guarantee is read from the input already: {given.inputs[0].kind}, not {kind}",
+            raise DpcalcError("contradictory",
+                              f"the guarantee is read from the input already: {given.inputs[0].kind}, not {kind}",
                               "--from")
         return given
     if kind == "profile":
-        raise DpcalcError("missing", 'a profile is read from JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}', "--input")
+        raise DpcalcError("missing",
+                          'a profile is read from JSON: {"kind": "profile", "epsilon": [0, …], "delta": […, …]}',
+                          "--input")
     if kind != "tv":
         return given
     from dpcalc.accounting.guarantee import Tv

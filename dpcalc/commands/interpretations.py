@@ -1,6 +1,6 @@
-"""How a training run can be read by the calculators: for each family of theorems the runs it covers, and the same run as parameters
-of its command. σ is the same number in all of them; what the units of a command differ by is in its sensitivity.
-"""
+"""How a training run can be read by the calculators: for each family of theorems the runs it covers, and the same run
+as parameters of its command. σ is the same number in all of them; what the units of a command differ by is in its
+sensitivity. """
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def _batches(*kinds: str) -> Condition:
 
 def _releases(*kinds: str) -> Condition:
     what = "the last iterate" if kinds == (LAST,) else "one iterate of every pass"
-    return Condition(lambda r: r.release in kinds, lambda r: f"is about {what} alone, and this run releases {r.release}")
+    return Condition(lambda r: r.release in kinds,
+                     lambda r: f"is about {what} alone, and this run releases {r.release}")
 
 
 def _not_expanding(run: Run) -> bool:
@@ -69,21 +70,25 @@ def _not_expanding(run: Run) -> bool:
     return Fraction(run.learning_rate) * Fraction(run.smoothness) <= 2 * _SAID
 
 
-_LIPSCHITZ = Condition(lambda r: not r.clipped, lambda r: "needs gradients that need no clipping (--lipschitz): a clipped gradient of a "
+_LIPSCHITZ = Condition(lambda r: not r.clipped,
+                       lambda r: "needs gradients that need no clipping (--lipschitz): a clipped gradient of a "
                        "convex loss is in general not the gradient of one")
 _CONVEX = Condition(lambda r: r.strong_convexity is not None, lambda r: "needs convex losses (--loss convex)")
 _SMOOTH = Condition(lambda r: r.smoothness is not None, lambda r: "needs smooth losses (--smoothness)")
 _STEP = Condition(lambda r: r.learning_rate is not None, lambda r: "needs --learning-rate")
 _DIAMETER = Condition(lambda r: r.diameter is not None, lambda r: "needs a constraint set (--diameter)")
 _NO_SET = Condition(lambda r: r.diameter is None, lambda r: "asked with the others about the set of diameter D")
-_STABLE = Condition(_not_expanding, lambda r: f"needs η <= 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}; here η = "
+_STABLE = Condition(_not_expanding,
+                    lambda r: f"needs η <= 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}; here η = "
                     f"{plain(r.learning_rate or 0.0)}")
-_WHOLE = Condition(lambda r: r.steps % r.in_pass == 0, lambda r: f"needs whole passes: T = {r.steps} is no multiple of n/b = {r.in_pass}")
+_WHOLE = Condition(lambda r: r.steps % r.in_pass == 0,
+                   lambda r: f"needs whole passes: T = {r.steps} is no multiple of n/b = {r.in_pass}")
 _SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "of one pass it is shuffled-hiding, which applies")
 _PLACE = Condition(lambda r: r.record is not None,
                    lambda r: "needs --index: without it the record is one of the last batch, which no later noise hides")
 _SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
-_NOT_CONVEX = Condition(lambda r: _falls_short(r), lambda r: "never better than the bound of convex losses, which applies")
+_NOT_CONVEX = Condition(lambda r: _falls_short(r),
+                        lambda r: "never better than the bound of convex losses, which applies")
 _ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _SETTING),
                    lambda r: "never better than shuffled-iteration, which applies")
 
@@ -105,8 +110,10 @@ def _sampled(run: Run, scheme: str, sensitivity: float) -> dict[str, Any]:
 
 
 def _convexity(run: Run) -> dict[str, Any]:
-    """ρ, for the step condition η <= 2/(β+ρ) as small as that needs: a loss is strongly convex with every smaller constant too."""
-    eta, beta, rho = Fraction(run.learning_rate or 0), Fraction(run.smoothness or 0), Fraction(run.strong_convexity or 0)
+    """ρ, for the step condition η <= 2/(β+ρ) as small as that needs: a loss is strongly convex with every smaller
+    constant too."""
+    eta, beta, rho = Fraction(run.learning_rate or 0), Fraction(run.smoothness or 0), Fraction(run.strong_convexity
+                                                                                               or 0)
     most = max(Fraction(0), 2 / eta - beta)
     if rho <= most:
         return {"strong_convexity": float(rho)}
@@ -117,7 +124,8 @@ def _convexity(run: Run) -> dict[str, Any]:
 def _burn_in(run: Run, n: int, **extra: Any) -> dict[str, Any]:
     losses = {"loss": ANY} if _falls_short(run) else {"strong_convexity": run.strong_convexity}
     held = {} if run.diameter is None else {"diameter": run.diameter}
-    return {"n": n, "batch_size": run.batch_size, "steps": run.steps, "lipschitz": run.lipschitz, "smoothness": run.smoothness, **losses,
+    return {"n": n, "batch_size": run.batch_size, "steps": run.steps, "lipschitz": run.lipschitz,
+            "smoothness": run.smoothness, **losses,
             "learning_rate": run.learning_rate, **held, **extra}
 
 
@@ -137,9 +145,10 @@ def _fixed(run: Run) -> dict[str, Any]:
 
 
 def _one_record(run: Run) -> dict[str, Any]:
-    """A batch as one record: of the batch that holds the record, the mean gradient moves by at most 2L/b. A pass that stops in the middle
-    loses no more than a whole one."""
-    return {"lipschitz": run.removal, "smoothness": run.smoothness, "learning_rate": run.learning_rate, "n": run.in_pass,
+    """A batch as one record: of the batch that holds the record, the mean gradient moves by at most 2L/b. A pass that
+    stops in the middle loses no more than a whole one."""
+    return {"lipschitz": run.removal, "smoothness": run.smoothness, "learning_rate": run.learning_rate,
+            "n": run.in_pass,
             "epochs": -(-run.steps // run.in_pass)}
 
 
@@ -208,7 +217,8 @@ def _smooth(run: Run) -> str:
 
 READINGS: tuple[Reading, ...] = (
     Reading(("poisson-profile", "poisson-rdp"), ADD_REMOVE, (_batches(POISSON),), "subsample",
-            lambda r: _sampled(r, POISSON, r.removal), _composed("a Poisson batch, divided by the fixed b, at every step")),
+            lambda r: _sampled(r, POISSON, r.removal),
+            _composed("a Poisson batch, divided by the fixed b, at every step")),
     Reading(("wor-profile",), REPLACE_ONE, (_batches(POISSON),), "subsample",
             lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE},
             _composed("a Poisson batch, divided by the fixed b, at every step")),
@@ -222,24 +232,32 @@ READINGS: tuple[Reading, ...] = (
     Reading(("gaussian-exact",), REPLACE_ONE, (_batches(FULL),), "rdp",
             lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step")),
     Reading(("gaussian-exact",), ADD_REMOVE, (_batches(FULL),), "rdp",
-            lambda r: _gaussian(r, r.steps, r.removal), _composed("every record at every step, the sum divided by a fixed n")),
+            lambda r: _gaussian(r, r.steps, r.removal),
+            _composed("every record at every step, the sum divided by a fixed n")),
     Reading(("gaussian-exact",), REPLACE_ONE, (_batches(*ORDERED),), "rdp",
             lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass")),
     Reading(("iteration",), REPLACE_ONE, (_batches(FULL), _releases(LAST), *_SETTING), "burn-in",
             lambda r: _burn_in(r, r.n), _last("every record at every step")),
     Reading(("iteration",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), *_SETTING), "burn-in",
             _fixed, _last("the same order in every pass")),
-    Reading(("iteration-nonconvex",), REPLACE_ONE, (_batches(FULL), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
+    Reading(("iteration-nonconvex",), REPLACE_ONE, (_batches(FULL), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX),
+            "burn-in",
             lambda r: _burn_in(r, r.n), _last_smooth("every record at every step")),
-    Reading(("iteration-nonconvex",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
+    Reading(("iteration-nonconvex",), REPLACE_ONE,
+            (_batches(FIXED, STREAM), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
             _fixed, _last_smooth("the same order in every pass")),
-    Reading(("shuffled-hiding-last",), REPLACE_ONE, (_batches(SHUFFLED), _releases(LAST), *_SETTING, _SEVERAL), "shuffle-pnsgd",
-            _last_iterate, lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only the last "
+    Reading(("shuffled-hiding-last",), REPLACE_ONE, (_batches(SHUFFLED), _releases(LAST), *_SETTING, _SEVERAL),
+            "shuffle-pnsgd",
+            _last_iterate,
+            lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only the "
+                      f"last "
             "iterate is released"),
     Reading(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled, _shuffled_set),
+            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled,
+            _shuffled_set),
     Reading(("shuffled-hiding", "shuffled-iteration"), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled, _shuffled_set),
+            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled,
+            _shuffled_set),
     Reading(("smooth-nonconvex-shuffled-hiding", "smooth-nonconvex-shuffled-exact"), REPLACE_ONE,
             (_batches(SHUFFLED), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _ALONE), "shuffle-pnsgd", _one_record,
             _smooth),

@@ -1,4 +1,5 @@
-"""Which bounds speak about the last iterate of noisy SGD, by noise, order and question. Names only become code in tables."""
+"""Which bounds speak about the last iterate of noisy SGD, by noise, order and question. Names only become code in
+tables."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ _CONVERSIONS = {"rdp-improved", "rdp-mironov", "rdp-optimal"}
 
 
 class Entry(NamedTuple):
-    """A bound: the name it also answers to, the options it needs beyond noise and n, the noises it covers, and whether it
-    is about the run that the command describes (others are shown when named)."""
+    """A bound: the name it also answers to, the options it needs beyond noise and n, the noises it covers, and whether
+    it is about the run that the command describes (others are shown when named)."""
 
     bound: Bound
     needs: tuple[str, ...]
@@ -42,8 +43,10 @@ class Entry(NamedTuple):
         return (self.bound.name, self.family)
 
 
-def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[str], unknown: str | None) -> tuple[Entry, ...]:
-    """The entries that --bound names, or else the usual ones whose options are there. Raises DpcalcError for what is missing."""
+def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[str],
+           unknown: str | None) -> tuple[Entry, ...]:
+    """The entries that --bound names, or else the usual ones whose options are there. Raises DpcalcError for what is
+    missing."""
     fit = [e for e in entries if noise in e.noises]
     said, named = named, [n.removesuffix("-basic") for n in named]
     if named:
@@ -57,9 +60,11 @@ def chosen(entries: Sequence[Entry], given: Params, noise: str, named: Sequence[
                 if gone := replaced(name):
                     raise DpcalcError("unknown-value", gone, "--bound")
                 others = f"; it can be {', '.join(known)}{near(name, tuple(known))}" if known else ""
-                raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise){others}", "--bound")
+                raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question ({noise} noise){others}",
+                                  "--bound")
         usual = [e for e in fit if e.usual]
-        curves = [e for e in usual if e.bound.kind == "rdp" and not _missing(e, given, unknown)]  # where conversions alone are named
+        # where conversions alone are named
+        curves = [e for e in usual if e.bound.kind == "rdp" and not _missing(e, given, unknown)]
         fit = [e for e in fit if set(e.names) & set(named)] or curves or usual
         for e in fit:
             _require(e, given, unknown)
@@ -81,9 +86,10 @@ def _require(entry: Entry, given: Params, unknown: str | None) -> None:
 
 def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = False, solving: bool = False,
            curves: Sequence[str] = ()) -> tuple[Route, ...]:
-    """How the entries answer: an RDP curve by a conversion, and then only when named (its exact profile is never larger);
-    over epochs a profile by its composition, with basic composition beside it. To solve through epochs takes a composition
-    for every value tried: then the first entry alone answers, others when named. `curves` are the RDP curves there are."""
+    """How the entries answer: an RDP curve by a conversion, and then only when named (its exact profile is never
+    larger); over epochs a profile by its composition, with basic composition beside it. To solve through epochs takes a
+    composition for every value tried: then the first entry alone answers, others when named. `curves` are the RDP
+    curves there are."""
     found: list[Route] = []
     for e in entries:
         if e.bound.kind == "rdp":
@@ -95,15 +101,20 @@ def routes(entries: Sequence[Entry], asks: str, named: bool, epochs: bool = Fals
             from dpcalc.bounds.pnsgd._engine.epochs import basic, composed
 
             later, own = solving and bool(found), gaussian_epochs.composed if e.bound.mu else composed
-            found += [Route(own(e.bound), on_request=later and own is composed), Route(basic(e.bound), on_request=later)]
+            found += [Route(own(e.bound), on_request=later and own is composed),
+                      Route(basic(e.bound), on_request=later)]
         elif asks != "rdp" and not epochs:
             found.append(Route(e.bound))
     if not found and asks != "rdp":
         names = " and ".join(dict.fromkeys(e.bound.name for e in entries))
-        raise DpcalcError("refused", f"{names} is no guarantee, and only guarantees are composed over epochs", "--bound")
+        raise DpcalcError("refused", f"{names} is no guarantee, and only guarantees are composed over epochs",
+                          "--bound")
     if not found:
-        raise DpcalcError("refused", "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one into "
-                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or --delta"
+        raise DpcalcError("refused",
+                          "these bounds are (ε, δ) profiles: Section 5 of Sordello et al. 2021 turns a point of one "
+                          "into "
+                          "RDP, which no theorem allows (Mironov 2017, Prop. 3, has no converse); give --epsilon or "
+                          "--delta"
                           + (f", or name a curve of RDP: --bound {' or '.join(curves)}" if curves else ""), "--alpha")
     return tuple(found)
 
@@ -113,7 +124,8 @@ def expanded(named: Sequence[str], entries: Sequence[Entry], ways: Sequence[Rout
     able = {r.bound.name for r in ways}
     both = [n for e in entries for n in (e.bound.name, f"{e.bound.name}-basic") if n in able]
     family = {n: e.family for e in entries for n in (e.bound.name, f"{e.bound.name}-basic")}
-    meant = (n for name in named for n in [b for b in both if name in (b, b.removesuffix("-basic"), family[b])] or [name])
+    meant = (n for name in named for n in [b for b in both if name in (b, b.removesuffix("-basic"), family[b])]
+             or [name])
     return tuple(dict.fromkeys(meant))
 
 
@@ -132,15 +144,15 @@ def scales_in_range(unknown: Quantity, given: Given, log_j: float) -> Quantity:
 
 
 def downwards(unknown: Quantity, given: Given) -> Quantity:
-    """Less of η is safer, as where the noise of a schedule falls with it; with strong convexity what is left of a shift falls, too, and the
-    loss may rise and fall."""
+    """Less of η is safer, as where the noise of a schedule falls with it; with strong convexity what is left of a shift
+    falls, too, and the loss may rise and fall."""
     return unknown._replace(safer=-1, uneven=given["c1"] is not None and given["strong_convexity"] > 0)
 
 
 def in_directions(parts: Sequence[tuple[Question, tuple[Route, ...]]], names: tuple[str, ...],
                   rows: Callable[[Question, tuple[Route, ...], tuple[str, ...]], tuple[Row, ...]]) -> tuple[Row, ...]:
-    """The rows by the first bounds that answer: those that lose less with more of the unknown, and those that lose more, are two searches.
-    Raises what the first one does where none answers."""
+    """The rows by the first bounds that answer: those that lose less with more of the unknown, and those that lose
+    more, are two searches. Raises what the first one does where none answers."""
     bounds, why = {r.bound.name for _, ways in parts for r in ways}, list[DpcalcError]()
     every = bounds | {r.conversion.name for _, ways in parts for r in ways if r.conversion}
     for question, ways in parts:
@@ -168,14 +180,16 @@ def check_step_size(given: Params, entries: Sequence[Entry], unknown: str | None
     try:
         check_step_size(given["learning_rate"], given["smoothness"], given["strong_convexity"])
     except OutOfScope as reason:  # not one of several bounds, but what the run itself lacks
-        free = [e for e in every if e.usual and not e.contracts and given["noise"] in e.noises and not _missing(e, given, unknown)]
+        free = [e for e in every if e.usual and not e.contracts and given["noise"] in e.noises
+                and not _missing(e, given, unknown)]
         names = dict.fromkeys(e.family or e.bound.name for e in free)
         hint = f"; --bound {' or '.join(names)} holds for every η" if names and reason.option == "--learning-rate" else ""
         raise DpcalcError(reason.code, reason.message + hint, reason.option) from None
 
 
 def level_option(given: Given, scheduled: bool, names: Mapping[str, str], extra: str = "") -> str:
-    """The option of the noise level. Raises DpcalcError for that of the other noise, and for a level beside a schedule."""
+    """The option of the noise level. Raises DpcalcError for that of the other noise, and for a level beside a
+    schedule."""
     noise = given["noise"]
     own = names[noise]
     for other in names.values():
@@ -191,7 +205,8 @@ def check_place(given: Given) -> None:
     if given["index"] is not None and given["n"] is not None and given["index"] > given["n"]:
         raise DpcalcError("out-of-range", f"{given['index']} > n = {given['n']}: there is no such record", "--index")
     if (given["dimension"] or 1) > 1:
-        raise DpcalcError("out-of-range", f"{given['dimension']}: Theorem 1 (Sordello et al. 2021) covers Laplace noise on an "
+        raise DpcalcError("out-of-range",
+                          f"{given['dimension']}: Theorem 1 (Sordello et al. 2021) covers Laplace noise on an "
                           "interval only, dimension 1", "--dimension")
 
 
@@ -203,12 +218,14 @@ def noise_note(noise: str) -> str:
 
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
-    """The assumption on the first iterate, which no output of a run shows; nothing where no theorem of these rows needs it."""
+    """The assumption on the first iterate, which no output of a run shows; nothing where no theorem of these rows needs
+    it."""
     return (f"assumed: {START}",) if any(START in t.assumptions for row in found for t in row.route.theorems) else ()
 
 
 def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:
-    """What a next command can read, all of it where a bound that says μ-GDP is as sharp; of the record at an index, if asked for."""
+    """What a next command can read, all of it where a bound that says μ-GDP is as sharp; of the record at an index, if
+    asked for."""
     from dpcalc.accounting.orders import own_params
 
     head, of = found[0].result, {} if index is None else {"index": [index]}
@@ -220,7 +237,8 @@ def guarantee(question: Question, found: Sequence[Row], index: int | None) -> di
         if 0 < (mu := bound.mu(**own_params(bound, found[0].params))) < inf:
             return {"kind": "gdp", "mu": mu, **of}
     if question.asks == "rdp":
-        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]], **of}
+        return {"kind": "rdp", "alpha": [question.alpha], "rdp": [question.target if question.unknown else head["rdp"]],
+                **of}
     return {**guarantee_of(head.get("epsilon", question.epsilon), head.get("delta", question.delta)), **of}
 
 
@@ -244,7 +262,8 @@ def worst_position(epsilon: float, params: Params, head: Row) -> tuple[int, floa
 
 
 def worst_index(params: Params, head: Row) -> int:
-    """The last position, which no step follows, or (of a run that stops at random) the first, which the most steps may follow."""
+    """The last position, which no step follows, or (of a run that stops at random) the first, which the most steps may
+    follow."""
     from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
 
     return 1 if head.route.bound.released == RELEASED else int(params["n"])
@@ -257,10 +276,11 @@ def told_log(result: Mapping[str, float]) -> float:
 
 def beside_worst(params: Params, worst: float, log_delta: float, epsilon: float, head: Row,
                  question: Question) -> tuple[dict[str, float], OneRecord]:
-    """The worst index with its δ at ε (of a solution, the budget's), and where ε is asked for its ε, as companions and in words.
+    """The worst index with its δ at ε (of a solution, the budget's), and where ε is asked for its ε, as companions and
+    in words.
 
-    It is never below that of the record asked about, and may be rounded up more coarsely. An ε that was computed is printed with a few
-    digits."""
+    It is never below that of the record asked about, and may be rounded up more coarsely. An ε that was computed is
+    printed with a few digits."""
     from dpcalc.accounting.guarantee_words import delta_result
 
     result, own = delta_result(min(0.0, log_delta), epsilon), head.result
@@ -270,14 +290,16 @@ def beside_worst(params: Params, worst: float, log_delta: float, epsilon: float,
     numbers = {"worst_index": worst, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
     at = plain(epsilon) if epsilon in (question.epsilon, question.target) else human(epsilon)
     said = f"δ = {delta}" if question.asks == "delta" else f"δ = {delta} at ε = {at}"
-    if question.asks == "epsilon" and not question.unknown and (found := _worst_epsilon(params, worst, head, question)) is not None:
+    if question.asks == "epsilon" and not question.unknown and (found := _worst_epsilon(params, worst, head,
+                                                                                        question)) is not None:
         numbers["worst_epsilon"] = found
         said = f"ε = {human(found)}"
     return numbers, for_one(params["index"], worst, said)
 
 
 def _worst_epsilon(params: Params, worst: float, head: Row, question: Question) -> float | None:
-    """ε of the worst record at the δ that is asked about; None where the worst one depends on ε, or there is no such ε."""
+    """ε of the worst record at the δ that is asked about; None where the worst one depends on ε, or there is no such
+    ε."""
     from dpcalc.accounting.evaluate import evaluate
     from dpcalc.numerics.root import Unreachable
 
@@ -301,15 +323,16 @@ def _depends_on_epsilon(params: Params) -> bool:
 
 def value_of_worst(head: Row, params: Params, question: Question, index: int, worst: int,
                    what: str = "record") -> tuple[dict[str, float], OneRecord]:
-    """What is asked, or at a solution the ε at the budget's δ, by the bound of the headline for the worst record, whose `params` these
-    are: as companions and in words."""
+    """What is asked, or at a solution the ε at the budget's δ, by the bound of the headline for the worst record, whose
+    `params` these are: as companions and in words."""
     from dpcalc.accounting.evaluate import evaluate
     from dpcalc.core.quantities import symbol
 
     asks = question.asks
     result = evaluate(head.route, params, question._replace(unknown=None, target=None)).result
     value = human_probability(result["delta"], result["log_delta"]) if asks == "delta" else human(result[asks])
-    return {"worst_index": worst, f"worst_{asks}": result[asks]}, for_one(index, worst, f"{symbol(asks)} = {value}", what)
+    return {"worst_index": worst, f"worst_{asks}": result[asks]}, for_one(index, worst, f"{symbol(asks)} = {value}",
+                                                                          what)
 
 
 def limit_delta(log_limit: float) -> float:
@@ -318,8 +341,8 @@ def limit_delta(log_limit: float) -> float:
 
 
 def beside_limit(log_limit: float, log_delta: float, name: str, what: str) -> tuple[dict[str, float], str]:
-    """What the δ of a bound tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that is a number, and both
-    in words."""
+    """What the δ of a bound tends to as n → ∞ (or what bounds that), how many times it the δ at this n is, where that
+    is a number, and both in words."""
     numbers = {"delta_limit": limit_delta(log_limit)}
     told = human(numbers["delta_limit"]) if abs(log_limit) < _LARGEST or log_limit == -inf else human_log(log_limit)
     note = f"δ* = {told} is {what}, not a guarantee"

@@ -1,4 +1,5 @@
-"""dpcalc noise-feedback: the last iterate of noisy gradient descent on an affine gradient, with and without feedback."""
+"""dpcalc noise-feedback: the last iterate of noisy gradient descent on an affine gradient, with and without
+feedback."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ _NOTES = (
 
 
 def answer(given: Given) -> Answer:
-    """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would lose."""
+    """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would
+    lose."""
     from dpcalc.accounting.answer import rows
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
     from dpcalc.commands.asking import asked
@@ -41,7 +43,8 @@ def answer(given: Given) -> Answer:
     mu = (without_feedback if found[0].route.bound is without_feedback.BOUND else with_feedback).mu(**params)
     of, worst, only = _one_record(given["index"], params, question, found[0])
     extra = {**_companions(params), "mu": mu, **_compared(params, question), **worst}
-    return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu, **of}, "replace-one", "last iterate",
+    return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu, **of}, "replace-one",
+                  "last iterate",
                   (*_NOTES, *start_note(found), *(() if only else (_WORST,)), _comparison(params)), extra, only=only)
 
 
@@ -59,7 +62,8 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     steps, index = int(values["steps"]), values.get("index")
     if index is not None and index > steps:
         raise DpcalcError("out-of-range", f"{index} > T = {steps}: the record is used at one of the steps", "--index")
-    return {**{k: values[k] for k in ("curvature", "learning_rate", "sigma", "lipschitz")}, "iterations": steps, "index": index or steps}
+    return {**{k: values[k] for k in ("curvature", "learning_rate", "sigma", "lipschitz")}, "iterations": steps,
+            "index": index or steps}
 
 
 def _companions(params: Mapping[str, Any]) -> dict[str, float]:
@@ -120,12 +124,15 @@ COMMAND = Command(
         Option(q.STEPS._replace(safer=0, help="number of iterations"), RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.INDEX._replace(help="step at which the record is used, 1 to T; the last one if not given"), RUN),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the iterate, not on the gradient"), MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the iterate, not on the gradient"),
+               MECHANISM),
     ),
     answer,
     (
-        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5", "ε = 0.337247"),
-        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --lipschitz 1 --epsilon 1 --delta 1e-5 --solve sigma",
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
+         "ε = 0.337247"),
+        ("noise-feedback --curvature 0.7 --learning-rate 0.1 --steps 6 --lipschitz 1 --epsilon 1 --delta 1e-5 --solve "
+         "sigma",
          "σ = 0.739241"),
     ),
     theorems=theorems,

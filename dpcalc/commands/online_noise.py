@@ -42,7 +42,8 @@ def answer(given: Given) -> Answer:
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
     extra, notes, only = _extras(values, question, found)
-    return Answer("online-noise", question, shown, found, guarantee(question, found, given["index"]), "replace-one", "last iterate",
+    return Answer("online-noise", question, shown, found, guarantee(question, found, given["index"]), "replace-one",
+                  "last iterate",
                   (noise_note(given["noise"]), *start_note(found), *notes), extra, only=only)
 
 
@@ -100,7 +101,8 @@ def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
 def _range_of_steps(unknown: Quantity, given: Given) -> Quantity:
     from dpcalc.commands.last_iterate import downwards, steps_in_range
 
-    return downwards(steps_in_range(unknown, given), given) if given["c1"] is not None else steps_in_range(unknown, given)
+    return downwards(steps_in_range(unknown, given), given) if given["c1"] is not None else steps_in_range(unknown,
+                                                                                                           given)
 
 
 def _range_of_c1(unknown: Quantity, given: Given) -> Quantity:
@@ -129,7 +131,8 @@ def _levels(values: Mapping[str, Any]) -> Levels:
     return schedule(values["noise"], **{k: values[k] for k in (*_RUN[1:], *_SCHEDULE)})
 
 
-def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float], tuple[str, ...], OneRecord]:
+def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...]) -> tuple[dict[str, float],
+                                                                                            tuple[str, ...], OneRecord]:
     """The noise at the index, the limit of a schedule, and the worst index."""
     from math import inf
 
@@ -160,9 +163,10 @@ def _extras(values: Mapping[str, Any], question: Question, found: tuple[Row, ...
 _LIMIT = "an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit itself)"
 
 
-def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float, found: tuple[Row, ...]) -> tuple[float, float]:
-    """The index with the largest δ and its log δ: the last one under a schedule, else by the smaller bound for each; by the one that alone
-    was asked for."""
+def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float,
+           found: tuple[Row, ...]) -> tuple[float, float]:
+    """The index with the largest δ and its log δ: the last one under a schedule, else by the smaller bound for each; by
+    the one that alone was asked for."""
     from math import inf
 
     from dpcalc.commands.last_iterate import told_log
@@ -172,7 +176,8 @@ def _worst(values: Mapping[str, Any], params: Mapping[str, Any], epsilon: float,
     if values.get("c1") is not None:
         from dpcalc.bounds.pnsgd._engine.step import move_ratio
 
-        return values["n"], params["law"].log_delta(epsilon, move_ratio(params["levels"].at(values["n"]), values["lipschitz"]))
+        return values["n"], params["law"].log_delta(epsilon,
+                                                    move_ratio(params["levels"].at(values["n"]), values["lipschitz"]))
     from dpcalc.bounds.online.listed import worst
 
     head, names = found[0], {row.route.bound.name for row in found}
@@ -217,7 +222,8 @@ def _steps(text: str) -> tuple[int, ...]:
     except (NotANumber, ValueError):
         fine = False
     if not fine:
-        raise DpcalcError("not-a-number", f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 <= FIRST <= LAST",
+        raise DpcalcError("not-a-number",
+                          f"{text!r} is not FIRST:LAST or FIRST:LAST:COUNT, whole numbers with 1 <= FIRST <= LAST",
                           "--schedule")
     count = min(count, last - first + 1)
     if count > _MOST_ROWS:
@@ -255,13 +261,16 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
+        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 "
+         "--c1 100 --c2 100 "
          "--index 100 --n 1e6 --epsilon 1", "δ = 2.15134e-08"),
-        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c2 100 "
+        ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 "
+         "--c2 100 "
          "--index 100 --n 1e6 --epsilon 1 --delta 1e-7 --solve c1", "C1 = 87.4929"),
         ("online-noise --noise laplace --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
          "--schedule 1:1e6:5 --format csv | tail -n 1", "1000000,3.10210…"),
     ),
     theorems=theorems,
-    asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve; --schedule prints the noise of the steps.",
+    asks="Ask with --delta (prints ε) or --epsilon (prints δ), or give both and --solve; --schedule prints the noise "
+         "of the steps.",
 )

@@ -18,14 +18,16 @@ Derive = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def entries(question: Question, names: Sequence[str]) -> tuple[Entry, ...]:
-    """The bounds that --bound names. Raises DpcalcError where the lower one is to give ε or δ, which do not follow from it."""
+    """The bounds that --bound names. Raises DpcalcError where the lower one is to give ε or δ, which do not follow from
+    it."""
     from dpcalc.commands.last_iterate import Entry
     from dpcalc.core.errors import DpcalcError
 
     found = named(names)
     for bound in found:
         if bound.status == "lower" and question.asks != "rdp":
-            raise DpcalcError("refused", f"{bound.name} is what a run loses at one order: no ε or δ follows from it; give --alpha",
+            raise DpcalcError("refused",
+                              f"{bound.name} is what a run loses at one order: no ε or δ follows from it; give --alpha",
                               "--bound")
     return tuple(Entry(bound, _NEEDS) for bound in found)
 
@@ -44,7 +46,8 @@ def bounds() -> tuple[Bound, ...]:
     """The conjecture, the sum that it bounds, the proven bound without amplification, and a lower bound."""
     from dpcalc.bounds import pnsgd as b
 
-    return (b.without_replacement_conjecture.BOUND, b.without_replacement_sum.BOUND, b.without_replacement_unamplified.BOUND,
+    return (b.without_replacement_conjecture.BOUND, b.without_replacement_sum.BOUND,
+            b.without_replacement_unamplified.BOUND,
             b.without_replacement_lower.BOUND)
 
 
@@ -60,7 +63,8 @@ def companions(given: Given, question: Question, found: tuple[Row, ...], derive:
         return ()
     if question.unknown:
         question = question._replace(unknown=None, target=None)
-        given = given.having({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}}, inputs=())
+        given = given.having({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}},
+                             inputs=())
     beside = [bound for bound in bounds() if bound.name not in told]
     if question.asks == "rdp":
         return rows(tuple(map(Route, beside)), given, derive, question, ()) if beside else ()

@@ -35,7 +35,8 @@ def answer(given: Given) -> Answer:
     values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
     record = mechanism.as_part(noise_multiplier.with_sigma(values), None, int(values["steps"]))
     adjacency = noise_multiplier.adjacency_of(values) if by_multiplier else "as --sensitivity defines it"
-    return Answer("rdp", question, {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}},
+    return Answer("rdp", question,
+                  {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}},
                   found, {"kind": "mechanisms", "mechanisms": [record]}, adjacency,
                   "every output", noise_multiplier.notes(given, values) or (mechanism.noise,),
                   {"steps": values["steps"], **noise_multiplier.companion(values, of_sum=False)})

@@ -1,4 +1,5 @@
-"""--run: the description of a training run, in TOML or JSON, from a file or standard input; options taking precedence."""
+"""--run: the description of a training run, in TOML or JSON, from a file or standard input; options taking
+precedence."""
 
 from __future__ import annotations
 
@@ -48,7 +49,9 @@ def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, 
     for key, value in data.items():
         name = spelled.get(key.replace("-", "_"))
         if name is None:
-            raise DpcalcError("unknown-key", f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(key, names)}", "--run")
+            raise DpcalcError("unknown-key",
+                              f"{source}: no parameter {key!r}; there are {', '.join(names)}{near(key, names)}",
+                              "--run")
         if name in found:
             raise DpcalcError("contradictory", f"{source} says {name} twice", "--run")
         if isinstance(value, bool) or not isinstance(value, str | int | float):

@@ -1,4 +1,5 @@
-"""--schedule: a step size, a noise and a use for every step, from JSON; [COUNT, VALUE] stands for as many steps with a value."""
+"""--schedule: a step size, a noise and a use for every step, from JSON; [COUNT, VALUE] stands for as many steps with a
+value."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ _MEGABYTES = 100
 
 
 def read(given: Given) -> Schedule:
-    """One (η, σ, used) a step, from the file (in a record, from the text itself). Raises DpcalcError that says what is wrong."""
+    """One (η, σ, used) a step, from the file (in a record, from the text itself). Raises DpcalcError that says what is
+    wrong."""
     lists = _lists(given["schedule"])
     length = {len(x) for x in lists.values()}
     if len(length) != 1:
@@ -42,7 +44,8 @@ def _lists(source: str) -> dict[str, list[Any]]:
 
     text, where = reading.inline_or_text(source, _MEGABYTES, "--schedule")
     data = reading.json_value(text, where, "--schedule")
-    if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list) for v in data.values()):
+    if not isinstance(data, dict) or not data or not set(data) <= set(_KEYS) or not all(isinstance(v, list)
+                                                                                        for v in data.values()):
         raise _error(f"{where}: expected an object of lists, one entry a step, under some of {', '.join(_KEYS)}")
     lists = {name: _repeated(name, entries) for name, entries in data.items()}
     if not all(0 < len(v) <= LONGEST for v in lists.values()):

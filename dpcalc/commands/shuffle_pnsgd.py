@@ -61,8 +61,10 @@ def answer(given: Given) -> Answer:
                   (_noise(given, found), *start_note(found), *notes), extra, only=only)
 
 
-def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], named: tuple[str, ...]) -> tuple[Row, ...]:
-    """The rows of one epoch that meet the budget: there more bounds apply than are composed, and one may just meet it."""
+def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], named: tuple[str, ...]) -> tuple[Row,
+                                                                                                                 ...]:
+    """The rows of one epoch that meet the budget: there more bounds apply than are composed, and one may just meet
+    it."""
     from dpcalc.accounting.answer import rows
     from dpcalc.commands.last_iterate import expanded, routes
     from dpcalc.core.errors import DpcalcError
@@ -73,7 +75,8 @@ def _of_one_epoch(given: Given, question: Question, entries: tuple[Entry, ...], 
         found = rows(ways, once, _derive, question._replace(unknown=None, target=None), expanded(named, entries, ways))
     except DpcalcError:
         return ()
-    met = (row for row in found if row.result[question.asks] <= (question.target or 0.0) and row.route.bound.status == "proven")
+    met = (row for row in found if row.result[question.asks] <= (question.target or 0.0)
+           and row.route.bound.status == "proven")
     return tuple(row._replace(result={"epochs": 1, **row.result}) for row in met)
 
 
@@ -93,7 +96,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
 
     scheduled = given.provided & {"c1", "c2"} or (question.unknown is not None and question.unknown.name == "c1")
     if scheduled and partial:
-        raise DpcalcError("unneeded", "not used for partial passes, which take --sigma", flag(min(given.provided & {"c1", "c2"} or {"c1"})))
+        raise DpcalcError("unneeded", "not used for partial passes, which take --sigma",
+                          flag(min(given.provided & {"c1", "c2"} or {"c1"})))
     own = level_option(given, bool(scheduled), _NOISE)
     passes_of = {"strong_convexity", "n", "index", "epochs", "steps", "release"}
     run = {"lipschitz", "n", "epochs", "tau", "constant"} if partial else {*_CONVEX, *passes_of}
@@ -116,7 +120,8 @@ def _check(given: Given, question: Question, partial: bool) -> set[str]:
 
 
 def _check_steps(given: Given, unknown: str | None) -> None:
-    """A pass may stop in the middle where the order is secret: a record of a known place would be nearer to the end than its place says."""
+    """A pass may stop in the middle where the order is secret: a record of a known place would be nearer to the end
+    than its place says."""
     from dpcalc.core.errors import DpcalcError
 
     if given.has("epochs") or unknown == "epochs":
@@ -124,8 +129,10 @@ def _check_steps(given: Given, unknown: str | None) -> None:
     if unknown == "n":
         raise DpcalcError("refused", "with --steps δ is not monotone in n; give --epochs", "--solve")
     if given["index"] is not None and given["steps"] % given["n"]:
-        raise DpcalcError("contradictory", f"{given['steps']} is no multiple of n = {given['n']}: where a pass stops in the middle, "
-                          "fewer steps follow a record of a known place (--index) than its place says; give --epochs", "--steps")
+        raise DpcalcError("contradictory",
+                          f"{given['steps']} is no multiple of n = {given['n']}: where a pass stops in the middle, "
+                          "fewer steps follow a record of a known place (--index) than its place says; give --epochs",
+                          "--steps")
 
 
 def _check_release(given: Given, entries: tuple[Entry, ...]) -> None:
@@ -135,12 +142,14 @@ def _check_release(given: Given, entries: tuple[Entry, ...]) -> None:
     others = [e.bound for e in entries if e.bound.released != "last iterate"]
     asked = [name for name in ("steps", "release") if given.has(name) and given[name] != "every-epoch"]
     if others and asked:
-        raise DpcalcError("contradictory", f"{others[0].name} is about {others[0].released}, once in every pass", f"--{asked[0]}")
+        raise DpcalcError("contradictory", f"{others[0].name} is about {others[0].released}, once in every pass",
+                          f"--{asked[0]}")
 
 
-def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tuple[tuple[Question, tuple[Route, ...]], ...]:
-    """Where to look for the unknown, by which bounds: a learning rate downwards by those that lose less with smaller steps, which come
-    second; under a schedule, whose noise falls with it, by all."""
+def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tuple[tuple[Question, tuple[Route, ...]],
+                                                                                    ...]:
+    """Where to look for the unknown, by which bounds: a learning rate downwards by those that lose less with smaller
+    steps, which come second; under a schedule, whose noise falls with it, by all."""
     from dpcalc.commands.last_iterate import downwards
 
     unknown = question.unknown
@@ -152,7 +161,8 @@ def _directions(question: Question, given: Given, ways: tuple[Route, ...]) -> tu
     down = {r: given["c1"] is not None or unknown.name in r.bound.riskier for r in ways}
     free = unknown.search if all(unknown.name in r.bound.riskier for r in ways) else ranged.search
     both = ((unknown._replace(search=ranged.search), False), (downwards(unknown._replace(search=free), given), True))
-    return tuple((question._replace(unknown=u), some) for u, way in both if (some := tuple(r for r in ways if down[r] == way)))
+    return tuple((question._replace(unknown=u), some) for u, way in both
+                 if (some := tuple(r for r in ways if down[r] == way)))
 
 
 def _range_of_n(unknown: Quantity, given: Given) -> Quantity:
@@ -228,7 +238,8 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
     partial = values.get("tau") is not None
     passes = _passes(values)
     params |= {"law": LAWS[values["noise"]], "level": _level(values), "index": values.get("index") or 1,
-               "passes": passes, "steps": 1 if partial else passes, "iterations": values.get("steps") or passes * (values.get("n") or 1)}
+               "passes": passes, "steps": 1 if partial else passes,
+               "iterations": values.get("steps") or passes * (values.get("n") or 1)}
     return params
 
 
@@ -312,8 +323,10 @@ def _check_order(given: Given, named: tuple[str, ...], every: tuple[Entry, ...])
     others = {n for e in other_way for n in e.names} - {n for e in every for n in e.names}
     for name in named:
         if name.removesuffix("-basic") in others:
-            raise DpcalcError(*(("unneeded", f"not used by {name}, which is about shuffled records", "--index") if placed else
-                                ("missing", f"needed by {name}: the position of the record in the fixed order", "--index")))
+            raise DpcalcError(*(("unneeded", f"not used by {name}, which is about shuffled records", "--index")
+                                if placed else
+                                ("missing", f"needed by {name}: the position of the record in the fixed order",
+                                 "--index")))
 
 
 def _one_release(entries: tuple[Entry, ...]) -> None:
@@ -322,7 +335,8 @@ def _one_release(entries: tuple[Entry, ...]) -> None:
 
     kinds = sorted({e.bound.released for e in entries})
     if len(kinds) > 1:
-        raise DpcalcError("contradictory", f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
+        raise DpcalcError("contradictory",
+                          f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
 
 
 def _noise(given: Given, found: tuple[Row, ...]) -> str:
@@ -350,7 +364,8 @@ COMMAND = Command(
     "The first iterate and the constraint set must not depend on the data",
     (
         Option(q.NOISE, MECHANISM, default="gaussian"),
-        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on every gradient, or added once to the output"), MECHANISM),
+        Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on every gradient, or added once to the "
+                                     "output"), MECHANISM),
         Option(q.SCALE, MECHANISM),
         Option(q.C1, MECHANISM),
         Option(q.C2, MECHANISM),
@@ -370,8 +385,10 @@ COMMAND = Command(
     ),
     answer,
     (
-        ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1", "δ = 0.00165979"),
-        ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 --n 1e6 --epsilon 1",
+        ("shuffle-pnsgd --sigma .5 --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --epsilon 1",
+         "δ = 0.00165979"),
+        ("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness .5 --learning-rate .1 --diameter 1 "
+         "--n 1e6 --epsilon 1",
          "δ = 1.48377e-10"),
     ),
     theorems=theorems,

@@ -33,7 +33,8 @@ def neighbours(given: Given) -> str:
     scheme = given["scheme"]
     wanted = noise_multiplier.adjacency_of(given.values)
     if wanted == "add-remove" and scheme != "poisson":
-        raise DpcalcError("refused", "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
+        raise DpcalcError("refused",
+                          "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
                           "use replace-one", "--adjacency")
     return wanted
 
@@ -52,12 +53,16 @@ def _with_input(given: Given) -> Given:
     for name in sorted(given.provided & described):
         raise DpcalcError("contradictory", "the mechanism is read from the input already", flag(name))
     if (unknown := unknown_of(COMMAND, given)) and unknown.name in described:
-        raise DpcalcError("contradictory", f"the input says the noise already; {unknown.option} is no parameter", "--solve")
+        raise DpcalcError("contradictory", f"the input says the noise already; {unknown.option} is no parameter",
+                          "--solve")
     if len(given.inputs) > 1:
-        raise DpcalcError("contradictory", "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
+        raise DpcalcError("contradictory",
+                          "one base mechanism can be sampled, not several; compose with dpcalc convert", "--input")
     base = given.inputs[0]
     if base.adjacency not in (None, of := neighbours(given)):
-        raise DpcalcError("refused", f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {of} ones; "
+        raise DpcalcError("refused",
+                          f"the input is a guarantee for {base.adjacency} neighbours, and says nothing about {of} "
+                          f"ones; "
                           f"ask for it again with --adjacency {of}, where its command has that option",
                           "--input")
     if isinstance(base, Dp):
@@ -74,7 +79,9 @@ def _with_input(given: Given) -> Given:
         return given.having({**given.values, "mechanism": "gaussian", "sigma": sigma})
     if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
         return given.having({**given.values, "curve": curves(base)[0][0]})
-    raise DpcalcError("refused", f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, an RDP curve or an "
+    raise DpcalcError("refused",
+                      f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, an RDP curve "
+                      f"or an "
                       "(ε, δ) point can", "--input")
 
 
@@ -93,14 +100,18 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     from dpcalc.core.results import NOT_SHUFFLED, Answer, Route, guarantee_of
 
     if adjacency != noise_multiplier.NEIGHBOURS[given["scheme"]]:
-        raise DpcalcError("refused", f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
+        raise DpcalcError("refused",
+                          f"{adjacency}: amplification by Poisson sampling is a theorem about add-remove neighbours; a "
                           "mechanism can be sampled for replace-one ones", "--adjacency")
     used = {"sampling_rate", "n", "batch_size", "scheme", "adjacency"}
     refuse_unneeded(given, used, "to amplify an (ε, δ) point (compose afterwards: dpcalc convert - --steps T)")
     if given["scheme"] == "weighted":
-        raise DpcalcError("refused", "amplification is a theorem for Poisson sampling and for sampling without replacement", "--scheme")
+        raise DpcalcError("refused",
+                          "amplification is a theorem for Poisson sampling and for sampling without replacement",
+                          "--scheme")
     for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
-        raise DpcalcError("unneeded", "not used to amplify an (ε, δ) point, from which one other follows: (log(1 + q(e^ε − 1)), qδ)",
+        raise DpcalcError("unneeded",
+                          "not used to amplify an (ε, δ) point, from which one other follows: (log(1 + q(e^ε − 1)), qδ)",
                           flag(name))
     if given.has("sampling_rate") and given.provided & {"n", "batch_size"}:
         raise DpcalcError("contradictory", "--n and --batch-size already say the sampling rate", "--sampling-rate")
@@ -109,10 +120,12 @@ def _amplified(given: Given, adjacency: str) -> Answer:
     point = {k: values[k] for k in ("step_epsilon", "step_delta")} | {"sampling_rate": rate}
     question = Question("epsilon", epsilon=point["step_epsilon"], delta=point["step_delta"])
     found = rows((Route(amplification.BOUND),), given.having(point), lambda p: p, question, given["bound"] or ())
-    parameters = {k: v for k, v in given.values.items() if k in used} | {"epsilon": question.epsilon, "delta": question.delta}
+    parameters = {k: v for k, v in given.values.items() if k in used} | {"epsilon": question.epsilon,
+                                                                         "delta": question.delta}
     amplified = guarantee_of(found[0].result["epsilon"], found[0].result["delta"])
     notes = (NOT_SHUFFLED,) if given["scheme"] == "poisson" and given.has("batch_size") else ()
-    return Answer("subsample", question, parameters, found, amplified, adjacency, "one output", notes, {"sampling_rate": rate})
+    return Answer("subsample", question, parameters, found, amplified, adjacency, "one output", notes,
+                  {"sampling_rate": rate})
 
 
 def _run(given: Given, adjacency: str) -> Answer:
@@ -130,7 +143,8 @@ def _run(given: Given, adjacency: str) -> Answer:
     params = derive(values)
     rate = params.get("sampling_rate", params.get("max_weight"))
     shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
-    of_sum = not any(base.kind == "gdp" for base in given.inputs)  # of which the Gaussian mechanism is only the worst case
+    # of which the Gaussian mechanism is only the worst case
+    of_sum = not any(base.kind == "gdp" for base in given.inputs)
     extra = {"sampling_rate": float(rate or 0), "steps": params["steps"], **noise_multiplier.companion(values, of_sum)}
     return Answer("subsample", question, shown, found, guarantee(values, params), adjacency, "every step's output",
                   notes(given, values), extra, scope=scope(given, unknown))
@@ -161,11 +175,14 @@ def check(given: Given, unknown: str | None) -> set[str]:
     if by_batch:
         require(given, ("n", "batch_size"), "for the sampling rate b/n", unknown)
         if given["n"] is not None and given["batch_size"] is not None and given["batch_size"] > given["n"]:
-            raise DpcalcError("out-of-range", f"{given['batch_size']} > n = {given['n']}: a batch cannot exceed the data", "--batch-size")
+            raise DpcalcError("out-of-range",
+                              f"{given['batch_size']} > n = {given['n']}: a batch cannot exceed the data",
+                              "--batch-size")
         if _says_no_steps(given, unknown):
             raise DpcalcError("missing", "needed: the number of iterations, or --epochs", "--steps")
     elif unknown != "sampling_rate" and given["sampling_rate"] is None:
-        raise DpcalcError("missing", f"needed: --sampling-rate, or {flag('n')} and {flag('batch_size')}", "--sampling-rate")
+        raise DpcalcError("missing", f"needed: --sampling-rate, or {flag('n')} and {flag('batch_size')}",
+                          "--sampling-rate")
     return used
 
 
@@ -215,7 +232,8 @@ def derive(values: Mapping[str, Any]) -> dict[str, Any]:
         from dpcalc.bounds.conversions import composition_basic
         from dpcalc.bounds.sampling import amplification
 
-        params |= composition_basic.repeated(amplification.value(mechanism.pure(values), 0.0, rate)["epsilon"], 0.0, params["steps"])
+        params |= composition_basic.repeated(amplification.value(mechanism.pure(values), 0.0, rate)["epsilon"], 0.0,
+                                             params["steps"])
     return params
 
 
@@ -230,7 +248,8 @@ def _steps(values: Mapping[str, Any], rate: float) -> int:
     if values.get("sampling_rate") is None and values.get("batch_size"):
         a, b = a * values["n"], b * values["batch_size"]
     else:
-        simple = Fraction(rate).limit_denominator(10**6)  # so large is no number of batches that a person writes as 1/49
+        # so large is no number of batches that a person writes as 1/49
+        simple = Fraction(rate).limit_denominator(10**6)
         p, r = (simple if float(simple) == rate else Fraction(rate)).as_integer_ratio()
         a, b = a * r, b * p
     return max(1, -(-a // b))
@@ -272,7 +291,8 @@ def guarantee(values: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str,
         scheme = "without-replacement" if values.get("adjacency") == "replace-one" and values["scheme"] == "poisson" else values["scheme"]
         sampling = {"scheme": scheme, "rate": rate}
         mechanism = MECHANISMS[values["mechanism"]]
-        return {"kind": "mechanisms", "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), sampling, params["steps"])]}
+        return {"kind": "mechanisms",
+                "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), sampling, params["steps"])]}
     from dpcalc.accounting.orders import total_rdp
     from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
 
@@ -292,9 +312,11 @@ def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     if given["mechanism"] == "gaussian" and not given.inputs and values.get("sigma") is not None:
         norm, of = ("twice the clipping norm", "2σ/s") if _replaces(values) else ("the clipping norm", "σ/s")
         multiplier = f"{noise_multiplier.companion(values, of_sum=True)[noise_multiplier.NAME]:.6g}"
-        notes += (f"DP-SGD: σ is the noise on the sum of clipped gradients, s {norm}, and the noise multiplier {of} = {multiplier}",)
+        notes += (f"DP-SGD: σ is the noise on the sum of clipped gradients, s {norm}, and the noise multiplier {of} = "
+                  f"{multiplier}",)
     elif given["mechanism"] != "gaussian" and given["scheme"] == "poisson":
-        notes += ("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed",)
+        notes += ("each step: ε′ = log(1 + q(e^ε − 1)) by amplification (Balle, Barthe & Gaboardi 2018), then composed",
+                  )
     in_batches = given["scheme"] == "poisson" and values.get("batch_size") is not None
     return (*notes, NOT_SHUFFLED) if in_batches else notes
 
@@ -312,7 +334,8 @@ def theorems() -> Iterator[Route]:
         yield from routes(Given({"scheme": scheme, "mechanism": mechanism, "adjacency": adjacency}, frozenset()))
 
 
-_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the sum of a batch's clipped gradients, in the units of "
+_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the sum of a batch's clipped gradients, in "
+                               "the units of "
                           "--sensitivity")
 _NOISE = tuple(Option(_SIGMA if option is q.SIGMA else option, MECHANISM) for option in q.MECHANISM_OPTIONS)
 

@@ -33,7 +33,8 @@ def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
     found = tuple(Axis(quantities[name], _values(quantities[name], text)) for name, text in raw.items()
                   if name in quantities and _is_sweep(quantities[name], text))
     if len(found) > 2:
-        raise DpcalcError("contradictory", "at most two options can be swept at once (rows, or a grid)", found[2].quantity.option)
+        raise DpcalcError("contradictory", "at most two options can be swept at once (rows, or a grid)",
+                          found[2].quantity.option)
     size = 1
     for axis in found:
         size *= len(axis.values)
@@ -49,13 +50,15 @@ def points(found: tuple[Axis, ...]) -> Iterator[dict[str, Any]]:
 
 
 def _is_sweep(quantity: Quantity, text: Any) -> bool:
-    return isinstance(text, str) and quantity.kind in _KINDS and quantity.name not in _FIXED and ("," in text or ":" in text)
+    return isinstance(text, str) and quantity.kind in _KINDS and quantity.name not in _FIXED and ("," in text
+                                                                                                  or ":" in text)
 
 
 def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     if ":" not in text:
         _refuse_separators(quantity, text)
-        parts = tuple(" ".join(part.split()) for part in text.split(","))  # tables show them as they were said, on one line
+        # tables show them as they were said, on one line
+        parts = tuple(" ".join(part.split()) for part in text.split(","))
         if "" in parts:
             raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
         return parts
@@ -69,7 +72,8 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     except NotANumber as e:
         raise DpcalcError("not-a-number", str(e), flag(quantity.name)) from None
     if count != int(count) or not 2 <= count <= _MOST:
-        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MOST} is needed", flag(quantity.name))
+        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MOST} is needed",
+                          flag(quantity.name))
     if len(parts) == 4 and not (start > 0 and stop > 0):
         raise DpcalcError("out-of-range", "a logarithmic range needs positive ends", flag(quantity.name))
     values: list[float] = [_between(start, stop, k / (int(count) - 1), len(parts) == 4) for k in range(int(count))]
@@ -82,7 +86,8 @@ def _refuse_separators(quantity: Quantity, text: str) -> None:
     """Refuses 60,123 and 10,000 and 0,05: one number, that would be a sweep in silence."""
     parts = text.split(",")
     implausible = any(re.fullmatch("0[0-9]+", part) for part in parts[1:])  # 000 and 05 are no values of a list
-    thousands = _THOUSANDS.fullmatch(text) and (implausible or (quantity.kind in ("count", "horizon") and len(parts[0]) < 3))
+    thousands = _THOUSANDS.fullmatch(text) and (implausible
+                                                or (quantity.kind in ("count", "horizon") and len(parts[0]) < 3))
     if thousands or (implausible and _DECIMAL_COMMA.fullmatch(text)):
         number = ("" if thousands else ".").join(parts)
         sweep = "" if implausible else f", or '{', '.join(parts)}' with spaces to sweep over {len(parts)} values"

@@ -1,9 +1,8 @@
 """A training run, described once: what its options mean together, in one convention. No bounds.
 
-Convention. The iterate moves by w ← w − η(g + Z), g the sum of the gradients of a batch divided by b (a fixed number: the batch
-size, or its expectation), Z ~ N(0, σ²I). A record's gradient has norm at most L, so that replacing it moves g by at most 2L/b,
-adding or removing it by at most L/b.
-"""
+Convention. The iterate moves by w ← w − η(g + Z), g the sum of the gradients of a batch divided by b (a fixed number:
+the batch size, or its expectation), Z ~ N(0, σ²I). A record's gradient has norm at most L, so that replacing it moves g
+by at most 2L/b, adding or removing it by at most L/b. """
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ ANY, CONVEX = "any", "convex"
 
 
 class Run(NamedTuple):
-    """`strong_convexity` is None where the losses are not said to be convex; `sigma` is None where it is solved for. A noise multiplier is
-    relative to `norm`: the clipping norm, or L where nothing is clipped."""
+    """`strong_convexity` is None where the losses are not said to be convex; `sigma` is None where it is solved for. A
+    noise multiplier is relative to `norm`: the clipping norm, or L where nothing is clipped."""
 
     batches: str
     release: str
@@ -87,7 +86,8 @@ def describe(values: Mapping[str, Any]) -> Run:
     norm = float(values.get("clipping_norm") or lipschitz)
     # A batch of everything is the same however it is formed, except by independent coins.
     batches = FULL if b == n and batches != POISSON else batches
-    run = Run(batches, values.get("release") or EVERY, values.get("adjacency") or (ADD_REMOVE if batches == POISSON else REPLACE_ONE),
+    run = Run(batches, values.get("release") or EVERY, values.get("adjacency")
+              or (ADD_REMOVE if batches == POISSON else REPLACE_ONE),
               n, b, _steps(values, b), lipschitz, clipped, norm, _noise(values, norm, b), values.get("learning_rate"),
               values.get("smoothness"), convexity, values.get("diameter"), values.get("index"))
     _check(run)
@@ -103,12 +103,14 @@ def _noise(values: Mapping[str, Any], norm: float, b: int) -> float | None:
     near = float(exact)
     near = near if Fraction(near) <= exact else nextafter(near, 0.0)
     if near == 0:
-        raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the least positive double", "--noise-multiplier")
+        raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the least positive double",
+                          "--noise-multiplier")
     return near
 
 
 def is_scale_free(values: Mapping[str, Any]) -> bool:
-    """Whether no norm of a gradient is given: the noise is relative to a clipping norm, which is then the unit of all lengths."""
+    """Whether no norm of a gradient is given: the noise is relative to a clipping norm, which is then the unit of all
+    lengths."""
     return values.get("lipschitz") is None and values.get("clipping_norm") is None
 
 
@@ -116,7 +118,8 @@ def _batch_size(values: Mapping[str, Any]) -> int:
     n, b = values["n"], values.get("batch_size")
     if values["batches"] == FULL:
         if b not in (None, n):
-            raise DpcalcError("contradictory", f"{b} < n = {n}, but --batches full uses every record at every step", "--batch-size")
+            raise DpcalcError("contradictory", f"{b} < n = {n}, but --batches full uses every record at every step",
+                              "--batch-size")
         return int(n)
     if b is None:
         raise DpcalcError("missing", f"needed with --batches {values['batches']}", "--batch-size")
@@ -133,7 +136,8 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
     in_pass = n // b
     if batches == STREAM:
         if (steps or in_pass) > in_pass or (epochs or 1) > 1:
-            raise DpcalcError("contradictory", f"a stream is one pass, {in_pass} batches; --batches fixed-order has several",
+            raise DpcalcError("contradictory",
+                              f"a stream is one pass, {in_pass} batches; --batches fixed-order has several",
                               "--steps" if steps is not None else "--epochs")
         epochs = epochs or 1
     if steps is not None:
@@ -151,7 +155,8 @@ def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
     if is_scale_free(values) and "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
         return 1.0, True
     if is_scale_free(values):
-        raise DpcalcError("missing", "needed: a bound on every record's gradient, by --lipschitz or --clipping-norm", "--lipschitz")
+        raise DpcalcError("missing", "needed: a bound on every record's gradient, by --lipschitz or --clipping-norm",
+                          "--lipschitz")
     if clip is not None and (lipschitz is None or lipschitz > clip):
         return float(clip), True
     assert lipschitz is not None
@@ -170,11 +175,13 @@ def _convexity(values: Mapping[str, Any]) -> float | None:
 def _check(run: Run) -> None:
     rho, beta = run.strong_convexity, run.smoothness
     if rho and beta is not None and rho > beta:
-        raise DpcalcError("out-of-range", f"{rho:g} > β = {beta:g}: a loss cannot be more convex than smooth", "--strong-convexity")
+        raise DpcalcError("out-of-range", f"{rho:g} > β = {beta:g}: a loss cannot be more convex than smooth",
+                          "--strong-convexity")
     if run.record is not None and run.batches not in (FIXED, STREAM):
         raise DpcalcError("unneeded", f"a record has a place only with --batches {FIXED} or {STREAM}", "--index")
     if run.record is not None and run.record > run.n:
         raise DpcalcError("out-of-range", f"{run.record} > n = {run.n}: there is no such record", "--index")
     if run.position is not None and run.position > run.in_pass:
-        raise DpcalcError("out-of-range", f"record {run.record} is never used: a pass is {run.in_pass} batches of {run.batch_size}",
+        raise DpcalcError("out-of-range",
+                          f"record {run.record} is never used: a pass is {run.in_pass} batches of {run.batch_size}",
                           "--index")

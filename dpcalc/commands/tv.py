@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Route
 
 _ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
-_DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier", "clipping_norm"),
+_DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier",
+                               "clipping_norm"),
                               "mechanism"),
               **dict.fromkeys(("scheme", "sampling_rate", "batch_size", "epochs", "adjacency"), "run"),
               **dict.fromkeys(("epsilon", "delta"), "dp"), **dict.fromkeys(("alpha", "rdp"), "rdp"),
@@ -61,11 +62,14 @@ def answer(given: Given) -> Answer:
     params, tv = source.derive(values), by_tv[0].result["tv"]
     said = meaning(tv, proven, params, rates, given["prior"])
     one, note = _one_record(given, used, tv)
-    shown = {k: v for k, v in given.values.items() if k in used | _ASKS | ({"tv"} if unknown else set()) or (k == "n" and one)}
-    extra = {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1), **noise_multiplier.companion(values, name == "run")}
+    shown = {k: v for k, v in given.values.items() if k in used | _ASKS | ({"tv"} if unknown else set())
+             or (k == "n" and one)}
+    extra = {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1),
+             **noise_multiplier.companion(values, name == "run")}
     steps = scope(given, unknown) if name == "run" else ""
     return Answer("tv", question, shown, found, source.guarantee(values, tv), source.adjacency(values), source.released,
-                  source.notes(given, values) + (said.notes if proven else (nothing,)) + note, extra, roc=said.roc, scope=steps)
+                  source.notes(given, values) + (said.notes if proven else (nothing,)) + note, extra, roc=said.roc,
+                  scope=steps)
 
 
 def _question(given: Given) -> Question:
@@ -78,7 +82,8 @@ def _question(given: Given) -> Question:
         raise DpcalcError("contradictory", "--fpr already lists the false-positive rates", "--roc")
     if unknown is None:
         if given.has("tpr"):
-            raise DpcalcError("unneeded", "a budget needs --solve; without it --fpr prints the true-positive rate", "--tpr")
+            raise DpcalcError("unneeded", "a budget needs --solve; without it --fpr prints the true-positive rate",
+                              "--tpr")
         return Question("tv")
     if given.has("tv") and given.has("tpr"):
         raise DpcalcError("contradictory", "--tv is a budget already", "--tpr")
@@ -101,13 +106,15 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
         from dpcalc.commands.convert_inputs import with_inputs
 
         if kinds:
-            raise DpcalcError("contradictory", "the guarantee is read from the input already", flag(next(iter(kinds.values()))))
+            raise DpcalcError("contradictory", "the guarantee is read from the input already",
+                              flag(next(iter(kinds.values()))))
         given = with_inputs(given)
         return given, given["from"]
     names = frozenset(kinds)
     name = _TOGETHER.get(names) or (next(iter(names)) if len(names) == 1 else None if names else "mechanism")
     if name is None:
-        raise DpcalcError("contradictory", f"describes another guarantee than {' and '.join(map(flag, sorted(kinds.values())[:-1]))}",
+        raise DpcalcError("contradictory",
+                          f"describes another guarantee than {' and '.join(map(flag, sorted(kinds.values())[:-1]))}",
                           flag(max(kinds.values())))
     if given.has("epochs"):  # they say the steps
         values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
@@ -126,7 +133,8 @@ def _in_batches(given: Given, unknown: str | None) -> bool:
 
 
 def _rates(given: Given) -> tuple[float, ...]:
-    """The false-positive rates of --fpr, or as many as --roc says, from 1e-4 to 1 − 1e-4, equally far apart in log odds."""
+    """The false-positive rates of --fpr, or as many as --roc says, from 1e-4 to 1 − 1e-4, equally far apart in log
+    odds."""
     from math import exp, log
 
     if not given.has("roc"):
@@ -142,7 +150,8 @@ def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, floa
     if not given.has("n"):
         return {}, ()
     one = 1 / given["n"]
-    return {"tv_one_record": one}, (f"publishing one of the n = {given['n']} records, drawn at random, has total variation 1/n = "
+    return {"tv_one_record": one}, (f"publishing one of the n = {given['n']} records, drawn at random, has total "
+                                    f"variation 1/n = "
                                     f"{one:.6g}; this is {human(tv / one, 4)} times that",)
 
 
@@ -150,21 +159,25 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.results import Route
 
-    for (name, source), scheme, mechanism, often in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices, (False, True)):
+    for (name, source), scheme, mechanism, often in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices,
+                                                            (False, True)):
         given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "parts": (), "pairs": ()}, frozenset())
         yield from source.routes(given, often)
         yield from map(Route, source.profiles.values())
 
 
 _SCHEMES = ("poisson", "without-replacement")
-_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query, or in a run on the sum of a batch's clipped "
+_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query, or in a run on the sum of a "
+                               "batch's clipped "
                           "gradients")
 _NOISE = tuple(Option(_SIGMA if option is q.SIGMA else option, MECHANISM) for option in q.MECHANISM_OPTIONS)
 
 COMMAND = Command(
     "tv",
-    "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its options, or as "
-    "JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or --tpr is the budget",
+    "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its "
+    "options, or as "
+    "JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or --tpr is the "
+    "budget",
     (
         Option(q.MECHANISM, MECHANISM, default="gaussian"),
         *_NOISE,
@@ -205,5 +218,6 @@ COMMAND = Command(
     ),
     inputs=True,
     theorems=theorems,
-    asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, --tv or --tpr (at --fpr) is the budget.",
+    asks="Prints the total variation; --fpr or --roc adds true-positive rates. With --solve, --tv or --tpr (at --fpr) "
+         "is the budget.",
 )

@@ -23,8 +23,8 @@ _ASKS_TV = Question("tv")
 
 
 class Source(NamedTuple):
-    """`routes` depend on whether there are several releases; `profiles` names, for a bound on TV alone, the profile that
-    it is the value at 0 of."""
+    """`routes` depend on whether there are several releases; `profiles` names, for a bound on TV alone, the profile
+    that it is the value at 0 of."""
 
     check: Callable[[Given, str | None], set[str]]  # refuses and requires; the options in use
     routes: Callable[[Given, bool], tuple[Route, ...]]
@@ -66,12 +66,14 @@ def _mechanism(name: str) -> Source:
                 "precision": values.get("precision")}
 
     def record(values: Values, tv: float) -> dict[str, Any]:
-        return {"kind": "mechanisms", "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), None, _steps(values))]}
+        return {"kind": "mechanisms",
+                "mechanisms": [mechanism.as_part(noise_multiplier.with_sigma(values), None, _steps(values))]}
 
     def check(given: Given, unknown: str | None) -> set[str]:
         required, optional = noise_multiplier.options(mechanism, given, unknown)
         neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
-        return _needs(f"by the {name} mechanism", *required, may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
+        return _needs(f"by the {name} mechanism", *required,
+                      may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
 
     def adjacency(values: Values) -> str:
         return noise_multiplier.adjacency_of(values) if noise_multiplier.NAME in values else "as --sensitivity defines it"
@@ -83,7 +85,8 @@ def _mechanism(name: str) -> Source:
     def routes(given: Given, often: bool) -> tuple[Route, ...]:
         return mechanism.tv.often if often else mechanism.tv.once
 
-    return Source(check, routes, derive, record, adjacency, "every output", notes, {exact.BOUND.name: mechanism.tv.profile})
+    return Source(check, routes, derive, record, adjacency, "every output", notes,
+                  {exact.BOUND.name: mechanism.tv.profile})
 
 
 # --- a run on random batches -----------------------------------------------------------------------------------------
@@ -91,7 +94,9 @@ def _mechanism(name: str) -> Source:
 
 def _run_check(given: Given, unknown: str | None) -> set[str]:
     if given["scheme"] == "weighted":
-        raise DpcalcError("refused", "weighted sampling has an RDP bound, and no profile to read a total variation from", "--scheme")
+        raise DpcalcError("refused",
+                          "weighted sampling has an RDP bound, and no profile to read a total variation from",
+                          "--scheme")
     subsample.neighbours(given)
     return subsample.check(given, unknown)
 
@@ -120,7 +125,8 @@ def _gdp_guarantee(values: Values, tv: float) -> dict[str, Any]:
 
 
 def _curve(name: str) -> Callable[[Given, bool], tuple[Route, ...]]:
-    return lambda given, often: (Route(kl.BOUND), *convert.curve_routes(given.having({**given.values, "from": name}, inputs=()), _ASKS_TV))
+    return lambda given, often: (Route(kl.BOUND), *convert.curve_routes(given.having({**given.values, "from": name},
+                                                                                     inputs=()), _ASKS_TV))
 
 
 def _rdp(values: Values) -> dict[str, Any]:
@@ -148,7 +154,8 @@ def _points(values: Values) -> dict[str, Any]:
     from dpcalc.accounting.guarantee import Sampled
     from dpcalc.accounting.guarantee_pld import of
 
-    return {**_dp(values), "step_tv": values["tv"], "precision": values.get("precision"), "pairs": of(Sampled(**_profile(values))),
+    return {**_dp(values), "step_tv": values["tv"], "precision": values.get("precision"),
+            "pairs": of(Sampled(**_profile(values))),
             "described": (_profile(values),)}
 
 
@@ -163,7 +170,8 @@ def _points_guarantee(values: Values, tv: float) -> dict[str, Any]:
 
 
 def _point_guarantee(values: Values, tv: float) -> dict[str, Any]:
-    return _tv_only(values, tv) if _steps(values) > 1 else {"kind": "dp", "epsilon": values["epsilon"], "delta": values["delta"]}
+    return _tv_only(values, tv) if _steps(values) > 1 else {"kind": "dp", "epsilon": values["epsilon"],
+                                                            "delta": values["delta"]}
 
 
 _COMPOSED = ("steps", "precision")
@@ -180,13 +188,16 @@ SOURCES: dict[str, Source] = {
     "outcomes": Source(_needs("with outcomes", "p", "q", may=_COMPOSED),
                        _outcome_routes, _outcomes, _tv_only),
     "dp": Source(_needs("with ε and δ", "epsilon", "delta"),
-                 lambda given, often: (Route(composition_optimal.BOUND if often else dp_tv.BOUND),), _dp, _point_guarantee,
+                 lambda given, often: (Route(composition_optimal.BOUND if often else dp_tv.BOUND),), _dp,
+                 _point_guarantee,
                  profiles={"dp-tv": composition_optimal.BOUND}),
     "tv": Source(_needs("with a total variation", "tv"), lambda given, often: (Route(product.BOUND),),
                  lambda v: {"step_tv": v["tv"], "steps": _steps(v)}, _tv_only),
     "points": Source(_needs("with ε, δ and a total variation", "epsilon", "delta", "tv", may=_COMPOSED),
-                     lambda given, often: (Route(profile_composition.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
+                     lambda given,
+                     often: (Route(profile_composition.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
                      _points, _points_guarantee),
-    "parts": Source(_needs("with a guarantee from JSON", may=_COMPOSED), lambda given, often: convert.part_routes(given, _ASKS_TV),
+    "parts": Source(_needs("with a guarantee from JSON", may=_COMPOSED), lambda given,
+                    often: convert.part_routes(given, _ASKS_TV),
                     convert.part_params, _tv_only),
 }

@@ -1,9 +1,9 @@
 """What one more assumption would buy: options that a run does not have, as weak as they can be and still say something.
 
-Where an assumption needs a number that is not known, it is the weakest with an effect: β = 2/η, the least smooth loss that the last-iterate
-theorems allow; ρ = 10/(ηT) (at most β and 2L/D), which forgets within a tenth of the run (of a pass, over shuffled records); a D with
-the horizon Dn/(Lη) a tenth of the run (over shuffled records, D = ηL√N/b, N batches in a pass).
-"""
+Where an assumption needs a number that is not known, it is the weakest with an effect: β = 2/η, the least smooth loss
+that the last-iterate theorems allow; ρ = 10/(ηT) (at most β and 2L/D), which forgets within a tenth of the run (of a
+pass, over shuffled records); a D with the horizon Dn/(Lη) a tenth of the run (over shuffled records, D = ηL√N/b, N
+batches in a pass). """
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from dpcalc.core.question import Question
 from dpcalc.core.results import Row
 
 _GAIN = 1 - 1e-3  # less is not worth an assumption
-_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "noise_multiplier", "lipschitz",
-         "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta", "solve")
+_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "noise_multiplier",
+         "lipschitz",
+         "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta",
+         "solve")
 
 
 class Assumption(NamedTuple):
@@ -66,7 +68,8 @@ def _curved(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     most = [10 / (run.learning_rate * (run.in_pass if run.batches == SHUFFLED else run.steps))]
     most += [run.smoothness] if run.smoothness else []
-    most += [2 * run.lipschitz / run.diameter] if run.diameter else []  # gradients that differ by ρD are not both below L
+    # gradients that differ by ρD are not both below L
+    most += [2 * run.lipschitz / run.diameter] if run.diameter else []
     return {"loss": CONVEX, "strong_convexity": _short(min(most))}
 
 
@@ -81,7 +84,8 @@ def _held(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _drawn(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     other = _BETTER.get((run.batches, run.adjacency))
-    return None if other is None else {"batches": other, **({} if values.keys() & {"steps", "epochs"} else {"epochs": 1}), "index": None}
+    return None if other is None else {"batches": other,
+                                       **({} if values.keys() & {"steps", "epochs"} else {"epochs": 1}), "index": None}
 
 
 def _short(x: float) -> float:
@@ -109,8 +113,8 @@ SAMPLING = Assumption(_drawn, lambda o: _ORDERS[o["batches"]])
 
 def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...], base: float,
             asked: Asked) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
-    """The assumptions that lower the headline `base`, and those that, alone, do not. With all that the last-iterate theorems need
-    the two that make them strong are tried on top."""
+    """The assumptions that lower the headline `base`, and those that, alone, do not. With all that the last-iterate
+    theorems need the two that make them strong are tried on top."""
     run = describe(values)
     found: list[WhatIf] = []
 
@@ -152,6 +156,7 @@ def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question,
     if row is None:
         return None
     name = question.unknown.name if question.unknown else question.asks
-    line = command_line("compare", {**{k: changed[k] for k in _KEPT if k in changed}, **({"bound": named} if named else {})})
+    line = command_line("compare",
+                        {**{k: changed[k] for k in _KEPT if k in changed}, **({"bound": named} if named else {})})
     return WhatIf(text, options, row, row.result[name], line)
 

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route, Row
 
-QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run", "Output")
+QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run",
+                                                                "Output")
 ASKS = "Ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP), or give a budget and --solve."
 
 
@@ -30,20 +31,24 @@ class Option(NamedTuple):
         return self.quantity.name
 
 
-Recorded = Callable[..., tuple["Row", ...]]  # (routes, values, derive, question, how a row's command begins) → rows of a record
+# (routes, values, derive, question, how a row's command begins) → rows of a record
+Recorded = Callable[..., tuple["Row", ...]]
 
 
 class Given:
     """Validated parameters: `values` with the defaults filled in, `provided` the names that were said, `inputs` the
-    guarantees read from JSON. `recorded` is there where a record is verified: it gives the rows of the record instead of computed ones."""
+    guarantees read from JSON. `recorded` is there where a record is verified: it gives the rows of the record instead
+    of computed ones."""
 
     def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = (),
                  recorded: Recorded | None = None) -> None:
         self.values, self.provided, self.inputs, self.recorded = values, provided, inputs, recorded
 
-    def having(self, values: dict[str, Any], provided: frozenset[str] | None = None, inputs: tuple[Any, ...] | None = None) -> Given:
+    def having(self, values: dict[str, Any], provided: frozenset[str] | None = None,
+               inputs: tuple[Any, ...] | None = None) -> Given:
         """The same call with other values; what is not said stays."""
-        return Given(values, self.provided if provided is None else provided, self.inputs if inputs is None else inputs, self.recorded)
+        return Given(values, self.provided if provided is None else provided, self.inputs if inputs is None else inputs,
+                     self.recorded)
 
     def __getitem__(self, name: str) -> Any:
         return self.values.get(name)
@@ -117,7 +122,8 @@ def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
 
     always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
     for name in sorted(given.provided - needed - always):
-        instead = " or ".join(flag(n) for n in _LEVELS if n in needed and n not in given.provided) if name in _LEVELS else ""
+        instead = " or ".join(flag(n) for n in _LEVELS if n in needed
+                              and n not in given.provided) if name in _LEVELS else ""
         raise DpcalcError("unneeded", f"not used {why}{f'; give {instead}' if instead else ''}", flag(name))
 
 
@@ -125,7 +131,8 @@ _LEVELS = ("sigma", "noise_multiplier", "scale", "probability", "c1", "sigmas", 
 
 
 def check_unknown(question: Question, used: set[str], where: str) -> None:
-    """The parameter to be solved for must be one that the answer depends on; --orders belongs to a search over orders."""
+    """The parameter to be solved for must be one that the answer depends on; --orders belongs to a search over
+    orders."""
     from dpcalc.core.errors import DpcalcError
 
     if question.unknown is not None and question.unknown.name not in used:

@@ -27,17 +27,20 @@ class DpcalcError(Exception):
 
 
 class NoSolution(DpcalcError):
-    """The budget cannot be met. What can be reached at best takes a while to find out: it is looked for where it is told."""
+    """The budget cannot be met. What can be reached at best takes a while to find out: it is looked for where it is
+    told."""
 
     exit_code = 3
 
-    def __init__(self, code: str, message: str, option: str | None = None, reached: Callable[[], tuple[float, str]] | None = None) -> None:
+    def __init__(self, code: str, message: str, option: str | None = None,
+                 reached: Callable[[], tuple[float, str]] | None = None) -> None:
         super().__init__(code, message, option)
         self.reached = reached
 
     @staticmethod
     def told(reasons: list[NoSolution]) -> NoSolution:
-        """The one that comes nearest to the budget, with what it reaches; of several as near as they are told, the first one."""
+        """The one that comes nearest to the budget, with what it reaches; of several as near as they are told, the
+        first one."""
         found = [(reason, *(reason.reached() if reason.reached else (inf, ""))) for reason in reasons]
         nearest, _, text = min(found, key=lambda one: float(f"{one[1]:.6g}"))
         return NoSolution(nearest.code, f"{nearest.message}: {text}", nearest.option) if text else nearest
@@ -58,4 +61,6 @@ def flag(name: str) -> str:
 
 def fault(error: Exception) -> DpcalcError:
     """What is nobody's input: an error of dpcalc itself."""
-    return DpcalcError("internal", f"a fault of dpcalc, please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 shows where)")
+    return DpcalcError("internal",
+                       f"a fault of dpcalc, please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 shows "
+                       f"where)")

@@ -16,7 +16,8 @@ _DOUBLES = 1e-14  # relative: the rounding of logarithms and exponentials on the
 
 
 def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
-    """The least ε, safe; of one of some epochs, each of which has that δ in basic composition. Raises OutOfScope where no ε reaches it."""
+    """The least ε, safe; of one of some epochs, each of which has that δ in basic composition. Raises OutOfScope where
+    no ε reaches it."""
     try:
         return _found(bound, log_delta, own)
     except Never as e:
@@ -36,8 +37,10 @@ def _least(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
 
 
 def no_epsilon(name: str, best: float, rtol: float, what: str = "the best reachable is") -> OutOfScope:
-    """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below, computed to rtol·max(1, |log δ|)."""
+    """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below, computed to rtol·max(1, |log
+    δ|)."""
     least = min(best, 0.0)
     delta = exp_or_zero(least)
-    text = human_claimed(delta, rtol * max(1.0, -least) + _DOUBLES) if delta > _TINY else human_probability(delta, least)
+    text = human_claimed(delta, rtol * max(1.0, -least) + _DOUBLES) if delta > _TINY else human_probability(delta,
+                                                                                                            least)
     return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {text}", "--delta")

@@ -139,7 +139,8 @@ def _nonzero(result: float, *factors: float) -> float:
 
 
 def human(x: float, digits: int = 6, upward: bool = True) -> str:
-    """A decimal of `digits` significant digits on the safe side: never below x (or never above, not upward), as JSON writes x."""
+    """A decimal of `digits` significant digits on the safe side: never below x (or never above, not upward), as JSON
+    writes x."""
     if isinstance(x, int) or math.isinf(x) or x == 0:
         return f"{x:.0f}" if not math.isinf(x) else ("inf" if x > 0 else "-inf")
     from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
@@ -156,8 +157,8 @@ def human(x: float, digits: int = 6, upward: bool = True) -> str:
 
 
 def human_claimed(x: float, rtol: float) -> str:
-    """A number that is computed from above, to `rtol` of itself: the short decimal next below it, where it may be just that, else as
-    `human` has it."""
+    """A number that is computed from above, to `rtol` of itself: the short decimal next below it, where it may be just
+    that, else as `human` has it."""
     short = float(f"{x:.6g}") if math.isfinite(x) else x
     return human(short if short <= x <= short * (1 + rtol) else x)
 

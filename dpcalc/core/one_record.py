@@ -14,7 +14,8 @@ class OneRecord(NamedTuple):
 
 
 def for_one(index: int, worst: float | None = None, value: str = "", what: str = "record") -> OneRecord:
-    """For the record at an index; `value` is what the worst one has, in words, where it is known. `what` has a place by that index."""
+    """For the record at an index; `value` is what the worst one has, in words, where it is known. `what` has a place by
+    that index."""
     if worst == index:
         return OneRecord(f"for {what} {index}, which is the worst one", True)
     if worst is None:

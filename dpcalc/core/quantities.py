@@ -28,8 +28,10 @@ class Quantity(NamedTuple):
     origin: float = 0.0  # where nothing is lost, if not at 0 or far away: searches look for what is beyond it
     before: int = 0  # what a count that is looked for from 1 on starts after
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
-    both: bool = False  # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
-    uneven: bool = False  # the loss may rise and fall with it: that a value meets a budget says nothing about other ones
+    # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
+    both: bool = False
+    # the loss may rise and fall with it: that a value meets a budget says nothing about other ones
+    uneven: bool = False
     reads: bool = False  # its text names a file, or with - standard input
     aliases: tuple[str, ...] = ()  # its names in other tools, which mean the same
 
@@ -73,25 +75,31 @@ RDP = Quantity("rdp", "Rényi divergence at the order", "ε(α)", ge=0)
 ALPHAS = Quantity("alpha", "Rényi order, or a list of orders", "α", kind="numbers", gt=1, le=1e10)
 RDPS = Quantity("rdp", "Rényi divergence at each order", "ε(α)", kind="numbers", ge=0)
 ORDERS = Quantity("orders", "restrict the search over orders to this list", "α", kind="numbers", gt=1, le=1e10)
-SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1, unit="units of the sensitivity")
-NOISE_MULTIPLIER = Quantity("noise_multiplier", "standard deviation of the noise on the sum of a batch's clipped gradients, over the "
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1,
+                 unit="units of the sensitivity")
+NOISE_MULTIPLIER = Quantity("noise_multiplier",
+                            "standard deviation of the noise on the sum of a batch's clipped gradients, over the "
                             "clipping norm", "Z", gt=0, safer=+1)
 SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1, unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
                        "ℓ1 for Laplace", "s", gt=0, safer=-1)
-PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1, search=(0.5, 0.9999999999999999),
+PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1,
+                       search=(0.5, 0.9999999999999999),
                        origin=0.5)
 STEPS = Quantity("steps", "number of compositions (iterations)", "T", **_WHOLE, safer=-1)
 EPOCHS = Quantity("epochs", "passes over the data", "E", gt=0, le=LARGEST_COUNT, safer=-1)
 N = Quantity("n", "number of records", "n", **_WHOLE, safer=+1)
 BATCH_SIZE = Quantity("batch_size", "(expected) records in a batch", "b", **_WHOLE, safer=-1)
-SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch", "q", gt=0, le=1, safer=-1, search=(1e-15, 1.0))
-MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record", "c", gt=0, le=1, safer=-1, search=(1e-15, 1.0))
+SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch", "q", gt=0, le=1, safer=-1,
+                         search=(1e-15, 1.0))
+MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record", "c", gt=0, le=1, safer=-1,
+                      search=(1e-15, 1.0))
 MU = Quantity("mu", "parameter of Gaussian differential privacy", "μ", gt=0, safer=-1)
 RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (RDP ρα)", "ρ", gt=0, safer=-1)
 TV = Quantity("tv", "total variation distance", "TV", ge=0, le=1)
 KL = Quantity("kl", "Kullback–Leibler divergence of each release", "KL", ge=0, safer=-1)
-FPR = Quantity("fpr", "false-positive rate of a test, or a list: prints the largest true-positive rate", "f", kind="numbers", gt=0, lt=1)
+FPR = Quantity("fpr", "false-positive rate of a test, or a list: prints the largest true-positive rate", "f",
+               kind="numbers", gt=0, lt=1)
 TPR = Quantity("tpr", "budget on the true-positive rate at --fpr", "TPR", gt=0, le=1)
 PRIOR = Quantity("prior", "probability of one of the two data sets before the output is seen", "π", gt=0, lt=1)
 ROC = Quantity("roc", "print the ROC curve at this many false-positive rates", kind="count", ge=2, le=10_000)
@@ -100,7 +108,8 @@ Q = Quantity("q", "outcome probabilities on the neighbouring data set", "q", kin
 SLACK = Quantity("slack", "what advanced composition adds to the sum of the δ", "δ′", gt=0, lt=1)
 TARGET_EPSILON = Quantity("target_epsilon", "total ε after composition", "ε", ge=0)
 TARGET_DELTA = Quantity("target_delta", "total δ after composition", "δ", ge=0, lt=1)
-PRECISION = Quantity("precision", "relative width wanted of the bracket of a composed profile", kind="number", ge=1e-5, le=0.1)
+PRECISION = Quantity("precision", "relative width wanted of the bracket of a composed profile", kind="number", ge=1e-5,
+                     le=0.1)
 STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 
@@ -115,30 +124,43 @@ DIAMETER = Quantity("diameter", "diameter of the constraint set (b − a for Lap
 DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **_WHOLE)
 INDEX = Quantity("index", "position of the record in a fixed order, 1 to n", "i", **_WHOLE)
 PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safer=-1)
-TAU = Quantity("tau", "fraction of the records in each pass, reshuffled for each: --epochs E makes E/τ passes of τn", "τ", gt=0, lt=1)
+TAU = Quantity("tau", "fraction of the records in each pass, reshuffled for each: --epochs E makes E/τ passes of τn",
+               "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
-HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT), safer=+1)
-SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise on the gradient of each step; @FILE reads them", "σ_1,…",
+HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT),
+                   safer=+1)
+SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise on the gradient of each step; @FILE reads them",
+                  "σ_1,…",
                   kind="series", gt=0, reads=True)
-SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0, reads=True)
-SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or COUNT of them", kind="text", metavar="FIRST:LAST[:COUNT]")
+SCALES = Quantity("scales", "scale of the Laplace noise of each step; @FILE reads them", "v_1,…", kind="series", gt=0,
+                  reads=True)
+SCHEDULE = Quantity("schedule", "print the noise level of steps FIRST to LAST, or COUNT of them", kind="text",
+                    metavar="FIRST:LAST[:COUNT]")
 
 CURVATURE = Quantity("curvature", "curvature of the affine gradient aθ + β", "a", ge=0)
-ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass", kind="choice",
+ORDER = Quantity("order", "how batches are drawn: afresh at every step, or in the same order in every pass",
+                 kind="choice",
                  choices=("random", "fixed"))
-NOISE_SCHEDULE = Quantity("schedule", "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step, or [COUNT, VALUE]",
+NOISE_SCHEDULE = Quantity("schedule",
+                          "JSON file (or -) with lists sigma, learning_rate, uses: an entry a step, or [COUNT, VALUE]",
                           kind="text", metavar="FILE|-", reads=True)
 
 NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response"))
-MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)  # how much noise, whatever the mechanism; NOISE_MULTIPLIER is another word for SIGMA
-SCHEME = Quantity("scheme", "how batches are drawn", kind="choice", choices=("poisson", "without-replacement", "weighted"))
-ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice", choices=("add-remove", "replace-one"))
-FROM = Quantity("from", "the guarantee you have", kind="choice", choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
+# how much noise, whatever the mechanism; NOISE_MULTIPLIER is another word for SIGMA
+MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
+SCHEME = Quantity("scheme", "how batches are drawn", kind="choice",
+                  choices=("poisson", "without-replacement", "weighted"))
+ADJACENCY = Quantity("adjacency", "which data sets are neighbours", kind="choice",
+                     choices=("add-remove", "replace-one"))
+FROM = Quantity("from", "the guarantee you have", kind="choice",
+                choices=("rdp", "gdp", "zcdp", "dp", "tv", "outcomes", "profile"))
 TO = Quantity("to", "the guarantee you want", kind="choice", choices=("dp", "rdp", "gdp", "zcdp", "tv"))
 
-RUN = Quantity("run", "read the description of a run from a TOML or JSON file, - for standard input; options override it", kind="text",
+RUN = Quantity("run",
+               "read the description of a run from a TOML or JSON file, - for standard input; options override it",
+               kind="text",
                metavar="FILE|-", reads=True)
 BATCHES = Quantity("batches", "how batches are formed", kind="choice",
                    choices=("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"))
@@ -146,21 +168,29 @@ RELEASE = Quantity("release", "what is released: every-iterate where nothing is 
                    choices=("every-iterate", "every-epoch", "last-iterate"))
 RELEASE_OF_PASSES = RELEASE._replace(help="what is released: the last iterate of every epoch where nothing is said",
                                      choices=("every-epoch", "last-iterate"))
-STEPS_OF_PASSES = Quantity("steps", "steps in all, in place of --epochs, where the last pass stops in the middle", "T", **_WHOLE)
-LOSS = Quantity("loss", "what is known of every record's loss: any where nothing is said", kind="choice", choices=("any", "convex"))
-CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0, aliases=("max_grad_norm",))
+STEPS_OF_PASSES = Quantity("steps", "steps in all, in place of --epochs, where the last pass stops in the middle", "T",
+                           **_WHOLE)
+LOSS = Quantity("loss", "what is known of every record's loss: any where nothing is said", kind="choice",
+                choices=("any", "convex"))
+CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is clipped to", "C", gt=0,
+                         aliases=("max_grad_norm",))
 
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
 PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
-FORMAT = Quantity("format", "output format", kind="choice", choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
+FORMAT = Quantity("format", "output format", kind="choice",
+                  choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
 DIGITS = Quantity("digits", "also evaluate the published formula with this many digits", kind="count", ge=15, le=1000)
-STATUS = Quantity("status", "only bounds of this status", kind="choice", choices=("proven", "as-published", "conjecture", "limit", "lower"))
+STATUS = Quantity("status", "only bounds of this status", kind="choice",
+                  choices=("proven", "as-published", "conjecture", "limit", "lower"))
 USED_BY = Quantity("command", "only bounds that this command can answer by", kind="text")
-ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions, capitals or not", kind="text", metavar="TEXT")
-INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text", metavar="FILE|-", reads=True)
+ASSUMES = Quantity("assumes", "only bounds with this text among their assumptions, capitals or not", kind="text",
+                   metavar="TEXT")
+INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text", metavar="FILE|-",
+                 reads=True)
 
-_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR"}  # in answers, where a letter is too short
+# in answers, where a letter is too short
+_OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR"}
 
 
 @cache

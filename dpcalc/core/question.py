@@ -9,8 +9,8 @@ from dpcalc.core.quantities import Quantity
 
 
 class Question(NamedTuple):
-    """asks: epsilon | delta | rdp | tv | tpr (at fpr) | mu | guarantee (nothing but the description, for a pipe). With `unknown`, the
-    asked quantity is the budget `target`."""
+    """asks: epsilon | delta | rdp | tv | tpr (at fpr) | mu | guarantee (nothing but the description, for a pipe). With
+    `unknown`, the asked quantity is the budget `target`."""
 
     asks: str
     epsilon: float | None = None

@@ -17,7 +17,8 @@ def where(source: str) -> str:
 
 
 def text(source: str, megabytes: int, option: str | None = None) -> str:
-    """The UTF-8 text of a file or of standard input. Raises DpcalcError, with the option that named it, for what cannot be read."""
+    """The UTF-8 text of a file or of standard input. Raises DpcalcError, with the option that named it, for what cannot
+    be read."""
     limit = megabytes * MEGABYTE
     try:
         data = _of_standard_input(limit + 1) if source == "-" else _of_file(source, limit + 1)

@@ -12,7 +12,8 @@ from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 
 # Said of every answer for Poisson batches of a run that is described by its records and its batch size.
-NOT_SHUFFLED = ("this holds for Poisson-sampled batches, and does not cover a loader that shuffles the data (for that: dpcalc compare "
+NOT_SHUFFLED = ("this holds for Poisson-sampled batches, and does not cover a loader that shuffles the data (for that: "
+                "dpcalc compare "
                 "--batches shuffled)")
 
 
@@ -48,7 +49,8 @@ class Row(NamedTuple):
     digits: Mapping[str, str] = MappingProxyType({})
     notes: tuple[str, ...] = ()
     more: Callable[[], Mapping[str, Any]] | None = None  # of the witness, computed when printed as JSON
-    said: Mapping[str, str] = MappingProxyType({})  # of a comparison: the row's neighbours, what it assumes, the command that gives it
+    # of a comparison: the row's neighbours, what it assumes, the command that gives it
+    said: Mapping[str, str] = MappingProxyType({})
 
     @property
     def theorem(self) -> tuple[str, str | None]:
@@ -89,7 +91,8 @@ class Answer(NamedTuple):
     only: OneRecord | None = None  # where the number is about one record alone
     table: Table | None = None  # what is printed instead of rows
     roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
-    more: Callable[[], Mapping[str, Any]] | None = None  # of a comparison: what else its JSON holds, computed when printed
+    # of a comparison: what else its JSON holds, computed when printed
+    more: Callable[[], Mapping[str, Any]] | None = None
     options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, all it takes to ask again
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
     scope: str = ""  # what else the headline says: for one step
@@ -107,7 +110,8 @@ class Answer(NamedTuple):
 
     @property
     def handed_on(self) -> dict[str, Any]:
-        """The guarantee as a next command reads it: with status and bound where the headline is not proven, so that it is refused."""
+        """The guarantee as a next command reads it: with status and bound where the headline is not proven, so that it
+        is refused."""
         head = self.rows[0].route if self.rows else None
         if head is None or head.bound.status == "proven":
             return self.guarantee

@@ -1,4 +1,5 @@
-"""JSON as its standard has it: no NaN, no key twice, no number that a double would turn into 0 or infinity in silence."""
+"""JSON as its standard has it: no NaN, no key twice, no number that a double would turn into 0 or infinity in
+silence."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from dpcalc.core.text import printable
 
 
 class BadJson(ValueError):
-    """Not one JSON value; the message says why. `at_fault` is a token that is no JSON; `place` is where it is in the text, or empty."""
+    """Not one JSON value; the message says why. `at_fault` is a token that is no JSON; `place` is where it is in the
+    text, or empty."""
 
     def __init__(self, reason: str, at_fault: bool = False, place: str = "") -> None:
         super().__init__(reason)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-# Our name: the words that stand for it elsewhere. Options, values and commands share one table; where a word stands twice, the
-# first name that exists where it is said is meant.
+# Our name: the words that stand for it elsewhere. Options, values and commands share one table; where a word stands
+# twice, the first name that exists where it is said is meant.
 _WORDS = {
     "epsilon": "eps privacy-budget target-eps",
     "target-epsilon": "target-eps",
@@ -58,7 +58,8 @@ _WORDS = {
 
 def meant(word: str, choices: Sequence[str]) -> str | None:
     """The choice that a word probably stands for. A long option is not taken for a short one."""
-    known = {c.lstrip("-"): c for c in choices if c.startswith("--") or not (c.startswith("-") or word.startswith("--"))}
+    known = {c.lstrip("-"): c for c in choices if c.startswith("--")
+             or not (c.startswith("-") or word.startswith("--"))}
     said = word.lstrip("-").lower().replace("_", "-")
     if said in known:
         return known[said]

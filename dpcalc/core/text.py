@@ -1,4 +1,5 @@
-"""Texts for terminals and shells: what may be printed, one line on standard error, and long commands over several lines."""
+"""Texts for terminals and shells: what may be printed, one line on standard error, and long commands over several
+lines."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ def escaped(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with every character escaped that a terminal obeys or hides: control characters, marks of direction, ends of lines."""
+    """The text with every character escaped that a terminal obeys or hides: control characters, marks of direction,
+    ends of lines."""
     return text if text.isprintable() else "".join(c if c.isprintable() else escaped(c) for c in text)
 
 

@@ -110,7 +110,8 @@ def _series(option: Option, limits: Any) -> Any:
 
 
 def _from_file(x: Any, option: str) -> Any:
-    """A list, or the numbers in the file that @FILE names (@- for standard input), separated by commas or white space."""
+    """A list, or the numbers in the file that @FILE names (@- for standard input), separated by commas or white
+    space."""
     if not isinstance(x, str) or not x.startswith("@"):
         return _split(x)
     from dpcalc.core import reading
@@ -147,7 +148,8 @@ def _as_json(x: Any) -> Any:
 
 
 _KINDS: dict[str, Callable[[Option, Any], Any]] = {
-    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice, "text": _text,
+    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice,
+    "text": _text,
     "file": _text}
 
 
@@ -191,7 +193,8 @@ def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
         return DpcalcError("not-a-number", str(issue["ctx"]["error"]), q.option)
     if q.kind == "choice":
         choices = options[name].choices or q.choices
-        return DpcalcError("unknown-value", f"{brief(shown)} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
+        return DpcalcError("unknown-value",
+                           f"{brief(shown)} is not one of {', '.join(choices)}{near(str(shown), choices)}", q.option)
     if q.kind == "text":
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown

@@ -53,9 +53,8 @@ def _spread(a: float, b: float, ratio: float) -> float:
 def _series(b: float, r: float) -> float:
     """R(b − r) − R(b) = Σ_{k>=1} h_k r^k with h_k = ∫ t^k e^{−bt − t²/2} dt/k!: positive terms, for r <= 0.6b.
 
-    h_k/h_{k−1} = ρ_k = 1/(b + (k+1)ρ_{k+1}) falls in k, so that the terms fall at least like (r/b)^k; from the inside out,
-    from ρ's size far in. The depth reaches double precision: tests/test_numerics.py.
-    """
+    h_k/h_{k−1} = ρ_k = 1/(b + (k+1)ρ_{k+1}) falls in k, so that the terms fall at least like (r/b)^k; from the inside
+    out, from ρ's size far in. The depth reaches double precision: tests/test_numerics.py. """
     k = int(max(10 + 270 / (b * b), 5 + 38 / log(b / r)))
     rho, nested = 2 / (b + sqrt(b * b + 4 * (k + 1))), 0.0
     for j in range(k + 1, 1, -1):
@@ -95,7 +94,8 @@ def epsilon_for(log_delta: float, ratio: float) -> float:
 
 
 def _near(log_delta: float, ratio: float) -> float:
-    """About the ε at which log θ is log δ, by secants in √(−2 log θ), which is nearly linear in ε; 0 where they fail."""
+    """About the ε at which log θ is log δ, by secants in √(−2 log θ), which is nearly linear in ε; 0 where they
+    fail."""
     if not (-1e200 < log_delta < -0.1 and 1e-100 < ratio < 1e50):
         return 0.0
     goal = a = sqrt(-2 * log_delta)
@@ -152,7 +152,8 @@ def _log_density(a: float) -> float:
 
 
 def _log(spread: float, a: float) -> float:
-    """log of the Mills difference; where it underflows (a beyond 1e100) its leading term 1/a² is too small to matter."""
+    """log of the Mills difference; where it underflows (a beyond 1e100) its leading term 1/a² is too small to
+    matter."""
     return log(spread) if spread > 0 else -700.0 - log(a)
 
 

@@ -1,9 +1,8 @@
 """log θ(ε, r) for many ε and r at once, from above: what hockey_stick.py says about one.
 
-The Mills ratio is a cubic between the knots of a table; an error of 1e-12 of it, 20 times what the tests find, is added. R(a) − R(b)
-is also at most −(R′(a) + R′(b))·r/2 with −R′(x) = 1 − xR(x), which is convex: the smaller of the two, taken where r is small, keeps
-eight digits.
-"""
+The Mills ratio is a cubic between the knots of a table; an error of 1e-12 of it, 20 times what the tests find, is
+added. R(a) − R(b) is also at most −(R′(a) + R′(b))·r/2 with −R′(x) = 1 − xR(x), which is convex: the smaller of the
+two, taken where r is small, keeps eight digits. """
 
 from __future__ import annotations
 
@@ -43,7 +42,8 @@ def _table() -> tuple[Array, ...]:
 
 
 def _mills_at(x: Array) -> tuple[Array, Array]:
-    """R and −R′ at falling x, to 1e-14: by Laplace's continued fraction R = 1/(x + 1/(x + 2/(x + 3/…))) where it converges fast."""
+    """R and −R′ at falling x, to 1e-14: by Laplace's continued fraction R = 1/(x + 1/(x + 2/(x + 3/…))) where it
+    converges fast."""
     far = x[x >= _FAR]
     rest = np.zeros_like(far)
     for k in range(_TERMS, 0, -1):

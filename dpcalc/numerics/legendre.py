@@ -1,4 +1,5 @@
-"""Gauss-Legendre rules to the last bit (numpy's weights are right to 1e-13 only), by Newton's method in decimal arithmetic."""
+"""Gauss-Legendre rules to the last bit (numpy's weights are right to 1e-13 only), by Newton's method in decimal
+arithmetic."""
 
 from __future__ import annotations
 

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 FARTHEST = 1e150  # whose square is a double
-SHIFT = 4.0  # x >= 0 is mapped to t = 1 − 2·SHIFT/(x + 1 + SHIFT) in [−1, 1]; between 3 and 6 the series below is shortest
-DEGREE = 24  # of the Chebyshev series of R(x)(x + 1 + SHIFT) in t, R being Mills' ratio: its last terms are below 1e-14 of it
+# x >= 0 is mapped to t = 1 − 2·SHIFT/(x + 1 + SHIFT) in [−1, 1]; between 3 and 6 the series below is shortest
+SHIFT = 4.0
+# of the Chebyshev series of R(x)(x + 1 + SHIFT) in t, R being Mills' ratio: its last terms are below 1e-14 of it
+DEGREE = 24
 
 
 @lru_cache(maxsize=1)
@@ -41,7 +43,8 @@ def _chebyshev(t: Array) -> Array:
 
 
 def log_tails(x: Array) -> tuple[Array, Array]:
-    """log P(N(0,1) < x) and log P(N(0,1) > x) for any real x, ±∞ too. Relative errors of both below 4e-15 + 3e-16·x²."""
+    """log P(N(0,1) < x) and log P(N(0,1) > x) for any real x, ±∞ too. Relative errors of both below 4e-15 +
+    3e-16·x²."""
     side = np.minimum(np.abs(x), FARTHEST)
     scale = side + (1 + SHIFT)
     ratio = _chebyshev(1 - 2 * SHIFT / scale) / scale

@@ -57,8 +57,8 @@ def _runs(keep: Array) -> list[tuple[int, int]]:
 
 
 def whole(mp: Any, f: Any, points: Sequence[float], ends: tuple[float, float], beyond: Any) -> Any:
-    """∫ f of a published formula, f >= 0, over the points. In ball arithmetic (dpcalc.verify) over the wider ends too, and with the
-    rest, which lies between 0 and beyond(*ends), added."""
+    """∫ f of a published formula, f >= 0, over the points. In ball arithmetic (dpcalc.verify) over the wider ends too,
+    and with the rest, which lies between 0 and beyond(*ends), added."""
     if not hasattr(mp, "between"):
         return mp.quad(f, points)
     low, high = min(ends[0], points[0]), max(ends[1], points[-1])

@@ -1,7 +1,7 @@
 """Safe inversion of monotone functions: the answer always lies on the side that meets the condition.
 
-A condition on x is written as gap(x) <= 0, where the gap is monotone in x, in either direction, and may be infinite. Soundness never
-depends on monotonicity, as the answer is an x at which gap(x) <= 0 was computed; only tightness does.
+A condition on x is written as gap(x) <= 0, where the gap is monotone in x, in either direction, and may be infinite.
+Soundness never depends on monotonicity, as the answer is an x at which gap(x) <= 0 was computed; only tightness does.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import asinh, exp, log, log1p
 
-_FIRST_STEP = 0.4  # of log x: a bracket is begun with a factor of 1.5 at most; half or twice as much costs one evaluation more
+# of log x: a bracket is begun with a factor of 1.5 at most; half or twice as much costs one evaluation more
+_FIRST_STEP = 0.4
 _NEAR_STEP = 0.004  # of log x: and with that at least, where the start is next to the boundary
 _LARGEST_GAP = 1e300  # an infinite gap is interpolated as this one; all larger ones count alike
 _CONFIRMED = 0.01  # relative: where the gap itself ends a search, a value that fails has been seen at most so far away
@@ -29,12 +30,12 @@ class Never(Unreachable):
 
 def bracket(gap: Callable[[float], float], start: float, safe_direction: float, low: float, high: float,
             step: float | None = None, whole: bool = False) -> tuple[float, float]:
-    """(x that meets, x that fails) around the boundary of gap <= 0, by steps in log x from `start` inside [low, high], each twice the last.
+    """(x that meets, x that fails) around the boundary of gap <= 0, by steps in log x from `start` inside [low, high],
+    each twice the last.
 
-    `safe_direction` is +1 when larger values are safer, −1 when smaller ones are. Where the whole range towards the other end meets the
-    condition, both values are that end. The first step is about as far as a gap that is a logarithm says. Raises Unreachable where even
-    the safe end fails.
-    """
+    `safe_direction` is +1 when larger values are safer, −1 when smaller ones are. Where the whole range towards the
+    other end meets the condition, both values are that end. The first step is about as far as a gap that is a logarithm
+    says. Raises Unreachable where even the safe end fails. """
     x = min(max(start, low), high)
     gap_x = gap(x)
     meets = gap_x <= 0
@@ -59,12 +60,12 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
              whole: bool = False) -> float:
     """An x with gap(x) <= 0, next to the boundary between `meets`, where gap <= 0, and `fails`, where gap > 0.
 
-    A value that fails was found within rtol·|x| of it (or next to it, of whole numbers); with a `slack`, it may also be one whose gap is
-    from −slack to 0 and with one that fails within 1 %. Raises Unreachable where `meets` fails.
+    A value that fails was found within rtol·|x| of it (or next to it, of whole numbers); with a `slack`, it may also be
+    one whose gap is from −slack to 0 and with one that fails within 1 %. Raises Unreachable where `meets` fails.
 
-    Chandrupatla's method (inverse quadratic interpolation, and bisection where that is not safe), in log x where both ends are positive,
-    on asinh of the gap, which is nearly straight both in a δ that falls like e^{−x²} and next to the boundary.
-    """
+    Chandrupatla's method (inverse quadratic interpolation, and bisection where that is not safe), in log x where both
+    ends are positive, on asinh of the gap, which is nearly straight both in a δ that falls like e^{−x²} and next to the
+    boundary. """
     in_log = min(meets, fails) > 0
     a, b = fails, meets
     gap_a, gap_b = _finite(gap(a)), _finite(gap(b))
@@ -80,7 +81,8 @@ def boundary(gap: Callable[[float], float], meets: float, fails: float, rtol: fl
         near = _CONFIRMED * abs(good)
         if width <= rtol * abs(good) or (whole and width <= 1) or (slack and gap_good >= -slack and width <= near):
             return good
-        least = 0.45 * rtol * abs(good) / width  # of the bracket, cut off at least: so the other end moves in the end, too
+        # of the bracket, cut off at least: so the other end moves in the end, too
+        least = 0.45 * rtol * abs(good) / width
         share = min(max(share, least), 1 - least) if least < 0.5 else 0.5
         x = _between(a, b, share, in_log)
         if whole:
@@ -118,7 +120,8 @@ def _finite(gap: float) -> float:
 
 
 def _quadratic(a: float, gap_a: float, b: float, gap_b: float, c: float, gap_c: float, in_log: bool) -> float:
-    """Where the boundary is, as a share of the way from a to b, by inverse quadratic interpolation; 0.5 where that is not safe."""
+    """Where the boundary is, as a share of the way from a to b, by inverse quadratic interpolation; 0.5 where that is
+    not safe."""
     if gap_c in (gap_a, gap_b) or c == b:
         return 0.5
     b_from_a, c_from_a, c_from_b = (_log_ratio(y, x) if in_log else y - x for y, x in ((b, a), (c, a), (c, b)))

@@ -1,9 +1,8 @@
 """Normal tails of whole arrays, to relative 2e-14 of the argument as it is (tests compare with 30 digits).
 
-Q(z) = φ(z)·R(z). R, Mills' ratio, is a Taylor sum about the middle of pieces 1/64 wide: R^{(k)}(z) = (−1)^k ∫ t^k e^{−zt − t²/2} dt, so
-that what seven terms leave is at most (1/128)^7/7!·∫ t^7 e^{−zt−t²/2} dt < 2e-17·R. Beyond 38.75, where Q is no double, it is
-(1 − 1/z² + 3/z⁴ − …)/z, wrong by less than the first term left out.
-"""
+Q(z) = φ(z)·R(z). R, Mills' ratio, is a Taylor sum about the middle of pieces 1/64 wide: R^{(k)}(z) = (−1)^k ∫ t^k
+e^{−zt − t²/2} dt, so that what seven terms leave is at most (1/128)^7/7!·∫ t^7 e^{−zt−t²/2} dt < 2e-17·R. Beyond 38.75,
+where Q is no double, it is (1 − 1/z² + 3/z⁴ − …)/z, wrong by less than the first term left out. """
 
 from __future__ import annotations
 
@@ -22,7 +21,8 @@ _LOG_SQRT_2PI = 0.5 * log(2 * pi)
 
 @lru_cache(maxsize=1)
 def _table() -> Array:
-    """Row k: Taylor coefficients k of the pieces. Integrals over t by Gauss-Legendre: the integrand is 0 in doubles past 9.5."""
+    """Row k: Taylor coefficients k of the pieces. Integrals over t by Gauss-Legendre: the integrand is 0 in doubles
+    past 9.5."""
     import numpy as np
 
     from dpcalc.numerics import normal
@@ -49,7 +49,8 @@ def mills(z: Array) -> Array:
         total += row.take(piece)
     if (far := z > _END).any():
         s = 1 / np.maximum(z, _END) ** 2
-        total = np.where(far, (1 - s * (1 - 3 * s * (1 - 5 * s * (1 - 7 * s * (1 - 9 * s * (1 - 11 * s)))))) * np.sqrt(s), total)
+        total = np.where(far, (1 - s * (1 - 3 * s * (1 - 5 * s * (1 - 7 * s * (1 - 9 * s * (1 - 11 * s))))))
+                         * np.sqrt(s), total)
     return np.asarray(total)
 
 

@@ -13,14 +13,16 @@ _SECTIONS, _SECTION = 12, 0.382
 
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
-                  points: Iterable[float] = (), other: Callable[[float], float] | None = None, enough: float = 0.0) -> tuple[float, float]:
-    """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of the alternative against the hypothesis;
-    and the ε that proves it (negative: the bound of the reversed roles). `other` is δ of the other direction, where that is not the same.
+                  points: Iterable[float] = (), other: Callable[[float], float] | None = None,
+                  enough: float = 0.0) -> tuple[float, float]:
+    """The largest true-positive rate of a test with false-positive rate f, from δ(ε), ε >= 0, of the alternative
+    against the hypothesis; and the ε that proves it (negative: the bound of the reversed roles). `other` is δ of the
+    other direction, where that is not the same.
 
     δ(ε) + e^ε f for ε >= 0, and 1 − e^{−ε}(1 − δ(ε) − f), for every ε (Dong, Roth & Su 2022, Proposition 2.5,
-    arXiv:1905.02383v3). Of a profile it is a convex function of e^ε, which has one minimum; of a bound on one it may have several: the
-    search starts at the least of what `start` and the `points`, ε >= 0, say, or beyond a plateau of δ. It ends at a rate that is `enough`.
-    """
+    arXiv:1905.02383v3). Of a profile it is a convex function of e^ε, which has one minimum; of a bound on one it may
+    have several: the search starts at the least of what `start` and the `points`, ε >= 0, say, or beyond a plateau of
+    δ. It ends at a rate that is `enough`. """
     seen: dict[float, float] = {}
 
     def at(u: float) -> float:
@@ -35,7 +37,8 @@ def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float,
     try:
         level = spread < high and delta(spread) >= delta(0.0) * _NEARLY
         points = (*points, _beyond_plateau(at, high)) if level else points
-        begin = min((min(max(start, _LEAST), high), 0.0, *(u for e in points for u in (e, -e) if _LEAST <= u <= high)), key=at)
+        begin = min((min(max(start, _LEAST), high), 0.0, *(u for e in points for u in (e, -e) if _LEAST <= u <= high)),
+                    key=at)
         minimise(at, begin, _LEAST, high, spread, tolerance * spread)
     except _Enough:
         pass  # any ε is a proof
@@ -48,7 +51,8 @@ class _Enough(Exception):
 
 
 def _beyond_plateau(at: Callable[[float], float], high: float) -> float:
-    """About where a bound is least that is level from 0 to a large ε, falls, and rises again up to `high`; where two are alike, beyond."""
+    """About where a bound is least that is level from 0 to a large ε, falls, and rises again up to `high`; where two
+    are alike, beyond."""
     low = 0.0
     for _ in range(_SECTIONS):
         near, far = low + _SECTION * (high - low), high - _SECTION * (high - low)
@@ -57,8 +61,8 @@ def _beyond_plateau(at: Callable[[float], float], high: float) -> float:
 
 
 def among(known: Iterable[tuple[float, float]], fpr: float, near: float) -> tuple[float, float] | None:
-    """The same by the best one of some known u and δ there; None where another one may give less by more than so much of it. (The bound is
-    convex in e^u: between two of them it is above the lines through their neighbours.)"""
+    """The same by the best one of some known u and δ there; None where another one may give less by more than so much
+    of it. (The bound is convex in e^u: between two of them it is above the lines through their neighbours.)"""
     points = sorted({(exp(u), at_level(delta, u, fpr), u) for u, delta in known if u >= _LEAST})
     k = min(range(len(points)), key=lambda i: points[i][1], default=0)
     if not 2 <= k < len(points) - 2:
@@ -69,8 +73,8 @@ def among(known: Iterable[tuple[float, float]], fpr: float, near: float) -> tupl
 
 
 def _meet(a: _Point, b: _Point, c: _Point, d: _Point) -> float:
-    """The height at which the line through the first two points, on the left, meets that through the last two; of lines that do not meet
-    between b and c, the least of them there."""
+    """The height at which the line through the first two points, on the left, meets that through the last two; of lines
+    that do not meet between b and c, the least of them there."""
     left, right = (b[1] - a[1]) / (b[0] - a[0]), (d[1] - c[1]) / (d[0] - c[0])
     if left >= right:
         return min(b[1], c[1])

@@ -155,7 +155,8 @@ def columns(answer: Answer) -> Cells:
         order = ((human(alpha, 4) if alpha else "",) if with_order else ())
         digits = ((digits_of(row),) if with_digits else ())
         status = (row.route.bound.status,) if with_status else ()
-        rows.append((row_label(row), *status, shown(answer, asked, row), *order, *digits, short_source(row.route.named.source)))
+        rows.append((row_label(row), *status, shown(answer, asked, row), *order, *digits,
+                     short_source(row.route.named.source)))
     return header, rows
 
 
@@ -198,7 +199,8 @@ def _fitted(table: Cells) -> tuple[Cells, str]:
 
 
 def alone(answer: Answer) -> Cells:
-    """The one table of a format that holds no more: the rates of a ROC curve where they were asked for, like `cells`."""
+    """The one table of a format that holds no more: the rates of a ROC curve where they were asked for, like
+    `cells`."""
     return numbers(answer.roc) if answer.roc else columns(answer)
 
 
@@ -223,7 +225,8 @@ def cells(answer: Answer) -> Cells:
         values = (repr(row.result[k]) if k in row.result else "" for k in keys)
         order = repr(row.witness["alpha"]) if "alpha" in row.witness else ""
         via = row.route.conversion.name if row.route.conversion else ""
-        body.append((row.route.label, via, row.route.bound.status, *values, order, *(row.said.get(k, "") for k in said), _sources(row)))
+        body.append((row.route.label, via, row.route.bound.status, *values, order, *(row.said.get(k, "") for k in said),
+                     _sources(row)))
     return header, body
 
 

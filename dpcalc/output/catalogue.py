@@ -17,13 +17,15 @@ Entries = Sequence[Entry]
 def columns(found: Entries) -> Cells:
     """For people: what to choose by."""
     header = ("bound", "status", "answers", "commands", "source")
-    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), short_source(e.bound.source)) for e in found]
+    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands),
+                     short_source(e.bound.source)) for e in found]
 
 
 def cells(found: Entries) -> Cells:
     """For programs and documents: the accuracy and the whole source too."""
     header = ("bound", "status", "answers", "commands", "rtol", "source")
-    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), f"{e.bound.rtol:g}", e.bound.source)
+    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), f"{e.bound.rtol:g}",
+                     e.bound.source)
                     for e in found]
 
 
@@ -69,17 +71,21 @@ FORMATS: dict[str, Callable[[Entries], str]] = {
 def explained(known: dict[str, Any]) -> str:
     """Everything about a bound, or in short a command or an option, for a person."""
     said, example = _LINES.get(known["kind"], _bound)(known)
-    return "\n".join([paragraph(said, "  "), *(part for line in example for part in shell_lines(f"  Example: {line}", width()))])
+    return "\n".join([paragraph(said, "  "),
+                      *(part for line in example for part in shell_lines(f"  Example: {line}", width()))])
 
 
 def _bound(known: dict[str, Any]) -> tuple[list[str], list[str]]:
-    return ([*lines(entries()[known["name"]].bound), f"  Answers: {known['answers']}", *_parameters(known["parameters"]), *_proof(known),
-             f"  Accuracy: {known['accuracy']}", *_measured(known["measured"]), f"  Used by: {', '.join(known['commands'])}"],
+    return ([*lines(entries()[known["name"]].bound), f"  Answers: {known['answers']}",
+             *_parameters(known["parameters"]), *_proof(known),
+             f"  Accuracy: {known['accuracy']}", *_measured(known["measured"]),
+             f"  Used by: {', '.join(known['commands'])}"],
             [known["example"]])
 
 
 def _command(known: dict[str, Any]) -> tuple[list[str], list[str]]:
-    return [f"dpcalc {known['name']}: {known['help']}", f"  {known['asks']}", f"  Bounds: {', '.join(known['bounds'])}"], known["examples"]
+    return [f"dpcalc {known['name']}: {known['help']}", f"  {known['asks']}",
+            f"  Bounds: {', '.join(known['bounds'])}"], known["examples"]
 
 
 def _option(known: dict[str, Any]) -> tuple[list[str], list[str]]:
@@ -91,7 +97,8 @@ _LINES: dict[str, Callable[[dict[str, Any]], tuple[list[str], list[str]]]] = {"c
 
 
 def _parameters(rows: list[dict[str, str]]) -> list[str]:
-    return [f"  Parameter: {row['name']}{' ' + row['symbol'] if row['symbol'] not in ('', row['name']) else ''}: {row['meaning']}"
+    return [f"  Parameter: {row['name']}{' ' + row['symbol'] if row['symbol'] not in ('', row['name']) else ''}: "
+            f"{row['meaning']}"
             f"{' [' + row['range'] + ']' if row['range'] else ''}" for row in rows]
 
 
@@ -99,7 +106,8 @@ def _proof(known: dict[str, Any]) -> list[str]:
     if not known["proofs"]:
         return [f"  Proof: {known['proof']}; computed in {known['file']}"]
     return [line for proof in known["proofs"] for line in
-            (f"  Proof (with the statement), {proof['file']}:", *(f"    {line}" if line else "" for line in _flowing(proof["text"])))]
+            (f"  Proof (with the statement), {proof['file']}:",
+             *(f"    {line}" if line else "" for line in _flowing(proof["text"])))]
 
 
 def _flowing(text: str) -> list[str]:
@@ -114,5 +122,6 @@ def _measured(row: dict[str, Any] | None) -> list[str]:
     if not row:
         return []
     allowed = "" if row["claimed"] is None else f" ({row['claimed']:g} allowed)"
-    return [f"  Measured: at worst {row['worst']:g}{allowed}, in the same units, over {row['points']} points against the formula "
+    return [f"  Measured: at worst {row['worst']:g}{allowed}, in the same units, over {row['points']} points against "
+            f"the formula "
             "enclosed in ball arithmetic"]

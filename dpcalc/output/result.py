@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 class Result:
     """An answer: `value` is the number asked for, a bound that holds by the theorem `bound`.
 
-    Every other attribute is a key of the JSON envelope dpcalc/v1. `inputs=[result, …]` hands its guarantee to the next question.
-    """
+    Every other attribute is a key of the JSON envelope dpcalc/v1. `inputs=[result, …]` hands its guarantee to the next
+    question. """
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
 
     @property
     def value(self) -> float:
-        """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError for a mere description."""
+        """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError for a mere
+        description."""
         return self._answer.value
 
     @property
@@ -47,7 +48,8 @@ class Result:
 
     @property
     def bounds(self) -> tuple[dict[str, Any], ...]:
-        """Every bound that applies, sharpest first: its numbers, the free choices that prove them, source, assumptions, errata."""
+        """Every bound that applies, sharpest first: its numbers, the free choices that prove them, source, assumptions,
+        errata."""
         pairs = zip(self._record["bounds"], self._answer.rows, strict=True)
         return tuple({**record, **row.result, "witness": {**record["witness"], **row.witness}} for record, row in pairs)
 
@@ -91,8 +93,8 @@ class Result:
         return self.text("json")
 
     def text(self, format: str = "table", explain: bool = False, every_row: bool = False) -> str:
-        """The same text as --format prints: table, json, jsonl, csv, tsv, markdown, latex. With `explain` the theorems too; with
-        `every_row` all rows of a table, as --all shows."""
+        """The same text as --format prints: table, json, jsonl, csv, tsv, markdown, latex. With `explain` the theorems
+        too; with `every_row` all rows of a table, as --all shows."""
         from dpcalc.core.errors import DpcalcError
         from dpcalc.output.answer import FORMATS
 

@@ -28,9 +28,12 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     row = {
         "type": "object",
         "required": ["name", "status", "witness", "source", "assumptions", "errata"],
-        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)}, "witness": {"type": "object"},
-                       "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT, "assumptions": _TEXTS,
-                       "errata": _TEXTS, "statements": _TEXTS, **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
+        "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)},
+                       "witness": {"type": "object"},
+                       "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT,
+                       "assumptions": _TEXTS,
+                       "errata": _TEXTS, "statements": _TEXTS,
+                       **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
         "additionalProperties": _NUMBER,
     }
     properties = {
@@ -54,10 +57,13 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
     roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} a point
            "id": {"type": ["string", "number", "boolean", "null"]}}  # of a line of --batch, as it was given
     reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
-    gain = {"type": "object", "required": ["assumption", "options", "bound", "command"], "additionalProperties": _NUMBER,
+    gain = {"type": "object", "required": ["assumption", "options", "bound", "command"],
+            "additionalProperties": _NUMBER,
             "properties": {"assumption": _TEXT, "options": {"type": "object"}, "bound": _TEXT, "command": _TEXT}}
-    compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS, "not_applicable": {"type": "array", "items": reason}}
-    return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object", "required": list(properties),
+    compared = {"what_if": {"type": "array", "items": gain}, "no_gain": _TEXTS,
+                "not_applicable": {"type": "array", "items": reason}}
+    return {"$schema": _DIALECT, "title": f"a result of dpcalc {__version__}", "type": "object",
+            "required": list(properties),
             "properties": properties | certified | roc | compared, "$defs": definitions}
 
 

@@ -15,7 +15,8 @@ from dpcalc.output.answer import cells, numbers, record
 from dpcalc.output.tables import Cells, delimited, latex, markdown, paragraph, text
 from dpcalc.output.values import row_label, shown
 
-_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "worst_epsilon": "its ε", "worst_rdp": "its ε(α)", "delta_limit": "δ*",
+_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "worst_epsilon": "its ε", "worst_rdp": "its ε(α)",
+           "delta_limit": "δ*",
            "limit_factor": "times δ*"}  # companions for people
 _LOGS = {"worst_delta": "worst_log_delta", "delta_limit": "log_delta_limit"}
 
@@ -55,13 +56,15 @@ def _wide(points: Points) -> Cells:
     limits = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
     told = {"delta_limit"} if limits else set[str]()
     beside = [name for name in _BESIDE if name not in told and any(name in answer.extra for answer in answers)]
-    header = (*(symbol(name) for name in points[0].at), symbol(answers[0].asked), *labels, *(_BESIDE[name] for name in beside))
+    header = (*(symbol(name) for name in points[0].at), symbol(answers[0].asked), *labels,
+              *(_BESIDE[name] for name in beside))
     return header, [_line(p, labels, beside) for p in points]
 
 
 def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
-    """The rows of a sweep that people are shown, point after point. A bound that several conversions end has one column, so only the
-    conversion that is the best at the largest number of points is shown; where two are best equally often, the first one."""
+    """The rows of a sweep that people are shown, point after point. A bound that several conversions end has one
+    column, so only the conversion that is the best at the largest number of points is shown; where two are best equally
+    often, the first one."""
     rows = [row for answer in answers for row in answer.for_people.rows]
     if any(answer.every_row for answer in answers):
         return rows
@@ -97,14 +100,16 @@ def _line(point: Point, labels: Sequence[str], beside: Sequence[str]) -> tuple[s
     answer = point.answer
     by_label = {_label(row): shown(answer, answer.asked, row) for row in reversed(answer.rows)}
     companions = (_companion(name, answer.extra) for name in beside)
-    return (*at, shown(answer, answer.asked, answer.headline), *(by_label.get(label, "–") for label in labels), *companions)
+    return (*at, shown(answer, answer.asked, answer.headline), *(by_label.get(label, "–") for label in labels),
+            *companions)
 
 
 def _companion(name: str, extra: Mapping[str, float]) -> str:
     """A number beside the bounds; by its logarithm where it is none of the doubles."""
     if name not in extra:
         return "–"
-    return human_probability(extra[name], extra[_LOGS[name]]) if name in _LOGS and _LOGS[name] in extra else human(extra[name])
+    return human_probability(extra[name],
+                             extra[_LOGS[name]]) if name in _LOGS and _LOGS[name] in extra else human(extra[name])
 
 
 def _label(row: Row) -> str:
@@ -120,7 +125,8 @@ def _value(x: Any) -> str:
 def _long(points: Points) -> Cells:
     """A line a bound and point, full doubles: for programs."""
     tables = [(p, cells(p.answer)) for p in points if p.answer]
-    names = [name for name in dict.fromkeys(name for _, (header, _) in tables for name in header) if name not in points[0].at]
+    names = [name for name in dict.fromkeys(name for _, (header, _) in tables for name in header)
+             if name not in points[0].at]
     body = []
     for point, (header, rows) in tables:
         at = tuple(x if isinstance(x, str) else repr(x) for x in point.at.values())

@@ -27,7 +27,8 @@ def markdown(table: Cells) -> str:
 
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ε": r"$\varepsilon$", "δ": r"$\delta$", "α": r"$\alpha$",
+          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "ε": r"$\varepsilon$", "δ": r"$\delta$",
+          "α": r"$\alpha$",
           "σ": r"$\sigma$", "μ": r"$\mu$", "ρ": r"$\rho$"}
 
 
@@ -77,8 +78,9 @@ _GAP, LEAST_WORDS = 3, 30  # columns between two columns; for a sentence, at lea
 
 
 def text(table: Cells, left: frozenset[str], words: frozenset[str]) -> str:
-    """Aligned columns, those in `left` to the left. Where the width is too small, the columns in `words` are wrapped, then the
-    headers, and at last every line becomes a block of `name: value` lines: a number or a name is never cut, wrapped or left out."""
+    """Aligned columns, those in `left` to the left. Where the width is too small, the columns in `words` are wrapped,
+    then the headers, and at last every line becomes a block of `name: value` lines: a number or a name is never cut,
+    wrapped or left out."""
     header, body = table
     for names in (header, _wrapped_names(table)):
         if _needed(names, table, words) <= width():
@@ -99,7 +101,8 @@ def _wrapped_names(table: Cells) -> tuple[str, ...]:
     import textwrap
 
     header, body = table
-    sizes = [max(len(part) for part in (*re.split(r"(?<=-)| ", name), *(row[k] for row in body))) for k, name in enumerate(header)]
+    sizes = [max(len(part) for part in (*re.split(r"(?<=-)| ", name), *(row[k] for row in body))) for k,
+             name in enumerate(header)]
     return tuple("\n".join(textwrap.wrap(name, size)) for name, size in zip(header, sizes, strict=True))
 
 

@@ -19,13 +19,15 @@ _NAME = r"[A-Z][\w’-]+"
 _SHORTER = tuple((re.compile(pattern), short) for pattern, short in (
     (r";.*", ""),  # the first reference alone
     (r" \([^()]*\)|, arXiv:\d+\.\d+(?:v\d+)?", ""),
-    (r"^(?:proof in )?dpcalc\S* (?:\S+\.py, )?from |^after the construction of ", "after "),  # proven here, from others' theorems
+    # proven here, from others' theorems
+    (r"^(?:proof in )?dpcalc\S* (?:\S+\.py, )?from |^after the construction of ", "after "),
     (r"^[^:]*: (?=[A-Z])", ""),  # what the reference is about
     (rf"({_NAME})(?:, {_NAME})+ & {_NAME}", r"\1 et al."),
     (r",? (?:and|with) (?![\d§]).*", ""),  # a second reference in the same sentence
     (r"^([^,]*, [^,]*)(?:,.*?)??(, corrected|, repaired)?$", r"\1\2"),  # its first place alone
     (r"(?<=\d) and (?=[\d§])", ", "),
-    (r"Theorem", "Thm"), (r"Proposition", "Prop"), (r"Corollaries", "Cors"), (r"Corollary", "Cor"), (r"Definition", "Def"),
+    (r"Theorem", "Thm"), (r"Proposition", "Prop"), (r"Corollaries", "Cors"), (r"Corollary", "Cor"),
+    (r"Definition", "Def"),
     (r"Lemma", "Lem"), (r"Conjecture", "Conj"), (r"Section ", "§"),
 ))
 

@@ -1,4 +1,5 @@
-"""Dominating pairs with finitely many losses: randomised response, (ε, δ), finite laws, and profiles that are known at points."""
+"""Dominating pairs with finitely many losses: randomised response, (ε, δ), finite laws, and profiles that are known at
+points."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ LEAST_LOG_DELTA = -690.0  # a smaller δ of a profile at points is rounded up to
 
 @dataclass(frozen=True)
 class Atoms:
-    """Finite losses with their log P-masses, and log P(ℓ = ∞). The logs, too, have errors of a few units in the last place of `scale`."""
+    """Finite losses with their log P-masses, and log P(ℓ = ∞). The logs, too, have errors of a few units in the last
+    place of `scale`."""
 
     losses: tuple[float, ...]
     log_p: tuple[float, ...]
@@ -58,7 +60,8 @@ class Atoms:
         cell, loss, log_p = cell[inside], loss[inside], log_p[inside]
         all_p, all_q = _log_sums(cell, log_p, cells), _log_sums(cell, log_p - loss, cells)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            small = np.log1p(np.bincount(cell, np.exp(log_p - loss - all_q[cell]) * np.expm1(np.minimum(loss, LARGEST_EXPONENT)), cells))
+            small = np.log1p(np.bincount(cell, np.exp(log_p - loss - all_q[cell])
+                                         * np.expm1(np.minimum(loss, LARGEST_EXPONENT)), cells))
             far = all_p - all_q
             return all_p, np.where(np.abs(far) < 0.5, small, far)
 
@@ -82,7 +85,8 @@ def _log_sums(cell: Array, logs: Array, cells: int) -> Array:
 
 
 def approximate_dp(epsilon: float, log_delta: float = -inf) -> Atoms:
-    """The pair that dominates every (ε, δ)-DP mechanism (Kairouz, Oh & Viswanath 2015, Theorem 3.1); at δ = 0 it is randomised response."""
+    """The pair that dominates every (ε, δ)-DP mechanism (Kairouz, Oh & Viswanath 2015, Theorem 3.1); at δ = 0 it is
+    randomised response."""
     if log_delta >= 0:
         return Atoms((0.0,), (-inf,), 0.0)
     finite = log1p(-exp(log_delta))
@@ -98,10 +102,11 @@ def outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:
 
 
 def _outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:
-    """One direction. Where probabilities add up to 1 only about, P is not taken to be smaller than they are divided by their sum, nor Q
-    larger: the worse of both readings."""
+    """One direction. Where probabilities add up to 1 only about, P is not taken to be smaller than they are divided by
+    their sum, nor Q larger: the worse of both readings."""
     least, most = min(1.0, fsum(p)), max(1.0, fsum(q))
-    both = [(log_ratio(a, b) - log(least) + log(most), log(a) - log(least)) for a, b in zip(p, q, strict=True) if a > 0 and b > 0]
+    both = [(log_ratio(a, b) - log(least) + log(most), log(a) - log(least)) for a,
+            b in zip(p, q, strict=True) if a > 0 and b > 0]
     infinite = fsum(a for a, b in zip(p, q, strict=True) if b == 0)
     losses, log_p = zip(*both, strict=True) if both else ((0.0,), (-inf,))
     return Atoms(losses, log_p, min(0.0, nextafter(log(infinite) - log(least), inf)) if infinite > 0 else -inf,
@@ -111,10 +116,9 @@ def _outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:
 def profile_at_points(epsilons: Sequence[float], log_deltas: Sequence[float]) -> Atoms:
     """A pair whose profile is at least every symmetric profile with δ(ε_i) <= δ_i, ε_i >= 0.
 
-    A profile is convex in γ = e^ε, never rises, and has δ(−ε) = 1 − e^{−ε}(1 − δ(ε)). So the lower convex hull of the points and their
-    mirror images is an upper bound. It is the profile of the pair with atoms at its corners, whose Q-masses are the bends of the hull
-    (Doroshenko et al. 2022, arXiv:2207.04380v3, Theorem 3.3).
-    """
+    A profile is convex in γ = e^ε, never rises, and has δ(−ε) = 1 − e^{−ε}(1 − δ(ε)). So the lower convex hull of the
+    points and their mirror images is an upper bound. It is the profile of the pair with atoms at its corners, whose
+    Q-masses are the bends of the hull (Doroshenko et al. 2022, arXiv:2207.04380v3, Theorem 3.3). """
     corners = hull(epsilons, log_deltas)
     losses, log_p = list[float](), list[float]()
     for before, corner, after in zip([None, *corners], corners, [*corners[1:], None], strict=False):
@@ -137,15 +141,17 @@ def hull(epsilons: Sequence[float], log_deltas: Sequence[float]) -> list[Point]:
     for point in [(e, max(d, LEAST_LOG_DELTA)) for e, d in sorted(zip(epsilons, log_deltas, strict=True))]:
         if found and point[1] >= found[-1][1]:
             continue
-        while found and not (point[0] > found[-1][0] and _bend(found[-2] if len(found) > 1 else None, found[-1], point) > 0):
+        while found and not (point[0] > found[-1][0] and _bend(found[-2] if len(found) > 1 else None, found[-1], point)
+                             > 0):
             found.pop()
         found.append(point)
     return found
 
 
 def _bend(before: Point | None, corner: Point, after: Point | None) -> float:
-    """γ times how much steeper δ falls in γ before a corner than after it: the P-mass of the corner. Before the first corner is its own
-    mirror image, after the last one a flat line. Only differences of ε enter, so they may be of any size."""
+    """γ times how much steeper δ falls in γ before a corner than after it: the P-mass of the corner. Before the first
+    corner is its own mirror image, after the last one a flat line. Only differences of ε enter, so they may be of any
+    size."""
     epsilon, log_delta = corner
     if before is None:
         left = -expm1(log_delta) / (1 + exp(-epsilon))

@@ -1,10 +1,13 @@
 """ε at δ and δ at ε of a composition of dominating pairs, from above and from below.
 
-1. Pilot laws give a tilt that makes typical what is asked about, and a bound by Rényi moments, which is proven and answers where nothing
+1. Pilot laws give a tilt that makes typical what is asked about, and a bound by Rényi moments, which is proven and
+answers where nothing
    else does (pilot.py).
-2. By that tilt each pair is put on grids, from above and from below, which may change the answer by a given budget (discretize.py);
+2. By that tilt each pair is put on grids, from above and from below, which may change the answer by a given budget
+(discretize.py);
    the laws are composed (multiscale.py) and read (hockey_stick.py).
-3. While the bracket is too wide, the budget is divided by four and 2. is done again, as long as it helps. The tries do not depend on the
+3. While the bracket is too wide, the budget is divided by four and 2. is done again, as long as it helps. The tries do
+not depend on the
    precision that is asked for, only their number does: more precision never gives a worse bound.
 """
 
@@ -24,7 +27,8 @@ from dpcalc.pld.pilot import ROUNDING, Composition, Parts, log_add, log_any, mar
 from dpcalc.pld.pmf import ULP
 
 PRECISION = 1e-3  # of the bracket: relative of ε, absolute of log δ
-BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))  # of what grids may change the answer by, one try after the other
+# of what grids may change the answer by, one try after the other
+BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))
 FIRST_BUDGET = 30 * PRECISION  # of the first try at an ε, which only has to find about where it is
 MOST_BUDGET = 1.0  # of log δ
 CAPS = 4  # times that a cap on losses is lowered, as the bound by moments falls with it
@@ -39,8 +43,8 @@ USEFUL = 0.9  # of the width of a bracket: where a try leaves as much, it is not
 
 
 class Bracket(NamedTuple):
-    """`upper` is a guarantee, and nothing below `lower` is one (−∞ or 0 where nothing was shown): ε, or log δ. `witness` has all free
-    choices."""
+    """`upper` is a guarantee, and nothing below `lower` is one (−∞ or 0 where nothing was shown): ε, or log δ.
+    `witness` has all free choices."""
 
     upper: float
     lower: float
@@ -54,8 +58,8 @@ class Bracket(NamedTuple):
 
 def epsilon_at_delta(parts: Parts, log_delta: float, precision: float = PRECISION, bracket: bool = True,
                      one_sided: bool = False) -> Bracket:
-    """The least ε with δ(ε) <= δ, for (pair, count) of all parts; inf where more than δ is infinite. Both directions are composed,
-    unless the question is one-sided. Raises TooLarge."""
+    """The least ε with δ(ε) <= δ, for (pair, count) of all parts; inf where more than δ is infinite. Both directions
+    are composed, unless the question is one-sided. Raises TooLarge."""
     return _worse_direction(_Question(merged(parts), None, log_delta, precision, bracket), one_sided)
 
 
@@ -92,18 +96,20 @@ class _Question:
         return replace(self, parts=[(pair.twin or pair, count) for pair, count in self.parts])
 
     def is_answered(self, answer: Bracket, before: Bracket, tries: int, rounding: float) -> bool:
-        """Whether no other try is made: the bracket is as narrow as asked for, or it is not the grids that make it wide."""
+        """Whether no other try is made: the bracket is as narrow as asked for, or it is not the grids that make it
+        wide."""
         width = self.width(answer)
         gain = before.upper - answer.upper
-        if tries > 1 and answer.lower == self.least and gain < STUCK * (abs(answer.upper) if self.epsilon is None else 1.0):
+        if tries > 1 and answer.lower == self.least and gain < STUCK * (abs(answer.upper) if self.epsilon is None
+                                                                        else 1.0):
             return True  # nothing is shown from below, and hardly more from above
         is_stuck = before.lower > self.least and width > USEFUL * self.width(before)
         return not self.bracket or width <= max(self.precision, 2 * rounding) or is_stuck
 
     @property
     def budgets(self) -> tuple[float, ...]:
-        """What the grids of each try may change the answer by; the first one of an ε is rough. Without a bracket there is one other try.
-        """
+        """What the grids of each try may change the answer by; the first one of an ε is rough. Without a bracket there
+        is one other try. """
         if not self.bracket:
             return (self.precision,) if self.precision >= FIRST_BUDGET else (FIRST_BUDGET, self.precision / 8)
         return (FIRST_BUDGET, *BUDGETS)
@@ -121,9 +127,11 @@ class _Question:
 
 
 def _worse_direction(question: _Question, one_sided: bool) -> Bracket:
-    """The larger loss of both directions; the second one is composed only where the bound by moments does not settle it."""
+    """The larger loss of both directions; the second one is composed only where the bound by moments does not settle
+    it."""
     answer = _answer(question)
-    is_symmetric = question.epsilon == 0 and not any(isinstance(pair, Atoms) for pair, _ in question.parts)  # δ(0) = TV, but for rounding
+    # δ(0) = TV, but for rounding
+    is_symmetric = question.epsilon == 0 and not any(isinstance(pair, Atoms) for pair, _ in question.parts)
     if one_sided or is_symmetric or not any(pair.twin for pair, _ in question.parts):
         return answer
     other = question.reversed
@@ -138,11 +146,13 @@ def _worse_direction(question: _Question, one_sided: bool) -> Bracket:
 
 
 def _is_settled(question: _Question, answer: Bracket) -> bool:
-    epsilon, log_delta = (answer.upper, question.log_delta or 0.0) if question.epsilon is None else (question.epsilon, answer.upper)
+    epsilon, log_delta = (answer.upper, question.log_delta or 0.0) if question.epsilon is None else (question.epsilon,
+                                                                                                     answer.upper)
     if epsilon == inf:
         return True
     c = Composition(question.parts, _log_tail(question))
-    return any(c.chernoff_log_delta(answer.witness["tilt"] * x, epsilon) <= log_delta for x in (0.5, 0.7, 1.0, 1.4, 2.0))
+    return any(c.chernoff_log_delta(answer.witness["tilt"] * x, epsilon) <= log_delta
+               for x in (0.5, 0.7, 1.0, 1.4, 2.0))
 
 
 def _log_tail(question: _Question) -> float:
@@ -201,7 +211,8 @@ def _log_delta(c: Composition, question: _Question) -> Bracket:
         except TooLarge:
             break
         before = answer
-        answer = answer.improved(found.upper.log_delta(epsilon), found.lower.log_delta(epsilon) if found.lower else -inf, found.witness)
+        answer = answer.improved(found.upper.log_delta(epsilon),
+                                 found.lower.log_delta(epsilon) if found.lower else -inf, found.witness)
         work += found.work
         if work > MOST_WORK or question.is_answered(answer, before, tries, found.upper.rounding(epsilon)):
             break
@@ -232,7 +243,8 @@ def _epsilon(c: Composition, question: _Question) -> Bracket:
             break
         tilt, slope = c.tilt_at(answer.upper, steepest)
         try:
-            found = composed(c, tilt, min(budget * answer.upper * slope, MOST_BUDGET), question.bracket and budget != FIRST_BUDGET)
+            found = composed(c, tilt, min(budget * answer.upper * slope, MOST_BUDGET),
+                             question.bracket and budget != FIRST_BUDGET)
         except TooLarge:
             break
         before, upper = answer, least_epsilon(found.upper.log_delta, log_delta, c.largest * (1 + 1e-9) + 1e-12)
@@ -242,7 +254,8 @@ def _epsilon(c: Composition, question: _Question) -> Bracket:
         work += found.work
         if best == 0 or work > MOST_WORK:
             break
-        if budget != FIRST_BUDGET and question.is_answered(answer, before, tries, found.upper.rounding(best) / (slope * best)):
+        if budget != FIRST_BUDGET and question.is_answered(answer, before, tries,
+                                                           found.upper.rounding(best) / (slope * best)):
             break
         if best < before.upper:  # what is next is aimed at the better answer
             c = c.capped_for(best)
@@ -276,7 +289,8 @@ def _epsilon_of_largest(c: Composition, log_delta: float) -> float:
     return max(0.0, loss * (1 - ROUNDING) + log1p(-share) * (1 + ROUNDING)) if share < 1 else 0.0
 
 
-# --- one try ------------------------------------------------------------------------------------------------------------
+# --- one try
+# ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -290,8 +304,8 @@ class Composed:
 
 
 def composed(c: Composition, tilt: float, budget: float, bracket: bool) -> Composed:
-    """`budget` is what grids may change log δ by, from the lower to the upper value: half by one use of each pair, a quarter while each
-    of them is composed with itself, and a quarter while the sums are."""
+    """`budget` is what grids may change log δ by, from the lower to the upper value: half by one use of each pair, a
+    quarter while each of them is composed with itself, and a quarter while the sums are."""
     counts, number = [count for _, count in c.parts], len(c.parts)
     variance = smooth_variance(c.mean_and_variance(tilt)[1], tilt)
     curvature = tilt * (1 + tilt) + 1 / variance  # of log δ per unit of variance, twice
@@ -299,11 +313,14 @@ def composed(c: Composition, tilt: float, budget: float, bracket: bool) -> Compo
     for (pair, count), pilot in zip(c.parts, c.pilots, strict=True):
         weight = count * curvature / (tilt * (1 + tilt))
         low, high = pilot.lowest(tilt, FORGOTTEN * budget / number / weight), float(pilot.loss[-1])
-        coarsest = sqrt(budget / (curvature * number * count.bit_length()))  # of rare large losses, which move there at each squaring
-        grids.append(nested_levels(pair, tilt, low, high, pilot.log_moment(tilt), weight, budget / 2 / number, coarsest))
+        # of rare large losses, which move there at each squaring
+        coarsest = sqrt(budget / (curvature * number * count.bit_length()))
+        grids.append(nested_levels(pair, tilt, low, high, pilot.log_moment(tilt), weight, budget / 2 / number,
+                                   coarsest))
     finest_last = max(levels[-1].step for levels in grids)
     splitting = Splitting(tilt, curvature, max(power_of_two(sqrt(4 * budget / (curvature * number))), finest_last))
-    laws, log_infinite = zip(*(pessimistic(pair, levels, tilt) for pair, levels in zip(pairs, grids, strict=True)), strict=True)
+    laws, log_infinite = zip(*(pessimistic(pair, levels, tilt) for pair, levels in zip(pairs, grids, strict=True)),
+                             strict=True)
     sums = []
     for law, count in zip(laws, counts, strict=True):
         splitting.budget += budget / 4 / number
@@ -313,7 +330,8 @@ def composed(c: Composition, tilt: float, budget: float, bracket: bool) -> Compo
     off = [(count, *rounding_of_one_use(pair, x, tilt)) for x, (pair, count) in zip(laws, c.parts, strict=True)]
     totals = 8 * ULP * (sum(counts) + sum(abs(x.log_scale) for x in sums) + abs(law.log_scale))  # of normalizing laws
     slack, slack_of_losses = sum(n * a for n, a, _ in off) + totals, sum(n * b for n, _, b in off)
-    infinite = log_any([(log_add(x, pair.log_infinite), count) for x, (pair, count) in zip(log_infinite, c.parts, strict=True)])
+    infinite = log_any([(log_add(x, pair.log_infinite), count) for x,
+                        (pair, count) in zip(log_infinite, c.parts, strict=True)])
     upper = Upper(law, tilt, infinite, slack + law.relative_error)
     witness = {"tilt": tilt, "grids": [[[x.step, x.first, x.last] for x in levels] for levels in grids],
                "windows": [list(x) for x in splitting.choices.windows], "steps": splitting.choices.steps}
@@ -323,15 +341,19 @@ def composed(c: Composition, tilt: float, budget: float, bracket: bool) -> Compo
         lower = _composed_from_below(c, Merging(tilt, splitting.choices), grids, slack, slack_of_losses)
     except TooLarge:
         lower = None
-    work = sum(count.bit_length() * (x.last - x.first) for count, levels in zip(counts, grids, strict=True) for x in levels)
+    work = sum(count.bit_length() * (x.last - x.first) for count,
+               levels in zip(counts, grids, strict=True) for x in levels)
     return Composed(upper, lower, witness, work)
 
 
-def _composed_from_below(c: Composition, merging: Merging, grids: list[list[Level]], slack: float, slack_of_losses: float) -> Lower:
+def _composed_from_below(c: Composition, merging: Merging, grids: list[list[Level]], slack: float,
+                         slack_of_losses: float) -> Lower:
     """By the grids and the choices of the upper law, whose errors of rounding it has too."""
     pairs, counts = zip(*c.parts, strict=True)
-    ones, above = zip(*(optimistic(pair, levels, merging.tilt) for pair, levels in zip(pairs, grids, strict=True)), strict=True)
+    ones, above = zip(*(optimistic(pair, levels, merging.tilt) for pair, levels in zip(pairs, grids, strict=True)),
+                      strict=True)
     cells = combined([power(one, count, merging) for one, count in zip(ones, counts, strict=True)], merging)
-    in_p = log_any([(log_add(x, pair.log_infinite), count) for (x, _), (pair, count) in zip(above, c.parts, strict=True)])
+    in_p = log_any([(log_add(x, pair.log_infinite), count) for (x, _),
+                    (pair, count) in zip(above, c.parts, strict=True)])
     in_q = log_any([(x, count) for (_, x), count in zip(above, counts, strict=True)])
     return Lower(cells, merging.tilt, (in_p, in_q), slack + cells.relative_error, slack_of_losses)

@@ -1,4 +1,5 @@
-"""One use of a pair on nested grids: its pessimistic law, whose masses are split, and its optimistic laws under P and Q, which are merged.
+"""One use of a pair on nested grids: its pessimistic law, whose masses are split, and its optimistic laws under P and
+Q, which are merged.
 
 The grids are refined where they cost most: where the loss is widely spread, or where the tilted law has its mass.
 """
@@ -56,14 +57,15 @@ def cell_costs(pair: Pair, tilt: float, level: Level, log_moment: float, weight:
     low, high = split(log_p, loss, edges)
     with np.errstate(over="ignore", invalid="ignore"):
         above = np.exp(low + tilt * edges[:-1] - log_moment) + np.exp(high + tilt * edges[1:] - log_moment)
-        found: Array = weight * np.maximum(above - np.exp(np.where(log_p > -inf, log_p + tilt * loss, -inf) - log_moment), 0.0)
+        found: Array = weight * np.maximum(above - np.exp(np.where(log_p > -inf, log_p + tilt * loss, -inf)
+                                                          - log_moment), 0.0)
     return found
 
 
 def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: float, weight: float, budget: float,
                   coarsest: float) -> list[Level]:
-    """Levels from the finest to the coarsest one, from `low` to `high`, with steps of at most `coarsest`. They cost at most the budget if
-    they need no more than MAX_CELLS each."""
+    """Levels from the finest to the coarsest one, from `low` to `high`, with steps of at most `coarsest`. They cost at
+    most the budget if they need no more than MAX_CELLS each."""
     enough = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # no grid costs more than half the budget with this step
     step = power_of_two(max(min(max((high - low) / FIRST_CELLS, enough), coarsest), (high - low) / MAX_CELLS))
     level, outside = Level(step, floor(low / step), floor(high / step) + 1), list[Level]()
@@ -89,8 +91,8 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
 
 
 def pessimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, float]:
-    """The tilted law of all masses split between the points of the grids, and the log of the P-mass that is infinite. What is below all
-    points is moved to the first one, and what is above them is split between the last one and ∞."""
+    """The tilted law of all masses split between the points of the grids, and the log of the P-mass that is infinite.
+    What is below all points is moved to the first one, and what is above them is split between the last one and ∞."""
     found: list[Array] = []
     inside, log_infinite = None, -inf
     for level in levels:
@@ -108,7 +110,8 @@ def pessimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, floa
 
 
 def _edges_around(level: Level, inside: Level | None, is_last: bool) -> list[Array]:
-    """The edges of the cells between the points of a level, beside those of the finer one within; to ±∞ for the last one."""
+    """The edges of the cells between the points of a level, beside those of the finer one within; to ±∞ for the last
+    one."""
     points = level.edges
     runs = [points]
     if inside is not None:
@@ -121,9 +124,9 @@ def _edges_around(level: Level, inside: Level | None, is_last: bool) -> list[Arr
 
 
 def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, tuple[float, float]]:
-    """The law of the number of the cell, of cells around the points of the grids, with its excess over that of Q; each level is tilted as
-    if the losses in its cells were at their mean place. And the logs of the P- and the Q-mass of what is above all cells, without
-    infinite losses. What is below them is in no test."""
+    """The law of the number of the cell, of cells around the points of the grids, with its excess over that of Q; each
+    level is tilted as if the losses in its cells were at their mean place. And the logs of the P- and the Q-mass of
+    what is above all cells, without infinite losses. What is below them is in no test."""
     found: list[Array] = []
     offsets: list[float] = []
     excess: list[Array] = []
@@ -151,7 +154,8 @@ def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, tuple
 
 
 def _cells_around_points(level: Level, inside: Level | None) -> list[tuple[int, Array]]:
-    """The first points of the ranges of a level beside the finer one within, and the edges of the cells around the points there."""
+    """The first points of the ranges of a level beside the finer one within, and the edges of the cells around the
+    points there."""
     h = level.step
     edges = (np.arange(level.first, level.last + 2) - 0.5) * h
     if inside is None:
@@ -170,18 +174,19 @@ def _law(levels: list[Level], weights: list[Array], offsets: list[float], excess
     for k, (level, offset, x) in enumerate(zip(levels, offsets, weights, strict=True)):
         weight = np.exp(x - top)
         weight[weight < NOTHING] = 0.0
-        found.append(Pmf(level.step, offset, level.first, weight, excess[k] * weight if excess else None, NOTHING * len(weight)))
+        found.append(Pmf(level.step, offset, level.first, weight, excess[k] * weight if excess else None,
+                         NOTHING * len(weight)))
     return Law(tuple(found), top).normalized()
 
 
 def rounding_of_one_use(pair: Pair, x: Law, tilt: float) -> tuple[float, float]:
-    """What rounding may make of log M for one use of a pair, by its pessimistic law, and of the log of the ratio of both masses of a
-    cell.
+    """What rounding may make of log M for one use of a pair, by its pessimistic law, and of the log of the ratio of
+    both masses of a cell.
 
-    Both are means over all cells but the lightest: those of a sum; a single cell may have more, far less than what merging gives away.
-    Losses have errors of a few units in the last place of themselves and of the pair's scale, more where masses are small. Errors of the
-    distribution functions, RELATIVE_ERROR of them, move mass from a cell to the next one: over all cells that adds up to no more than the
-    same error of M, nor than moves losses by as much."""
+    Both are means over all cells but the lightest: those of a sum; a single cell may have more, far less than what
+    merging gives away. Losses have errors of a few units in the last place of themselves and of the pair's scale, more
+    where masses are small. Errors of the distribution functions, RELATIVE_ERROR of them, move mass from a cell to the
+    next one: over all cells that adds up to no more than the same error of M, nor than moves losses by as much."""
     log_p = size = 0.0
     for level in x.levels:
         held = level.weight > 1e-12

@@ -41,7 +41,8 @@ class Upper:
         for x in self.law.levels:
             losses = x.losses[max(x.index_of(epsilon) - 1, 0) :] - epsilon
             above = np.maximum(losses, 0.0)
-            total += float((x.weight[len(x.weight) - len(above) :] * np.exp(-self.tilt * above) * -np.expm1(-above)).sum())
+            total += float((x.weight[len(x.weight) - len(above) :] * np.exp(-self.tilt * above)
+                            * -np.expm1(-above)).sum())
         return total
 
     def log_delta(self, epsilon: float) -> float:
@@ -59,8 +60,8 @@ class Upper:
 
 @dataclass(frozen=True)
 class Lower:
-    """The profile of the numbers of cells: every set of them is a test, which shows δ >= P − e^ε Q = Σ e^{−λx} (w(1 − e^{−x}) + d
-    e^{−x}), for weights w and their excess d over those of Q, at a loss of ε + x.
+    """The profile of the numbers of cells: every set of them is a test, which shows δ >= P − e^ε Q = Σ e^{−λx} (w(1 −
+    e^{−x}) + d e^{−x}), for weights w and their excess d over those of Q, at a loss of ε + x.
 
     `slack` is what the log of the sum of all weights may be too large by, `slack_of_losses` what log(P/Q) may be."""
 
@@ -78,7 +79,8 @@ class Lower:
         return log_add(finite, in_p - ROUNDING + log(-expm1(share)) if share < 0 else -inf)
 
     def _best_test(self, x: Pmf, epsilon: float) -> float:
-        """Of all sets of cells from some number on, what the best one shows, less the most that errors may have added."""
+        """Of all sets of cells from some number on, what the best one shows, less the most that errors may have
+        added."""
         begin = x.index_of(epsilon - min(2 * x.step, LARGEST_EXPONENT / (2 + 2 * self.tilt)))
         above = x.losses[begin:] - epsilon
         if not len(above) or x.excess is None:
@@ -90,15 +92,17 @@ class Lower:
         edge = float(above[len(above) - 1 - best])
         decay, some = exp(min(-(self.tilt + 1) * edge, LARGEST_EXPONENT)), sqrt(best + 1)
         if edge >= 0:  # the kernel is at most e^{−λx}
-            kernel_norm = min(kernel_norm_of(x, self.tilt), exp(-self.tilt * edge) * min(1 / sqrt(2 * self.tilt * x.step) + 1, some))
+            kernel_norm = min(kernel_norm_of(x, self.tilt), exp(-self.tilt * edge)
+                              * min(1 / sqrt(2 * self.tilt * x.step) + 1, some))
         else:
             kernel_norm = decay * min(kernel_norm_of(x, self.tilt) + abs(edge) * some, some)
-        return float(sums[best]) - kernel_norm * x.noise - decay * min(1 / sqrt(2 * self.tilt * x.step) + 1, some) * x.excess_noise
+        return float(sums[best]) - kernel_norm * x.noise - decay * min(1 / sqrt(2 * self.tilt * x.step) + 1,
+                                                                       some) * x.excess_noise
 
 
 def kernel_norm_of(x: Pmf, tilt: float) -> float:
-    """ℓ2 norm of e^{−λx}(1 − e^{−x}), x >= 0, on an endless grid, as errors of transforms are also where weights were cut off: its square
-    is at most the integral and one more term."""
+    """ℓ2 norm of e^{−λx}(1 − e^{−x}), x >= 0, on an endless grid, as errors of transforms are also where weights were
+    cut off: its square is at most the integral and one more term."""
     a, peak = 2 * tilt, exp(log_peak(tilt))
     return sqrt(2 / (a * (a + 1) * (a + 2) * x.step) + peak * peak)
 
@@ -111,8 +115,8 @@ def least_epsilon(log_delta: Callable[[float], float], target: float, most: floa
 
 
 def largest_epsilon(log_delta: Callable[[float], float], target: float, upper: float) -> float:
-    """An ε below `upper` where a lower profile is above δ, next to the largest one; 0 where none is found. The search goes downwards
-    from the upper answer, as far below what the tilt makes typical errors are all that is left."""
+    """An ε below `upper` where a lower profile is above δ, next to the largest one; 0 where none is found. The search
+    goes downwards from the upper answer, as far below what the tilt makes typical errors are all that is left."""
     gap, last = SOLVED * upper, upper
     while gap < upper:
         if log_delta(upper - gap) > target:
@@ -122,7 +126,8 @@ def largest_epsilon(log_delta: Callable[[float], float], target: float, upper: f
 
 
 def _bracket(log_delta: Callable[[float], float], target: float, low: float, high: float) -> tuple[float, float]:
-    """Nearer ends with log δ above the target at the first one and not at the second one: log δ is nearly linear in ε."""
+    """Nearer ends with log δ above the target at the first one and not at the second one: log δ is nearly linear in
+    ε."""
     at_low, at_high = log_delta(low) - target, log_delta(high) - target
     for k in range(200):
         if high - low <= SOLVED * high:

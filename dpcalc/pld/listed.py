@@ -1,4 +1,5 @@
-"""Compositions of pairs with finitely many losses, where all different sums are few enough to be listed: exact but for rounding."""
+"""Compositions of pairs with finitely many losses, where all different sums are few enough to be listed: exact but for
+rounding."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ MOST_SUMS = 100_000  # they are listed in about 20 ms
 
 @dataclass(frozen=True)
 class Sums:
-    """All sums of losses with the logs of their P-masses; how far a sum may be from its exact value, and likewise such a log."""
+    """All sums of losses with the logs of their P-masses; how far a sum may be from its exact value, and likewise such
+    a log."""
 
     loss: Array
     log_p: Array
@@ -58,7 +60,8 @@ def listed(parts: Parts) -> Sums | None:
         number *= comb(count + len(loss) - 1, count)
     if len(atoms) < len(parts) or not 0 < number <= MOST_SUMS:
         return None
-    loss, log_p, off_loss, off_log = np.zeros(1), np.zeros(1), 0.0, 1.0  # in units in the last place; 1 for the sum of exponentials
+    # in units in the last place; 1 for the sum of exponentials
+    loss, log_p, off_loss, off_log = np.zeros(1), np.zeros(1), 0.0, 1.0
     for (each_loss, each_log_p), pair, count in atoms:
         more_loss, more_log_p = _of_one_part(each_loss, each_log_p, count)
         loss, log_p = np.add.outer(loss, more_loss).ravel(), np.add.outer(log_p, more_log_p).ravel()
@@ -70,7 +73,8 @@ def listed(parts: Parts) -> Sums | None:
 
 
 def _of_one_part(loss: Array, log_p: Array, count: int) -> tuple[Array, Array]:
-    """The sums of `count` uses: of each way to share them among the losses, the sum and the log of the multinomial probability."""
+    """The sums of `count` uses: of each way to share them among the losses, the sum and the log of the multinomial
+    probability."""
     log_factorials = np.array([lgamma(k + 1) for k in range(count + 1)])
     left, sums, logs = np.array([count]), np.zeros(1), np.array([log_factorials[count]])
     all_sums, all_logs = [], []

@@ -1,13 +1,12 @@
 """Sums of many losses: repeated squaring, on nested grids that get coarser as sums get wider.
 
-A law is kept on levels: a fine grid where most of the mass is, and coarser ones around it for rare large losses. In the product of two
-laws a sum of parts from different levels is put on the coarser grid of both. Where a fine level becomes too long, what is outside moves
-to the next level. With T/m sums of m losses left to combine, a step h changes log δ by about (T/m)·λ(1+λ)h²/8, so it may grow by √2 at
-each squaring: a sum of 1e9 losses needs no more points than one of 10.
+A law is kept on levels: a fine grid where most of the mass is, and coarser ones around it for rare large losses. In the
+product of two laws a sum of parts from different levels is put on the coarser grid of both. Where a fine level becomes
+too long, what is outside moves to the next level. With T/m sums of m losses left to combine, a step h changes log δ by
+about (T/m)·λ(1+λ)h²/8, so it may grow by √2 at each squaring: a sum of 1e9 losses needs no more points than one of 10.
 
-`Splitting` moves laws to coarser grids for upper bounds, and writes down every choice that it makes. `Merging` makes the same choices for
-lower bounds. All choices are valid.
-"""
+`Splitting` moves laws to coarser grids for upper bounds, and writes down every choice that it makes. `Merging` makes
+the same choices for lower bounds. All choices are valid. """
 
 from __future__ import annotations
 
@@ -30,10 +29,13 @@ if TYPE_CHECKING:
 
 MAX_POINTS = 1 << 21  # of one transform: 16 MB an array, of which there are about ten
 MAX_FINE_POINTS = 1 << 14  # of a level that is not the coarsest one
-MANY = 1e3  # sums that are left to combine, times their weight: with more, errors of transforms would add up, and products are direct
+# sums that are left to combine, times their weight: with more, errors of transforms would add up, and products are
+# direct
+MANY = 1e3
 DIRECT_POINTS = 1 << 14  # of laws that are multiplied directly, at most: it takes 70 ms
 UNBOUNDED = 1e300  # of a loss, in a witness
-CROPPED = 1e-10  # of all weight, that may be left out at either end of the sum of all losses: it changes δ by about 1e-8 of itself
+# of all weight, that may be left out at either end of the sum of all losses: it changes δ by about 1e-8 of itself
+CROPPED = 1e-10
 
 
 class TooLarge(OutOfScope):
@@ -42,7 +44,8 @@ class TooLarge(OutOfScope):
 
 @dataclass(frozen=True)
 class Law:
-    """The levels, from the finest to the coarsest, the log of what weights are relative to, and the relative error of all weights."""
+    """The levels, from the finest to the coarsest, the log of what weights are relative to, and the relative error of
+    all weights."""
 
     levels: tuple[Pmf, ...]
     log_scale: float = 0.0
@@ -96,8 +99,9 @@ def on_steps(x: Law, steps: Sequence[float], grid: Coarsening) -> Law:
 
 
 def multiply(a: Law, b: Law, grid: Coarsening, left: float) -> Law:
-    """The law of the sum of two losses, whose levels are on the same grids; `left` such sums are to be combined. With A_j and B_j the
-    sums of all levels up to j, on the grid of level j, level j of the product is A_j·B_j without A_{j−1}·B_{j−1}."""
+    """The law of the sum of two losses, whose levels are on the same grids; `left` such sums are to be combined. With
+    A_j and B_j the sums of all levels up to j, on the grid of level j, level j of the product is A_j·B_j without
+    A_{j−1}·B_{j−1}."""
     found: list[Pmf] = []
     all_a: Pmf | None = None
     all_b: Pmf | None = None
@@ -108,7 +112,8 @@ def multiply(a: Law, b: Law, grid: Coarsening, left: float) -> Law:
             return None
         if (n := len(x.weight) + len(y.weight) - 1) > MAX_POINTS:
             raise TooLarge("too-large", f"sums would take {n} points")
-        is_direct = left * float(x.weight.sum()) * float(y.weight.sum()) > MANY and min(len(x.weight), len(y.weight)) <= DIRECT_POINTS
+        is_direct = left * float(x.weight.sum()) * float(y.weight.sum()) > MANY and min(len(x.weight),
+                                                                                        len(y.weight)) <= DIRECT_POINTS
         found, error = pmf.convolve(x, y, is_direct)
         errors.append(error)
         return found
@@ -132,7 +137,8 @@ def multiply(a: Law, b: Law, grid: Coarsening, left: float) -> Law:
 
 
 def settled(x: Law, left: float, grid: Coarsening) -> Law:
-    """The law of a sum, of which `left` are to be combined: without the far ends of its levels, on grids as coarse as the choices allow."""
+    """The law of a sum, of which `left` are to be combined: without the far ends of its levels, on grids as coarse as
+    the choices allow."""
     levels = list(x.levels)
     for j in range(len(levels) - 1):
         levels[j], outside = pmf.cut(levels[j], *grid.fine_window(levels[j], levels[j + 1].step, left))
@@ -192,11 +198,12 @@ class Choices:
 
 @dataclass
 class Splitting:
-    """For upper bounds. A level moves to a coarser grid as long as what this changes log δ by is a fair share of the budget that is left,
-    up to the step `coarsest`."""
+    """For upper bounds. A level moves to a coarser grid as long as what this changes log δ by is a fair share of the
+    budget that is left, up to the step `coarsest`."""
 
     tilt: float
-    curvature: float  # of log δ: a sum of all losses with as much more variance v has a log δ that is larger by v/2 times this
+    # of log δ: a sum of all losses with as much more variance v has a log δ that is larger by v/2 times this
+    curvature: float
     coarsest: float
     budget: float = 0.0  # what is left of it
     choices: Choices = field(default_factory=Choices)
@@ -230,7 +237,8 @@ class Splitting:
         return self._between(x, begin, end)
 
     def _between(self, x: Pmf, begin: int, end: int) -> tuple[float, float]:
-        """Halfway between points, as the grids of merged laws are moved by parts of a step; unbounded where nothing is left out."""
+        """Halfway between points, as the grids of merged laws are moved by parts of a step; unbounded where nothing is
+        left out."""
         at = x.offset + (x.first - 0.5) * x.step
         low, high = at + begin * x.step if begin else -UNBOUNDED, at + end * x.step if end < len(x.weight) else UNBOUNDED
         self.choices.windows.append((low, high))

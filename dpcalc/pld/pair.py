@@ -1,9 +1,9 @@
 """Dominating pairs of noise mechanisms.
 
-A mechanism is dominated by a pair of distributions (P, Q) if its hockey-stick divergences between neighbouring data sets are at most
-those of P from Q. The privacy loss is ℓ = log dP/dQ. All that the engine asks of a pair is the masses that P and Q have between given
-losses. The second one is said as the loss of the cell, which keeps its digits where both masses are nearly equal.
-"""
+A mechanism is dominated by a pair of distributions (P, Q) if its hockey-stick divergences between neighbouring data
+sets are at most those of P from Q. The privacy loss is ℓ = log dP/dQ. All that the engine asks of a pair is the masses
+that P and Q have between given losses. The second one is said as the loss of the cell, which keeps its digits where
+both masses are nearly equal. """
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ LARGEST_EXPONENT = 700.0  # of a double
 class Pair(Protocol):
     """A dominating pair.
 
-    `attained` says that P and Q are the outputs of the mechanism on two neighbouring data sets, so that what is shown of the pair from
-    below is true of the mechanism.
-    """
+    `attained` says that P and Q are the outputs of the mechanism on two neighbouring data sets, so that what is shown
+    of the pair from below is true of the mechanism. """
 
     @property
     def attained(self) -> bool: ...
@@ -47,9 +46,11 @@ class Pair(Protocol):
     def twin(self) -> Pair | None:
         """The pair of the other direction (a record added for a record removed); None where it is the same."""
     def masses(self, edges: Array) -> Masses:
-        """Of each cell edges[i] <= ℓ < edges[i+1]. Edges rise and may be infinite at both ends; infinite losses are in no cell."""
+        """Of each cell edges[i] <= ℓ < edges[i+1]. Edges rise and may be infinite at both ends; infinite losses are in
+        no cell."""
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        """Edges of about so many cells, narrow where P and its tilted laws have their mass; at most about e^log_tail of P is outside."""
+        """Edges of about so many cells, narrow where P and its tilted laws have their mass; at most about e^log_tail of
+        P is outside."""
 
 
 def log_q(masses: Masses) -> Array:
@@ -80,8 +81,8 @@ def log_difference(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """N(0, 1) against N(−μ, 1), which dominates every μ-GDP mechanism. The loss is normal with mean μ²/2 under P, −μ²/2 under Q, and
-    variance μ² (Dong, Roth & Su 2022, arXiv:1905.02383v3)."""
+    """N(0, 1) against N(−μ, 1), which dominates every μ-GDP mechanism. The loss is normal with mean μ²/2 under P, −μ²/2
+    under Q, and variance μ² (Dong, Roth & Su 2022, arXiv:1905.02383v3)."""
 
     mu: float
     attained: bool = True

@@ -1,8 +1,9 @@
-"""The moments of a composition by coarse laws, the Rényi (Chernoff) bounds that they prove, and the tilt for a question.
+"""The moments of a composition by coarse laws, the Rényi (Chernoff) bounds that they prove, and the tilt for a
+question.
 
-A pilot law is the pessimistic law of a pair on a few thousand cells that follow its shape: a dominating pair with few losses, so every
-bound by its moments is proven. Any tilt is valid; the order of the least Chernoff bound makes the losses that decide the answer typical.
-"""
+A pilot law is the pessimistic law of a pair on a few thousand cells that follow its shape: a dominating pair with few
+losses, so every bound by its moments is proven. Any tilt is valid; the order of the least Chernoff bound makes the
+losses that decide the answer typical. """
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-PILOT_CELLS, LEAST_CELLS = 1000, 100  # of a coarse law: of one part, and at least; half as many choose nearly the same tilts
+# of a coarse law: of one part, and at least; half as many choose nearly the same tilts
+PILOT_CELLS, LEAST_CELLS = 1000, 100
 TILTS = np.geomspace(1e-4, 1e9, 66)  # five a decade, the best of them is where the search begins
 FLAT = 1e-5  # of ε: what a steeper tilt gains at least, as next to the largest loss ever steeper ones gain ever less
 SLIGHTEST = 0.3  # of the tilt times the deviation of the sum, so that a sum is not read far from its middle
@@ -62,7 +64,8 @@ def margin(log_p: float) -> float:
 
 
 class Pilot:
-    """The pessimistic law of one pair on coarse cells, untilted. Losses above `cap` are split between it and ∞ (capped_at)."""
+    """The pessimistic law of one pair on coarse cells, untilted. Losses above `cap` are split between it and ∞
+    (capped_at)."""
 
     def __init__(self, pair: Pair, log_tail: float, cap: float, cells: int) -> None:
         edges = pair.pilot_edges(log_tail, cells)
@@ -86,7 +89,8 @@ class Pilot:
         return top + log(float(np.exp(x - top).sum()))
 
     def lowest(self, tilt: float, little: float) -> float:
-        """The largest loss to which all smaller ones can be moved up while the moment M grows by at most the part `little` of it."""
+        """The largest loss to which all smaller ones can be moved up while the moment M grows by at most the part
+        `little` of it."""
         cost = np.logaddexp.accumulate(self.log_p) + tilt * np.append(self.loss[1:], inf) - self.log_moment(tilt)
         return float(self.loss[int(np.searchsorted(cost, log(little)))])
 
@@ -110,9 +114,9 @@ class Pilot:
 class Composition:
     """One direction of a composition. Of all uses together, at most e^log_tail of P is outside of the pilot laws.
 
-    Losses above `cap` are split between it and ∞ so that their P-mass and their Q-mass stay. Where all other losses together are above ε
-    − cap this changes nothing, as δ is the P-mass less e^ε times the Q-mass of all sums above ε then. It takes rare losses, far larger
-    than ε, out of the tilted laws, in which they would be all that counts."""
+    Losses above `cap` are split between it and ∞ so that their P-mass and their Q-mass stay. Where all other losses
+    together are above ε − cap this changes nothing, as δ is the P-mass less e^ε times the Q-mass of all sums above ε
+    then. It takes rare losses, far larger than ε, out of the tilted laws, in which they would be all that counts."""
 
     def __init__(self, parts: Parts, log_tail: float, cap: float = inf) -> None:
         self.parts, self.cap = parts, cap
@@ -125,7 +129,8 @@ class Composition:
         """With a cap above ε by as much as all other losses are below 0, but for next to nothing."""
         below = sum(count * pilot.square_below_zero for pilot, (_, count) in zip(self.pilots, self.parts, strict=True))
         cap = epsilon + CAP_DEVIATIONS * sqrt(below)
-        return Composition(self.parts, self.log_tail, cap) if any(cap < pilot.loss[-1] for pilot in self.pilots) else self
+        return Composition(self.parts, self.log_tail, cap) if any(cap < pilot.loss[-1]
+                                                                  for pilot in self.pilots) else self
 
     @cached_property
     def log_infinite(self) -> float:
@@ -149,7 +154,8 @@ class Composition:
 
     @cached_property
     def log_moments(self) -> Array:
-        each = [count * pilot.log_moments(self.tilts) for pilot, (_, count) in zip(self.pilots, self.parts, strict=True)]
+        each = [count * pilot.log_moments(self.tilts) for pilot,
+                (_, count) in zip(self.pilots, self.parts, strict=True)]
         found: Array = np.sum(each, axis=0)
         return found
 
@@ -158,12 +164,14 @@ class Composition:
 
     def mean_and_variance(self, tilt: float) -> tuple[float, float]:
         """Of the sum of all losses under the tilted law."""
-        each = [(count, *pilot.mean_and_variance(tilt)) for pilot, (_, count) in zip(self.pilots, self.parts, strict=True)]
+        each = [(count, *pilot.mean_and_variance(tilt)) for pilot,
+                (_, count) in zip(self.pilots, self.parts, strict=True)]
         return sum(count * mean for count, mean, _ in each), sum(count * variance for count, _, variance in each)
 
     @property
     def rounding(self) -> float:
-        """Of the log of a moment: that of each use, of numbers next to 1, is off by a few units in the last place of 1."""
+        """Of the log of a moment: that of each use, of numbers next to 1, is off by a few units in the last place of
+        1."""
         return 4 * ULP * sum(count for _, count in self.parts)
 
     def chernoff_log_delta(self, tilt: float, epsilon: float) -> float:

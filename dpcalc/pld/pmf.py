@@ -1,13 +1,13 @@
 """Distributions of privacy losses on grids, tilted, and the two operations on them that keep bounds valid.
 
-δ may be 1e-100, so what decides it is rare under P. Under the tilt e^{λℓ} it is typical, and doubles keep its digits: the weights are w_k
-∝ p_k e^{λℓ_k}. An error of weight d changes δ(ε) by at most M e^{−λε} d, where M is the sum of all weights.
+δ may be 1e-100, so what decides it is rare under P. Under the tilt e^{λℓ} it is typical, and doubles keep its digits:
+the weights are w_k ∝ p_k e^{λℓ_k}. An error of weight d changes δ(ε) by at most M e^{−λε} d, where M is the sum of all
+weights.
 
-*Splitting* the mass of a cell between its two ends so that its P-mass and its Q-mass stay gives a pair that dominates (Doroshenko et al.
-2022, arXiv:2207.04380v3, "connect the dots"). *Merging* outcomes into one gives a pair that is dominated, as it is post-processing. Both
-survive composition (Zhu, Dong & Wang 2022, arXiv:2106.08567v4, Theorem 10), and the error of both is of second order in the width of the
-cells.
-"""
+*Splitting* the mass of a cell between its two ends so that its P-mass and its Q-mass stay gives a pair that dominates
+(Doroshenko et al. 2022, arXiv:2207.04380v3, "connect the dots"). *Merging* outcomes into one gives a pair that is
+dominated, as it is post-processing. Both survive composition (Zhu, Dong & Wang 2022, arXiv:2106.08567v4, Theorem 10),
+and the error of both is of second order in the width of the cells. """
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ NOTHING = 1e-60  # a smaller weight is set to 0, as arithmetic with denormal num
 class Pmf(NamedTuple):
     """Weights at the losses offset + (first + i)·step.
 
-    Of laws of cells, for lower bounds, `excess` is the weight less that of Q, q_k e^{(λ+1)ℓ_k}: it is small, as cells are at about their
-    loss, and keeps its digits. `cropped` is at least the sum of all weights that were left out; `noise` and `excess_noise` are at least
-    the ℓ2 norms of the errors of all transforms."""
+    Of laws of cells, for lower bounds, `excess` is the weight less that of Q, q_k e^{(λ+1)ℓ_k}: it is small, as cells
+    are at about their loss, and keeps its digits. `cropped` is at least the sum of all weights that were left out;
+    `noise` and `excess_noise` are at least the ℓ2 norms of the errors of all transforms."""
 
     step: float
     offset: float
@@ -47,14 +47,16 @@ class Pmf(NamedTuple):
 
     def scaled(self, factor: float) -> Pmf:
         return self._replace(weight=self.weight * factor, excess=None if self.excess is None else self.excess * factor,
-                       cropped=self.cropped * factor, noise=self.noise * factor, excess_noise=self.excess_noise * factor)
+                       cropped=self.cropped * factor, noise=self.noise * factor,
+                             excess_noise=self.excess_noise * factor)
 
     def part(self, begin: int, end: int) -> Pmf:
         excess = None if self.excess is None else self.excess[begin:end]
         return self._replace(first=self.first + begin, weight=self.weight[begin:end], excess=excess)
 
     def every_second(self, begin: int) -> Pmf:
-        """The even (0) or odd (1) points of a law that begins with an even one, as points of a grid of twice the step."""
+        """The even (0) or odd (1) points of a law that begins with an even one, as points of a grid of twice the
+        step."""
         excess = None if self.excess is None else self.excess[begin::2]
         return self._replace(step=2 * self.step, first=self.first // 2, weight=self.weight[begin::2], excess=excess)
 
@@ -81,7 +83,8 @@ def split(log_p: Array, loss: Array, edges: Array) -> tuple[Array, Array]:
     """The logs of the P-masses that the cells give to their lower and to their upper edge. Below the first
     edge, which may be −∞, is nothing; and the last one may be ∞.
 
-    From p_low + p_high = p and p_low e^{−a} + p_high e^{−b} = q = p e^{−ℓ} it follows that p_high = p(1 − e^{a−ℓ})/(1 − e^{a−b})."""
+    From p_low + p_high = p and p_low e^{−a} + p_high e^{−b} = q = p e^{−ℓ} it follows that p_high = p(1 − e^{a−ℓ})/(1 −
+    e^{a−b})."""
     with np.errstate(divide="ignore", invalid="ignore"):
         inside = np.where(log_p > -np.inf, np.minimum(np.maximum(loss, edges[:-1]), edges[1:]), edges[:-1])
         share = np.minimum(np.expm1(edges[:-1] - inside) / np.expm1(edges[:-1] - edges[1:]), 1.0)
@@ -133,7 +136,8 @@ def merged_to_double_step(x: Pmf, tilt: float) -> Pmf:
 
 
 def cut(x: Pmf, low: float, high: float) -> tuple[Pmf, list[Pmf]]:
-    """What is from `low` to below `high`, at least one point, and what is outside. Errors of transforms are counted with each of them."""
+    """What is from `low` to below `high`, at least one point, and what is outside. Errors of transforms are counted
+    with each of them."""
     begin = min(x.index_of(low), len(x.weight) - 1)
     end = max(x.index_of(high), begin + 1)
     outside = [x.part(*ends) for ends in ((0, begin), (end, len(x.weight))) if ends[0] < ends[1]]
@@ -143,9 +147,9 @@ def cut(x: Pmf, low: float, high: float) -> tuple[Pmf, list[Pmf]]:
 def convolve(a: Pmf, b: Pmf, direct: bool = False) -> tuple[Pmf, float]:
     """The law of a sum, and the relative rounding error of its weights.
 
-    Products of positive terms that are added directly have relative errors. Those of an FFT are relative to the whole: its ℓ2 error is at
-    most η times the ℓ2 norm (Higham 2002, Theorem 24.2), and coefficients of a transform are at most the sum of the weights. The excess
-    of a sum is pp′ − qq′ = dp′ + (p − d)d′, for d = p − q."""
+    Products of positive terms that are added directly have relative errors. Those of an FFT are relative to the whole:
+    its ℓ2 error is at most η times the ℓ2 norm (Higham 2002, Theorem 24.2), and coefficients of a transform are at most
+    the sum of the weights. The excess of a sum is pp′ − qq′ = dp′ + (p − d)d′, for d = p − q."""
     size = len(a.weight) + len(b.weight) - 1
     n = fast_length(size)
     eta = 4 * ULP * (log2(n) + 2)
@@ -171,7 +175,8 @@ def convolve(a: Pmf, b: Pmf, direct: bool = False) -> tuple[Pmf, float]:
         excess_noise += 2 * eta * products
     nothing = NOTHING * sum_a * sum_b
     weight[weight < nothing] = 0.0
-    return Pmf(a.step, a.offset + b.offset, a.first + b.first, weight, excess, cropped + nothing * size, noise, excess_noise), relative
+    return Pmf(a.step, a.offset + b.offset, a.first + b.first, weight, excess, cropped + nothing * size, noise,
+               excess_noise), relative
 
 
 def norm(x: Array) -> float:

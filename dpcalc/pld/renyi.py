@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-CELLS = 1 << 15  # between which masses are split: the error is 1e-8 to 1e-6 of the divergence, and 1e-4 at orders from 1e6 on
+# between which masses are split: the error is 1e-8 to 1e-6 of the divergence, and 1e-4 at orders from 1e6 on
+CELLS = 1 << 15
 LOG_TAIL = -700.0  # log of the mass outside of the cells
 REACH = 38.0  # deviations of a Gaussian law that the cells cover at first; more where what is beyond them shows
 FARTHEST = 1e6  # deviations at which cells end; what is beyond them is counted all the same
@@ -37,8 +38,9 @@ def divergence(pair: Pair, alpha: float) -> float:
 
 
 def _one_direction(pair: Pair, alpha: float) -> float:
-    """e^{(α−1)D} − 1 = E_Q[f(ℓ)], f(ℓ) = e^{αℓ} − 1 − α(e^ℓ − 1), as E_Q[e^ℓ] = 1: terms >= 0, which do not cancel. Splitting the
-    masses of a cell between its ends does not lower E_Q[f], as f is convex in e^ℓ; below all cells f <= α − 1; above them f <= e^{αℓ}."""
+    """e^{(α−1)D} − 1 = E_Q[f(ℓ)], f(ℓ) = e^{αℓ} − 1 − α(e^ℓ − 1), as E_Q[e^ℓ] = 1: terms >= 0, which do not cancel.
+    Splitting the masses of a cell between its ends does not lower E_Q[f], as f is convex in e^ℓ; below all cells f <= α
+    − 1; above them f <= e^{αℓ}."""
     if pair.log_infinite > -inf:
         return inf
     reach = REACH
@@ -50,7 +52,8 @@ def _one_direction(pair: Pair, alpha: float) -> float:
             break
         reach *= 2
     count = np.flatnonzero(terms >= terms.max() - NEGLIGIBLE)  # narrower cells where the sum is
-    finer = np.interp(np.linspace(max(count[0] - 1, 0), min(count[-1] + 1, len(edges) - 1), CELLS), np.arange(len(edges)), edges)
+    finer = np.interp(np.linspace(max(count[0] - 1, 0), min(count[-1] + 1, len(edges) - 1), CELLS),
+                      np.arange(len(edges)), edges)
     terms = _terms(pair, alpha, distinct(np.sort(np.append(edges, finer))))
     total = float(np.logaddexp.reduce([*terms, beyond]))
     if total > LARGEST_EXPONENT:
@@ -68,7 +71,8 @@ def _terms(pair: Pair, alpha: float, edges: Array) -> Array:
 
 
 def _edges(pair: Pair, alpha: float, reach: float) -> Array:
-    """Those that follow P and Q, and those that follow the law with density e^{αℓ} against Q: N(αμ, 1) where a record is in the batch."""
+    """Those that follow P and Q, and those that follow the law with density e^{αℓ} against Q: N(αμ, 1) where a record
+    is in the batch."""
     near = pair.pilot_edges(LOG_TAIL, CELLS)
     base = _gaussian_base(pair)
     if base is None:
@@ -77,7 +81,8 @@ def _edges(pair: Pair, alpha: float, reach: float) -> Array:
 
 
 def _log_beyond(pair: Pair, alpha: float, loss: float) -> float:
-    """log E_Q[e^{αℓ}] of the losses above this one, at most. With ℓ = log(1 − q + q e^w) that is e^{αw} times a falling function of w."""
+    """log E_Q[e^{αℓ}] of the losses above this one, at most. With ℓ = log(1 − q + q e^w) that is e^{αw} times a falling
+    function of w."""
     base = _gaussian_base(pair)
     if base is None:
         return float(pair.masses(np.array([loss, inf]))[0][0]) + (alpha - 1) * pair.largest[0]

@@ -1,4 +1,5 @@
-"""Dominating pairs of sampled batches: each record independently (Poisson), or a batch of fixed size (without replacement)."""
+"""Dominating pairs of sampled batches: each record independently (Poisson), or a batch of fixed size (without
+replacement)."""
 
 from __future__ import annotations
 
@@ -24,8 +25,9 @@ LARGEST_LOSS = 1e12  # of a base: beyond, the units in the last place of a loss 
 
 @dataclass(frozen=True)
 class Poisson:
-    """(1−q)Q + qP against Q, a record removed, or Q against (1−q)Q + qP, a record added (Zhu, Dong & Wang 2022, arXiv:2106.08567v4,
-    Theorem 11). Attained where the base is, by data sets whose other records add nothing to the batch."""
+    """(1−q)Q + qP against Q, a record removed, or Q against (1−q)Q + qP, a record added (Zhu, Dong & Wang 2022,
+    arXiv:2106.08567v4, Theorem 11). Attained where the base is, by data sets whose other records add nothing to the
+    batch."""
 
     base: Gaussian | Laplace
     rate: float
@@ -46,7 +48,8 @@ class Poisson:
 
     @property
     def largest(self) -> tuple[float, float]:
-        """The largest finite loss, and the log of its P-mass. Of Gaussian noise ∞, or −log(1 − q) where a record is added, of mass 0."""
+        """The largest finite loss, and the log of its P-mass. Of Gaussian noise ∞, or −log(1 − q) where a record is
+        added, of mass 0."""
         most, log_p = self.base.largest
         if self.added:  # the least loss of the base, which has as much mass under Q as the largest one has under P
             return (-log_mixture(self.rate, -most), log_p) if most < inf else (-log1p(-self.rate), -inf)
@@ -69,9 +72,10 @@ class Poisson:
 
 @dataclass(frozen=True)
 class WithoutReplacement:
-    """δ(ε) = q·δ_base(log(1 + (e^ε − 1)/q)) for ε >= 0, symmetric (Balle, Barthe & Gaboardi 2018, arXiv:1807.01647v2, Theorem 9): the
-    positive losses of the Poisson pair, their mirror images, and the rest of the mass at 0. It has the larger δ of both directions at
-    every ε, which neither direction of a mechanism needs to have, so it is not attained."""
+    """δ(ε) = q·δ_base(log(1 + (e^ε − 1)/q)) for ε >= 0, symmetric (Balle, Barthe & Gaboardi 2018, arXiv:1807.01647v2,
+    Theorem 9): the positive losses of the Poisson pair, their mirror images, and the rest of the mass at 0. It has the
+    larger δ of both directions at every ε, which neither direction of a mechanism needs to have, so it is not
+    attained."""
 
     base: Gaussian | Laplace
     rate: float
@@ -89,7 +93,8 @@ class WithoutReplacement:
 
     @cached_property
     def log_rest(self) -> float:
-        """Of the mass at 0: 1 − P(ℓ > 0) − Q(ℓ > 0) = (1 − q)(P(w > 0) − Q(w > 0)) for the losses w of the base, which is symmetric."""
+        """Of the mass at 0: 1 − P(ℓ > 0) − Q(ℓ > 0) = (1 − q)(P(w > 0) − Q(w > 0)) for the losses w of the base, which
+        is symmetric."""
         log_p, loss = self.base.masses(np.array([0.0, inf]))
         gap = -expm1(-float(loss[0]))
         return log1p(-self.rate) + float(log_p[0]) + log(gap) if gap > 0 else -inf
@@ -120,7 +125,8 @@ def poisson(base: Pair, rate: float) -> Pair:
     if base.log_infinite > -inf:  # where P has no mass: by symmetry, Q has there what P has at the infinite loss
         losses, log_p = [*losses, log1p(-rate)], [*log_p, base.log_infinite + log1p(-rate)]
     size = float(np.abs(loss).max())  # the logs above are differences of numbers of this size
-    added = Atoms(tuple(-x for x in losses), tuple(y - x for x, y in zip(losses, log_p, strict=True)), attained=base.attained, scale=size)
+    added = Atoms(tuple(-x for x in losses), tuple(y - x for x, y in zip(losses, log_p, strict=True)),
+                  attained=base.attained, scale=size)
     removed = Atoms(tuple(losses), tuple(log_p), log(rate) + base.log_infinite, attained=base.attained, scale=size)
     return replace(removed, twin=added)
 
@@ -147,8 +153,10 @@ def without_replacement(base: Pair, rate: float) -> Pair:
 
 def _or_separated(base: Pair) -> Pair:
     """Where nearly all losses are beyond what doubles tell apart, a record that is in the batch counts as seen."""
-    size = base.mu**2 / 2 if isinstance(base, Gaussian) and base.mu < 1e150 else base.ratio if isinstance(base, Laplace) else 0.0
-    return approximate_dp(0.0, 0.0) if size > LARGEST_LOSS or (isinstance(base, Gaussian) and base.mu >= 1e150) else base
+    size = base.mu**2 / 2 if isinstance(base, Gaussian) and base.mu < 1e150 else base.ratio if isinstance(base,
+                                                                                                          Laplace) else 0.0
+    return approximate_dp(0.0, 0.0) if size > LARGEST_LOSS or (isinstance(base, Gaussian)
+                                                               and base.mu >= 1e150) else base
 
 
 def mirrored(masses: Masses) -> Masses:
@@ -166,7 +174,8 @@ def _mixed(rate: float, loss: Array) -> Array:
     with np.errstate(over="ignore", divide="ignore"):
         near = rate * np.expm1(np.minimum(loss, LARGEST_EXPONENT))
         low = np.log((1 - rate) + rate * np.exp(np.minimum(loss, 0.0)))
-        return np.where(loss > LARGEST_EXPONENT, loss + log(rate), np.where(near < -0.5, low, np.log1p(np.maximum(near, -0.5))))
+        return np.where(loss > LARGEST_EXPONENT, loss + log(rate),
+                        np.where(near < -0.5, low, np.log1p(np.maximum(near, -0.5))))
 
 
 def unmixed(rate: float, loss: Array) -> Array:

@@ -1,4 +1,5 @@
-"""The processor time that one record may take. A computation that is still running when it is used up is interrupted."""
+"""The processor time that one record may take. A computation that is still running when it is used up is
+interrupted."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class _State:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Within: an interruption waits, as in functions that are called back by a library that an exception leaves in disorder."""
+    """Within: an interruption waits, as in functions that are called back by a library that an exception leaves in
+    disorder."""
     outer, _State.waits = _State.waits, True
     try:
         yield
@@ -43,8 +45,8 @@ def due() -> bool:
 
 
 class Budget:
-    """Seconds of the processor from now on. Where there are no timers (Windows, other threads) nothing is begun after the end, and what
-    was begun before it is waited for."""
+    """Seconds of the processor from now on. Where there are no timers (Windows, other threads) nothing is begun after
+    the end, and what was begun before it is waited for."""
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds, self._end = seconds, process_time() + seconds

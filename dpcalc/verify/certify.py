@@ -19,7 +19,8 @@ _COMPOSED = (1e-6, 1e-3)
 
 
 def certified(answer: Answer) -> Answer:
-    """The answer with `certified`. Raises DpcalcError without python-flint, NoSolution where the headline cannot be proven so."""
+    """The answer with `certified`. Raises DpcalcError without python-flint, NoSolution where the headline cannot be
+    proven so."""
     if not certifying():
         raise DpcalcError("missing-extra", "needs python-flint: pip install python-flint", "--certify")
     if not answer.rows:
@@ -29,19 +30,23 @@ def certified(answer: Answer) -> Answer:
     try:
         found = [(claim, decide(claim)) for claim in of(head, asked)]
     except Unchecked as reason:
-        raise NoSolution("not-certified", f"the headline ({head.route.label}) cannot be certified: {reason}", "--certify") from None
+        raise NoSolution("not-certified", f"the headline ({head.route.label}) cannot be certified: {reason}",
+                         "--certify") from None
     for claim, decision in found:
         if not decision.holds:
-            raise NoSolution("not-certified", f"{symbol(claim.quantity)} = {claim.claimed!r} ({head.route.label}) is not proven by "
+            raise NoSolution("not-certified",
+                             f"{symbol(claim.quantity)} = {claim.claimed!r} ({head.route.label}) is not proven by "
                              f"{decision.how}", "--certify")
     claim, decision = found[0]
     low, high = _ends(asked, head, claim, decision)
     note = f"certified: {symbol(claim.quantity)} at the witness is between {low!r} and {high!r} ({decision.how})"
-    return answer._replace(certified={"bits": float(decision.bits or 0), "lower": low, "upper": high}, notes=(*answer.notes, note))
+    return answer._replace(certified={"bits": float(decision.bits or 0), "lower": low, "upper": high},
+                           notes=(*answer.notes, note))
 
 
 def _ends(answer: Answer, head: Row, claim: Claim, decision: Decision) -> tuple[float, float]:
-    """The ball's own ends where the formula gives the number itself; else the claim, and a smaller number that is refuted."""
+    """The ball's own ends where the formula gives the number itself; else the claim, and a smaller number that is
+    refuted."""
     if claim.gives == claim.quantity and all(isfinite(x) for x in decision.ends):
         low, high = decision.ends
         return max(low, 0.0), high  # a ball around 0 reaches below it

@@ -1,8 +1,7 @@
 """What a row of an answer claims, as inequalities that arithmetic can decide: slack >= 0 where the claim holds.
 
-The slack of a claim is computed from `Bound.exact`, the formula as published, at the row's witness. Parameters and δ are doubles, and
-exact; nothing here uses `Bound.value`, with which the claim was found.
-"""
+The slack of a claim is computed from `Bound.exact`, the formula as published, at the row's witness. Parameters and δ
+are doubles, and exact; nothing here uses `Bound.value`, with which the claim was found. """
 
 from __future__ import annotations
 
@@ -23,7 +22,8 @@ from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
 class Claim(NamedTuple):
-    """`slack` >= 0 proves it. `exact` is what the theorem gives (for the same quantity, or `gives` at the claimed value)."""
+    """`slack` >= 0 proves it. `exact` is what the theorem gives (for the same quantity, or `gives` at the claimed
+    value)."""
 
     quantity: str
     claimed: float
@@ -54,13 +54,16 @@ def of(row: Row, answer: Answer) -> tuple[Claim, ...]:
     how = _HOW.get((row.route.bound.kind, question.asks))
     if how is None:
         raise Unchecked(f"nothing is known here about a {row.route.bound.kind} bound that answers {question.asks}")
-    found = how(row, question) if not composition_parts.is_composed(row) or question.asks == "rdp" else _composition(row, answer)
+    found = how(row,
+                question) if not composition_parts.is_composed(row) or question.asks == "rdp" else _composition(row,
+                                                                                                                answer)
     lower = row.route.bound.status == "lower"
     return tuple(_reversed(c) for c in found) if lower else found
 
 
 def _reversed(claim: Claim) -> Claim:
-    if (claim.quantity in ("delta", "tv") and claim.claimed >= 1) or (claim.quantity == "log_delta" and claim.claimed >= 0):
+    if (claim.quantity in ("delta", "tv") and claim.claimed >= 1) or (claim.quantity == "log_delta"
+                                                                      and claim.claimed >= 0):
         raise Unchecked("a lower value of 1")
     if claim.claimed <= (-inf if claim.quantity == "log_delta" else 0):  # true of anything
         return claim._replace(slack=lambda mp: mp.mpf(0), least=True)
@@ -91,7 +94,8 @@ def _rdp_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
     _same(row, "delta", question.delta)
     alpha, rdp, beside = _conversion(row)
     delta = question.delta or 0.0
-    return (_converted(row, "epsilon", row.result["epsilon"], alpha, rdp, row.result["epsilon"], lambda mp: mp.mpf(delta)), beside)
+    return (_converted(row, "epsilon", row.result["epsilon"], alpha, rdp, row.result["epsilon"],
+                       lambda mp: mp.mpf(delta)), beside)
 
 
 def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -105,14 +109,16 @@ def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
     return (*found, beside)
 
 
-def _converted(row: Row, quantity: str, claimed: float, alpha: float, rdp: Formula, epsilon: float, delta: Formula) -> Claim:
+def _converted(row: Row, quantity: str, claimed: float, alpha: float, rdp: Formula, epsilon: float,
+               delta: Formula) -> Claim:
     """(ε, δ) from the RDP at α by the row's conversion; where the claim is about δ, `claimed` is δ or its log."""
     assert row.route.conversion is not None
     name = row.route.conversion.name
     if quantity != "epsilon" and (claimed >= (0 if quantity == "log_delta" else 1)):
         return Claim(quantity, claimed, lambda mp: mp.mpf(0), lambda mp: mp.mpf(claimed), quantity)
 
-    if quantity != "epsilon" and claimed <= (-inf if quantity == "log_delta" else 0):  # of δ = 0 a curve says something only where it is 0
+    # of δ = 0 a curve says something only where it is 0
+    if quantity != "epsilon" and claimed <= (-inf if quantity == "log_delta" else 0):
         return Claim(quantity, claimed, lambda mp: -rdp(mp), rdp, "ε(α)")
 
     def least(mp: Any) -> Any:
@@ -128,7 +134,8 @@ def _converted(row: Row, quantity: str, claimed: float, alpha: float, rdp: Formu
 
         return optimal(mp, alpha, rdp(mp), delta(mp), epsilon)
 
-    return Claim(quantity, claimed, slack, least, "ε by the improved conversion" if name == rdp_optimal.BOUND.name else "epsilon")
+    return Claim(quantity, claimed, slack, least, "ε by the improved conversion" if name == rdp_optimal.BOUND.name
+                 else "epsilon")
 
 
 def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -168,7 +175,8 @@ def _by_log(mp: Any, log_delta: float, exact: Any) -> Any:
 
 
 def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
-    """Of a composed profile: at the grid of its witness, with distribution functions in closed form and exact convolutions."""
+    """Of a composed profile: at the grid of its witness, with distribution functions in closed form and exact
+    convolutions."""
     question, found = answer.question, cache(lambda: composition_parts.composed(row, answer))
 
     def at(mp: Any, epsilon: float, log_delta: float) -> Any:
@@ -211,14 +219,16 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
         return lambda mp: bound.exact(mp, **own)[name]
 
     names = [name for name in row.result if name in ("epsilon", "delta", "tv", "mu", "rho")]
-    return tuple((above if name in ("epsilon", "mu", "rho") else _probability)(name, row.result[name], exact(name)) for name in names)
+    return tuple((above if name in ("epsilon", "mu", "rho") else _probability)(name, row.result[name], exact(name))
+                 for name in names)
 
 
 def _by_condition(bound: Bound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:
     """Of a number that is the root of a condition: that the condition holds there."""
     condition = bound.condition
     assert condition is not None
-    return Claim(name, claimed, lambda mp: condition(mp, claimed, **own), lambda mp: condition(mp, claimed, **own), "its condition (>= 0)")
+    return Claim(name, claimed, lambda mp: condition(mp, claimed, **own), lambda mp: condition(mp, claimed, **own),
+                 "its condition (>= 0)")
 
 
 def _tpr(row: Row, question: Question) -> tuple[Claim, ...]:
@@ -227,7 +237,8 @@ def _tpr(row: Row, question: Question) -> tuple[Claim, ...]:
 
 
 def _tests(row: Row) -> tuple[tuple[float, int], ...]:
-    """The ε for tests of either direction, and the direction that its δ is of, below 0 the other one; 0 where they are not told apart."""
+    """The ε for tests of either direction, and the direction that its δ is of, below 0 the other one; 0 where they are
+    not told apart."""
     u = float(row.witness["epsilon"])
     if "epsilon_reversed" not in row.witness:
         return ((u, 0),)

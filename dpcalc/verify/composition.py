@@ -1,11 +1,11 @@
-"""δ of a composition from above and from below, by the choices of a witness and without the calculator's code: masses from closed forms,
-sums by whole numbers.
+"""δ of a composition from above and from below, by the choices of a witness and without the calculator's code: masses
+from closed forms, sums by whole numbers.
 
     δ(ε) <= M (Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·peak·missing) + 1 − Π(1 − P(∞))
 
-for the weights w of the composition of split laws, M the product of their moments, and peak = max_x e^{−λx}(1 − e^{−x}). From below, the
-numbers of the cells are outcomes that both laws have, and every set of them says δ(ε) >= P − e^ε Q.
-"""
+for the weights w of the composition of split laws, M the product of their moments, and peak = max_x e^{−λx}(1 −
+e^{−x}). From below, the numbers of the cells are outcomes that both laws have, and every set of them says δ(ε) >= P −
+e^ε Q. """
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
         scale, finite = scale * _middle(mp, one.moment) ** count, finite + count * mp.log1p(-one.infinite)
     rounding = Rounding(_bits(mp, parts, p, scale, epsilon, log_delta), (True,))
     replay = Splitting(p, rounding, _units(mp, rounding.bits))
-    sums = [multiscale.power(composition_cells.as_law(mp, grid, [one.levels], [_middle(mp, one.moment)], rounding), count, replay)
+    sums = [multiscale.power(composition_cells.as_law(mp, grid, [one.levels], [_middle(mp, one.moment)], rounding),
+                             count, replay)
             for one, grid, (_, count) in zip(splits, p.grids, parts, strict=True)]
     law = multiscale.combined(sums, replay)
     unit = mp.mpf(1) / (1 << rounding.bits)
@@ -58,7 +59,8 @@ def delta(mp: Any, parts: Parts, p: Plan, epsilon: float, log_delta: float = -in
 
 
 def delta_from_below(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
-    """Not more than δ at ε of this direction. Sums with a loss above all cells are in the test, if that makes it better."""
+    """Not more than δ at ε of this direction. Sums with a loss above all cells are in the test, if that makes it
+    better."""
     parts = gaussians_together(parts)
     if len(parts) != len(p.grids):
         raise ValueError("it has another number of parts")
@@ -80,15 +82,18 @@ def delta_from_below(mp: Any, parts: Parts, p: Plan, epsilon: float) -> Any:
 
 
 def is_settled(mp: Any, parts: Parts, p: Plan, epsilon: float, delta: Any) -> bool:
-    """Whether Chernoff's bound shows that this direction has no more than δ: T log M(λ) − λε + log max e^{−λx}(1 − e^{−x}) <= log δ for
-    some λ, M being the moment of the losses split between the points of the plan's grids and their mirror images."""
+    """Whether Chernoff's bound shows that this direction has no more than δ: T log M(λ) − λε + log max e^{−λx}(1 −
+    e^{−x}) <= log δ for some λ, M being the moment of the losses split between the points of the plan's grids and their
+    mirror images."""
     parts = gaussians_together(parts)
-    laws_ = [composition_cells.split_between(mp, use, _edges(grid)) for (use, _), grid in zip(parts, p.grids, strict=True)]
+    laws_ = [composition_cells.split_between(mp, use, _edges(grid)) for (use, _),
+             grid in zip(parts, p.grids, strict=True)]
     for slope in SLOPES:
         tilt = mp.mpf(p.tilt * slope)
         log_moment = mp.fsum(count * mp.log(mp.fsum(x * mp.exp(tilt * mp.mpf(loss)) for loss, x in law))
                              for (law, _), (_, count) in zip(laws_, parts, strict=True))
-        lost = -mp.expm1(mp.fsum(count * mp.log1p(-infinite) for (_, infinite), (_, count) in zip(laws_, parts, strict=True)))
+        lost = -mp.expm1(mp.fsum(count * mp.log1p(-infinite) for (_, infinite),
+                                 (_, count) in zip(laws_, parts, strict=True)))
         if mp.exp(log_moment - tilt * mp.mpf(epsilon)) * peak(mp, p.tilt * slope) + lost <= delta:
             return True
     return False
@@ -96,7 +101,8 @@ def is_settled(mp: Any, parts: Parts, p: Plan, epsilon: float, delta: Any) -> bo
 
 def _edges(grid: Sequence[Level]) -> list[float]:
     """Some of the points of all levels and their mirror images."""
-    points = [k * level.step for level in grid for k in range(level.first, level.last + 1, max(1, (level.last - level.first) // EDGES))]
+    points = [k * level.step for level in grid
+              for k in range(level.first, level.last + 1, max(1, (level.last - level.first) // EDGES))]
     points += [level.last * level.step for level in grid]
     return sorted({*points, *(-x for x in points)})
 

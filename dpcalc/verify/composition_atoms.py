@@ -1,9 +1,8 @@
 """Privacy losses that are atoms: (ε, δ) guarantees, finite mechanisms, and profiles known at points.
 
-An atom counts as lying where the double next to its loss lies. That decides only between which two points of a grid it is split, and a
-split that keeps the masses under P and under Q is exact for any two points next to it; a share below 0, of an atom that is a rounding
-error outside them, is rounded up to 0.
-"""
+An atom counts as lying where the double next to its loss lies. That decides only between which two points of a grid it
+is split, and a split that keeps the masses under P and under Q is exact for any two points next to it; a share below 0,
+of an atom that is a rounding error outside them, is rounded up to 0. """
 
 from __future__ import annotations
 
@@ -67,22 +66,24 @@ def _finite(p: Sequence[float], q: Sequence[float]) -> Base:
     held = [(log(a) - log(b), a, b) for a, b in zip(p, q, strict=True) if a > 0 and b > 0]
     lost = [a for a, b in zip(p, q, strict=True) if b == 0]
     return lumps(lambda mp: [(loss, mp.mpf(a), mp.mpf(b)) for loss, a, b in held],
-                 lambda mp: mp.fsum(mp.mpf(a) for a in lost), max((loss + 1e-14 * (1 + abs(loss)) for loss, _, _ in held), default=-inf))
+                 lambda mp: mp.fsum(mp.mpf(a) for a in lost),
+                 max((loss + 1e-14 * (1 + abs(loss)) for loss, _, _ in held), default=-inf))
 
 
 def points(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Base:
-    """The profile that joins δ at these ε >= 0, and their mirror images, by chords in e^ε: not below a convex profile that it meets there.
+    """The profile that joins δ at these ε >= 0, and their mirror images, by chords in e^ε: not below a convex profile
+    that it meets there.
 
-    Its pair has atoms at the corners, whose masses under Q are the bends and under P e^ε times those (Doroshenko et al. 2022,
-    Theorem 3.3). A bend below 0 counts as 0, which is a worse pair.
-    """
+    Its pair has atoms at the corners, whose masses under Q are the bends and under P e^ε times those (Doroshenko et al.
+    2022, Theorem 3.3). A bend below 0 counts as 0, which is a worse pair. """
 
     return lumps(lambda mp: _corners(mp, epsilons, delta), lambda mp: delta(mp, epsilons[-1]), epsilons[-1])
 
 
 def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Atoms:
     corners = [(mp.exp(mp.mpf(e)), delta(mp, e)) for e in epsilons]
-    slopes = [(corners[0][1] - 1) / (1 + corners[0][0]), *((d - c) / (h - g) for (g, c), (h, d) in pairwise(corners)), mp.mpf(0)]
+    slopes = [(corners[0][1] - 1) / (1 + corners[0][0]), *((d - c) / (h - g) for (g, c), (h, d) in pairwise(corners)),
+              mp.mpf(0)]
     found: Atoms = []
     for e, (grown, _), (left, right) in zip(epsilons, corners, pairwise(slopes), strict=True):
         if e > 0:

@@ -1,4 +1,5 @@
-"""The masses of one use between the points of nested grids, from closed forms (laws.py), as weights of laws for upper and lower bounds."""
+"""The masses of one use between the points of nested grids, from closed forms (laws.py), as weights of laws for upper
+and lower bounds."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ class Split(NamedTuple):
 
 
 def split(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Split:
-    """Every loss is split between its neighbours on the grid so that the masses of its cell under P and under Q stay: a worse pair
-    (Doroshenko et al. 2022, "connect the dots"). What is above the last point is split between that and ∞; what is below the first one
-    moves up to it."""
+    """Every loss is split between its neighbours on the grid so that the masses of its cell under P and under Q stay: a
+    worse pair (Doroshenko et al. 2022, "connect the dots"). What is above the last point is split between that and ∞;
+    what is below the first one moves up to it."""
     above, zero = _above(mp, use), mp.mpf(0)
     found, inside = [], None
     for level in grid:
@@ -82,8 +83,8 @@ class Merged(NamedTuple):
 
 
 def merged(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Merged:
-    """The masses under P, times e^{λℓ}, and under Q, times e^{(λ+1)ℓ}, of the cells around the points ℓ of each level. Merging is
-    post-processing."""
+    """The masses under P, times e^{λℓ}, and under Q, times e^{(λ+1)ℓ}, of the cells around the points ℓ of each level.
+    Merging is post-processing."""
     above, zero = _above(mp, use), mp.mpf(0)
     in_p, in_q, offsets, inside = [], [], [], None
     for level in grid:
@@ -160,8 +161,8 @@ def _cells(level: Level, inside: Level | None) -> Iterator[tuple[int, list[float
 
 
 def units(mp: Any, x: Any, bits: int, up: bool) -> int:
-    """The least whole number of units of 2^−bits that is surely not below x, or the largest one that is surely not above. Raises
-    Undecided where x is not known well enough."""
+    """The least whole number of units of 2^−bits that is surely not below x, or the largest one that is surely not
+    above. Raises Undecided where x is not known well enough."""
     if not hasattr(mp, "between"):
         scaled = x * (1 << bits)
         return max(0, int(mp.ceil(scaled) if up else mp.floor(scaled)))

@@ -1,5 +1,5 @@
-"""Products of polynomials with whole coefficients: by python-flint, or by Kronecker substitution as those of the standard library's
-`decimal`, whose multiplication of long numbers is fast."""
+"""Products of polynomials with whole coefficients: by python-flint, or by Kronecker substitution as those of the
+standard library's `decimal`, whose multiplication of long numbers is fast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What `laws.above` and `composition.cells` say of a Gaussian, sampled or not: bare numbers of Arb, for grids of many points."""
+"""What `laws.above` and `composition.cells` say of a Gaussian, sampled or not: bare numbers of Arb, for grids of many
+points."""
 
 from __future__ import annotations
 
@@ -19,8 +20,9 @@ def applies(mp: Any, use: Use) -> bool:
 
 
 def split(context: Context, use: Use, start: Any, step: Any, count: int) -> tuple[list[Any], Masses]:
-    """Of the losses between `start` and start + count·step, the masses under P at the count + 1 points when each loss is split between its
-    neighbours so that the masses of its cell under P and Q stay; and the masses above the last point."""
+    """Of the losses between `start` and start + count·step, the masses under P at the count + 1 points when each loss
+    is split between its neighbours so that the masses of its cell under P and Q stay; and the masses above the last
+    point."""
     law, masses, carried = above(context, use), [], context.arb(0)
     start, step = start.x, step.x
     shrink = 1 - (-step).exp()

@@ -1,4 +1,5 @@
-"""δ of a composition on the grids that a row tells of, or that the calculator finds anew; both directions, and lower ends."""
+"""δ of a composition on the grids that a row tells of, or that the calculator finds anew; both directions, and lower
+ends."""
 
 from __future__ import annotations
 
@@ -37,20 +38,24 @@ def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_d
     """The upper value of δ at ε, over both directions; of one with a side, +1 or −1."""
     own = _direction(parts, side < 0 if side else bool(given.get("reversed")))
     other = own if side else _direction(parts, not given.get("reversed"))
-    if (epsilon == 0 and "grids" not in given and _all_below(own, 0.0)) or (_all_below(own, epsilon) and _all_below(other, epsilon)):
+    if (epsilon == 0 and "grids" not in given and _all_below(own, 0.0)) or (_all_below(own, epsilon)
+                                                                            and _all_below(other, epsilon)):
         return max(infinite(mp, own), infinite(mp, other), key=float)
     if "sums" in given:
         found = listed.delta(mp, own, epsilon)
-        return found if side or all(use.symmetric for use, _ in parts) else max(found, listed.delta(mp, other, epsilon), key=float)
+        return found if side or all(use.symmetric for use, _ in parts) else max(found, listed.delta(mp, other, epsilon),
+                                                                                key=float)
     if "grids" not in given:
         raise Unchecked("its number is a bound by moments, or its record has no grid")
     plan = composition_plans.plan(given)
     total = composition.delta(mp, own, plan, epsilon, log_delta)
-    if side or epsilon == 0 or all(use.symmetric for use, _ in parts):  # δ(0) is the total variation, the same in both directions
+    # δ(0) is the total variation, the same in both directions
+    if side or epsilon == 0 or all(use.symmetric for use, _ in parts):
         return total
     claimed = mp.exp(mp.mpf(log_delta)) if log_delta > -inf else total
     if "other" in given:
-        return max(total, composition.delta(mp, other, composition_plans.plan(given["other"]), epsilon, log_delta), key=float)
+        return max(total, composition.delta(mp, other, composition_plans.plan(given["other"]), epsilon, log_delta),
+                   key=float)
     return total if composition.is_settled(mp, other, plan, epsilon, claimed) else max(total, claimed * 2, key=float)
 
 
@@ -64,7 +69,8 @@ def delta_from_below(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: f
     for is_other in (False, True):
         uses = _direction(parts, bool(given.get("reversed")) != is_other)
         told = given.get("other", {}) if is_other else given
-        here = composition.delta_from_below(mp, uses, composition_plans.plan(told), epsilon) if "grids" in told else infinite(mp, uses)
+        here = composition.delta_from_below(mp, uses, composition_plans.plan(told),
+                                            epsilon) if "grids" in told else infinite(mp, uses)
         best = max(best, here, key=float)
         if best >= claimed or all(use.symmetric for use, _ in parts):
             break

@@ -1,4 +1,5 @@
-"""What a row composes, for composition.py: the uses of mechanisms and guarantees, in closed form, and the witness's grid."""
+"""What a row composes, for composition.py: the uses of mechanisms and guarantees, in closed form, and the witness's
+grid."""
 
 from __future__ import annotations
 
@@ -62,7 +63,8 @@ def _one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> A
     grid = witness if abs(float(witness["epsilon"])) == epsilon else witness.get("reversed_grid") or {}
     if not {"grids", "sums"} & grid.keys():
         precision = float(row.params.get("precision") or PRECISION)
-        grid = composition_grids.found(parts(row.route, row.params, side), answer.question, epsilon, precision, one_sided=True)
+        grid = composition_grids.found(parts(row.route, row.params, side), answer.question, epsilon, precision,
+                                       one_sided=True)
     return composition_grids.delta(mp, _OF[row.route.bound.name](row, answer), grid, epsilon, -inf, side)
 
 
@@ -98,14 +100,16 @@ def _repeated(row: Row) -> Parts:
 def _sampled(row: Row, answer: Answer, scheme: str) -> Parts:
     """What this row composes: in a comparison that is not what the answer hands on."""
     part = row.params["part"]
-    return ((Use(MECHANISMS[part["name"]].losses(part), scheme, float(row.params["sampling_rate"])), int(row.params["steps"])),)
+    return ((Use(MECHANISMS[part["name"]].losses(part), scheme, float(row.params["sampling_rate"])),
+             int(row.params["steps"])),)
 
 
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     """R sampled steps at σ2, and the Gaussian that hides the start (burn_in_profile.py)."""
     from dpcalc.bounds.noisy_sgd._engine import contraction
 
-    p, r, sigma1 = row.params, int(row.witness.get("r", row.params["iterations"])), float(row.witness.get("sigma1", 0.0))
+    p, r, sigma1 = row.params, int(row.witness.get("r", row.params["iterations"])), float(row.witness.get("sigma1",
+                                                                                                          0.0))
     n, b = p["n"], p["batch_size"]
     curvature = p["strong_convexity"] if "strong_convexity" in row.route.bound.params else -p["smoothness"]
 
@@ -115,10 +119,12 @@ def _noisy_sgd(row: Row, answer: Answer) -> Parts:
     def mu(mp: Any) -> Any:
         eta = mp.mpf(p["learning_rate"])
         g = contraction.exact_gap(mp, p["learning_rate"], p["smoothness"], curvature)
-        d = min(mp.mpf(p["diameter"]), contraction.exact_reached(mp, g, p["iterations"] - r, 2 * eta * mp.mpf(p["lipschitz"]) / b))
+        d = min(mp.mpf(p["diameter"]),
+                contraction.exact_reached(mp, g, p["iterations"] - r, 2 * eta * mp.mpf(p["lipschitz"]) / b))
         return d * mp.sqrt(contraction.exact_weight(mp, g, r)) / (eta * mp.mpf(sigma1))
 
-    step = Use(loss_laws.gaussian(ratio), "without-replacement", _rate(b, n)) if b < n else Use(loss_laws.gaussian(ratio))
+    step = Use(loss_laws.gaussian(ratio), "without-replacement",
+               _rate(b, n)) if b < n else Use(loss_laws.gaussian(ratio))
     return ((step, r), (Use(loss_laws.gaussian(mu)), 1)) if sigma1 and r < p["iterations"] else ((step, r),)
 
 
@@ -205,7 +211,8 @@ def _found(row: Row, question: Question, epsilon: float | None) -> Mapping[str, 
     fast = _FAST.get(row.route.bound.name)
     if fast is not None:
         return composition_grids.found(fast(row), question, epsilon, 1e-3)
-    return composition_grids.found(parts(row.route, row.params), question, epsilon, float(row.params.get("precision") or PRECISION))
+    return composition_grids.found(parts(row.route, row.params), question, epsilon,
+                                   float(row.params.get("precision") or PRECISION))
 
 
 def _fast_composition(row: Row) -> Any:

@@ -21,8 +21,8 @@ class Level(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The tilt λ; of each part the levels of its grid, from the finest to the coarsest; and in the order in which they are asked for,
-    from which to which loss levels of sums are kept, and the steps that they move to."""
+    """The tilt λ; of each part the levels of its grid, from the finest to the coarsest; and in the order in which they
+    are asked for, from which to which loss levels of sums are kept, and the steps that they move to."""
 
     tilt: float
     grids: tuple[tuple[Level, ...], ...]
@@ -32,7 +32,8 @@ class Plan(NamedTuple):
 
 def plan(witness: Mapping[str, Any]) -> Plan:
     """Raises KeyError, TypeError or ValueError where a witness has none."""
-    grids = tuple(tuple(Level(float(h), int(first), int(last)) for h, first, last in levels) for levels in witness["grids"])
+    grids = tuple(tuple(Level(float(h), int(first), int(last)) for h, first, last in levels)
+                  for levels in witness["grids"])
     windows = tuple((float(low), float(high)) for low, high in witness["windows"])
     found = Plan(float(witness["tilt"]), grids, windows, tuple(map(float, witness["steps"])))
     levels = [level for levels in grids for level in levels]

@@ -12,13 +12,16 @@ from dpcalc.verify.unchecked import Unchecked
 
 BITS = (128, 256, 512, 1024, 2048)
 _LONG = 8.0  # seconds of the processor, after which no more bits are tried
-_CLOSE = 1e-6  # relative: a claim that is refused by less is looked at with more bits, as what is rounded up is rounded up by less then
+# relative: a claim that is refused by less is looked at with more bits, as what is rounded up is rounded up by less
+# then
+_CLOSE = 1e-6
 DIGITS, MARGIN = 50, 1e-20
 BETWEEN = "50-digit arithmetic, margin 1e-20, not certified"
 
 
 class Decision(NamedTuple):
-    """holds: whether the claim is proven (None: left open); `ends` of what the theorem gives, and how that was computed."""
+    """holds: whether the claim is proven (None: left open); `ends` of what the theorem gives, and how that was
+    computed."""
 
     holds: bool | None
     ends: tuple[float, float]
@@ -73,7 +76,8 @@ def _by_digits(claim: Claim) -> Decision:
     try:
         slack, exact = claim.slack(mp), claim.exact(mp)
     except OverflowError:
-        raise Unchecked(f"so small a number is beyond {DIGITS}-digit arithmetic; pip install python-flint checks it in ball "
+        raise Unchecked(f"so small a number is beyond {DIGITS}-digit arithmetic; pip install python-flint checks it in "
+                        f"ball "
                         "arithmetic") from None
     value = float(exact)
     return Decision(bool(slack >= -MARGIN * max(abs(exact), mp.mpf(10) ** -400)), (value, value), BETWEEN)

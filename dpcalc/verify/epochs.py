@@ -28,16 +28,19 @@ def composed(row: Row) -> Delta:
             raise ValueError("its way of each epoch is none")
         way = breakpoints.way(one.name, row.params, told)
         own |= {} if way is None else {"way": way}
-        return lambda mp, epsilon, log_delta: steps * enclosed(mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
+        return lambda mp, epsilon, log_delta: steps * enclosed(mp,
+                                                               lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
     if "epoch" in row.witness:
         epoch = breakpoints.epoch(row.witness["epoch"])
         return _on_grid(epoch.epsilons, _going(one, own, epoch.ways), steps, row.witness)
     if not row.witness:  # nothing was composed, as δ is 1
         return lambda mp, epsilon, log_delta: mp.mpf(1)
-    raise Unchecked("its witness does not tell at which ε one epoch is taken: it is of an earlier version, or incomplete")
+    raise Unchecked("its witness does not tell at which ε one epoch is taken: it is of an earlier version, or "
+                    "incomplete")
 
 
-def _on_grid(epsilons: Sequence[float], going: Callable[[Any, float], Any], steps: int, grid: Mapping[str, Any]) -> Delta:
+def _on_grid(epsilons: Sequence[float], going: Callable[[Any, float], Any], steps: int,
+             grid: Mapping[str, Any]) -> Delta:
     """On the grids that a witness tells of."""
     uses = ((Use(composition_atoms.points(epsilons, going)), steps),)
     return lambda mp, epsilon, log_delta: composition_grids.delta(mp, uses, grid, epsilon, log_delta)

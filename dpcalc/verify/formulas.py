@@ -77,10 +77,12 @@ def _iteration_schedule(mp: Any, **own: Any) -> Any:
 
 
 def _affine(fed: bool) -> Callable[..., Any]:
-    def mu(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> Any:
+    def mu(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
+           index: int) -> Any:
         from dpcalc.bounds.noise_feedback import affine, with_feedback, without_feedback
 
-        variance = (with_feedback if fed else without_feedback).exact_variance(mp, curvature, learning_rate, sigma, iterations)
+        variance = (with_feedback if fed else without_feedback).exact_variance(mp, curvature, learning_rate, sigma,
+                                                                               iterations)
         return affine.exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, variance)
 
     return mu
@@ -121,7 +123,8 @@ def _pure_step(mp: Any, name: str, p: Mapping[str, Any]) -> Any:
     return moved / mp.mpf(p["level"])
 
 
-def _pure_stream(mp: Any, levels: Any, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+def _pure_stream(mp: Any, levels: Any, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+                 strong_convexity: float,
                  n: float, index: int) -> Any:
     """2L/v_i, or MD/(ηv_t) at the loudest step after it."""
     own = 2 * mp.mpf(lipschitz) / levels.exact(mp, index)

@@ -20,8 +20,8 @@ Key = tuple[Any, ...]
 
 
 class Expected(NamedTuple):
-    """`record` is what the record should say: with the recorded numbers of its bounds, from which the others follow, and NotComputed in
-    place of what is not known. `bounds` are those that are found here, by `key`."""
+    """`record` is what the record should say: with the recorded numbers of its bounds, from which the others follow,
+    and NotComputed in place of what is not known. `bounds` are those that are found here, by `key`."""
 
     record: dict[str, Any]
     bounds: Mapping[Key, Mapping[str, Any]] | NotComputed
@@ -36,22 +36,26 @@ def expected(record: Record, again: Answer, budget: Budget) -> Expected:
     """`again` is the answer with the recorded rows."""
     found = _printed(again, any("statements" in bound for bound in record["bounds"]))
     more = again.more
-    if more and (beside := record.keys() - found.keys() - _OPTIONAL):  # a comparison of one run; a sweep has no room for it
+    # a comparison of one run; a sweep has no room for it
+    if more and (beside := record.keys() - found.keys() - _OPTIONAL):
         found |= budget.within(lambda: _plain(more()), lambda why: dict.fromkeys(beside, NotComputed(why)))
     asked = budget.within(lambda: _asked(record), NotComputed)
     notes: tuple[str, ...] | NotComputed = asked if isinstance(asked, NotComputed) else asked.answer.notes
     if "certified" in record:
         ends = budget.within(lambda: _certified(again), NotComputed)
         found["certified"] = ends if isinstance(ends, NotComputed) else _plain(ends.certified)
-        notes = ends if isinstance(ends, NotComputed) else notes if isinstance(notes, NotComputed) else (*notes, ends.notes[-1])
+        notes = ends if isinstance(ends, NotComputed) else notes if isinstance(notes, NotComputed) else (*notes,
+                                                                                                         ends.notes[-1])
     if digits := _digits(record):
-        shown = asked if isinstance(asked, NotComputed) else budget.within(lambda: _with_digits(asked, record, digits), NotComputed)
+        shown = asked if isinstance(asked, NotComputed) else budget.within(lambda: _with_digits(asked, record, digits),
+                                                                           NotComputed)
         for bound in found["bounds"]:
             if isinstance(shown, NotComputed):
                 bound["digits"] = shown
             elif here := shown.digits.get(key(bound)):
                 bound["digits"] = here
-        notes = shown if isinstance(shown, NotComputed) else notes if isinstance(notes, NotComputed) else (*notes, *shown.notes)
+        notes = shown if isinstance(shown, NotComputed) else notes if isinstance(notes, NotComputed) else (*notes,
+                                                                                                           *shown.notes)
     if isinstance(asked, NotComputed):
         return Expected({**found, "notes": asked}, asked)
     found["notes"] = notes if isinstance(notes, NotComputed) else list(asked.answer._replace(notes=notes).all_notes)
@@ -98,7 +102,8 @@ def _certified(again: Answer) -> Answer | NotComputed:
 def _digits(record: Record) -> int | None:
     """How many --digits asked for: as many as the longest text has; None where there are none."""
     texts = [x for bound in record["bounds"] if isinstance(bound.get("digits"), dict) for x in bound["digits"].values()]
-    return max((len(x.lower().partition("e")[0].replace(".", "").lstrip("-0")) for x in texts if isinstance(x, str)), default=None)
+    return max((len(x.lower().partition("e")[0].replace(".", "").lstrip("-0")) for x in texts if isinstance(x, str)),
+               default=None)
 
 
 class _Digits(NamedTuple):
@@ -114,7 +119,8 @@ def _with_digits(asked: _Asked, record: Record, digits: int) -> _Digits | NotCom
     if not (DIGITS.ge or 0) <= digits <= (DIGITS.le or 0):
         return NotComputed(f"--digits are {DIGITS.range()}, not {digits}")
     places = {key(bound): bound for bound in record["bounds"]}
-    rows = tuple(_at(row, places[k]) if k in places else row for row, k in zip(asked.answer.rows, asked.bounds, strict=True))
+    rows = tuple(_at(row, places[k]) if k in places else row for row,
+                 k in zip(asked.answer.rows, asked.bounds, strict=True))
     try:
         found = with_digits(asked.answer._replace(rows=rows, notes=()), digits)
     except (DpcalcError, *BROKEN) as reason:

@@ -12,8 +12,10 @@ from dpcalc.verify.replay import number
 
 
 def claim(answer: Answer, record: Record) -> tuple[Row, Claim] | None:
-    """The row whose bound says μ-GDP in closed form, and that its μ is not above the one handed on; None where there is no such."""
-    told, row = record.get("guarantee"), next((row for row in answer.rows if row.route.bound.mu_exact is not None), None)
+    """The row whose bound says μ-GDP in closed form, and that its μ is not above the one handed on; None where there is
+    no such."""
+    told, row = record.get("guarantee"), next((row for row in answer.rows if row.route.bound.mu_exact is not None),
+                                              None)
     if row is None or not isinstance(told, dict) or told.get("kind") != "gdp" or not is_number(told.get("mu")):
         return None
     bound, own = row.route.bound, own_params(row.route.bound, answer.rows[0].params)

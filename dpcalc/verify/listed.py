@@ -48,7 +48,8 @@ def _outcomes(mp: Any, use: Use) -> list[Outcome]:
 
 def _of_one_part(mp: Any, outcomes: list[Outcome], count: int) -> list[Outcome]:
     """Of each way to share the uses among the outcomes, the masses of all its orders together."""
-    found, unfinished = list[Outcome](), [(count, mp.mpf(1), mp.mpf(1))]  # how many uses are left, and the masses of the others
+    # how many uses are left, and the masses of the others
+    found, unfinished = list[Outcome](), [(count, mp.mpf(1), mp.mpf(1))]
     for k, (p, q) in enumerate(outcomes):
         more = []
         for left, in_p, in_q in unfinished:

@@ -1,4 +1,5 @@
-"""Published sums over all records, or over all numbers of steps: added up in any length, in ball arithmetic (sums.py)."""
+"""Published sums over all records, or over all numbers of steps: added up in any length, in ball arithmetic
+(sums.py)."""
 
 from __future__ import annotations
 
@@ -34,17 +35,20 @@ def _mean_exp(mp: Any, alpha: float, n: int, rdp: Callable[[Any], Any]) -> Any:
     return mp.log1p(falling(mp, lambda j: mp.expm1(a1 * rdp(j)), 1, n, above=True) / n) / a1
 
 
-def _output(mp: Any, alpha: float, n: int, learning_rate: float, smoothness: float, strong_convexity: float, **p: float) -> Any:
+def _output(mp: Any, alpha: float, n: int, learning_rate: float, smoothness: float, strong_convexity: float,
+            **p: float) -> Any:
     eta = mp.mpf(learning_rate)
     c = max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness)))
-    ratio = ratios_exact(mp, learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity, **p)(0)
+    ratio = ratios_exact(mp, learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity,
+                         **p)(0)
     peak = mp.mpf(alpha) * ratio**2 / 2
     if not c > 0:
         return mp.log1p(mp.expm1((mp.mpf(alpha) - 1) * peak) / n) / (mp.mpf(alpha) - 1)
     return _mean_exp(mp, alpha, n, lambda j: peak * mp.exp(2 * (j - 1) * mp.log(c)))
 
 
-def _smooth(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Callable[[Any], Any]:
+def _smooth(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float,
+            smoothness: float) -> Callable[[Any], Any]:
     """ε_j(α) of the j-th record from the end."""
     peak = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
     s = 2 * mp.log1p(mp.mpf(learning_rate) * mp.mpf(smoothness))
@@ -63,14 +67,16 @@ def _smooth_mean(mp: Any, alpha: float, n: int, **p: float) -> Any:
     return 2 * falling(mp, _smooth(mp, alpha, **p), 1, n, above=True) / n
 
 
-def _squares(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> Any:
+def _squares(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float,
+             constant: float) -> Any:
     sums = falling(mp, lambda x: 1 / (x * x), n - without_replacement.steps(n, tau) + 1, n, above=True)
-    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2 * sums
+    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz)
+                                                                              / mp.mpf(level)) ** 2 * sums
 
 
 def _composition(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: int) -> Any:
-    """1 − (1−δ₀)^T(1 − h), h = Σ_l P(l)(1 − e^{ε−(T−2l)ε₀})₊, P binomial with p = 1/(1+e^ε₀): the terms around its mean added, the others
-    bounded by geometric series."""
+    """1 − (1−δ₀)^T(1 − h), h = Σ_l P(l)(1 − e^{ε−(T−2l)ε₀})₊, P binomial with p = 1/(1+e^ε₀): the terms around its mean
+    added, the others bounded by geometric series."""
     if steps <= _SHORT:
         return composition_optimal.exact(mp, epsilon, step_epsilon, step_delta, steps)
     e, g = mp.mpf(step_epsilon), mp.mpf(epsilon)
@@ -104,7 +110,8 @@ def _added(weight: Any, gap: Any, grown: Any, shrink: Any, steps: int, last: int
     for l in range(last, -1, -1):
         total += weight * (1 - gap)
         weight, gap = weight * l / (steps - l + 1) * grown, gap * shrink
-        if l % _LOOK == 0 and (left := l / (steps - l + 1) * float(grown)) < 1 and float(weight) < _NOTHING * (1 - left) * float(total):
+        if l % _LOOK == 0 and (left := l / (steps - l + 1)
+                               * float(grown)) < 1 and float(weight) < _NOTHING * (1 - left) * float(total):
             break
     return total, weight, l
 

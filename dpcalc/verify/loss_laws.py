@@ -1,8 +1,7 @@
 """The exact law of the privacy loss of one use: the probability, under P and under Q, of a loss above a number.
 
-Closed forms, in any arithmetic (a context of ball.py, or mpmath's). They say what dpcalc.pld.pair says with arrays of masses, and share no
-code with it.
-"""
+Closed forms, in any arithmetic (a context of ball.py, or mpmath's). They say what dpcalc.pld.pair says with arrays of
+masses, and share no code with it. """
 
 from __future__ import annotations
 
@@ -23,13 +22,15 @@ class Base(NamedTuple):
     below: Callable[[Any, Any, bool], Masses]
     infinite: Callable[[Any], Any] = lambda mp: mp.mpf(0)
     most: float = inf
-    atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None  # the losses and their masses, where there are no others
+    # the losses and their masses, where there are no others
+    atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None
     twin: Base | None = None  # the pair (Q, P) of a guarantee that is not symmetric
     mu: Formula | None = None  # of a Gaussian
 
 
 class Use(NamedTuple):
-    """One use of a base, on a sample or not; where it is not symmetric, in one direction: a record removed, or added."""
+    """One use of a base, on a sample or not; where it is not symmetric, in one direction: a record removed, or
+    added."""
 
     base: Base
     scheme: str | None = None
@@ -156,4 +157,5 @@ def _without_replacement(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
     return 1 - infinite(use, mp) - q, 1 - p - infinite(use, mp)
 
 
-_SCHEMES: Mapping[str, Callable[[Use, Any, Any, bool], Masses]] = {"poisson": _poisson, "without-replacement": _without_replacement}
+_SCHEMES: Mapping[str, Callable[[Use, Any, Any, bool], Masses]] = {"poisson": _poisson,
+                                                                   "without-replacement": _without_replacement}

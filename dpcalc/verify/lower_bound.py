@@ -1,9 +1,8 @@
-"""The loss of the concrete runs of lower-bound. After one step their laws are mixtures of two Gaussians, clamped to an interval; after more
-they are bounded in walks.py.
+"""The loss of the concrete runs of lower-bound. After one step their laws are mixtures of two Gaussians, clamped to an
+interval; after more they are bounded in walks.py.
 
-Any run, any threshold, and any cells, prove a lower value. After one step they are looked for anew, from the densities; after more the best
-ones of the fast path are taken.
-"""
+Any run, any threshold, and any cells, prove a lower value. After one step they are looked for anew, from the densities;
+after more the best ones of the fast path are taken. """
 
 from __future__ import annotations
 
@@ -25,7 +24,8 @@ def delta(mp: Any, epsilon: Any, **params: Any) -> Any:
     if params["iterations"] > 1:
         return _delta_of_walks(mp, epsilon, params)
     grown = mp.exp(mp.mpf(epsilon))
-    found = [_Law(mp, pair).gap(t, grown) for pair in lower_bound.instances(**params) for t in _thresholds(mp, pair, grown)]
+    found = [_Law(mp, pair).gap(t, grown) for pair in lower_bound.instances(**params)
+             for t in _thresholds(mp, pair, grown)]
     return max((mp.mpf(0), *found), key=float)
 
 

@@ -1,12 +1,12 @@
-"""The laws of the walks of lower-bound after many steps, in ball arithmetic: certain bounds on the probabilities of half-lines and cells.
+"""The laws of the walks of lower-bound after many steps, in ball arithmetic: certain bounds on the probabilities of
+half-lines and cells.
 
-Both laws are carried apart, as masses at the two walls and at the nodes of a quadrature whose relative error e on what a step integrates
-is that of dpcalc.bounds.noisy_sgd._engine.walk_grid (the proof is there; here with more nodes, and up to 14 deviations beyond a push, where
-e^{−98} of a tail is left). Everything is positive, so T steps are true within e^{±Te}; entries and sums are balls. Many steps are powers
-of a matrix, by squaring; no more than t, where the laws from any two starts have come within g(t) of each other (walk.py). A wide walk is
-at rest: a law π that a step changes by a factor within 1 ± r at the nodes is, t steps later, π within e^{±t(r+e)}, and the walk within
-g(t) of that.
-"""
+Both laws are carried apart, as masses at the two walls and at the nodes of a quadrature whose relative error e on what
+a step integrates is that of dpcalc.bounds.noisy_sgd._engine.walk_grid (the proof is there; here with more nodes, and up
+to 14 deviations beyond a push, where e^{−98} of a tail is left). Everything is positive, so T steps are true within
+e^{±Te}; entries and sums are balls. Many steps are powers of a matrix, by squaring; no more than t, where the laws from
+any two starts have come within g(t) of each other (walk.py). A wide walk is at rest: a law π that a step changes by a
+factor within 1 ± r at the nodes is, t steps later, π within e^{±t(r+e)}, and the walk within g(t) of that. """
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from dpcalc.verify.arb.context import Context
 
 _GOAL, _BEYOND = 1e-22, 14.0
-_PANELS = ((24, 6.0, 30.0), (48, 8.0, 60.0), (64, 8.0, 120.0), (96, 12.0, 120.0))  # nodes, widest half, and at the walls, tried
+# nodes, widest half, and at the walls, tried
+_PANELS = ((24, 6.0, 30.0), (48, 8.0, 60.0), (64, 8.0, 120.0), (96, 12.0, 120.0))
 _FAR = 1e-40  # relative: what lies beyond that
 _GONE = 1e-30  # of g(t): so near that more steps change nothing
 _TINY = 20  # bits
@@ -34,7 +35,8 @@ _MOST = 2e9  # of n³ over all products of n × n matrices: half a minute
 
 
 class Laws(NamedTuple):
-    """Where the last step starts from: places, and masses of P and Q there, true within e^{±error} and, in all, `left_open`."""
+    """Where the last step starts from: places, and masses of P and Q there, true within e^{±error} and, in all,
+    `left_open`."""
 
     places: Sequence[Any]
     p: Sequence[Any]
@@ -51,7 +53,8 @@ def events(c: Context, pair: Pair, steps: int, cuts: Sequence[float]) -> list[tu
 
 
 def cells(c: Context, pair: Pair, steps: int, cuts: Sequence[float]) -> list[tuple[Any, Any]]:
-    """Of the walls and the cells between the cuts: at least Q(cell), and P(cell) − Q(cell) moved towards 0 as far as it may be wrong."""
+    """Of the walls and the cells between the cuts: at least Q(cell), and P(cell) − Q(cell) moved towards 0 as far as it
+    may be wrong."""
     laws, found = _before_last(c, pair, steps), []
     p, q = (_masses(*_tails(c, pair, laws, cuts, up)) for up in (True, False))
     for x, y in zip(p, q, strict=True):
@@ -82,7 +85,8 @@ def _tails(c: Context, pair: Pair, laws: Laws, cuts: Sequence[float], up: bool) 
             for start, m in starts:
                 z = cut - start - push
                 small = (abs(z) / root).erfc() / 2
-                a, b = (small, one - small) if z > 0 else (one - small, small) if z < 0 else ((z / root).erfc() / 2, (-z / root).erfc() / 2)
+                a, b = (small, one - small) if z > 0 else (one - small, small) if z < 0 else ((z / root).erfc() / 2,
+                                                                                              (-z / root).erfc() / 2)
                 high, low = high + share * m * a, low + share * m * b
         above.append(high)
         below.append(low)
@@ -126,7 +130,8 @@ def _carried(c: Context, pair: Pair, places: Sequence[Any], weights: Sequence[An
 
 
 def _without_tiny(c: Context, matrix: Any) -> Any:
-    """Entries far below the precision as balls around 0: products of numbers of very different sizes take long. More bits keep more."""
+    """Entries far below the precision as balls around 0: products of numbers of very different sizes take long. More
+    bits keep more."""
     least = c.arb(2) ** -(c.prec + _TINY)
     ball = (-least).union(least)
     return c.flint.arb_mat([[ball if x < least else x for x in row] for row in matrix.tolist()])
@@ -136,7 +141,8 @@ def _row(c: Context, pair: Pair, y: Any, places: Sequence[Any], weights: Sequenc
     """From y: the masses of the left wall, the nodes, the right wall."""
     root, start, even = c.arb(2).sqrt(), _at(c, pair, y), 1 / (2 * c.arb.pi()).sqrt()
     pushed = [(start + push, share) for push, share in _means(c, pair, up)]
-    walls = [sum((share * ((c.arb(pair.half) + side * m) / root).erfc() / 2 for m, share in pushed), c.arb(0)) for side in (1, -1)]
+    walls = [sum((share * ((c.arb(pair.half) + side * m) / root).erfc() / 2 for m, share in pushed), c.arb(0))
+             for side in (1, -1)]
     inner = []
     for x, w in zip(places[1:-1], weights, strict=True):
         inner.append(w * even * sum((share * (-(x - m) * (x - m) / 2).exp() for m, share in pushed), c.arb(0)))
@@ -168,7 +174,8 @@ def _resting(c: Context, pair: Pair, places: Sequence[Any], weights: Sequence[An
         mass = np.maximum(mass @ rough, 1e-300)
     mass /= mass.sum()
     law = c.flint.arb_mat([[c.arb(float(x)) for x in mass]])
-    change = max(float((abs(y / x - 1)).upper()) for x, y in zip(law.entries(), (law * matrix).entries(), strict=True)) * (1 + 1e-9)
+    change = max(float((abs(y / x - 1)).upper()) for x,
+                 y in zip(law.entries(), (law * matrix).entries(), strict=True)) * (1 + 1e-9)
     total = sum(law.entries(), c.arb(0))
     q = [x / total for x in law.entries()]
     each += change / (1 - change)
@@ -218,7 +225,8 @@ def _panels(pair: Pair, nodes: int, widest: float, near_wall: float) -> tuple[in
     beyond, kappa, shrink = _BEYOND / 2 + 1.62 * pair.reach, 1 + pair.pull * pair.pull, 1.0
     while shrink > 0.05:
         edges = _edges(pair.half, shrink * widest, shrink * near_wall / (1 + beyond))
-        centres, halves = np.array([(a + b) / 2 for a, b in pairwise(edges)]), np.array([(b - a) / 2 for a, b in pairwise(edges)])
+        centres, halves = np.array([(a + b) / 2 for a, b in pairwise(edges)]), np.array([(b - a) / 2 for a,
+                                                                                         b in pairwise(edges)])
         error = walk_grid.relative_error(centres, halves, pair.half, beyond, kappa, nodes)
         if error < _GOAL:
             return nodes, edges, error

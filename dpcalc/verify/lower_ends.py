@@ -1,4 +1,5 @@
-"""The lower ends of brackets: no part of a guarantee, but a claim too. A certificate of our own proves them, or they are left open."""
+"""The lower ends of brackets: no part of a guarantee, but a claim too. A certificate of our own proves them, or they
+are left open."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What `verify` knows of each mechanism, written apart from the bounds that it rechecks: the losses of one use, and the RDP of a sampled
-one from its profile."""
+"""What `verify` knows of each mechanism, written apart from the bounds that it rechecks: the losses of one use, and the
+RDP of a sampled one from its profile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Part = Mapping[str, Any]  # as in the JSON of a guarantee
 
 
 class Verified(NamedTuple):
-    """`losses` are those of one use; `sampled_rdp` takes (mp, α, sampling rate, part) for a batch drawn without replacement."""
+    """`losses` are those of one use; `sampled_rdp` takes (mp, α, sampling rate, part) for a batch drawn without
+    replacement."""
 
     losses: Callable[[Part], Base]
     sampled_rdp: Callable[[Any, float, float, Part], Any]
@@ -47,8 +48,8 @@ def _sampled_response(mp: Any, alpha: float, rate: float, part: Mapping[str, Any
 
 
 def _by_profile(mp: Any, alpha: float, rate: float, most: Any, delta: Callable[[Any], Any]) -> Any:
-    """e^{(α−1)D} = 1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{−α−1}) qδ(log(1 + (γ−1)/q)) dγ, over ε = log γ up to the largest loss; δ as it is below
-    the base's largest loss."""
+    """e^{(α−1)D} = 1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{−α−1}) qδ(log(1 + (γ−1)/q)) dγ, over ε = log γ up to the largest loss;
+    δ as it is below the base's largest loss."""
     a, q = mp.mpf(alpha), mp.mpf(rate)
     end = mp.log1p(q * mp.expm1(most))
 
@@ -59,7 +60,8 @@ def _by_profile(mp: Any, alpha: float, rate: float, most: Any, delta: Callable[[
 
 
 MECHANISMS: Mapping[str, Verified] = {
-    "gaussian": Verified(lambda part: loss_laws.gaussian(lambda mp: 1 / mp.mpf(part["noise_multiplier"])), _sampled_gaussian),
+    "gaussian": Verified(lambda part: loss_laws.gaussian(lambda mp: 1 / mp.mpf(part["noise_multiplier"])),
+                         _sampled_gaussian),
     "laplace": Verified(_laplace_losses, _sampled_laplace),
     "randomized-response": Verified(_response_losses, _sampled_response),
 }

@@ -1,9 +1,9 @@
-"""Laws of sums on nested grids, by whole numbers: what a witness says of a composition, done again with every rounding to the safe side.
+"""Laws of sums on nested grids, by whole numbers: what a witness says of a composition, done again with every rounding
+to the safe side.
 
-Weights are whole units of 2^−bits, and products are exact before they are rounded. A law has one row of weights, of its mass under P
-split between points, for an upper bound; or two, of the masses of cells under P and under Q, for a lower bound. All that is left out of
-an upper bound is counted.
-"""
+Weights are whole units of 2^−bits, and products are exact before they are rounded. A law has one row of weights, of its
+mass under P split between points, for an upper bound; or two, of the masses of cells under P and under Q, for a lower
+bound. All that is left out of an upper bound is counted. """
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Rows = tuple[list[int], ...]
 
 
 class Points(NamedTuple):
-    """Weights at the losses offset + (first + i)·step, tilted by e^{λ(first + i)·step}, and what was left out of them."""
+    """Weights at the losses offset + (first + i)·step, tilted by e^{λ(first + i)·step}, and what was left out of
+    them."""
 
     step: float
     first: int
@@ -111,7 +112,8 @@ class Splitting(Replay):
 
 
 class Merging(Replay):
-    """For a lower bound; `offset` follows the mean loss of merged outcomes, by which nearly equal ones are put together."""
+    """For a lower bound; `offset` follows the mean loss of merged outcomes, by which nearly equal ones are put
+    together."""
 
     def double(self, x: Points) -> Points:
         h, pad, rows = x.step, x.first % 2, []
@@ -130,7 +132,8 @@ class Merging(Replay):
         apart = round((y.offset - x.offset) / x.step)
         if apart:
             factors = [self.units(self.tilts[k] * x.step * apart, up) for k, up in enumerate(self.rounding.up)]
-            rows = tuple(self.rounding.times(row, factor, k) for k, (row, factor) in enumerate(zip(y.rows, factors, strict=True)))
+            rows = tuple(self.rounding.times(row, factor, k) for k,
+                         (row, factor) in enumerate(zip(y.rows, factors, strict=True)))
             y = y._replace(first=y.first + apart, rows=rows, offset=y.offset - apart * x.step)
         by, total = y.offset - x.offset, sum(y.rows[0])
         share = 1 / (1 + sum(x.rows[0]) / total * decay(-self.tilts[0] * by)) if total else 0.0

@@ -1,10 +1,9 @@
 """The exact conversion of one Rényi order (rdp-optimal), checked at a claimed (ε, δ).
 
-(ε, δ) follows where (α−1)(ε − ε(α)) + log min_p h(p) >= 0, h(p) = p^α(p−δ)^{1−α} + (1−p)^α(e^ε−p+δ)^{1−α} on (δ, 1). h is convex (see
-bounds/conversions/rdp_optimal.py), so that at any point p it is at least h(p) − |h′(p)| everywhere: one point near the minimum
-proves a lower bound, and how it was found does not matter. Where h falls at p, and the least h is at most w away, it is at least
-h(p) − |h′(p)|·w: for α near 1 it may lie next to 1, where h is steep.
-"""
+(ε, δ) follows where (α−1)(ε − ε(α)) + log min_p h(p) >= 0, h(p) = p^α(p−δ)^{1−α} + (1−p)^α(e^ε−p+δ)^{1−α} on (δ, 1). h
+is convex (see bounds/conversions/rdp_optimal.py), so that at any point p it is at least h(p) − |h′(p)| everywhere: one
+point near the minimum proves a lower bound, and how it was found does not matter. Where h falls at p, and the least h
+is at most w away, it is at least h(p) − |h′(p)|·w: for α near 1 it may lie next to 1, where h is steep. """
 
 from __future__ import annotations
 
@@ -34,7 +33,8 @@ def _at(mp: Any, a: Any, d: Any, grown: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _near(mp: Any, a: Any, d: Any, grown: Any) -> tuple[Any, Any]:
-    """A number next to the root of h′ in ((α−1)δ, 1−δ), by halving in log x and then in x; and how far away the root is at most."""
+    """A number next to the root of h′ in ((α−1)δ, 1−δ), by halving in log x and then in x; and how far away the root is
+    at most."""
     low, high = (a - 1) * d, 1 - d
     falls = False  # surely, at `low`: then the least h lies between there and `high`
     for _ in range(2 * mp.prec):

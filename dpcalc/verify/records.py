@@ -72,7 +72,8 @@ def _check(record: Any, where: str) -> None:
         if not is_number(x):
             raise _bad(where, f"result.{name} is {_short(x)}, no number")
     for k, row in enumerate(record["bounds"]):
-        if not isinstance(row, dict) or not isinstance(row.get("name"), str) or not isinstance(row.get("witness"), dict):
+        if not isinstance(row, dict) or not isinstance(row.get("name"), str) or not isinstance(row.get("witness"),
+                                                                                               dict):
             raise _bad(where, f"bounds[{k}] is no bound with a name and a witness")
 
 
@@ -84,7 +85,8 @@ def is_error(record: Record) -> bool:
 
 def is_number(x: Any) -> bool:
     """Whether it is a number of JSON that a double can hold, or an infinity as dpcalc writes it."""
-    return (isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= sys.float_info.max) or x in ("inf", "-inf")
+    return (isinstance(x, int | float) and not isinstance(x, bool) and abs(x) <= sys.float_info.max) or x in ("inf",
+                                                                                                              "-inf")
 
 
 def _short(x: Any) -> str:

@@ -1,4 +1,5 @@
-"""From a record back to the answer it tells of: the command asks its question again, and the rows are the recorded ones.
+"""From a record back to the answer it tells of: the command asks its question again, and the rows are the recorded
+ones.
 
 The parameters pass the same models and the same checks as on the command line; only the search for numbers is left out.
 """
@@ -29,7 +30,8 @@ def replay(record: Record) -> Answer:
     command = command_of(record)
     given = validate(command, {**record["options"], "format": "json"}, given_inputs(record))
     given.recorded = partial(_rows, record)
-    return with_cautions(command.answer(given), given.inputs)._replace(options=record["options"], inputs=tuple(record["inputs"]))
+    return with_cautions(command.answer(given), given.inputs)._replace(options=record["options"],
+                                                                       inputs=tuple(record["inputs"]))
 
 
 def command_of(record: Record) -> Command:
@@ -61,7 +63,8 @@ def _guarantee(data: Any) -> Any:
 
 def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Callable[[Params], Params],
           question: Question, beginning: str = "") -> tuple[Row, ...]:
-    """The recorded rows of these routes that answer this question, in their order; of a comparison, those whose command begins so."""
+    """The recorded rows of these routes that answer this question, in their order; of a comparison, those whose command
+    begins so."""
     asked = question.unknown.name if question.unknown else question.asks
     found = []
     for k, data in enumerate(record["bounds"]):
@@ -85,7 +88,8 @@ def _rows(record: Record, routes: tuple[Route, ...], given: Params, derive: Call
 
 
 def _of_question(data: Mapping[str, Any], question: Question) -> bool:
-    """Whether a δ is at the ε that is asked about: a command may ask several questions (compare asks for the TV too)."""
+    """Whether a δ is at the ε that is asked about: a command may ask several questions (compare asks for the TV
+    too)."""
     if question.asks != "delta" or question.unknown or not is_number(data.get("epsilon")):
         return True
     return number(data["epsilon"]) == question.epsilon

@@ -54,7 +54,8 @@ class Verdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """The number in the headline is proven, every other one is proven or computed again, and nothing else is wrong."""
+        """The number in the headline is proven, every other one is proven or computed again, and nothing else is
+        wrong."""
         return self.word == VERIFIED
 
     @property
@@ -64,7 +65,8 @@ class Verdict(NamedTuple):
 
 
 def verify(record: Record, seconds: float = SECONDS) -> Verdict:
-    """Check a record within so many seconds of the processor. Raises DpcalcError where it is no result that can be asked again."""
+    """Check a record within so many seconds of the processor. Raises DpcalcError where it is no result that can be
+    asked again."""
     if is_error(record):
         message = f"{record['error']['message']}".replace("\n", " ")
         return Verdict((), (), (Finding("no answer", "", f"the record is an error: {message}"),), "no answer")
@@ -79,7 +81,8 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
     except BROKEN as reason:
         answer = f"its bounds are incomplete or out of range ({reason})"
     if isinstance(answer, str):
-        return Verdict((Finding(OPEN, "", f"the whole record, because {answer}", path="the whole record"),), (), (), REFUTED)
+        return Verdict((Finding(OPEN, "", f"the whole record, because {answer}", path="the whole record"),), (), (),
+                       REFUTED)
     return judged(answer, record, budget)
 
 
@@ -115,7 +118,8 @@ def _proven(answer: Answer, rows: list[tuple[Finding, ...]], record: Record) -> 
         if unknown and unknown in row.result and question.asks in proven:
             proven[unknown] = row.result[unknown]
         given = {name: getattr(question, name, None) for name in row.result if name not in (question.asks, unknown)}
-        found |= {(k, name) for name, x in {**given, **proven}.items() if is_number(bound.get(name)) and number(bound[name]) == x}
+        found |= {(k, name) for name, x in {**given, **proven}.items() if is_number(bound.get(name))
+                  and number(bound[name]) == x}
     return frozenset(found)
 
 
@@ -123,7 +127,8 @@ def _computed_again(findings: tuple[Finding, ...], path: str, wrong: set[str], h
     """What is not proven, but is what the question gives again: good enough beside a headline."""
     if any(p == path or p.startswith(f"{path}.") for p in wrong):
         return findings
-    same = [f._replace(verdict=RECOMPUTED, text=f.text.replace(", because ", "; not proven, because ", 1)) for f in findings]
+    same = [f._replace(verdict=RECOMPUTED, text=f.text.replace(", because ", "; not proven, because ", 1))
+            for f in findings]
     return tuple(f if f.verdict != OPEN or (head and k == 0) else same[k] for k, f in enumerate(findings))
 
 
@@ -142,14 +147,16 @@ def _handed_on(answer: Answer, record: Record, budget: Budget) -> tuple[Finding,
         return ()
     row, claim = found
     name, path = row_label(row), "guarantee.mu"
-    return _left_open(name, path, f"the μ handed on by {name}", lambda: (_finding(name, path, claim, decide(claim), row, answer),), budget)
+    return _left_open(name, path, f"the μ handed on by {name}",
+                      lambda: (_finding(name, path, claim, decide(claim), row, answer),), budget)
 
 
 def _row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Finding, ...]:
     name, path = row_label(row), f"bounds[{k}].{answer.asked if answer.asked in row.result else answer.question.asks}"
     about = f"{symbol(answer.question.asks)} of {name}"
     found = _left_open(name, path, about, lambda: tuple(
-        _finding(name, f"bounds[{k}].{claim.quantity}", claim, decide(claim), row, answer) for claim in of(row, answer)), budget)
+        _finding(name, f"bounds[{k}].{claim.quantity}", claim, decide(claim), row, answer)
+        for claim in of(row, answer)), budget)
     ends = [end for end in row.result if end.endswith("_lower")]
     if found[0].verdict == OPEN or not ends:
         return found
@@ -158,7 +165,8 @@ def _row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Finding, ...
         _lower_end(name, f"bounds[{k}].{claim.quantity}", claim, row) for claim in lower_ends.of(row, answer)), budget)
 
 
-def _left_open(name: str, path: str, about: str, findings: Callable[[], tuple[Finding, ...]], budget: Budget) -> tuple[Finding, ...]:
+def _left_open(name: str, path: str, about: str, findings: Callable[[], tuple[Finding, ...]],
+               budget: Budget) -> tuple[Finding, ...]:
     """What was found; or that it could not be, and why."""
     def left(verdict: str, reason: str) -> tuple[Finding, ...]:
         return (Finding(verdict, name, f"{about}, because {reason}", path=path),)
@@ -174,32 +182,38 @@ def _left_open(name: str, path: str, about: str, findings: Callable[[], tuple[Fi
 
 
 def _lower_end(name: str, path: str, claim: Claim, row: Row) -> Finding:
-    """Of a bracket: refuted where it is above the upper end, which was checked; open where the certificate here does not reach it."""
+    """Of a bracket: refuted where it is above the upper end, which was checked; open where the certificate here does
+    not reach it."""
     quantity = claim.quantity.removesuffix("_lower")
     if claim.claimed > row.result[quantity]:
-        return Finding(REFUTED, name, f"claimed {symbol(quantity)} >= {claim.claimed!r}, the lower end of a bracket whose upper end is "
+        return Finding(REFUTED, name,
+                       f"claimed {symbol(quantity)} >= {claim.claimed!r}, the lower end of a bracket whose upper end "
+                       f"is "
                        f"{row.result[quantity]!r} ({name})", None, claim)
     decision = decide(claim)
     shown = f"{symbol(quantity)} >= {claim.claimed!r} (lower end, {name}"
     if decision.holds:
         return Finding(VERIFIED, name, f"{shown}, {decision.how})", decision, claim)
-    return Finding(OPEN, name, f"{shown}), because it is not reached by the certificate that is made for it here", decision, claim, path)
+    return Finding(OPEN, name, f"{shown}), because it is not reached by the certificate that is made for it here",
+                   decision, claim, path)
 
 
 def _finding(name: str, path: str, claim: Claim, decision: Decision, row: Row, answer: Answer) -> Finding:
     shown = f"{symbol(claim.quantity)} {'>=' if claim.least else '≤'} {claim.claimed!r}"
     if decision.holds:
         caveat = _CAVEATS.get(row.route.bound.status, "")
-        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{caveat}{_less(claim, decision)})", decision, claim)
+        return Finding(VERIFIED, name, f"{shown} ({name}, {decision.how}{caveat}{_less(claim, decision)})", decision,
+                       claim)
     if decision.holds is None:
         return Finding(OPEN, name, f"{shown} ({name}), because {decision.how} do not decide it", decision, claim, path)
-    return Finding(REFUTED, name, f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "
+    return Finding(REFUTED, name,
+                   f"claimed {symbol(claim.quantity)} = {claim.claimed!r}, the theorem gives {_given(claim, decision)} "
                    f"at its witness ({name}, {decision.how})", decision, claim)
 
 
 def _less(claim: Claim, decision: Decision) -> str:
-    """What the theorem gives at the witness, where the number is above it by more than it could be lowered and be refuted: the accuracy of
-    a composition is 1e-3 of log δ, for one."""
+    """What the theorem gives at the witness, where the number is above it by more than it could be lowered and be
+    refuted: the accuracy of a composition is 1e-3 of log δ, for one."""
     high = decision.ends[1]
     if claim.gives != claim.quantity or claim.least or not 0 < high * (1 + _TOLD) < claim.claimed:
         return ""
@@ -218,5 +232,6 @@ def _unmet(answer: Answer) -> tuple[Finding, ...]:
     if question.unknown is None or question.target is None:
         return ()
     asks, target = question.asks, question.target
-    return tuple(Finding(REFUTED, row.route.label, f"{symbol(asks)} = {row.result[asks]!r} exceeds its budget {target!r}")
+    return tuple(Finding(REFUTED, row.route.label,
+                         f"{symbol(asks)} = {row.result[asks]!r} exceeds its budget {target!r}")
                  for row in answer.rows if asks in row.result and not row.result[asks] <= target)

@@ -1,4 +1,5 @@
-"""The bounds on a stream (dpcalc.bounds.online) for any number of steps: their sums rigorous, in blocks where their theorems take blocks.
+"""The bounds on a stream (dpcalc.bounds.online) for any number of steps: their sums rigorous, in blocks where their
+theorems take blocks.
 
 The levels of a schedule are written down anew for complex steps, as analytic functions: sums.py needs that.
 """
@@ -38,7 +39,8 @@ _LEVELS: Mapping[str, Callable[..., Any]] = {"laplace": _laplace_level, "gaussia
 def level(mp: Any, levels: Schedule) -> Callable[[Any], Any]:
     """The noise of step x."""
     diameter, learning_rate, smoothness, strong_convexity = levels.step
-    half = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
+    half = contraction_exact(mp, learning_rate, smoothness,
+                             strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
     a, c1, c2 = mp.mpf(levels.decay), mp.mpf(levels.c1), mp.mpf(levels.c2)
     return lambda x: _LEVELS[levels.noise](mp, mp.exp(a * mp.log(x)), half, c1, c2)
 
@@ -52,21 +54,25 @@ def _loss(mp: Any, law: Law, epsilon: float, ratio: Callable[[Any], Any]) -> Cal
 # --- the bounds ------------------------------------------------------------------------------------------------------
 
 
-def contraction(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
+def contraction(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float,
+                learning_rate: float,
                 smoothness: float, strong_convexity: float, n: float, index: int) -> Any:
     """A_i Π_{t=i+1}^n B_t; n may be ∞."""
     if isinstance(levels, Listed):
-        return online_contraction.exact(mp, epsilon, law, levels, lipschitz, diameter, learning_rate, smoothness, strong_convexity, int(n),
+        return online_contraction.exact(mp, epsilon, law, levels, lipschitz, diameter, learning_rate, smoothness,
+                                        strong_convexity, int(n),
                                         index)
     sigma = level(mp, levels)
-    reach = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
+    reach = contraction_exact(mp, learning_rate, smoothness,
+                              strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
     a = law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / sigma(mp.mpf(index)))
     if n == index or not law.exact(mp, epsilon, reach / sigma(mp.mpf(index + 1))) > 0:
         return a if n == index else mp.mpf(0)
     return a * mp.exp(-falling(mp, _loss(mp, law, epsilon, lambda x: reach / sigma(x)), index + 1, n, loose=_LOOSE))
 
 
-def iteration(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+def iteration(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float,
+              strong_convexity: float,
               n: int, index: int) -> Any:
     """θ(ε, μ_i)."""
     c = factor_exact(mp, learning_rate, strong_convexity)
@@ -78,7 +84,8 @@ def iteration(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learnin
     return theta(mp, epsilon, 2 * mp.mpf(lipschitz) * c ** (n - index) / mp.sqrt(total))
 
 
-def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
+           smoothness: float,
            strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
     """d_n along links, which are free choices, or online-contraction where there are none."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
@@ -88,13 +95,15 @@ def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: 
     return online_hybrid.exact(mp, epsilon, levels, *run, n, index, way)
 
 
-def limit(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def limit(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, index: int) -> Any:
     """A_i exp(∫_{i+1}^∞ log B)."""
     from dpcalc.verify.sums import END, integral
 
     sigma = level(mp, levels)
-    reach = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
+    reach = contraction_exact(mp, learning_rate, smoothness,
+                              strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
     a = law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / sigma(mp.mpf(index)))
     if not law.exact(mp, epsilon, reach / sigma(mp.mpf(index + 1))) > 0:
         return mp.mpf(0)

@@ -1,13 +1,15 @@
-"""Sums of very many terms, f(first) + … + f(last) for a falling f >= 0: a number that is surely on one side of it, and next to it.
+"""Sums of very many terms, f(first) + … + f(last) for a falling f >= 0: a number that is surely on one side of it, and
+next to it.
 
-The first terms are added as they stand. The others are an integral and a correction at its two ends (Abel–Plana): for f analytic on
-[A, B] × [−Y, Y], A = a − ½ and B = b + ½, the residues of f(z)·cot(πz)/2i give
+The first terms are added as they stand. The others are an integral and a correction at its two ends (Abel–Plana): for f
+analytic on [A, B] × [−Y, Y], A = a − ½ and B = b + ½, the residues of f(z)·cot(πz)/2i give
 
-    Σ_{t=a}^{b} f(t) = ∫_A^B f − 2∫_0^Y Im(f(B+iy) − f(A+iy))/(e^{2πy}+1) dy + R,  |R| <= 2∫_A^B |f(x+iY)| dx/(e^{2πY}−1).
+    Σ_{t=a}^{b} f(t) = ∫_A^B f − 2∫_0^Y Im(f(B+iy) − f(A+iy))/(e^{2πy}+1) dy + R,  |R| <= 2∫_A^B |f(x+iY)|
+    dx/(e^{2πY}−1).
 
-In ball arithmetic both integrals are rigorous, and boxes that cover the rectangle show that f is analytic there, and bound R. Beyond
-1e13 terms an integral alone is taken, which is on the safe side as f falls; an endless sum, from below, ends at 2^1000.
-"""
+In ball arithmetic both integrals are rigorous, and boxes that cover the rectangle show that f is analytic there, and
+bound R. Beyond 1e13 terms an integral alone is taken, which is on the safe side as f falls; an endless sum, from below,
+ends at 2^1000. """
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ Function = Callable[[Any], Any]
 
 
 def falling(mp: Any, f: Function, first: int, last: float, above: bool = False, loose: float = 1.0) -> Any:
-    """Σ_{t=first}^{last} f(t), or a little less (`above`: more), to loose·2^−60 of it; f takes a number, real or complex."""
+    """Σ_{t=first}^{last} f(t), or a little less (`above`: more), to loose·2^−60 of it; f takes a number, real or
+    complex."""
     near = min(last, first + _ADDED - 1) if last - first >= _FEW else last
     total = mp.fsum(f(mp.mpf(t)) for t in range(first, int(near) + 1))
     a, b = int(near) + 1, int(min(last, max(_FAR, first + 2 * _ADDED)))
@@ -36,12 +39,15 @@ def falling(mp: Any, f: Function, first: int, last: float, above: bool = False, 
         total = total + _ends(mp, f, a - half, b + half, total, loose)
     if last > b >= a:
         shift = 0 if above else 1
-        total = total + integral(mp, f, mp.mpf(b + shift), mp.mpf(END if last == inf else int(last) + shift), total, last == inf, loose)
+        total = total + integral(mp, f, mp.mpf(b + shift), mp.mpf(END if last == inf else int(last) + shift), total,
+                                 last == inf, loose)
     return total
 
 
-def integral(mp: Any, f: Function, low: Any, high: Any, beside: Any = 0, endless: bool = False, loose: float = 1.0) -> Any:
-    """∫ f, over log x, to the digits that matter beside another number; `endless`: of what is too small to matter less or nothing."""
+def integral(mp: Any, f: Function, low: Any, high: Any, beside: Any = 0, endless: bool = False,
+             loose: float = 1.0) -> Any:
+    """∫ f, over log x, to the digits that matter beside another number; `endless`: of what is too small to matter less
+    or nothing."""
 
     def at(u: Any) -> Any:
         x = mp.exp(u)

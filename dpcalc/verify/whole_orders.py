@@ -1,8 +1,9 @@
-"""The Rényi bound of a sampled batch at whole orders up to 100,000 (wor-rdp): its sum, where it matters term by term, else in blocks.
+"""The Rényi bound of a sampled batch at whole orders up to 100,000 (wor-rdp): its sum, where it matters term by term,
+else in blocks.
 
-In a block a..b every factor of q^j C(α,j) e^{(j−1)ε(j)} min(2, (e^{ε(∞)}−1)^j) is at most its value at one end, or at α/2 for the
-binomial coefficient: (j−1)ε(j) increases in j. So a block whose bound is nothing beside the other terms is between 0 and that.
-"""
+In a block a..b every factor of q^j C(α,j) e^{(j−1)ε(j)} min(2, (e^{ε(∞)}−1)^j) is at most its value at one end, or at
+α/2 for the binomial coefficient: (j−1)ε(j) increases in j. So a block whose bound is nothing beside the other terms is
+between 0 and that. """
 
 from __future__ import annotations
 

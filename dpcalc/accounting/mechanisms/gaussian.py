@@ -39,7 +39,8 @@ MECHANISM = Mechanism(
     profile=_profile,
     pure=None,
     part=Part(
-        fields={"noise_multiplier": Number(description="σ over the sensitivity between neighbours; where one record is replaced by "
+        fields={"noise_multiplier": Number(description="σ over the sensitivity between neighbours; where one record is "
+                                                       "replaced by "
                                            "another, half of what --noise-multiplier is")},
         write=lambda p: {"noise_multiplier": ratio_down(p["sigma"], p["sensitivity"])},
         read=lambda fields: {**fields, "sigma": fields["noise_multiplier"]},

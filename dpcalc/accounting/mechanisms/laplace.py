@@ -1,4 +1,5 @@
-"""The Laplace mechanism: noise of density e^(−|x|/v)/(2v) added to every coordinate of a query that changes by at most s in ℓ1."""
+"""The Laplace mechanism: noise of density e^(−|x|/v)/(2v) added to every coordinate of a query that changes by at most
+s in ℓ1."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def _profile(p: Params) -> Profile:
         return approximate_dp(_pure(p))
 
     own = (p["probability"], 1)
-    return Profile(lambda e: randomized_response_exact.value(e, *own), lambda mp, e: randomized_response_exact.exact(mp, e, *own), pair)
+    return Profile(lambda e: randomized_response_exact.value(e, *own), lambda mp,
+                   e: randomized_response_exact.exact(mp, e, *own), pair)
 
 
 _ROUTES = (Route(randomized_response_exact.BOUND), *converted(randomized_response_rdp.BOUND))

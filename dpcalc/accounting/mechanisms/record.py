@@ -29,7 +29,8 @@ class Part(NamedTuple):
 
 
 class TotalVariation(NamedTuple):
-    """Which bounds say the total variation of one and of many releases, and the profile whose value at ε = 0 is that of one."""
+    """Which bounds say the total variation of one and of many releases, and the profile whose value at ε = 0 is that of
+    one."""
 
     once: tuple[Route, ...]
     often: tuple[Route, ...]

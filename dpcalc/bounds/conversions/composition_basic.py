@@ -13,13 +13,15 @@ Points = tuple[tuple[float, float, int], ...]  # (ε, δ) of a release, and how 
 
 def repeated(step_epsilon: float, step_delta: float, steps: int) -> dict[str, Any]:
     """The parameters of the theorems about T releases with one guarantee, and of the one here."""
-    return {"step_epsilon": step_epsilon, "step_delta": step_delta, "steps": steps, "points": ((step_epsilon, step_delta, steps),)}
+    return {"step_epsilon": step_epsilon, "step_delta": step_delta, "steps": steps,
+            "points": ((step_epsilon, step_delta, steps),)}
 
 
 def pure(points: Points) -> float:
     """Σε_i, with δ = 0 where every δ_i is 0."""
     if any(delta > 0 for _, delta, _ in points):
-        raise OutOfScope("no-solution", "0: a release that is composed has a positive δ, so their total δ is positive", "--delta")
+        raise OutOfScope("no-solution", "0: a release that is composed has a positive δ, so their total δ is positive",
+                         "--delta")
     return _up(total_epsilon(points))
 
 

@@ -23,7 +23,8 @@ def pure(step_epsilon: float, step_delta: float, steps: int) -> float:
 def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> float:
     """log δ(ε) = log(1 − (1−δ)^T (1 − h)), h = Σ_l C(T,l)[e^{(T−l)ε₀} − e^{ε + lε₀}]₊/(1+e^{ε₀})^T."""
     if steps > _LARGEST:
-        raise OutOfScope("out-of-range", f"{steps:g} > 1e10 steps: the sum of composition-optimal is too long", "--steps")
+        raise OutOfScope("out-of-range", f"{steps:g} > 1e10 steps: the sum of composition-optimal is too long",
+                         "--steps")
     log_h = _log_excess(float(epsilon), float(step_epsilon), steps)
     none = steps * log1p(-step_delta)  # log (1−δ)^T
     if log_h == -inf:  # nothing but what is infinite
@@ -32,13 +33,15 @@ def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) ->
 
 
 def _log_excess(epsilon: float, step_epsilon: float, steps: int) -> float:
-    """log h: the binomial law of the number l of unlikely answers, times (1 − e^{ε − (T−2l)ε₀})₊, positive terms only."""
+    """log h: the binomial law of the number l of unlikely answers, times (1 − e^{ε − (T−2l)ε₀})₊, positive terms
+    only."""
     import numpy as np
 
     first = _margin(steps, step_epsilon, epsilon)
     if step_epsilon == 0 or first <= 0:
         return -inf
-    if step_epsilon > 300:  # l = 0 has all the mass but T·e^{−300}, and the factor falls in l: it is a tight upper bound
+    # l = 0 has all the mass but T·e^{−300}, and the factor falls in l: it is a tight upper bound
+    if step_epsilon > 300:
         return log1mexp(-first)
     decay = exp(-step_epsilon)
     p, q = decay / (1 + decay), 1 / (1 + decay)

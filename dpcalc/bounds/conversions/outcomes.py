@@ -16,7 +16,8 @@ def pure(p: Vector, q: Vector) -> float:
     """max |log p_i/q_i|. Raises OutOfScope where an outcome is possible on one side only."""
     pairs = [(a, b) for a, b in zip(p, q, strict=True) if a or b]
     if any(a == 0 or b == 0 for a, b in pairs):
-        raise OutOfScope("no-solution", "0: an outcome is possible on one data set only, so there is no pure ε", "--delta")
+        raise OutOfScope("no-solution", "0: an outcome is possible on one data set only, so there is no pure ε",
+                         "--delta")
     return max(up(abs(log_ratio(a, b)), 1e-15) for a, b in pairs)
 
 
@@ -52,7 +53,8 @@ def _renyi(alpha: float, p: Vector, q: Vector) -> float:
     if top > 1:  # one term alone carries the sum: nothing cancels
         return (top + log(fsum(exp(t - top) for t in logs))) / (alpha - 1)
     rest = [fsum((*q, -1.0)), alpha * fsum((*p, *(-b for b in q)))]
-    return log1p(fsum(rest + [b * _bernoulli(alpha, a / b, (a - b) / b) for a, b in zip(p, q, strict=True) if b > 0])) / (alpha - 1)
+    return log1p(fsum(rest + [b * _bernoulli(alpha, a / b, (a - b) / b) for a,
+                              b in zip(p, q, strict=True) if b > 0])) / (alpha - 1)
 
 
 def _bernoulli(alpha: float, ratio: float, u: float) -> float:

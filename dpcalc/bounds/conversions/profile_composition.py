@@ -27,7 +27,8 @@ def _delta(mp: Any, epsilon: Any, pairs: "Parts") -> Any:
     sums, finite = {Fraction(0): mp.mpf(1)}, mp.mpf(1)  # exact losses: equal ones meet
     for pair, count in pairs:
         assert isinstance(pair, Atoms)
-        atoms = [(Fraction(loss), mp.exp(mp.mpf(mass))) for loss, mass in zip(pair.losses, pair.log_p, strict=True) if mass > -inf]
+        atoms = [(Fraction(loss), mp.exp(mp.mpf(mass))) for loss,
+                 mass in zip(pair.losses, pair.log_p, strict=True) if mass > -inf]
         for _ in range(count):
             finite *= 1 - mp.exp(mp.mpf(pair.log_infinite))
             longer: dict[Fraction, Any] = {}
@@ -43,8 +44,10 @@ BOUND = Bound(
     name="profile-composition",
     example="subsample --sampling-rate 0.01 --sigma 1 --steps 100 --json | dpcalc convert - --delta 1e-5",
     kind="composition",
-    statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed numerically",
-    source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, arXiv:2207.04380v3 "
+    statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed "
+              "numerically",
+    source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, "
+           "arXiv:2207.04380v3 "
     "(connect the dots)",
     assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs before it",),
     params=("pairs",),

@@ -62,7 +62,8 @@ BOUND = Bound(
     kind="point",
     gives=("mu",),
     statement="T releases that are ε-DP each are μ-GDP together with μ = −2Φ⁻¹(1/(1+e^ε))·√T",
-    source="proof in dpcalc/bounds/conversions/pure_gdp.py, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and Dong, Roth & Su 2022",
+    source="proof in dpcalc/bounds/conversions/pure_gdp.py, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and Dong, "
+           "Roth & Su 2022",
     assumptions=("pure differential privacy (δ = 0)",),
     params=("step_epsilon", "steps"),
     value=value,

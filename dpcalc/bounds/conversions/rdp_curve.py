@@ -29,7 +29,8 @@ def follow(alphas: tuple[float, ...], rdps: tuple[float, ...]) -> Callable[[floa
     def at(alpha: float) -> float:
         k = bisect_left(orders, alpha)
         if k == len(orders):
-            raise OutOfScope("out-of-range", f"{alpha:g} is above the largest order of the curve, {orders[-1]:g}", "--alpha")
+            raise OutOfScope("out-of-range", f"{alpha:g} is above the largest order of the curve, {orders[-1]:g}",
+                             "--alpha")
         (a1, r1), (a0, r0) = points[k], points[k - 1] if k else (1.0, 0.0)
         if a1 == alpha:
             return r1  # the least one there, as they are sorted

@@ -47,7 +47,8 @@ def value(alpha: float, rdp: float, log_delta: float) -> float:
     for _ in range(40):
         u = _stationary(alpha, epsilon, delta, u)
         height, _, growth = _sides(alpha, epsilon, delta, u)
-        excess = height * log(height / target) if 0 < height < 1 and target > 0 else height - target  # log H grows like e^ε there
+        # log H grows like e^ε there
+        excess = height * log(height / target) if 0 < height < 1 and target > 0 else height - target
         step = excess / growth if growth > 0 else 0.0
         epsilon = min(max(epsilon - step, epsilon / 4 if epsilon > 1e-9 * top else 0.0), top)
         if abs(step) <= 1e-13 * epsilon or epsilon == 0:
@@ -126,7 +127,8 @@ def log_least(alpha: float, epsilon: float, delta: float, u: float) -> float:
 
 
 def _slop(alpha: float, epsilon: float, delta: float, u: float, height: float) -> float:
-    """Rounding of log H: of its terms, which are multiples of α, and near H = 1, where they are small and positive, relative."""
+    """Rounding of log H: of its terms, which are multiples of α, and near H = 1, where they are small and positive,
+    relative."""
     if abs(height) < _SMALL:
         y = epsilon + log1p(delta / exp(u))
         return _SLOP * abs(height) * (2 + (alpha * y if alpha * y < _FAR else (alpha - 1) * y))
@@ -149,7 +151,8 @@ def _near_one(alpha: float, epsilon: float, delta: float, u: float) -> tuple[flo
 
 
 def _far_from_one(alpha: float, epsilon: float, delta: float, u: float) -> tuple[float, float, float]:
-    """The same where p/q is large, as p·((p/q)^{α−1} − 1) + (1−p)·(((1−p)/(1−q))^{α−1} − 1): the second is small beside the first."""
+    """The same where p/q is large, as p·((p/q)^{α−1} − 1) + (1−p)·(((1−p)/(1−q))^{α−1} − 1): the second is small beside
+    the first."""
     a1, x, q = alpha - 1, exp(u), exp(u - epsilon)
     p = x + delta
     first, second = a1 * (epsilon + log1p(delta / x)), a1 * (log1p(-p) - log1p(-q))
@@ -207,7 +210,8 @@ def _stationary(alpha: float, epsilon: float, delta: float, u: float) -> float:
 
 
 def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
-    """(α−1)(ε − ε(α)) + log min_p […] of the printed condition, >= 0 where (ε, δ) follows; the minimum at the root of H′."""
+    """(α−1)(ε − ε(α)) + log min_p […] of the printed condition, >= 0 where (ε, δ) follows; the minimum at the root of
+    H′."""
     a, d, e = mp.mpf(alpha), mp.mpf(delta), mp.mpf(epsilon)
     if d >= 1:
         return mp.inf
@@ -231,8 +235,8 @@ def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
 
 
 def _root_of_slope(mp: Any, slope: Callable[[Any], Any], low: Any) -> Any:
-    """log(p/(1 − p)) above `low`, where the slope is 0, to half the digits: the error of H is about its square. Next to order 1 it may be
-    millions."""
+    """log(p/(1 − p)) above `low`, where the slope is 0, to half the digits: the error of H is about its square. Next to
+    order 1 it may be millions."""
     high, by = low + 1, mp.one
     while slope(high) < 0 and by < _MOST_ODDS:
         low, high, by = high, high + 2 * by, 2 * by
@@ -264,7 +268,8 @@ BOUND = Bound(
     params=(),
     value=value,
     exact=exact,
-    rtol=2e-8,  # at orders within 1e-2 of 1 and δ above .9, where the minimum of H is at the end of its range; 5e-10 elsewhere
+    # at orders within 1e-2 of 1 and δ above .9, where the minimum of H is at the end of its range; 5e-10 elsewhere
+    rtol=2e-8,
     log_delta=log_delta,
     rough=rdp_improved.BOUND,
     condition=condition,

@@ -1,16 +1,18 @@
-"""Output perturbation of shuffled SGD: a late record hides among all the early ones, as the secret order exchanges it with every other.
+"""Output perturbation of shuffled SGD: a late record hides among all the early ones, as the secret order exchanges it
+with every other.
 
-Setting. SGD without noise in its steps, one pass in a secret uniform order; every step is c-Lipschitz with c <= 1, at every w the gradients
-of any two records that can occur differ by at most 2L, and N(0, σ²I) is added once, to the last iterate. With r = 2ηL/σ, and P_m and Q_m
-as in shuffled_hiding.py, which has the Theorem that is used:
+Setting. SGD without noise in its steps, one pass in a secret uniform order; every step is c-Lipschitz with c <= 1, at
+every w the gradients of any two records that can occur differ by at most 2L, and N(0, σ²I) is added once, to the last
+iterate. With r = 2ηL/σ, and P_m and Q_m as in shuffled_hiding.py, which has the Theorem that is used:
 
 Lemma. For all γ >= 0: E_γ(P_m‖Q_m), E_γ(Q_m‖P_m) <= θ(log γ, r c^m), and for m ≠ m′ E_γ(P_m‖Q_m′), E_γ(Q_m′‖P_m) <=
 θ(log γ, r(c^m + c^m′)).
-Proof. Pair the orders by the exchange of record i with another, as there. The runs on an order and on its image start from the same w₀ and
-have the same maps in every slot but two (one where m = m′), where the maps differ by at most 2ηL. So their distance z after a slot is at
-most cz + s, s = 2ηL in these slots and else 0: at the end it is at most 2ηL(c^m + c^m′), or 2ηLc^m. Given the order both outputs are
-Gaussian with covariance σ²I around points at most so far apart, and E_γ is at most θ(log γ, distance/σ), which rises in it. E_γ is jointly
-convex: the mean over the pairs of orders, and over w₀ where that is random, keeps the bound. ∎
+Proof. Pair the orders by the exchange of record i with another, as there. The runs on an order and on its image start
+from the same w₀ and have the same maps in every slot but two (one where m = m′), where the maps differ by at most 2ηL.
+So their distance z after a slot is at most cz + s, s = 2ηL in these slots and else 0: at the end it is at most 2ηL(c^m
++ c^m′), or 2ηLc^m. Given the order both outputs are Gaussian with covariance σ²I around points at most so far apart,
+and E_γ is at most θ(log γ, distance/σ), which rises in it. E_γ is jointly convex: the mean over the pairs of orders,
+and over w₀ where that is random, keeps the bound. ∎
 
 Both parameters fall in m and in m′, as c <= 1: a block of places is worst at its last slots.
 """
@@ -47,7 +49,8 @@ def _places_exact(mp: Any, fine: int, n: int, **p: float) -> PlacesExact:
     from dpcalc.bounds.hiding._engine.pushes import ALONE
 
     at, own = starts(n, fine, ALONE), ratios_exact(mp, **p)
-    return PlacesExact([b - a for a, b in pairwise([*at, n])], lambda j: own(at[j]), lambda i, j: own(at[i]) + own(at[j]))
+    return PlacesExact([b - a for a, b in pairwise([*at, n])], lambda j: own(at[j]), lambda i,
+                       j: own(at[i]) + own(at[j]))
 
 
 PLAN = Planned(_places, _places_exact, output_perturbation_shuffled_exact.BOUND)
@@ -66,10 +69,13 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
     "1000 --strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
     kind="profile",
-    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m c_mm′ <= 1; "
-    "μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, |1−ηβ|); p and c by the plan of shuffled-hiding with "
+    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
+              "c_mm′ <= 1; "
+    "μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, |1−ηβ|); p and c by the plan of "
+    "shuffled-hiding with "
     "one number Z, in blocks of places from above",
-    in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model that is released.",
+    in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model that is "
+             "released.",
     source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
     params=(*OUTPUT, "n"),

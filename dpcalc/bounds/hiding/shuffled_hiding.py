@@ -1,46 +1,52 @@
-"""Shuffled projected noisy SGD: a late record hides among all the early ones, as the secret order exchanges it with every other.
+"""Shuffled projected noisy SGD: a late record hides among all the early ones, as the secret order exchanges it with
+every other.
 
-Setting. One pass over n slots in a secret uniform order of the records; a slot is w ← Π_K(w − η(g(w) + N(0, σ²I))) with g the gradient of
-its record (or the mean over its batch: then n is the number of batches, and L stands for L/b). The noises are independent of each other
-and of the order, K is closed and convex, and g depends on w and the records alone. At every w the gradients of any two records that can
-occur differ by at most 2L; w ↦ w − ηg(w) is c-Lipschitz in every slot. P and Q are the laws of the last iterate on two data sets that
-differ in record i (x_i and x_i′), P_m and Q_m those given that record i has m later slots; so P = (1/n)ΣP_m. E_γ(P‖Q) = sup_A P(A) −
-γQ(A), and θ(log γ, μ) = E_γ(N(μ, 1)‖N(0, 1)) for every γ >= 0; for γ < 1 that is 1 − γ + γ·E_{1/γ}, as E_γ(P‖Q) = 1 − γ + γE_{1/γ}(Q‖P).
+Setting. One pass over n slots in a secret uniform order of the records; a slot is w ← Π_K(w − η(g(w) + N(0, σ²I))) with
+g the gradient of its record (or the mean over its batch: then n is the number of batches, and L stands for L/b). The
+noises are independent of each other and of the order, K is closed and convex, and g depends on w and the records alone.
+At every w the gradients of any two records that can occur differ by at most 2L; w ↦ w − ηg(w) is c-Lipschitz in every
+slot. P and Q are the laws of the last iterate on two data sets that differ in record i (x_i and x_i′), P_m and Q_m
+those given that record i has m later slots; so P = (1/n)ΣP_m. E_γ(P‖Q) = sup_A P(A) − γQ(A), and θ(log γ, μ) = E_γ(N(μ,
+1)‖N(0, 1)) for every γ >= 0; for γ < 1 that is 1 − γ + γ·E_{1/γ}, as E_γ(P‖Q) = 1 − γ + γE_{1/γ}(Q‖P).
 
-Lemma. For all γ >= 0 and places m ≠ m′: E_γ(P_m‖Q_m′) and E_γ(Q_m‖P_m′) are at most θ(log γ, μ(m, m′)), and E_γ(P_m‖Q_m) and E_γ(Q_m‖P_m)
-at most θ(log γ, μ_m), with the μ of one and of two pushes in pushes.py; μ(m′, m) = μ(m, m′), as the same two slots are exchanged.
-Proof. To an order with record i at slot m and record j at slot m′ belongs the order in which the two are exchanged. That is a bijection
-between the orders with i at slot m and those with i at slot m′, so it takes the uniform law on the first to the uniform law on the second.
-(With batches, an order with i at place s of slot m, and a place r of slot m′ where j is, go to the order in which the two are exchanged,
-and s; again a bijection, with r and s uniform, and the place within a slot does not matter.)
-Fix an order τ and its image τ′. The runs on them start from the same w₀ and use maps of the same records in every slot but two: at slot m′
-one uses j and the other x_i′, at slot m one uses x_i and the other j. Let φ_k and ψ_k be the maps of the P-run X and of the Q-run X′ at
-slot k. Everywhere |φ_k(x) − ψ_k(y)| <= |φ_k(x) − φ_k(y)| + |φ_k(y) − ψ_k(y)| <= c|x − y| + s_k, where s_k = 2ηL at these two slots and
-else 0. Shift lemma: let a_k >= 0 be such that z_k = cz_{k−1} + s_k − a_k >= 0, z_0 = 0, and z = 0 at the end. Let N_k be the noise of X at
-slot k, and run X̃ from w₀ by X̃ ← Π_K(ψ_k(X̃) + v_k + N_k), where v_k, of norm at most a_k, shortens φ_k(X) − ψ_k(X̃) to length at most
-z_k: then |X − X̃| <= z_k after slot k, as Π_K is 1-Lipschitz, and X̃ = X at the end. Let Y_k = v_k + N_k. As N_k = Y_k − v_k, each v_k is
-a function of w₀ and Y_1, …, Y_{k−1}, so (Y_k) against (N_k) is an adaptive composition of Gaussians shifted by at most a_k, and X̃ is the
-same function of w₀ and (Y_k) that X′ is of w₀ and its own noises (post-processing, the last Π_K included). By Dong, Roth & Su 2022,
-Theorem 3.2 and Corollary 3.3, X and X′ are μ-GDP at the end, μ² = Σa_k²/(ησ)². That holds for every test, so for every γ >= 0 and in both
-directions. Only norms of pushes count: no map is common in a pushed slot and no direction matters, and the least Σa_k² is that of
-pushes.py. E_γ is jointly convex: the mean over τ, paired with τ′, keeps the bound. One push is the same with τ′ = τ, and the other claims
-are these with the names of the data sets exchanged. That the other records differ, or which one j is, nowhere enters. ∎
+Lemma. For all γ >= 0 and places m ≠ m′: E_γ(P_m‖Q_m′) and E_γ(Q_m‖P_m′) are at most θ(log γ, μ(m, m′)), and
+E_γ(P_m‖Q_m) and E_γ(Q_m‖P_m) at most θ(log γ, μ_m), with the μ of one and of two pushes in pushes.py; μ(m′, m) = μ(m,
+m′), as the same two slots are exchanged. Proof. To an order with record i at slot m and record j at slot m′ belongs the
+order in which the two are exchanged. That is a bijection between the orders with i at slot m and those with i at slot
+m′, so it takes the uniform law on the first to the uniform law on the second. (With batches, an order with i at place s
+of slot m, and a place r of slot m′ where j is, go to the order in which the two are exchanged, and s; again a
+bijection, with r and s uniform, and the place within a slot does not matter.) Fix an order τ and its image τ′. The runs
+on them start from the same w₀ and use maps of the same records in every slot but two: at slot m′ one uses j and the
+other x_i′, at slot m one uses x_i and the other j. Let φ_k and ψ_k be the maps of the P-run X and of the Q-run X′ at
+slot k. Everywhere |φ_k(x) − ψ_k(y)| <= |φ_k(x) − φ_k(y)| + |φ_k(y) − ψ_k(y)| <= c|x − y| + s_k, where s_k = 2ηL at
+these two slots and else 0. Shift lemma: let a_k >= 0 be such that z_k = cz_{k−1} + s_k − a_k >= 0, z_0 = 0, and z = 0
+at the end. Let N_k be the noise of X at slot k, and run X̃ from w₀ by X̃ ← Π_K(ψ_k(X̃) + v_k + N_k), where v_k, of norm
+at most a_k, shortens φ_k(X) − ψ_k(X̃) to length at most z_k: then |X − X̃| <= z_k after slot k, as Π_K is 1-Lipschitz,
+and X̃ = X at the end. Let Y_k = v_k + N_k. As N_k = Y_k − v_k, each v_k is a function of w₀ and Y_1, …, Y_{k−1}, so
+(Y_k) against (N_k) is an adaptive composition of Gaussians shifted by at most a_k, and X̃ is the same function of w₀
+and (Y_k) that X′ is of w₀ and its own noises (post-processing, the last Π_K included). By Dong, Roth & Su 2022, Theorem
+3.2 and Corollary 3.3, X and X′ are μ-GDP at the end, μ² = Σa_k²/(ησ)². That holds for every test, so for every γ >= 0
+and in both directions. Only norms of pushes count: no map is common in a pushed slot and no direction matters, and the
+least Σa_k² is that of pushes.py. E_γ is jointly convex: the mean over τ, paired with τ′, keeps the bound. One push is
+the same with τ′ = τ, and the other claims are these with the names of the data sets exchanged. That the other records
+differ, or which one j is, nowhere enters. ∎
 
 Theorem. Let p_mm′, c_mm′ >= 0 with Σ_m′ p_mm′ >= 1 for every m and Σ_m c_mm′ <= 1 for every m′, and μ(m, m) = μ_m. Then
     δ(ε) <= (1/n) Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)),
 where terms with p = 0 are 0 and those with c = 0 < p are p. The same holds for the other direction.
-Proof. Q >= 0 and P >= 0, so P − e^εQ <= (1/n)Σ(p_mm′ P_m − e^ε c_mm′ Q_m′); on any event a bracket is at most p·E_{e^ε c/p}(P_m‖Q_m′). ∎
+Proof. Q >= 0 and P >= 0, so P − e^εQ <= (1/n)Σ(p_mm′ P_m − e^ε c_mm′ Q_m′); on any event a bracket is at most p·E_{e^ε
+c/p}(P_m‖Q_m′). ∎
 
-Records that are left out of a pass, as n is no multiple of b, change nothing: given that record i is one of them the two runs are the
-same, and given that it is not, the order of those that are used is uniform; so n may stand for the number of slots. The theorem holds for
-every fixed w₀, so for a pass that starts from a released iterate given that one: passes compose adaptively. With p = c = 1 on the diagonal
-that is shuffled-iteration. Any p and c are valid; plan.py has the plan that is taken, by one number Z, and contracted.py what a bounded
-set gives where ε is next to 0.
+Records that are left out of a pass, as n is no multiple of b, change nothing: given that record i is one of them the
+two runs are the same, and given that it is not, the order of those that are used is uniform; so n may stand for the
+number of slots. The theorem holds for every fixed w₀, so for a pass that starts from a released iterate given that one:
+passes compose adaptively. With p = c = 1 on the diagonal that is shuffled-iteration. Any p and c are valid; plan.py has
+the plan that is taken, by one number Z, and contracted.py what a bounded set gives where ε is next to 0.
 
-How good: the best p and c give max_z (1/n)[Σ_m Φ(−u_m) − e^ε Σ_m′ Φ(−z_m′)], u_m = max_m′(z_m′ − μ(m, m′)) (linear programming duality);
-without blocks the plan is within 6 % of that δ in 15 cases from n = 3 to 1000. Against a whole run, the bound is attained where r = 1 slot
-of another pass follows (shuffled_hiding_last.py), and within a factor 1.3 of linear losses that contract (c = .9).
-"""
+How good: the best p and c give max_z (1/n)[Σ_m Φ(−u_m) − e^ε Σ_m′ Φ(−z_m′)], u_m = max_m′(z_m′ − μ(m, m′)) (linear
+programming duality); without blocks the plan is within 6 % of that δ in 15 cases from n = 3 to 1000. Against a whole
+run, the bound is attained where r = 1 slot of another pass follows (shuffled_hiding_last.py), and within a factor 1.3
+of linear losses that contract (c = .9). """
 
 from __future__ import annotations
 
@@ -58,7 +64,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-SECRET = ("the order is uniform over all n records, secret, independent of the data, w₀ and all noises, and fresh in every pass: no "
+SECRET = ("the order is uniform over all n records, secret, independent of the data, w₀ and all noises, and fresh in "
+          "every pass: no "
           "buffer, bucket or stratified shuffle")
 PLAIN = "a step depends on the iterate and its records alone: no momentum, adaptive step or normalisation; K is closed"
 OTHERS = "at equal iterates the gradients of any two records that can occur differ by at most 2L: each is at most L"
@@ -66,8 +73,10 @@ FIXED = "L, η, σ, the batch size and the number of passes are fixed without th
 EQUAL = "n >= 2; all batches have b records, and what is left over in a pass is not used in it"
 ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η <= 2/(β+ρ)", "Gaussian noise")
 _FINEST = 1000  # blocks that a record may ask for
-FINE, MANY, COARSE = 16, 8, 4  # blocks of one value, of many at once, of searches: they hold at most this part of the places before them
-Way = list[float]  # how fine the blocks are, and then Z, or a and a + k (contracted.py), or nothing: every place keeps to itself
+# blocks of one value, of many at once, of searches: they hold at most this part of the places before them
+FINE, MANY, COARSE = 16, 8, 4
+# how fine the blocks are, and then Z, or a and a + k (contracted.py), or nothing: every place keeps to itself
+Way = list[float]
 
 
 def many(epsilons: Array, fine: int, n: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
@@ -88,8 +97,10 @@ def witnesses(fine: int, z: Array) -> list[Way]:
     return [[fine] if isnan(x) else [fine, x] for x in z.tolist()]
 
 
-def with_set(places: Any, epsilons: Array, bound: Array, ways: list[Way], diameter: float, p: dict[str, float]) -> tuple[Array, list[Way]]:
-    """The same or what the contraction of a set gives, if that is less: it is never less than what the last place alone gives."""
+def with_set(places: Any, epsilons: Array, bound: Array, ways: list[Way], diameter: float,
+             p: dict[str, float]) -> tuple[Array, list[Way]]:
+    """The same or what the contraction of a set gives, if that is less: it is never less than what the last place alone
+    gives."""
     from numpy import log, minimum, nonzero
 
     from dpcalc.bounds.hiding._engine import contracted
@@ -153,7 +164,8 @@ def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
     return {"way": _one(epsilon, FINE, p)[1]}
 
 
-def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+          strong_convexity: float,
           diameter: float | None = None, way: Way | None = None) -> Any:
     """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
     from dpcalc.bounds.hiding._engine import contracted, plan, pushes
@@ -185,15 +197,22 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
     "1000 --delta 1e-3",
     kind="profile",
-    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m c_mm′ <= 1; μ(m, m) = "
-    "μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where "
-    "c^d·Σ_{k<=m} c^(2k) >= c^(2m+2)·Σ_{k<d} c^(2k), (2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one number Z, in "
+    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
+              "c_mm′ <= 1; μ(m, m) = "
+    "μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, μ(m, m′)² = μ_{d−1}² + μ_m², or, "
+    "only where "
+    "c^d·Σ_{k<=m} c^(2k) >= c^(2m+2)·Σ_{k<d} c^(2k), (2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one "
+    "number Z, in "
     "blocks of places from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
-    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is released at the end of a "
-    "pass, nobody can tell whether the changed record was used late, when little noise follows it, or early: a late record hides among all "
-    "the others. So δ falls with ε nearly as if every step used each record with probability 1/n. This is for convex smooth losses whose "
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
+             "released at the end of a "
+    "pass, nobody can tell whether the changed record was used late, when little noise follows it, or early: a late "
+    "record hides among all "
+    "the others. So δ falls with ε nearly as if every step used each record with probability 1/n. This is for convex "
+    "smooth losses whose "
     "gradients are not clipped, and false if the order is known, or is shuffled within a buffer or a shard only.",
-    source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, arXiv:1905.02383v3",
+    source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
+           f"arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS,
     params=(*CONSTANT, "diameter", "n"),
     value=value,

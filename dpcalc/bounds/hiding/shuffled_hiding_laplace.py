@@ -1,35 +1,43 @@
-"""Shuffled projected SGD with Laplace noise on an interval: late records hide among far earlier ones, by a sum rule and contraction.
+"""Shuffled projected SGD with Laplace noise on an interval: late records hide among far earlier ones, by a sum rule and
+contraction.
 
-Setting. As in shuffled_hiding.py (its P_m, Q_m and Theorem are used), with K = [a, b] of length D and Laplace noise of scale v on every
-gradient. For γ >= 1, r = 2L/v and κ = MD/(ηv) let A_γ = (1 − √γ e^{−r/2})₊ and B_γ = (1 − √γ e^{−κ/2})₊: the E_γ between a Laplace law of
-scale v and its shift by 2L, and by MD/η. One step from one point by two maps whose gradients differ by at most 2L gives laws with E_γ <=
-A_γ (E_γ rises with the shift), and one map from two points of K laws with E_γ <= B_γ, as they are at most MD apart before the noise ηv;
-Π_K is post-processing. After one slot all iterates are in K.
+Setting. As in shuffled_hiding.py (its P_m, Q_m and Theorem are used), with K = [a, b] of length D and Laplace noise of
+scale v on every gradient. For γ >= 1, r = 2L/v and κ = MD/(ηv) let A_γ = (1 − √γ e^{−r/2})₊ and B_γ = (1 − √γ
+e^{−κ/2})₊: the E_γ between a Laplace law of scale v and its shift by 2L, and by MD/η. One step from one point by two
+maps whose gradients differ by at most 2L gives laws with E_γ <= A_γ (E_γ rises with the shift), and one map from two
+points of K laws with E_γ <= B_γ, as they are at most MD apart before the noise ηv; Π_K is post-processing. After one
+slot all iterates are in K.
 
 Contraction. For γ >= 1 and a kernel R with E_γ(R(x)‖R(y)) <= B for all x, y: E_γ(μR‖νR) <= B·E_γ(μ‖ν).
-Proof. Let (μ − γν)₊ = E·α and (μ − γν)₋ = E′·β with laws α, β (any, where E or E′ is 0): E = E_γ(μ‖ν) <= 1 and E′ = E + γ − 1 >= γE. On
-any event μR − γνR = E·αR − E′·βR <= E(αR − γβR) <= E·E_γ(αR‖βR), which is at most EB by joint convexity. ∎
+Proof. Let (μ − γν)₊ = E·α and (μ − γν)₋ = E′·β with laws α, β (any, where E or E′ is 0): E = E_γ(μ‖ν) <= 1 and E′ = E +
+γ − 1 >= γE. On any event μR − γνR = E·αR − E′·βR <= E(αR − γβR) <= E·E_γ(αR‖βR), which is at most EB by joint
+convexity. ∎
 
-Sum rule. For γ1, γ2 >= 0 and any law S: E_{γ1γ2}(P‖R) <= E_γ1(P‖S) + γ1·E_γ2(S‖R), as P − γ1γ2R = (P − γ1S) + γ1(S − γ2R). ∎
+Sum rule. For γ1, γ2 >= 0 and any law S: E_{γ1γ2}(P‖R) <= E_γ1(P‖S) + γ1·E_γ2(S‖R), as P − γ1γ2R = (P − γ1S) + γ1(S −
+γ2R). ∎
 
-Lemma. For γ >= 1: E_γ(P_m‖Q_m) <= A_γ B_γ^m, and for m < m′ E_γ(P_m‖Q_m′) <= A_1 B_1^{m′} + A_γ B_γ^m; with P and Q exchanged, too.
-Proof. As in shuffled_hiding.py, exchanging record i at slot m with record j at slot m′ is a bijection between the orders with i at slot m
-and those with i at slot m′, and takes the uniform law to the uniform law; E_γ is jointly convex, so it is enough to compare the run X on
-an order τ with the run X′ on its image τ′. In every slot but two they use the same map; at slot m′ X uses j and X′ uses x_i′, and at slot
-m X uses x_i and X′ uses j. Let S be the law of the chain that uses x_i′ at slot m′, x_i at slot m and the common maps elsewhere: a chain
-of kernels that is well defined, though no data set has such a run. S differs from X at slot m′ only, where both come from the same law:
-after it E_1 <= A_1, by joint convexity, and each of the m′ slots after it multiplies by at most B_1. S differs from X′ at slot m only, so
-E_γ(S‖X′) <= A_γ B_γ^m. The sum rule with γ1 = 1 and γ2 = γ adds them. One place is the same with one differing slot. ∎
+Lemma. For γ >= 1: E_γ(P_m‖Q_m) <= A_γ B_γ^m, and for m < m′ E_γ(P_m‖Q_m′) <= A_1 B_1^{m′} + A_γ B_γ^m; with P and Q
+exchanged, too. Proof. As in shuffled_hiding.py, exchanging record i at slot m with record j at slot m′ is a bijection
+between the orders with i at slot m and those with i at slot m′, and takes the uniform law to the uniform law; E_γ is
+jointly convex, so it is enough to compare the run X on an order τ with the run X′ on its image τ′. In every slot but
+two they use the same map; at slot m′ X uses j and X′ uses x_i′, and at slot m X uses x_i and X′ uses j. Let S be the
+law of the chain that uses x_i′ at slot m′, x_i at slot m and the common maps elsewhere: a chain of kernels that is well
+defined, though no data set has such a run. S differs from X at slot m′ only, where both come from the same law: after
+it E_1 <= A_1, by joint convexity, and each of the m′ slots after it multiplies by at most B_1. S differs from X′ at
+slot m only, so E_γ(S‖X′) <= A_γ B_γ^m. The sum rule with γ1 = 1 and γ2 = γ adds them. One place is the same with one
+differing slot. ∎
 
-γ1 = 1 is best up to small factors: a larger one contracts the first term √γ1 times as fast, but then γ2 = γ/γ1 makes the second vanish
-only at a γ that is γ1 times as large, where 1/γ1 as many places can move. Below 1 E_γ1 does not fall below 1 − γ1.
+γ1 = 1 is best up to small factors: a larger one contracts the first term √γ1 times as fast, but then γ2 = γ/γ1 makes
+the second vanish only at a γ that is γ1 times as large, where 1/γ1 as many places can move. Below 1 E_γ1 does not fall
+below 1 − γ1.
 
-Theorem. For whole 0 <= k <= h < n and, where k > 0, t >= 0 with e^ε t >= 1 and s = kt/(n − h) <= 1 − e^{−ε}: with γ = e^ε t and λ = e^ε(1
-− s)
-    nδ(ε) <= k·A_1·(1/(n − h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ Σ_{h<=m<n} B_λ^m.
-Proof. In the Theorem of shuffled_hiding.py take p_mm′ = 1/(n − h) and c_mm′ = t/(n − h) for late m < k and far m′ >= h; p = c = 1 on the
-diagonal for k <= m < h; p = 1 and c = 1 − s on that of far places; elsewhere 0. Rows of p add up to 1, columns of c to at most 1, and
-every e^ε c/p is at least 1. ∎
+Theorem. For whole 0 <= k <= h < n and, where k > 0, t >= 0 with e^ε t >= 1 and s = kt/(n − h) <= 1 − e^{−ε}: with γ =
+e^ε t and λ = e^ε(1 − s)
+    nδ(ε) <= k·A_1·(1/(n − h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ Σ_{h<=m<n}
+    B_λ^m.
+Proof. In the Theorem of shuffled_hiding.py take p_mm′ = 1/(n − h) and c_mm′ = t/(n − h) for late m < k and far m′ >= h;
+p = c = 1 on the diagonal for k <= m < h; p = 1 and c = 1 − s on that of far places; elsewhere 0. Rows of p add up to 1,
+columns of c to at most 1, and every e^ε c/p is at least 1. ∎
 
 The second term vanishes where e^ε t >= e^{2L/v}. All sums are geometric. With k = 0 that is shuffled-contraction.
 """
@@ -63,7 +71,8 @@ _LATE = 48  # numbers of late places that are tried, in geometric steps up to a 
 _MOST = 0.7  # that part
 _FAR = 1.0, 1.25, 1.6, 2.5, 5.0, 12.0  # far places begin so many times after them
 _SOLD = 0.97, 0.6, 0.25, 0.08, 0.02  # parts of 1 − e^{−ε}, the most that far places can give away
-_SURELY = 1e-9  # of 2L/v: by as much log γ is above it where the second term is to vanish, so that no rounding brings it back
+# of 2L/v: by as much log γ is above it where the second term is to vanish, so that no rounding brings it back
+_SURELY = 1e-9
 _LARGEST = 700.0  # a log t: no number of places is as large as the t of one beyond
 Way = tuple[int, int, float]  # k, h and log t
 
@@ -94,7 +103,8 @@ def _log_delta(epsilon: float, way: Way, p: dict[str, Any]) -> float:
         return 0.0
     terms = [_log_power_sum(step(epsilon, LAPLACE, **run), k, h), _log_power_sum(step(left, LAPLACE, **run), h, n)]
     if k:
-        terms += [log(k) + _log_power_sum(step(0.0, LAPLACE, **run), h, n) - log(n - h), _log_power_sum(step(moved, LAPLACE, **run), 0, k)]
+        terms += [log(k) + _log_power_sum(step(0.0, LAPLACE, **run), h, n) - log(n - h),
+                  _log_power_sum(step(moved, LAPLACE, **run), 0, k)]
     total = log_sum(terms)
     return min(0.0, up(total - log(n), 1e-14) + 1e-14 * (1 + log(n))) if total > -inf else -inf
 
@@ -103,12 +113,13 @@ def _log_power_sum(s: Step, start: int, end: int) -> float:
     """log of A Σ_{start <= m < end} B^m."""
     if start == end or s.log_a == -inf:
         return -inf
-    return s.log_a + (start * s.log_b if start else 0.0) + log_average_power(s.log_b, s.log_rest, end - start) + log(end - start)
+    return s.log_a + (start * s.log_b if start else 0.0) + log_average_power(s.log_b, s.log_rest,
+                                                                             end - start) + log(end - start)
 
 
 def _search(epsilon: float, p: dict[str, Any]) -> Way | None:
-    """A good k, h and t. Any are valid; for k and h of a grid that depends on n only, and t from (ε, 2L/v, n, k, h), each candidate's δ
-    falls as ε grows and rises with L and D, so that the least does."""
+    """A good k, h and t. Any are valid; for k and h of a grid that depends on n only, and t from (ε, 2L/v, n, k, h),
+    each candidate's δ falls as ε grows and rises with L and D, so that the least does."""
     import numpy as np
 
     n, r = p["n"], move_ratio(p["level"], p["lipschitz"])
@@ -130,9 +141,11 @@ def _search(epsilon: float, p: dict[str, Any]) -> Way | None:
             rest = np.minimum(e - kappa, 0) / 2
             log_b = np.log1p(-np.exp(rest))
             y = (end - start) * log_b
-            return np.where(start > 0, start * log_b, 0.0) + np.where(y > -1e-9, np.log(end - start), np.log(-np.expm1(y)) - rest)
+            return np.where(start > 0, start * log_b, 0.0) + np.where(y > -1e-9, np.log(end - start),
+                                                                      np.log(-np.expm1(y)) - rest)
 
-        terms = (np.log(k / (n - h)) + log_a(0.0) + powers(0.0, h, n), log_a(epsilon + log_t) + powers(epsilon + log_t, 0 * k, k),
+        terms = (np.log(k / (n - h)) + log_a(0.0) + powers(0.0, h, n),
+                 log_a(epsilon + log_t) + powers(epsilon + log_t, 0 * k, k),
                  np.where(h > k, log_a(epsilon) + powers(epsilon, k, h), -inf), log_a(left) + powers(left, h, n))
         found = np.logaddexp.reduce(np.where(np.isnan(terms), inf, terms))
         found = np.where((epsilon + log_t > 0) & (left > 0), found, inf)
@@ -151,7 +164,8 @@ def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
 
 
 def exact(mp: Any, epsilon: Any, n: int, way: Sequence[float] | None = None, **p: Any) -> Any:
-    """δ by the choices of the value, or by given ones; 1 where the theorem says nothing of them. Raises ValueError where these are none."""
+    """δ by the choices of the value, or by given ones; 1 where the theorem says nothing of them. Raises ValueError
+    where these are none."""
     k, h, log_t = _read(way, n) if way else _best(float(epsilon), {**p, "n": n})[1]
     e, log_t = mp.mpf(epsilon), mp.mpf(log_t)
     share = k * mp.exp(log_t) / (n - h)
@@ -180,10 +194,13 @@ BOUND = Bound(
     example="shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 "
     "--smoothness 0.5 --n 10000 --epsilon 0.5",
     kind="profile",
-    statement="nδ(ε) <= k·A_1·(1/(n−h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ Σ_{h<=m<n} B_λ^m, "
-    "γ = e^ε t, λ = e^ε(1 − s), s = kt/(n − h), for all 0 <= k <= h < n and t with γ >= 1 and λ >= 1; A_γ = (1 − √γ e^(−L/v))₊ and "
+    statement="nδ(ε) <= k·A_1·(1/(n−h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ "
+              "Σ_{h<=m<n} B_λ^m, "
+    "γ = e^ε t, λ = e^ε(1 − s), s = kt/(n − h), for all 0 <= k <= h < n and t with γ >= 1 and λ >= 1; A_γ = (1 − √γ "
+    "e^(−L/v))₊ and "
     "B_γ = (1 − √γ e^(−MD/(2ηv)))₊, M² = 1 − 2ηβρ/(β+ρ); k, h and t are sought",
-    in_words="What shuffled-hiding says of Gaussian noise, for Laplace noise on an interval: once n is far above e^(MD/(2ηv)), a record "
+    in_words="What shuffled-hiding says of Gaussian noise, for Laplace noise on an interval: once n is far above "
+             "e^(MD/(2ηv)), a record "
     "that is used late hides among those that are used much earlier, and δ falls far below 1/n at ε > 0.",
     source="dpcalc, bounds/hiding/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem 1",
     assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η <= 2/(β+ρ)",

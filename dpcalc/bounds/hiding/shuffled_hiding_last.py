@@ -1,30 +1,32 @@
 """Several shuffled passes of projected noisy SGD, only the last iterate released: a record hides in the last pass.
 
-Theorem. In the setting of shuffled_hiding.py with c <= 1, q whole passes, each in a fresh secret uniform order, are followed by r <= n
-slots of another one (q whole passes and r = n are q + 1 passes); only the last iterate is released. Then the theorem there holds with the
-places of the last pass: m = 0, …, r − 1 later slots, each of probability 1/n, and, where r < n, absent with probability (n − r)/n, and
-with the μ of last_pass.py.
-Proof. The orders of all passes are independent. Condition on the place of record i in the last pass: P = Σ_m P_m/n over n places, n − r of
-which are absence, and so for Q. For P_m against Q_m′ take the same orders of the earlier passes on both sides, and the exchange of
-shuffled_hiding.py in the order of the last one: its bijection keeps the uniform law. If m′ is absent, the exchange is with a record j that
-is not used in the last pass: then the P-run uses i where the Q-run uses j, and the Q-run uses x_i′ nowhere in that pass; so they differ in
-slot m alone, and the μ is that of one place. (Both absent: in no slot of it.) In each earlier pass both runs use record i and its
-neighbour in the same slot and differ nowhere else: a push of at most 2ηL there, at most c times the distance elsewhere. For c <= 1 that
-push is worst in the last slot t of its pass: let it come at t′ < t instead, and take the same shifts a_k, each cut where nothing is left.
-Then z′_k <= z_k + c^{k−t′} pushes for t′ <= k < t, and at t, z′_t <= max(0, cz_{t−1} + c^{t−t′} − a_t) <= z_t, as c^{t−t′} <= 1; from then
-on z′ <= z. A pass in which the record is not used at all has no push, and the same shifts, cut, do. The shift lemma and joint convexity
-over all orders give θ(log γ, μ) with the least Σa_k² of these pushes, which last_pass.py has in closed form. Two iterates in a set of
-diameter D are at most D apart: take any coupling of both runs after a whole pass, which says nothing of later noises and orders, condition
-on it, and begin the shifts there with a distance of D; that gives further valid μ. The rest is the proof of the theorem there for n
-equally likely places. ∎
+Theorem. In the setting of shuffled_hiding.py with c <= 1, q whole passes, each in a fresh secret uniform order, are
+followed by r <= n slots of another one (q whole passes and r = n are q + 1 passes); only the last iterate is released.
+Then the theorem there holds with the places of the last pass: m = 0, …, r − 1 later slots, each of probability 1/n,
+and, where r < n, absent with probability (n − r)/n, and with the μ of last_pass.py. Proof. The orders of all passes are
+independent. Condition on the place of record i in the last pass: P = Σ_m P_m/n over n places, n − r of which are
+absence, and so for Q. For P_m against Q_m′ take the same orders of the earlier passes on both sides, and the exchange
+of shuffled_hiding.py in the order of the last one: its bijection keeps the uniform law. If m′ is absent, the exchange
+is with a record j that is not used in the last pass: then the P-run uses i where the Q-run uses j, and the Q-run uses
+x_i′ nowhere in that pass; so they differ in slot m alone, and the μ is that of one place. (Both absent: in no slot of
+it.) In each earlier pass both runs use record i and its neighbour in the same slot and differ nowhere else: a push of
+at most 2ηL there, at most c times the distance elsewhere. For c <= 1 that push is worst in the last slot t of its pass:
+let it come at t′ < t instead, and take the same shifts a_k, each cut where nothing is left. Then z′_k <= z_k + c^{k−t′}
+pushes for t′ <= k < t, and at t, z′_t <= max(0, cz_{t−1} + c^{t−t′} − a_t) <= z_t, as c^{t−t′} <= 1; from then on z′ <=
+z. A pass in which the record is not used at all has no push, and the same shifts, cut, do. The shift lemma and joint
+convexity over all orders give θ(log γ, μ) with the least Σa_k² of these pushes, which last_pass.py has in closed form.
+Two iterates in a set of diameter D are at most D apart: take any coupling of both runs after a whole pass, which says
+nothing of later noises and orders, condition on it, and begin the shifts there with a distance of D; that gives further
+valid μ. The rest is the proof of the theorem there for n equally likely places. ∎
 
-Records that are left out of a pass, as n is no multiple of b, change nothing. Condition on whether i is left out of the last pass, with
-the same probability on both data sets (joint convexity). If it is not, shuffled_hiding.py. If it is, the divergence is at most θ(ε, μ_0)
-with the μ_0 of the earlier pushes alone. Every μ of the theorem is at least that, start by start, and so is the theorem's sum at least
-θ(ε, μ_0): with P = N(μ_0, 1) and Q = N(0, 1) it is on any event at least (1/n)Σ(p_mm′ P(A) − e^ε c_mm′ Q(A)) >= P(A) − e^ε Q(A).
+Records that are left out of a pass, as n is no multiple of b, change nothing. Condition on whether i is left out of the
+last pass, with the same probability on both data sets (joint convexity). If it is not, shuffled_hiding.py. If it is,
+the divergence is at most θ(ε, μ_0) with the μ_0 of the earlier pushes alone. Every μ of the theorem is at least that,
+start by start, and so is the theorem's sum at least θ(ε, μ_0): with P = N(μ_0, 1) and Q = N(0, 1) it is on any event at
+least (1/n)Σ(p_mm′ P(A) − e^ε c_mm′ Q(A)) >= P(A) − e^ε Q(A).
 
-With r = 1 and q = 0 the best p and c give what is attained, amplification by sampling one of n records, (1/n)θ(log(1 + n(e^ε − 1)), 2L/σ).
-"""
+With r = 1 and q = 0 the best p and c give what is attained, amplification by sampling one of n records, (1/n)θ(log(1 +
+n(e^ε − 1)), 2L/σ). """
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ def _wide(diameter: float | None, learning_rate: float, lipschitz: float) -> flo
     return ratio_up((diameter,), (2.0, learning_rate, lipschitz))
 
 
-def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
+def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None,
+         **p: float) -> tuple[Array, list[Way]]:
     """log δ at many ε, from above, in blocks of at most 1/fine, and the Z that proves each."""
     from dpcalc.bounds.hiding._engine import last_pass, plan
 
@@ -113,7 +116,8 @@ def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
     return {"way": _one(epsilon, FINE, p)[1]}
 
 
-def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, diameter: float | None = None, way: Way | None = None) -> Any:
     """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
     from dpcalc.bounds.hiding._engine import last_pass, plan
@@ -123,8 +127,10 @@ def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschit
     fine, chosen = read(way or _one(float(epsilon), FINE, asked)[1])
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     wide = _wide(diameter, learning_rate, lipschitz)
-    exactly = inf if diameter is None or wide == inf else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
-    run, doubles, log_c = _run(n, iterations, exactly), _run(n, iterations, wide), log_factor(learning_rate, strong_convexity)
+    exactly = inf if diameter is None or wide == inf else mp.mpf(diameter) / (2 * mp.mpf(learning_rate)
+                                                                              * mp.mpf(lipschitz))
+    run, doubles, log_c = _run(n, iterations, exactly), _run(n, iterations, wide), log_factor(learning_rate,
+                                                                                              strong_convexity)
     places = last_pass.places_exact(mp, first, c, run, fine, log_c, doubles)
     return plan.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
 
@@ -134,13 +140,20 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
     "1000 --epochs 10 --release last-iterate --delta 1e-5",
     kind="profile",
-    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its theorem, with the places of "
-    "the record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in the last slot of every "
-    "earlier pass too, undone at the least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
-    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release the final model only, the "
-    "passes before the last one cost little, as the noise of every later step covers them (unless the last one has just begun). In the "
-    "last pass the record hides among all the others, as nobody can tell how late it was used. This is for convex smooth losses whose "
-    "gradients are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or if an earlier model, a "
+    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its theorem, "
+              "with the places of "
+    "the record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in "
+    "the last slot of every "
+    "earlier pass too, undone at the least cost; with a set of diameter D from any pass on at whose beginning both "
+    "runs are D apart",
+    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release the "
+             "final model only, the "
+    "passes before the last one cost little, as the noise of every later step covers them (unless the last one has "
+    "just begun). In the "
+    "last pass the record hides among all the others, as nobody can tell how late it was used. This is for convex "
+    "smooth losses whose "
+    "gradients are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or if an "
+    "earlier model, a "
     "metric of it, or the time of stopping is revealed.",
     source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
     assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),

@@ -28,9 +28,11 @@ BOUND = Bound(
     name="laplace-profile",
     example="rdp --mechanism laplace --scale 20 --steps 100 --delta 1e-5",
     kind="profile",
-    statement="the profile max(0, 1 − e^((ε − s/v)/2)) of each release, composed numerically through its dominating pair",
+    statement="the profile max(0, 1 − e^((ε − s/v)/2)) of each release, composed numerically through its dominating "
+              "pair",
     source="Sordello, Bu & Dong 2021, eq. 5; Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4 (composition)",
-    assumptions=("the query changes by at most s in ℓ1 between neighbouring data sets", "noise Laplace(0, v) per coordinate"),
+    assumptions=("the query changes by at most s in ℓ1 between neighbouring data sets",
+                 "noise Laplace(0, v) per coordinate"),
     params=("scale", "sensitivity"),
     value=value,
     exact=exact,

@@ -25,7 +25,8 @@ def decay(curvature: float, learning_rate: float) -> Decay:
     """Raises OutOfScope where |r| >= 1 with a > 0: the iterates diverge."""
     g = Fraction(curvature) * Fraction(learning_rate)
     if g >= 2:
-        raise OutOfScope("out-of-range", f"{learning_rate:g} >= 2/a = {2 / curvature:g}: |1 − γa| < 1 is needed (Berthier 2019, §3.4)",
+        raise OutOfScope("out-of-range",
+                         f"{learning_rate:g} >= 2/a = {2 / curvature:g}: |1 − γa| < 1 is needed (Berthier 2019, §3.4)",
                          "--learning-rate")
     near = min(g, 2 - g)  # 1 − |r|
     log_r = log1p(-float(near)) if near < Fraction(1, 2) else (log(float(1 - near)) if near < 1 else -inf)

@@ -16,20 +16,24 @@ def variance(curvature: float, learning_rate: float, sigma: float, iterations: i
 
 def mu(curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> float:
     d = affine.decay(curvature, learning_rate)
-    return affine.ratio(d, learning_rate, lipschitz, iterations - index, variance(curvature, learning_rate, 1.0, iterations),
+    return affine.ratio(d, learning_rate, lipschitz, iterations - index,
+                        variance(curvature, learning_rate, 1.0, iterations),
                         sigma)
 
 
-def value(epsilon: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> float:
+def value(epsilon: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
+          index: int) -> float:
     """log δ(ε) = log θ(ε, μ)."""
     return gdp_exact.value(epsilon, mu(curvature, learning_rate, sigma, iterations, lipschitz, index), 1)
 
 
-def inverse(log_delta: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> float:
+def inverse(log_delta: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
+            index: int) -> float:
     return gdp_exact.inverse(log_delta, mu(curvature, learning_rate, sigma, iterations, lipschitz, index), 1)
 
 
-def rdp(alpha: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float, index: int) -> float:
+def rdp(alpha: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
+        index: int) -> float:
     """αμ²/2."""
     return gdp_rdp.value(alpha, mu(curvature, learning_rate, sigma, iterations, lipschitz, index))
 
@@ -39,10 +43,12 @@ def exact_variance(mp: Any, curvature: float, learning_rate: float, sigma: float
     return iterations * s**2 if r == 1 else s**2 * (1 - r ** (2 * iterations)) / (1 - r**2)
 
 
-def exact(mp: Any, epsilon: float, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
+def exact(mp: Any, epsilon: float, curvature: float, learning_rate: float, sigma: float, iterations: int,
+          lipschitz: float,
           index: int) -> Any:
     spread = exact_variance(mp, curvature, learning_rate, sigma, iterations)
-    return gaussian_exact.theta(mp, epsilon, affine.exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, spread))
+    return gaussian_exact.theta(mp, epsilon,
+                                affine.exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, spread))
 
 
 PARAMS = ("curvature", "learning_rate", "sigma", "iterations", "lipschitz", "index")

@@ -13,5 +13,6 @@ from dpcalc.bounds.noisy_sgd import (
 )
 
 BOUNDS = (composition.BOUND, burn_in_profile.COMPOSITION, burn_in_rdp.BOUND, burn_in_profile.BOUND, iteration.BOUND,
-          iteration_schedule.BOUND, nonconvex.BURN_IN_RDP, nonconvex.BURN_IN_PROFILE, iteration_nonconvex.BOUND, nonconvex.SCHEDULE,
+          iteration_schedule.BOUND, nonconvex.BURN_IN_RDP, nonconvex.BURN_IN_PROFILE, iteration_nonconvex.BOUND,
+          nonconvex.SCHEDULE,
           as_published.BOUND, lower_bound.BOUND)

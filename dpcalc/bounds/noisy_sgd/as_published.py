@@ -22,7 +22,8 @@ def last_step_weight(g: float, r: int) -> float:
     return up(exp(x), 4e-16 * (4 - x)) if x > -700 else 5e-324
 
 
-def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
+          strong_convexity: float,
           learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> float:
     """R·D_α(N‖mix) + αD²/(2η²σ1²)·(1/R or c^{2R})."""
     z = noise_multiplier(burn_in_rdp.rest(sigma, sigma1), batch_size, lipschitz)
@@ -42,7 +43,8 @@ def printed_step(alpha: float, q: float, z: float) -> float:
     return limit if z < 0.03 else min(poisson_rdp.reverse(alpha, z, q), limit)
 
 
-def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
+           strong_convexity: float,
            learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
     """{r, sigma1} near the optimum of the printed expression."""
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
@@ -72,7 +74,8 @@ def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: fl
     return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
 
 
-def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
+          strong_convexity: float,
           learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
     s1 = mp.mpf(sigma1)
     z = batch_size * mp.sqrt(mp.mpf(sigma) ** 2 - s1**2) / (2 * mp.mpf(lipschitz))
@@ -87,12 +90,14 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
 def closed_form(alpha: float, q: float, z: float) -> float:
     """Lemma 2.12: S_α(q, z) <= 2αq²/z². Raises OutOfScope outside q < 1/5, z >= 4, α <= α*(q, z)."""
     if q >= 0.2 or z < 4:
-        raise OutOfScope("out-of-range", f"q = {q:g}, noise multiplier {z:g}: Lemma 2.12 (Altschuler & Talwar 2022) needs "
+        raise OutOfScope("out-of-range",
+                         f"q = {q:g}, noise multiplier {z:g}: Lemma 2.12 (Altschuler & Talwar 2022) needs "
                          "q < 1/5 and z >= 4", "--sigma")
     m = log1p(1 / (q * (alpha - 1)))
     second = (m * m * z * z / 2 - log(5 * z * z)) / (m + log(q * alpha) + 1 / (2 * z * z))
     if alpha > m * z * z / 2 - log(z * z) or alpha > second:
-        raise OutOfScope("out-of-range", f"{alpha:g} is above α*(q, z) of Lemma 2.12 (Altschuler & Talwar 2022)", "--alpha")
+        raise OutOfScope("out-of-range", f"{alpha:g} is above α*(q, z) of Lemma 2.12 (Altschuler & Talwar 2022)",
+                         "--alpha")
     return ratio_up((2.0, alpha, q, q), (z, z))
 
 
@@ -105,7 +110,8 @@ BOUND = Bound(
     kind="rdp",
     statement="min over R, σ1² + σ2² = σ² of R·S_α(b/n, bσ2/(2L)) + αD²/(2η²σ1²)·(1/R, or c^(2R)), S_α = D_α(N‖mix)",
     source="Altschuler & Talwar 2022, eq. 3.6 and 5.3, arXiv:2205.13710",
-    assumptions=(*SETTING, *FRESH, "the iterates stay in a convex set of diameter D", "only the last iterate is released"),
+    assumptions=(*SETTING, *FRESH, "the iterates stay in a convex set of diameter D",
+                 "only the last iterate is released"),
     params=SHARED,
     value=value,
     exact=exact,

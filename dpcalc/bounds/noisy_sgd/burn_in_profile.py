@@ -1,12 +1,12 @@
 """The burn-in theorem for whole privacy profiles.
 
-Statement. For every R <= T and σ1² + σ2² = σ², the last iterate is dominated by R steps of the pair of `sampled_step.py` at noise σ2
-composed with a Gaussian of μ = d√w(R)/(ησ1), d and w(R) as in burn_in_rdp.py.
+Statement. For every R <= T and σ1² + σ2² = σ², the last iterate is dominated by R steps of the pair of
+`sampled_step.py` at noise σ2 composed with a Gaussian of μ = d√w(R)/(ησ1), d and w(R) as in burn_in_rdp.py.
 
-Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes its two parts, a
-step from a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1) compose to √(Σ a_k²)/(ησ1)
-(Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). Composition of dominating pairs: Zhu, Dong & Wang 2022, Theorem 10.
-"""
+Proof. The one of burn_in_rdp.py with trade-off functions in place of D_α: the shifted f-divergence of a step composes
+its two parts, a step from a common point and a Gaussian hiding a_k, and after R steps Gaussians of ratios a_k/(ησ1)
+compose to √(Σ a_k²)/(ησ1) (Bok, Su & Altschuler 2024, Lemma 3.2 and Theorem 3.1). Composition of dominating pairs: Zhu,
+Dong & Wang 2022, Theorem 10. """
 
 from __future__ import annotations
 
@@ -51,10 +51,12 @@ def parts_at(**params: Any) -> Parts:
     return parts_of(*_spec(**params))
 
 
-def _spec(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def _spec(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+          learning_rate: float,
           diameter: float, sigma: float, r: int, sigma1: float) -> Spec:
     """What parts_of takes."""
-    mu = burn_in_rdp.shift(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r, sigma1)
+    mu = burn_in_rdp.shift(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r,
+                           sigma1)
     return n, batch_size, lipschitz, burn_in_rdp.rest(sigma, sigma1), r, mu
 
 
@@ -118,12 +120,15 @@ def _step(n: int, batch_size: int, lipschitz: float, sigma: float) -> tuple[floa
 
 
 def _worth_composing(epsilon: float | None, mean: float, rdp_at_two: float) -> None:
-    """Raises OutOfScope where a composed profile would say nothing that the RDP bounds do not, and take long: a mean loss (about
-    ε(1.01)) in the thousands, or far above the ε asked for, where δ is 1; or δ near e^{−ε²/(2μ²)} far below every double, μ² about ε(2)."""
+    """Raises OutOfScope where a composed profile would say nothing that the RDP bounds do not, and take long: a mean
+    loss (about ε(1.01)) in the thousands, or far above the ε asked for, where δ is 1; or δ near e^{−ε²/(2μ²)} far below
+    every double, μ² about ε(2)."""
     hopeless = mean > _LARGEST_MEAN or (epsilon is not None and mean > epsilon + 12 * sqrt(2 * mean))
     deep = epsilon is not None and rdp_at_two > 0 and epsilon * epsilon / (2 * rdp_at_two) > _DEEPEST
     if hopeless or deep:
-        raise OutOfScope("no-solution", "the loss is too far from the question for a composed profile; the RDP bounds answer", "--bound")
+        raise OutOfScope("no-solution",
+                         "the loss is too far from the question for a composed profile; the RDP bounds answer",
+                         "--bound")
 
 
 def _finite(epsilon: float) -> float:
@@ -133,17 +138,19 @@ def _finite(epsilon: float) -> float:
 
 
 def search(epsilon: float | None = None, log_delta: float | None = None, **params: Any) -> dict[str, Any]:
-    """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one; where the window seldom sees the
-    record, of some near that, too."""
+    """{r, sigma1}: the best of a few that are optimal for the RDP bound at orders near its best one; where the window
+    seldom sees the record, of some near that, too."""
     from dpcalc.pld.bracket import epsilon_at_delta, log_delta_at_epsilon
 
     whole = {"r": params["iterations"], "sigma1": 0.0}
     if params["iterations"] == 1:
         return whole
-    _worth_composing(epsilon, *(burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params)) for alpha in (1.01, 2.0)))
+    _worth_composing(epsilon, *(burn_in_rdp.value(alpha, **params, **burn_in_rdp.search(alpha, **params))
+                                for alpha in (1.01, 2.0)))
     best, value_there, composed = _best_order(epsilon, log_delta, tuple(params.items()))
     found = [burn_in_rdp.search(1 + (best - 1) * k, **params) for k in _ORDERS]
-    if composed < inf and (composed * _CLOSE <= value_there if epsilon is not None else composed <= value_there * _CLOSE):
+    if composed < inf and (composed * _CLOSE <= value_there if epsilon is not None
+                           else composed <= value_there * _CLOSE):
         found.append(whole)
     trials = _different(found)
     rare = any(trial["sigma1"] and trial["r"] * params["batch_size"] < params["n"] for trial in trials)
@@ -169,7 +176,8 @@ def search(epsilon: float | None = None, log_delta: float | None = None, **param
     from dpcalc.bounds.noisy_sgd._engine.windows import nearby
 
     start = min((trial for trial in trials if trial["sigma1"]), key=lambda trial: at(trial["r"], trial["sigma1"]))
-    r, sigma1 = nearby(at, (start["r"], start["sigma1"]), params["iterations"], params["sigma"], 1.0 if epsilon is not None else 0.0)
+    r, sigma1 = nearby(at, (start["r"], start["sigma1"]), params["iterations"], params["sigma"],
+                       1.0 if epsilon is not None else 0.0)
     return {"r": r, "sigma1": sigma1} if at(r, sigma1) <= at(first["r"], first["sigma1"]) else first
 
 
@@ -177,14 +185,17 @@ def _different(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """One of each group of choices within 3 % of each other: their losses differ by the square of that."""
     kept: list[dict[str, Any]] = []
     for x in found:
-        if not any(abs(x["r"] - y["r"]) <= 0.03 * y["r"] and abs(x["sigma1"] - y["sigma1"]) <= 0.03 * y["sigma1"] for y in kept):
+        if not any(abs(x["r"] - y["r"]) <= 0.03 * y["r"] and abs(x["sigma1"] - y["sigma1"]) <= 0.03 * y["sigma1"]
+                   for y in kept):
             kept.append(x)
     return kept
 
 
 @lru_cache(maxsize=64)
-def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tuple[str, Any], ...]) -> tuple[float, float, float]:
-    """The order at which the RDP bound answers the same question best, its answer there, and that of plain composition."""
+def _best_order(epsilon: float | None, log_delta: float | None,
+                items: tuple[tuple[str, Any], ...]) -> tuple[float, float, float]:
+    """The order at which the RDP bound answers the same question best, its answer there, and that of plain
+    composition."""
     params = dict(items)
     own = {name: params[name] for name in composition.BOUND.params}
 
@@ -210,34 +221,43 @@ def _best_order(epsilon: float | None, log_delta: float | None, items: tuple[tup
 
 def exact(mp: Any, epsilon: float, **params: Any) -> Any:
     """One step only (R = T = 1): q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ))."""
-    return composition_exact(mp, epsilon, params["n"], params["batch_size"], params["iterations"], params["lipschitz"], params["sigma"])
+    return composition_exact(mp, epsilon, params["n"], params["batch_size"], params["iterations"], params["lipschitz"],
+                             params["sigma"])
 
 
-def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+def composition_value(epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float,
+                      sigma: float) -> float:
     """log δ(ε) of T sampled steps."""
     if iterations == 1:
         return one_step(epsilon, n, batch_size, lipschitz, sigma)
-    _worth_composing(epsilon, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
+    _worth_composing(epsilon,
+                     *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
     return _at_epsilon(epsilon, (n, batch_size, lipschitz, sigma, iterations, 0.0)).upper
 
 
-def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
+def composition_inverse(log_delta: float, n: int, batch_size: int, iterations: int, lipschitz: float,
+                        sigma: float) -> float:
     if iterations == 1:
         return one_step_inverse(log_delta, n, batch_size, lipschitz, sigma)
-    _worth_composing(None, *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
+    _worth_composing(None,
+                     *(composition.value(alpha, n, batch_size, iterations, lipschitz, sigma) for alpha in (1.01, 2.0)))
     return _finite(_at_delta(log_delta, (n, batch_size, lipschitz, sigma, iterations, 0.0)).upper)
 
 
-def composition_trace(n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float, epsilon: float | None = None,
+def composition_trace(n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float,
+                      epsilon: float | None = None,
                       log_delta: float | None = None) -> dict[str, Any]:
     return _grid((n, batch_size, lipschitz, sigma, iterations, 0.0), iterations, epsilon, log_delta)
 
 
-def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> Any:
+def composition_exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float,
+                      sigma: float) -> Any:
     if iterations != 1:
-        raise OutOfScope("out-of-range", "a composed profile has no closed form; its value is an upper bound within 0.1 %", "--digits")
+        raise OutOfScope("out-of-range",
+                         "a composed profile has no closed form; its value is an upper bound within 0.1 %", "--digits")
     q = mp.mpf(batch_size) / n
-    return q * gaussian_exact.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q), 2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
+    return q * gaussian_exact.theta(mp, mp.log1p(mp.expm1(mp.mpf(epsilon)) / q),
+                                    2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
 
 
 BOUND = Bound(
@@ -245,7 +265,8 @@ BOUND = Bound(
     example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
     "--diameter 2 --sigma 0.1 --delta 1e-5",
     kind="profile",
-    statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = d√w(R)/(ησ1), for the "
+    statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = "
+              "d√w(R)/(ησ1), for the "
     "best R and σ1² + σ2² = σ²; proof in dpcalc/bounds/noisy_sgd/burn_in_profile.py",
     source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
     assumptions=burn_in_rdp.BOUND.assumptions,

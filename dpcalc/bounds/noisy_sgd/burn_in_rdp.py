@@ -6,16 +6,16 @@ Statement. For every R <= T and σ1² + σ2² = σ²,
 
 w(R) = c^{2R}(1−c²)/(1−c^{2R}), which is 1/R for c = 1; for R = T, d = 0 and σ1 = 0.
 
-Proof. Write a batch as a uniform b-subset B of the other records in which a uniform j in B is replaced by the differing record with
-probability q = b/n; both runs share B, j and the coin. A step from w is then: gradient, noise η·N(0, σ2²), noise η·N(0, σ1²), projection.
-Without noise a step moves two points apart by at most a factor c, plus 2ηL/b where the differing record is used: after the first T−R steps
-the two iterates, with the same noise, are at most d apart in W_∞. Follow the shifted divergence D_α^{(s)}(w, w′) = inf D_α(v, w′) over v
-within s of w. (1) From the same point the laws of a step before the noise σ1 are (1−q)N(ψ) + qN(ψ₁) and (1−q)N(ψ) + qN(ψ₁′), the three
-means pairwise within 2ηL/b, so this part costs S_r(α, q, bσ2/(2L)) (sampled_step.py), from whichever point; (2) a copy v that takes P's
-step, with P's record, stays within c·s of P's run (D_α of v's law and w′'s grows by (1) at most, from one point at a time); (3) adding
-η·N(0, σ1²) lets the shift fall by a at the cost α a²/(2η²σ1²); (4) the projection contracts. Start at d, choose a_k with Σ c^{R−k}a_k =
-c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R).
-"""
+Proof. Write a batch as a uniform b-subset B of the other records in which a uniform j in B is replaced by the differing
+record with probability q = b/n; both runs share B, j and the coin. A step from w is then: gradient, noise η·N(0, σ2²),
+noise η·N(0, σ1²), projection. Without noise a step moves two points apart by at most a factor c, plus 2ηL/b where the
+differing record is used: after the first T−R steps the two iterates, with the same noise, are at most d apart in W_∞.
+Follow the shifted divergence D_α^{(s)}(w, w′) = inf D_α(v, w′) over v within s of w. (1) From the same point the laws
+of a step before the noise σ1 are (1−q)N(ψ) + qN(ψ₁) and (1−q)N(ψ) + qN(ψ₁′), the three means pairwise within 2ηL/b, so
+this part costs S_r(α, q, bσ2/(2L)) (sampled_step.py), from whichever point; (2) a copy v that takes P's step, with P's
+record, stays within c·s of P's run (D_α of v's law and w′'s grows by (1) at most, from one point at a time); (3) adding
+η·N(0, σ1²) lets the shift fall by a at the cost α a²/(2η²σ1²); (4) the projection contracts. Start at d, choose a_k
+with Σ c^{R−k}a_k = c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R). """
 
 from math import asinh, exp, inf, sqrt
 from typing import Any
@@ -27,7 +27,8 @@ from dpcalc.numerics.minimize import minimise, minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
 
-def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
+          strong_convexity: float,
           learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> float:
     """R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²) at the given R and σ1."""
     q = ratio_up((float(batch_size),), (float(n),))
@@ -37,9 +38,11 @@ def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: flo
     return up(burn_in + alpha / 2 * mu * mu, 1e-15) if mu else burn_in
 
 
-def shift(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def shift(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+          learning_rate: float,
           diameter: float, r: int, sigma1: float) -> float:
-    """μ = d√w(R)/(ησ1), rounded up: the burn-in's start is hidden as by a Gaussian mechanism of that ratio; 0 for R = T."""
+    """μ = d√w(R)/(ησ1), rounded up: the burn-in's start is hidden as by a Gaussian mechanism of that ratio; 0 for R =
+    T."""
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
     d = min(diameter, contraction.reached(g, iterations - r, 2 * learning_rate * lipschitz / batch_size))
     if d == 0:
@@ -52,7 +55,8 @@ def rest(sigma: float, sigma1: float) -> float:
     return sqrt((sigma - sigma1) * (sigma + sigma1)) * (1 - 4e-16) if sigma1 else sigma
 
 
-def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
+           strong_convexity: float,
            learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
     """{r, sigma1} near the optimum. For a given split the best R has a closed form; the split is searched."""
     q, push = batch_size / n, 2 * learning_rate * lipschitz / batch_size
@@ -94,14 +98,16 @@ def best_length(step: float, hide: float, g: float, iterations: int, push: float
         guess = late = 1.0
     growth = diameter / push if far == diameter else 30 / g  # more steps than it takes to be that far apart
     grown = int(growth) + 1 if growth < iterations else iterations
-    trials = {max(1, min(iterations, int(x) + k)) for x in (min(guess, iterations), min(guess, iterations - grown), late) for k in (0, 1)}
+    trials = {max(1, min(iterations, int(x) + k))
+              for x in (min(guess, iterations), min(guess, iterations - grown), late) for k in (0, 1)}
     best = min(trials, key=total)
     if g != 0 and iterations - best < grown:  # no closed form while d grows
         best = min(best, minimise_over(total, best, max(1, iterations - grown), iterations), key=total)
     return total(best), best
 
 
-def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
+          strong_convexity: float,
           learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
     b, lip, eta, s1 = mp.mpf(batch_size), mp.mpf(lipschitz), mp.mpf(learning_rate), mp.mpf(sigma1)
     s2 = mp.sqrt(mp.mpf(sigma) ** 2 - s1**2)
@@ -111,14 +117,16 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
     return r * sampled_step.exact(mp, alpha, b / n, b * s2 / (2 * lip)) + hidden
 
 
-SHARED = ("n", "batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma")
+SHARED = ("n", "batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter",
+          "sigma")
 
 BOUND = Bound(
     name="burn-in-rdp",
     example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
     "--diameter 2 --epsilon 2 --delta 1e-5 --solve sigma",
     kind="rdp",
-    statement="min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = c^(2R)(1−c²)/(1−c^(2R)) or 1/R, "
+    statement="min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = "
+              "c^(2R)(1−c²)/(1−c^(2R)) or 1/R, "
     "d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
     source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
     assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
@@ -127,7 +135,8 @@ BOUND = Bound(
     exact=exact,
     rtol=1e-9,
     errata=(
-        "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n = 1e6, b = 1, "
+        "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n = "
+        "1e6, b = 1, "
         "σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 itself "
         "assumes σ > 8√2·L/b). S_r takes its place.",
         "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",

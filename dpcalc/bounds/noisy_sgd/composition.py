@@ -15,7 +15,8 @@ def noise_multiplier(sigma: float, batch_size: int, lipschitz: float) -> float:
 
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
     """T·S_r(α, b/n, bσ/(2L))."""
-    step = sampled_step.value(alpha, ratio_up((float(batch_size),), (float(n),)), noise_multiplier(sigma, batch_size, lipschitz))
+    step = sampled_step.value(alpha, ratio_up((float(batch_size),), (float(n),)),
+                              noise_multiplier(sigma, batch_size, lipschitz))
     return up(iterations * step)
 
 
@@ -24,7 +25,8 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
     return iterations * sampled_step.exact(mp, alpha, mp.mpf(batch_size) / n, z)
 
 
-PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of the batch's gradients at w: no momentum, adaptive step, "
+PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of the batch's gradients at w: no momentum, "
+         "adaptive step, "
          "normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T are fixed without it")
 SETTING = (
     "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
@@ -32,7 +34,8 @@ SETTING = (
     START,
     PLAIN,
 )
-HELD = ("the iterates are projected on a closed convex set of diameter D that does not depend on the data, or two runs that differ in one "
+HELD = ("the iterates are projected on a closed convex set of diameter D that does not depend on the data, or two runs "
+        "that differ in one "
         "record are surely within D of each other at every step, whatever the batches and the noise, which they share")
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
          "(batches cut from a shuffled epoch are not covered)",)
@@ -43,8 +46,10 @@ BOUND = Bound(
     "--diameter 2 --sigma 0.1 --alpha 8",
     kind="rdp",
     statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
-    source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, eq. 1.1",
-    assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH, "all T iterates may be released"),
+    source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, eq. "
+           "1.1",
+    assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH,
+                 "all T iterates may be released"),
     params=("n", "batch_size", "iterations", "lipschitz", "sigma"),
     value=value,
     exact=exact,

@@ -1,15 +1,15 @@
 """Full batches, or a fixed order of batches: amplification by iteration, solved exactly.
 
-Statement. The last iterate is μ-GDP, μ² = min over τ, a of Σ_{k>τ} a_k²/(ησ)² with z_k = cz_{k−1} + s_k − a_k >= 0, z_T = 0,
-z_τ = min(D, distance reached by τ); s_k = 2ηL/b at the steps that use the record, one in N = n/b, else 0.
+Statement. The last iterate is μ-GDP, μ² = min over τ, a of Σ_{k>τ} a_k²/(ησ)² with z_k = cz_{k−1} + s_k − a_k >= 0, z_T
+= 0, z_τ = min(D, distance reached by τ); s_k = 2ηL/b at the steps that use the record, one in N = n/b, else 0.
 
-Proof. As in burn_in_rdp.py, with μ for the divergence: all randomness is the noise, a step moves two runs apart by a factor c and
-s_k at most, and the noise lets the shift fall by a_k as a Gaussian mechanism of ratio a_k/(ησ) (Bok, Su & Altschuler 2024).
+Proof. As in burn_in_rdp.py, with μ for the divergence: all randomness is the noise, a step moves two runs apart by a
+factor c and s_k at most, and the noise lets the shift fall by a_k as a Gaussian mechanism of ratio a_k/(ησ) (Bok, Su &
+Altschuler 2024).
 
-Closed form. With constant steps the pushes to come lie on a convex chain over the noise to come (taut.py), so that the hull has
-at most four points: the end, the last use, the first use after τ, and τ. Full batch, strongly convex, τ = 0:
-μ = (2L/(nσ))√((1−c^T)/(1+c^T)·(1+c)/(1−c)).
-"""
+Closed form. With constant steps the pushes to come lie on a convex chain over the noise to come (taut.py), so that the
+hull has at most four points: the end, the last use, the first use after τ, and τ. Full batch, strongly convex, τ = 0: μ
+= (2L/(nσ))√((1−c^T)/(1+c^T)·(1+c)/(1−c)). """
 
 from math import exp, expm1, inf, log, sqrt
 from typing import Any, NamedTuple
@@ -41,7 +41,8 @@ class Run(NamedTuple):
     steps: int
 
 
-def run(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def run(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+        learning_rate: float,
         diameter: float, sigma: float, period: int, last: int) -> Run:
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
     uses = (iterations - last) // period + 1 if iterations >= last else 0
@@ -86,10 +87,13 @@ def mu_from(r: Run, m: int) -> float:
     return up(sqrt(top[2]), 3e-13)
 
 
-def search(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def search(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+           learning_rate: float,
            diameter: float, sigma: float, period: int, last: int, **at: float) -> dict[str, Any]:
-    """{r}: the number of last steps that prove the bound. Starting just after a push is best; the number of pushes is searched."""
-    r = run(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, sigma, period, last)
+    """{r}: the number of last steps that prove the bound. Starting just after a push is best; the number of pushes is
+    searched."""
+    r = run(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, sigma, period,
+            last)
     if not r.uses:
         return {"r": iterations}
     visible = _visible(r)
@@ -114,9 +118,11 @@ def _guess(r: Run, most: int) -> int:
     return int(min(log(left) / r.log_c / r.period, most)) if left > 0 and r.log_c > -inf else most
 
 
-def mu(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def mu(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+       learning_rate: float,
        diameter: float, sigma: float, period: int, last: int, r: int) -> float:
-    it = run(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, sigma, period, last)
+    it = run(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, sigma, period,
+             last)
     return mu_from(it, r) if it.uses else 0.0
 
 
@@ -134,26 +140,32 @@ def rdp(alpha: float, **params: Any) -> float:
     return gdp_rdp.value(alpha, mu(**params))
 
 
-def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+             learning_rate: float,
              diameter: float, sigma: float, period: int, last: int, r: int) -> Any:
     """The hull over every step, for the last r steps."""
     refuse_longer(iterations)
     c = 1 - contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
     noise, d = (mp.mpf(learning_rate) * mp.mpf(sigma)) ** 2, mp.mpf(diameter)
     push = 2 * mp.mpf(learning_rate) * mp.mpf(lipschitz) / batch_size
-    used = [(iterations - k - (last - 1)) % period == 0 and iterations - k >= last - 1 for k in range(1, iterations + 1)]
+    used = [(iterations - k - (last - 1)) % period == 0 and iterations - k >= last - 1
+            for k in range(1, iterations + 1)]
     z = mp.mpf(0)
     for use in used[:iterations - r]:
         z = c * z + (push if use else 0)
-    z = min(z, d) if used[:iterations - r] and used[iterations - r - 1] else min(z, d * c ** _idle(used[:iterations - r]))
-    steps = [(noise * c ** (2 * j), push * c**j if used[iterations - 1 - j] else mp.mpf(0), z * c ** (j + 1), j == r - 1) for j in range(r)]
+    z = min(z, d) if used[:iterations - r] and used[iterations - r - 1] else min(z,
+                                                                                 d * c ** _idle(used[:iterations - r]))
+    steps = [(noise * c ** (2 * j), push * c**j if used[iterations - 1 - j] else mp.mpf(0), z * c ** (j + 1),
+              j == r - 1) for j in range(r)]
     return mp.sqrt(taut.least(steps)[0])
 
 
 def refuse_longer(iterations: int) -> None:
     """Raises OutOfScope for more steps than the published formula can take one by one."""
     if iterations > _LONGEST:
-        raise OutOfScope("out-of-range", f"the published formula has {iterations} steps; use at most {_LONGEST} with --digits", "--digits")
+        raise OutOfScope("out-of-range",
+                         f"the published formula has {iterations} steps; use at most {_LONGEST} with --digits",
+                         "--digits")
 
 
 def _idle(used: list[bool]) -> int:
@@ -170,12 +182,16 @@ BOUND = Bound(
     example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 "
     "--learning-rate 0.05 --diameter 2 --sigma 0.1 --delta 1e-5",
     kind="profile",
-    statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that end at 0 "
+    statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that end "
+              "at 0 "
     "(lower convex hull); proof in dpcalc/bounds/noisy_sgd/iteration.py",
-    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorems 4.1 and 4.3, arXiv:2403.00278",
-    assumptions=(*SETTING, "every step uses all records (b = n), or the batches come in the same fixed order in every pass",
+    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorems 4.1 and 4.3, "
+           "arXiv:2403.00278",
+    assumptions=(*SETTING,
+                 "every step uses all records (b = n), or the batches come in the same fixed order in every pass",
                  HELD, "only the last iterate is released"),
-    params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter", "sigma", "period",
+    params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter",
+            "sigma", "period",
             "last"),
     value=value,
     exact=exact,

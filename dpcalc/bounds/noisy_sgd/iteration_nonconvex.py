@@ -1,25 +1,29 @@
-"""Full batches, or a fixed order of batches, without convexity: amplification by iteration over steps that may expand, solved exactly.
+"""Full batches, or a fixed order of batches, without convexity: amplification by iteration over steps that may expand,
+solved exactly.
 
-Statement. The last iterate is μ-GDP with the μ of iteration.py at c = 1 + ηβ: μ² = min over τ, a of Σ_{k>τ} a_k²/(ησ)² with z_k = cz_{k−1}
-+ s_k − a_k >= 0, z_T = 0, z_τ = min(D, distance reached by τ); s_k = 2ηL/b at the steps that use the record, one in N = n/b, else 0. It is
-never above composition, which is a = s, and the theorem of one pass is the case of one use.
+Statement. The last iterate is μ-GDP with the μ of iteration.py at c = 1 + ηβ: μ² = min over τ, a of Σ_{k>τ} a_k²/(ησ)²
+with z_k = cz_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ = min(D, distance reached by τ); s_k = 2ηL/b at the steps that use
+the record, one in N = n/b, else 0. It is never above composition, which is a = s, and the theorem of one pass is the
+case of one use.
 
-Proof. Let X be P's run, φ its steps before the noise and ψ those of Q. X̃ is Q's iterate at τ, within z_τ of X as both runs have the same
-batches and noise until then, and X̃ ← Π(ψ(X̃) + v + the noise of X) after it, v = λ(φ(X) − ψ(X̃)). By expanding.py, |φ(X) − ψ(X̃)| <=
-|φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ = min(1, a/|φ(X) − ψ(X̃)|), so that v is at most a long, and what is left, and
-the next distance, is at most (|φ(X) − ψ(X̃)| − a)₊ <= cz + s − a. At the end it is 0: X̃ = X. Given both at τ, v_k is a function of the
-noises before step k, and so of X̃'s own increments v + noise before it; the increments of X̃ against the noises of Q are thus an adaptive
-composition of Gaussian mechanisms of ratios a/(ησ), with μ² = Σ a_k²/(ησ)², and both runs are the same function of them (post-processing;
-joint convexity over the iterates at τ). (The shift lemma of Bok, Su & Altschuler 2024, Lemma 3.2, holds for any Lipschitz step too.)
+Proof. Let X be P's run, φ its steps before the noise and ψ those of Q. X̃ is Q's iterate at τ, within z_τ of X as both
+runs have the same batches and noise until then, and X̃ ← Π(ψ(X̃) + v + the noise of X) after it, v = λ(φ(X) − ψ(X̃)).
+By expanding.py, |φ(X) − ψ(X̃)| <= |φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ = min(1, a/|φ(X) −
+ψ(X̃)|), so that v is at most a long, and what is left, and the next distance, is at most (|φ(X) − ψ(X̃)| − a)₊ <= cz +
+s − a. At the end it is 0: X̃ = X. Given both at τ, v_k is a function of the noises before step k, and so of X̃'s own
+increments v + noise before it; the increments of X̃ against the noises of Q are thus an adaptive composition of
+Gaussian mechanisms of ratios a/(ησ), with μ² = Σ a_k²/(ησ)², and both runs are the same function of them
+(post-processing; joint convexity over the iterates at τ). (The shift lemma of Bok, Su & Altschuler 2024, Lemma 3.2,
+holds for any Lipschitz step too.)
 
-Closed form. Of a distance at τ, a push j steps later counts c^{−j}s, the noise there c^{−2j}. What is pushed by a use, per noise until the
-next one, is c^N times that of the use before; and of the last use, which fewer steps follow, it is more. So no push is put off to later
-uses. Each is undone in the steps up to the next one, at s²/Σ_{j<N} c^{−2j}, but for those that share their noise with the distance at τ:
-the first p of them, as many as are pushed less, per noise, than all before. Own ratios rise with p, and what is pooled is a mediant of
-those before: if push p joins, p − 1 does. This is the lower convex hull (taut.py). The distance is capped by D at τ alone: the same, as c
->= 1. Of a record of unknown place the last use is the worst: later steps are post-processing, and more steps before a window do not bring
-two runs nearer.
-"""
+Closed form. Of a distance at τ, a push j steps later counts c^{−j}s, the noise there c^{−2j}. What is pushed by a use,
+per noise until the next one, is c^N times that of the use before; and of the last use, which fewer steps follow, it is
+more. So no push is put off to later uses. Each is undone in the steps up to the next one, at s²/Σ_{j<N} c^{−2j}, but
+for those that share their noise with the distance at τ: the first p of them, as many as are pushed less, per noise,
+than all before. Own ratios rise with p, and what is pooled is a mediant of those before: if push p joins, p − 1 does.
+This is the lower convex hull (taut.py). The distance is capped by D at τ alone: the same, as c >= 1. Of a record of
+unknown place the last use is the worst: later steps are post-processing, and more steps before a window do not bring
+two runs nearer. """
 
 from __future__ import annotations
 
@@ -68,7 +72,8 @@ def mu_from(r: Run, m: int) -> float:
     """μ for the last m steps, from the distance the steps before them have reached."""
     start, inside = _apart(r, m), _inside(r, m)
     first = m - (r.last - 1 + (inside - 1) * r.period) if inside else m  # steps to the first push
-    alone = r.push**2 / _weights(2 * r.log_c, r.period), r.push**2 / _weights(2 * r.log_c, r.last)  # of a push, of the last one
+    # of a push, of the last one
+    alone = r.push**2 / _weights(2 * r.log_c, r.period), r.push**2 / _weights(2 * r.log_c, r.last)
 
     def pooled(p: int) -> tuple[float, float]:
         """What is pushed, with the distance at the start, and the noise until the next push."""
@@ -94,7 +99,8 @@ def mu_from(r: Run, m: int) -> float:
 
 
 def search(**params: Any) -> dict[str, Any]:
-    """{r}: the number of last steps that prove the bound: all, or those after a push as long ago as the diameter makes best."""
+    """{r}: the number of last steps that prove the bound: all, or those after a push as long ago as the diameter makes
+    best."""
     r = _run(**{name: params[name] for name in BOUND.params})
     starts = [r.steps]
     low, high = (0 if r.last > 1 else 1), r.uses - 1
@@ -125,13 +131,15 @@ def rdp(alpha: float, **params: Any) -> float:
     return gdp_rdp.value(alpha, mu(**params))
 
 
-def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, learning_rate: float, diameter: float,
+def exact_mu(mp: Any, batch_size: int, iterations: int, lipschitz: float, smoothness: float, learning_rate: float,
+             diameter: float,
              sigma: float, period: int, last: int, r: int) -> Any:
     """The hull over every step, for the last r steps."""
     iteration.refuse_longer(iterations)
     c, noise = 1 + mp.mpf(learning_rate) * mp.mpf(smoothness), (mp.mpf(learning_rate) * mp.mpf(sigma)) ** 2
     push = 2 * mp.mpf(learning_rate) * mp.mpf(lipschitz) / batch_size
-    pushes = [push if k % period == (last - 1) % period and k >= last - 1 else mp.mpf(0) for k in range(iterations)]  # backwards
+    # backwards
+    pushes = [push if k % period == (last - 1) % period and k >= last - 1 else mp.mpf(0) for k in range(iterations)]
     z = mp.mpf(0)
     for s in reversed(pushes[r:]):
         z = min(mp.mpf(diameter), c * z + s)
@@ -148,10 +156,12 @@ BOUND = Bound(
     example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 "
     "--learning-rate 0.05 --diameter 2 --sigma 0.1 --loss any --delta 1e-5",
     kind="profile",
-    statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that end at 0 "
+    statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that end "
+              "at 0 "
     "(lower convex hull), c = 1 + ηβ; proof in dpcalc/bounds/noisy_sgd/iteration_nonconvex.py",
     source="after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",
-    assumptions=(*SETTING, "every step uses all records (b = n), or the batches come in the same fixed order in every pass", HELD,
+    assumptions=(*SETTING,
+                 "every step uses all records (b = n), or the batches come in the same fixed order in every pass", HELD,
                  "only the last iterate is released"),
     params=tuple(name for name in iteration.BOUND.params if name != "strong_convexity"),
     value=value,

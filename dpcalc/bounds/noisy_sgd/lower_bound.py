@@ -1,19 +1,18 @@
 """What every analysis must report at least: the loss of concrete one-dimensional runs, bounded from below.
 
-Instances. One record's gradient is −L on one data set and +L on the other. (a) The others are flat; the walk starts in the middle of
-[−D′/2, D′/2]. (b) The others push left as hard as they may, the walk starts at the left wall, or where they bring it to the middle
-by step T: the record, rarely used, shows against small noise. With ρ > 0 every loss has the curvature ρ, and slopes are what L
-leaves, L − ρD′/2. All losses are convex, L-Lipschitz and β-smooth on the interval, whose length D′ <= D is chosen so that the walk
-stays cheap: a theorem for diameter D holds for D′ too. Slopes and lengths are a trifle shorter than they may be, so that rounding
-does not lead out of the class.
+Instances. One record's gradient is −L on one data set and +L on the other. (a) The others are flat; the walk starts in
+the middle of [−D′/2, D′/2]. (b) The others push left as hard as they may, the walk starts at the left wall, or where
+they bring it to the middle by step T: the record, rarely used, shows against small noise. With ρ > 0 every loss has the
+curvature ρ, and slopes are what L leaves, L − ρD′/2. All losses are convex, L-Lipschitz and β-smooth on the interval,
+whose length D′ <= D is chosen so that the walk stays cheap: a theorem for diameter D holds for D′ too. Slopes and
+lengths are a trifle shorter than they may be, so that rounding does not lead out of the class.
 
-Proof that the numbers are at most the true losses. walk.py bounds, for cells of the interval, Q(cell) from above and P(cell) − Q(cell)
-towards 0, and for thresholds A Q(A) from above and P(A) − Q(A) from below. With d = P − Q
+Proof that the numbers are at most the true losses. walk.py bounds, for cells of the interval, Q(cell) from above and
+P(cell) − Q(cell) towards 0, and for thresholds A Q(A) from above and P(A) − Q(A) from below. With d = P − Q
     ε(δ) >= log1p((d(A) − δ)/Q(A)),    δ(ε) >= d(A) − (e^ε − 1)·Q(A),
     e^{(α−1)D_α} >= 1 + Σ_cells Q·g(d/Q),  g(r) = (1 + r)^α − 1 − αr >= 0,
-the last by data processing and Σd = 0. All three fall in Q, and rise in d or |d|: Q·g(d/Q) because g is convex and g(0) = g′(0) = 0.
-One step has closed forms, in logs (one_step.py).
-"""
+the last by data processing and Σd = 0. All three fall in Q, and rise in d or |d|: Q·g(d/Q) because g is convex and g(0)
+= g′(0) = 0. One step has closed forms, in logs (one_step.py). """
 
 from __future__ import annotations
 
@@ -38,13 +37,15 @@ _WIDER, _SPREAD = 80.0, 12.0  # of (a) where T > 12·width²
 _WIDEST, _RESTED = 200.0, 32.0  # of (a) once it rests: T > 32·width²
 _SPAN = 12.0  # standard deviations of a walk that contracts
 _SEEN = (1e-4, 3.0)  # q·push·width in which the law at rest tells enough
-_HARDEST, _HARDEST_STEP = 36.0, 1e6  # pushes in units of the noise: beyond, densities leave the range of doubles; of one step
+# pushes in units of the noise: beyond, densities leave the range of doubles; of one step
+_HARDEST, _HARDEST_STEP = 36.0, 1e6
 _INSIDE = 1 - 1e-12
 _MARGIN = 1e-11  # for the arithmetic of a measure
 
 
 @lru_cache(maxsize=64)
-def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+def instances(n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+              learning_rate: float,
               diameter: float, sigma: float) -> tuple[Pair, ...]:
     """Pairs of walks on neighbouring data sets."""
     contraction.gap(learning_rate, smoothness, strong_convexity)  # its conditions
@@ -140,7 +141,8 @@ def _exact_delta(mp: Any, epsilon: Any, pair: Pair) -> Any:
         return (1 - rate) * mp.npdf(x - base - pair.drift) + rate * mp.npdf(x - base - kick)
 
     def above(kick: float, x: Any) -> Any:
-        return ((1 - rate) * mp.erfc((x - base - pair.drift) / mp.sqrt(2)) + rate * mp.erfc((x - base - kick) / mp.sqrt(2))) / 2
+        return ((1 - rate) * mp.erfc((x - base - pair.drift) / mp.sqrt(2)) + rate
+                * mp.erfc((x - base - kick) / mp.sqrt(2))) / 2
 
     low, high = -mp.mpf(pair.half), mp.mpf(pair.half)
     for _ in range(mp.prec):
@@ -155,8 +157,10 @@ BOUND = Bound(
     example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
     "--diameter 2 --sigma 0.1 --epsilon 1",
     kind="profile",
-    statement="at most the loss of one-dimensional linear (ρ > 0: quadratic) instances, a walk clamped to an interval of length at most D",
-    source="after the construction of Altschuler & Talwar 2022, Theorem 4.1, arXiv:2205.13710; computed, with a proof in its file",
+    statement="at most the loss of one-dimensional linear (ρ > 0: quadratic) instances, a walk clamped to an interval "
+              "of length at most D",
+    source="after the construction of Altschuler & Talwar 2022, Theorem 4.1, arXiv:2205.13710; computed, with a proof "
+           "in its file",
     assumptions=("an instance, not a guarantee: no theorem for this class of losses can promise less",),
     params=SHARED,
     value=value,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _BINS = 512  # of log σ: where a rough sum is enough
 _AT_ONCE = 4096  # ratios: what is between stays in a cache
-_LARGEST_RATIO, _LARGEST, _LEAST = 1e140, 1e140, 1e-140  # beyond the first δ is taken to be 1; levels whose squares are doubles
+# beyond the first δ is taken to be 1; levels whose squares are doubles
+_LARGEST_RATIO, _LARGEST, _LEAST = 1e140, 1e140, 1e-140
 _MOST = 1e308  # of −log δ: a positive δ is not told as 0
 _EACH = 4e-16  # relative, of a sum, for every step
 
@@ -84,11 +85,12 @@ def loss(epsilon: float, law: Law, levels: Listed, reach: float, first: int, las
 
 
 def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[float]:
-    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start). Raises OutOfScope where squares are too
-    small."""
+    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start). Raises OutOfScope
+    where squares are too small."""
     sigma = _sigmas(levels)[start - 1 : ends[-1]]
     if (least := sigma.min()) < _LEAST:
-        raise OutOfScope("out-of-range", f"{least:g}: the squares of levels below {_LEAST:g} are no doubles", "--sigmas")
+        raise OutOfScope("out-of-range", f"{least:g}: the squares of levels below {_LEAST:g} are no doubles",
+                         "--sigmas")
     squares = np.minimum(sigma, _LARGEST) ** 2
     found, done = [float(squares[0]) * (1 - _EACH)], 1
     for end in ends[1:]:
@@ -99,17 +101,19 @@ def carried(levels: Listed, log_c: float, ends: list[int], start: int) -> list[f
     return found
 
 
-def worst(epsilon: float, law: Law, levels: Listed, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def worst(epsilon: float, law: Law, levels: Listed, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, n: int, by: str = "", **_: Any) -> tuple[int, float]:
-    """(i, log δ_i) with the largest δ_i, the smaller of online-contraction and (Gaussian noise) online-iteration for each i; or `by` one of
-    these."""
+    """(i, log δ_i) with the largest δ_i, the smaller of online-contraction and (Gaussian noise) online-iteration for
+    each i; or `by` one of these."""
     sigma, logs, found = _sigmas(levels), _LOGS[law.name], np.zeros(n)
     if by != "online-iteration":
         reach = reach_ratio(1.0, diameter, learning_rate, smoothness, strong_convexity)
         sums = np.cumsum(_losses(epsilon, law, sigma, reach)[::-1])[::-1] * (1 - _EACH * n)
         found = logs(epsilon, _ratios(2 * lipschitz, sigma)) - np.append(sums[1:], 0.0)
     if by != "online-contraction" and law.name == "gaussian":
-        ratio = scaled_many(2 * lipschitz, -_noise_after(sigma, max(log_factor(learning_rate, strong_convexity), -300.0)))
+        ratio = scaled_many(2 * lipschitz,
+                            -_noise_after(sigma, max(log_factor(learning_rate, strong_convexity), -300.0)))
         found = np.minimum(found, logs(epsilon, ratio))
     index = n - int(np.argmax(found[::-1]))
     return index, float(found[index - 1])

@@ -20,7 +20,8 @@ from dpcalc.numerics.rounding import up
 _LARGE = 1.0  # −log B
 
 
-def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def value(epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, n: float, index: int, rough: bool = False) -> float:
     """log A_i + Σ_{t=i+1}^n log B_t."""
     check_step_size(learning_rate, smoothness, strong_convexity)
@@ -63,7 +64,8 @@ def coarse(epsilon: float, **p: Any) -> float:
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
           smoothness: float, strong_convexity: float, n: int, index: int) -> Any:
-    reach = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
+    reach = contraction_exact(mp, learning_rate, smoothness,
+                              strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
     product, n = law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / levels.exact(mp, index)), int(n)
     if isinstance(levels, Listed) or not is_long(mp, n - index):
         for t in range(index + 1, n + 1):
@@ -80,7 +82,8 @@ def exact(mp: Any, epsilon: float, law: Law, levels: Levels, lipschitz: float, d
     return product * mp.exp(-smooth_sum(mp, loss, index + 1, n))
 
 
-def pure(law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+def pure(law: Law, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+         strong_convexity: float,
          index: int, n: float = inf) -> float:
     """ε from which δ = 0: from which A or some B is."""
     check_step_size(learning_rate, smoothness, strong_convexity)
@@ -107,6 +110,7 @@ BOUND = Bound(
     pure=pure,
     exact=exact,
     rtol=5e-9,
-    errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n = 1e4 of Figure 4 it is "
+    errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n = "
+            "1e4 of Figure 4 it is "
             "26.6 times that.",),
 )

@@ -1,4 +1,5 @@
-"""Noisy SGD over a stream, a Gaussian noise level for each step: iteration and contraction together, the sharpest here."""
+"""Noisy SGD over a stream, a Gaussian noise level for each step: iteration and contraction together, the sharpest
+here."""
 
 from functools import lru_cache
 from typing import Any
@@ -38,11 +39,14 @@ def coarse(epsilon: float, levels: Levels, lipschitz: float, diameter: float, le
     return follow(epsilon, path(levels, *run, finite(n), index, COARSE))[0][-1]
 
 
-def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
+            smoothness: float,
             strong_convexity: float, n: float, index: int) -> dict[str, Any]:
-    """The free choices that prove δ at ε: those of the value; at ε = 0, which may have far less than δ, as far as they are needed."""
+    """The free choices that prove δ at ε: those of the value; at ε = 0, which may have far less than δ, as far as they
+    are needed."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    logs, links = ([0.0], []) if epsilon else follow(epsilon, path(levels, *run, finite(n), index), lambda j, log_d: log_d <= log_delta)
+    logs, links = ([0.0], []) if epsilon else follow(epsilon, path(levels, *run, finite(n), index), lambda j,
+                                                     log_d: log_d <= log_delta)
     if logs[-1] > log_delta:
         links = _found(epsilon, levels, run, n, index)[1]
     return {"fine": FINE, "links": needed(coded(links))} if links else {"by": online_contraction.BOUND.name}
@@ -54,7 +58,8 @@ def own_way(epsilon: float, levels: Levels, run: Run, n: int, index: int) -> Way
     return (path(levels, *run, n, index).nodes, links) if links else ([], [])
 
 
-def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     nodes, links = way or own_way(epsilon, levels, run, n, index)
@@ -72,7 +77,8 @@ BOUND = Bound(
     statement="δ_i(n) <= d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, "
     "F_{p,q}(d) = d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), "
     "κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − ηρ; at most the value of online-contraction",
-    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, "
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, "
+           "Diaz & Calmon 2020, "
     "Theorem 3",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
     params=STREAM,

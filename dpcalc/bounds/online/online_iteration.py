@@ -11,7 +11,8 @@ from dpcalc.bounds.pnsgd._engine.step import factor_exact
 from dpcalc.core.bound import Bound
 
 
-def mu(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float, index: int,
+def mu(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
+       index: int,
        fine: int = FINE) -> float:
     """μ_i, rounded up."""
     return record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index, fine)
@@ -26,7 +27,8 @@ def inverse(log_delta: float, **p: Any) -> float:
     return gaussian_inverse(log_delta, mu(**p))
 
 
-def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float,
+          strong_convexity: float,
           n: int, index: int) -> Any:
     c = factor_exact(mp, learning_rate, strong_convexity)
     total = sums_exact(mp, levels, c, index, n)
@@ -38,9 +40,11 @@ BOUND = Bound(
     example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
     "0.1 --n 1e6 --index 2 --epsilon 1",
     kind="profile",
-    statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < 1 beyond 512 steps the "
+    statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < 1 "
+              "beyond 512 steps the "
     "sum is taken from below in blocks of at most 1/512 of the steps before them",
-    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, arXiv:2403.00278",
+    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, "
+           "arXiv:2403.00278",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
     params=tuple(p for p in STREAM if p != "diameter"),
     value=value,

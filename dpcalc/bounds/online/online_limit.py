@@ -1,18 +1,21 @@
 """What bounds the guarantee of one index as the stream goes on: an upper bound on a limit, not a guarantee.
 
-The integral is never too large by more than `_QUADRATURE`, relatively. What is left out far away only lowers it. Gauss-Legendre with 12
-points on a panel [l, gl], g = min(2, 1 + 4/(4a+2)), is off by at most (64/15)·M·ρ^{−22}/(1 − ρ^{−2}) times half the panel, M the maximum of
-f = −log B on the Bernstein ellipse of parameter ρ (Trefethen 2013, Theorem 19.3), which reaches down to v·l and spans angles up to φ seen
-from 0. There Re x^a >= (vl)^a cos(aφ); f falls, so that the panel's integral is at least (g−1)l·f(gl).
-- Laplace: 1 − B = e^{ε/2}/(x^a/C1 + C2) is at most U = e^{ε/2}/(C2 + (vl)^a cos(aφ)/C1) there, f(gl) >= 1 − B(gl), and so the relative
-  error at most L·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/cos(aφ), L = −log(1 − U)/U. The best ρ gives below 1e-15·L for all a up to 100.
-- Gaussian at ε = 0: 1 − B = erfc(√(W/2)), W e^W = z = x^{2a}/(2πC1²) + C2, and |erfc(√(W/2))| <= e^{−Re W/2} = √(|W/z|) for Re z > 0,
+The integral is never too large by more than `_QUADRATURE`, relatively. What is left out far away only lowers it.
+Gauss-Legendre with 12 points on a panel [l, gl], g = min(2, 1 + 4/(4a+2)), is off by at most (64/15)·M·ρ^{−22}/(1 −
+ρ^{−2}) times half the panel, M the maximum of f = −log B on the Bernstein ellipse of parameter ρ (Trefethen 2013,
+Theorem 19.3), which reaches down to v·l and spans angles up to φ seen from 0. There Re x^a >= (vl)^a cos(aφ); f falls,
+so that the panel's integral is at least (g−1)l·f(gl).
+- Laplace: 1 − B = e^{ε/2}/(x^a/C1 + C2) is at most U = e^{ε/2}/(C2 + (vl)^a cos(aφ)/C1) there, f(gl) >= 1 − B(gl), and
+  so the relative
+  error at most L·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/cos(aφ), L = −log(1 − U)/U. The best ρ gives below 1e-15·L for
+  all a up to 100.
+- Gaussian at ε = 0: 1 − B = erfc(√(W/2)), W e^W = z = x^{2a}/(2πC1²) + C2, and |erfc(√(W/2))| <= e^{−Re W/2} = √(|W/z|)
+  for Re z > 0,
   where |W| <= W(|z|) + π/2; erfc(s) >= (2/√π)e^{−s²}/(s + √(s²+2)). With angles 2aφ < π/2 the relative error is at most
-  L·K·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/√cos(2aφ), K = (√π/2)(s + √(s²+2))√(1 + π/(2W)), s = √(W/2): below 7e-13·L·K for a <= 3.
-  L·K is below 300 from z = 0.01 up to the largest double.
-The rounding of log B is below 1e-12. Not covered: where B nears 0 at the first step (U near 1), a > 3 for Gaussian noise, where a = 10 has
-2e-11·L·K, and Gaussian noise at ε > 0.
-"""
+  L·K·(64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/√cos(2aφ), K = (√π/2)(s + √(s²+2))√(1 + π/(2W)), s = √(W/2): below 7e-13·L·K
+  for a <= 3. L·K is below 300 from z = 0.01 up to the largest double.
+The rounding of log B is below 1e-12. Not covered: where B nears 0 at the first step (U near 1), a > 3 for Gaussian
+noise, where a = 10 has 2e-11·L·K, and Gaussian noise at ε > 0. """
 
 from math import inf
 from typing import Any
@@ -32,7 +35,8 @@ from dpcalc.numerics.rounding import up
 _QUADRATURE = 3e-10
 
 
-def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def value(epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, index: int, rough: bool = False) -> float:
     """log A_i + ∫_{i+1}^∞ log B_x dx."""
     check_step_size(learning_rate, smoothness, strong_convexity)
@@ -55,7 +59,8 @@ def coarse(epsilon: float, **p: Any) -> float:
 
 def exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float, diameter: float, learning_rate: float,
           smoothness: float, strong_convexity: float, index: int) -> Any:
-    reach = contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
+    reach = contraction_exact(mp, learning_rate, smoothness,
+                              strong_convexity) * mp.mpf(diameter) / mp.mpf(learning_rate)
     a = law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / levels.exact(mp, index))
 
     def loss(u: Any) -> Any:
@@ -63,7 +68,8 @@ def exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float,
         return x * mp.log(law.exact(mp, epsilon, reach / levels.exact(mp, x)))
 
     start = mp.log(index + 1)
-    return a * mp.exp(mp.quad(loss, [start, start + 1, start + 3, start + 6, start + 12, start + 24, start + 48, start + 96]))
+    return a * mp.exp(mp.quad(loss,
+                              [start, start + 1, start + 3, start + 6, start + 12, start + 24, start + 48, start + 96]))
 
 
 BOUND = Bound(
@@ -81,6 +87,7 @@ BOUND = Bound(
     exact=exact,
     rtol=5e-9,
     status="limit",
-    errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.", "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
+    errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",
+            "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
             "The captions' rate 1/log n is n^(−(a−1))."),
 )

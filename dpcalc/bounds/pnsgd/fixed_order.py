@@ -11,7 +11,8 @@ from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 
-def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, n: int, index: int) -> float:
     """log δ = log A + (n − i) log B."""
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
@@ -28,7 +29,8 @@ def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
     return a * b ** (n - index) if n > index else a
 
 
-def pure(law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+def pure(law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+         strong_convexity: float,
          n: int, index: int) -> float:
     """ε from which δ = 0: from which A is, or B where steps follow."""
     own = step_pure(law, level, lipschitz)
@@ -49,5 +51,6 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-10,
     pure=pure,
-    errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by up to 136 times.",),
+    errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by up "
+            "to 136 times.",),
 )

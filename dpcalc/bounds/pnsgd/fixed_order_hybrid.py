@@ -10,7 +10,8 @@ from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd._engine.step import SETTING
 from dpcalc.core.bound import Bound
 
-_STEPS, _SAMPLES = {FINE: 128, COARSE: 20}, 32  # to the last node, at most: of the value, of its faster form; of samples: .5 ms each
+# to the last node, at most: of the value, of its faster form; of samples: .5 ms each
+_STEPS, _SAMPLES = {FINE: 128, COARSE: 20}, 32
 _MOST_STEPS = 10_000  # of a way: else there could be more nodes than memory
 
 Way = list[int]  # the length of a step, and the links between the nodes (links.py)
@@ -21,7 +22,8 @@ def _path(n: int, index: int, fine: int = FINE, **p: float) -> Path:
     return path(n - index + 1, step=_step(n, index, fine, **p), **p)
 
 
-def _step(n: int, index: int, fine: int, *, level: float, diameter: float, learning_rate: float, strong_convexity: float,
+def _step(n: int, index: int, fine: int, *, level: float, diameter: float, learning_rate: float,
+          strong_convexity: float,
           **_: float) -> int:
     return suited(n - index + 1, _STEPS.get(fine, _SAMPLES), level, diameter, learning_rate, strong_convexity)
 
@@ -73,7 +75,8 @@ def _told(way: Any, n: int, index: int) -> tuple[list[int], list[Link]]:
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, **p: Any) -> Any:
-    at, links = _told(way, n, index) if way is not None else (_path(n, index, **p).nodes, _follow(epsilon, n, index, **p)[1])
+    at, links = _told(way, n, index) if way is not None else (_path(n, index, **p).nodes,
+                                                              _follow(epsilon, n, index, **p)[1])
     return walk_exact(mp, epsilon, links, at, **{k: v for k, v in p.items() if k != "smoothness"})[-1]
 
 
@@ -84,7 +87,8 @@ BOUND = Bound(
     kind="profile",
     statement="δ(ε) <= d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
     "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
-    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, "
+    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, "
+           "Diaz & Calmon 2020, "
     "Theorem 3",
     assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
     params=(*CONSTANT, "diameter", "n", "index"),

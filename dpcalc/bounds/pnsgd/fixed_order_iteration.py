@@ -9,12 +9,14 @@ from dpcalc.bounds.pnsgd._engine.step import SETTING
 from dpcalc.core.bound import Bound
 
 
-def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int, index: int) -> float:
+def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
+       index: int) -> float:
     """μ_m, m = n − i, rounded up."""
     return ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)(n - index)
 
 
-def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
+def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+             n: int,
              index: int) -> Any:
     return ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)(n - index)
 

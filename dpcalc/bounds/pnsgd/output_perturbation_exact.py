@@ -31,7 +31,8 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
     "1000 --strong-convexity 0.1 --index 500 --epsilon 1 --bound output-perturbation",
     kind="profile",
-    statement="the record at position i changes the output by at most 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|): δ(ε) = θ(ε, 2ηL c^(n−i)/σ)",
+    statement="the record at position i changes the output by at most 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|): δ(ε) = "
+              "θ(ε, 2ηL c^(n−i)/σ)",
     source=SOURCE,
     assumptions=ASSUMPTIONS,
     params=(*OUTPUT, "n", "index"),

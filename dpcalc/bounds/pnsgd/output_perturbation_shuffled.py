@@ -15,7 +15,8 @@ def value(alpha: float, n: int, learning_rate: float, smoothness: float, strong_
     ratio = ratios(learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity, **p)(0)
     log_c = log_factor(learning_rate, smoothness, strong_convexity)
     peak = up(alpha / 2 * ratio * ratio, 1e-15)
-    return log_mean_exp(alpha, peak, lambda j: exp(max(2 * (j - 1) * log_c, -745.0)) if j > 1 else 1.0, lambda j: 2 * log_c, n)
+    return log_mean_exp(alpha, peak, lambda j: exp(max(2 * (j - 1) * log_c, -745.0)) if j > 1 else 1.0,
+                        lambda j: 2 * log_c, n)
 
 
 def exact(mp: Any, alpha: float, n: int, **p: float) -> Any:

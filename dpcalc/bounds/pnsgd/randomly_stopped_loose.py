@@ -10,7 +10,8 @@ from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 
-def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, n: int) -> float:
     """log of A/(n(1 − B)); δ is never above 1."""
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
@@ -30,7 +31,8 @@ BOUND = Bound(
     kind="profile",
     statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
     source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546",
-    assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything", LAPLACE_LINE),
+    assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
+                 LAPLACE_LINE),
     params=(*STEP, "n"),
     value=value,
     exact=exact,

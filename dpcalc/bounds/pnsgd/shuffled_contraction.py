@@ -19,7 +19,8 @@ from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 
-def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
+          smoothness: float,
           strong_convexity: float, n: int) -> float:
     """log of A(1 − B^n)/(n(1 − B)), as A/n·Σ B^m with the complement 1 − B carried apart."""
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
@@ -46,5 +47,6 @@ BOUND = Bound(
     rtol=2e-10,
     pure=pure,
     errata=("Sordello et al. 2021 omit η <= 2/(β+ρ).",
-            "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the whole profile here."),
+            "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the whole "
+            "profile here."),
 )

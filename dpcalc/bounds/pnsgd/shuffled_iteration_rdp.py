@@ -14,11 +14,13 @@ from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
 
-def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+          strong_convexity: float,
           n: int) -> float:
     """(1/(α−1)) log((1/n)Σ_m e^{(α−1)αμ_m²/2}); μ_m² is completely monotone in j = m + 1."""
     first, log_c = ratios(level, lipschitz, learning_rate, smoothness, strong_convexity)
-    return log_mean_exp(alpha, up(alpha / 2 * first * first, 1e-15), lambda j: exp(max(log_share(log_c, j - 1), LOWEST)),
+    return log_mean_exp(alpha, up(alpha / 2 * first * first, 1e-15),
+                        lambda j: exp(max(log_share(log_c, j - 1), LOWEST)),
                         _log_slope(-2 * log_c), n)
 
 
@@ -37,7 +39,8 @@ def exact(mp: Any, alpha: float, n: int, **p: float) -> Any:
 def rdp_exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float,
               strong_convexity: float) -> Callable[[Any], Any]:
     """αμ_m²/2 by j = m + 1, which need not be whole."""
-    peak, c = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2, factor_exact(mp, learning_rate, strong_convexity)
+    peak, c = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2, factor_exact(mp, learning_rate,
+                                                                                         strong_convexity)
     if c == 1:
         return lambda j: peak / j
     if not c > 0:

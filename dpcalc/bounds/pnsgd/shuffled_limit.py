@@ -1,9 +1,9 @@
-"""What δ of shuffled-contraction tends to under the noise schedules of Sordello, Bu & Dong 2021 as n grows. A limit, not a guarantee.
+"""What δ of shuffled-contraction tends to under the noise schedules of Sordello, Bu & Dong 2021 as n grows. A limit,
+not a guarantee.
 
-It is a limit of that bound, not of the run: under the same schedules the bounds by which a record hides among the others are below δ* at
-large n. With Laplace noise, C1 = 1e5, C2 = 2, L = 10, η = .1, D = 1 and ε = 1 δ* is 6.07e-6, and shuffled-hiding-laplace says 6.2e-8 at
-n = 1e12.
-"""
+It is a limit of that bound, not of the run: under the same schedules the bounds by which a record hides among the
+others are below δ* at large n. With Laplace noise, C1 = 1e5, C2 = 2, L = 10, η = .1, D = 1 and ε = 1 δ* is 6.07e-6, and
+shuffled-hiding-laplace says 6.2e-8 at n = 1e12. """
 
 from math import exp, log
 from typing import Any
@@ -36,8 +36,10 @@ BOUND = Bound(
     example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate "
     "0.1 --diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
     kind="profile",
-    statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 e^(ε/2) for Laplace "
-    "noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of shuffled-hiding-laplace and shuffled-hiding are smaller at large n",
+    statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 e^(ε/2) "
+              "for Laplace "
+    "noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of shuffled-hiding-laplace and shuffled-hiding are "
+    "smaller at large n",
     source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
     assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
     params=("law", "c1"),

@@ -8,7 +8,8 @@ from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
 
-def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> float:
+def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
+          index: int) -> float:
     """(2αL²/σ²)(1 − C^{−2})/(1 − C^{−2(n−i+1)})."""
     s = 2 * log_spread(learning_rate, smoothness)
     later = n - index + 1
@@ -16,7 +17,8 @@ def value(alpha: float, level: float, lipschitz: float, learning_rate: float, sm
     return up(2 * alpha * (lipschitz / level) ** 2 * share, 4e-15)
 
 
-def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> Any:
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
+          index: int) -> Any:
     q = (1 + mp.mpf(learning_rate) * mp.mpf(smoothness)) ** -2
     share = (1 - q) / (1 - q ** (n - index + 1)) if q != 1 else mp.mpf(1) / (n - index + 1)
     return 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2 * share

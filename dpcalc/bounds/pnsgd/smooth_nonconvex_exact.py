@@ -13,7 +13,8 @@ def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, 
     return ratios(level, lipschitz, learning_rate, smoothness)(n - index)
 
 
-def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> Any:
+def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
+             index: int) -> Any:
     return ratios_exact(mp, level, lipschitz, learning_rate, smoothness)(n - index)
 
 

@@ -17,7 +17,8 @@ def value(alpha: float, level: float, lipschitz: float, learning_rate: float, sm
     """(2/n)Σ_t ε_t(α); raises OutOfScope below σ = L√(2α(α−1))."""
     least = lipschitz * sqrt(2 * alpha * (alpha - 1))
     if level < least:
-        raise OutOfScope("out-of-range", f"{plain(level)} < L√(2α(α−1)) = {human(least)}; Section 3.3.2 (Berthier 2019) needs "
+        raise OutOfScope("out-of-range",
+                         f"{plain(level)} < L√(2α(α−1)) = {human(least)}; Section 3.3.2 (Berthier 2019) needs "
                          "that much noise",
                          "--sigma")
     share, slope = share_and_slope(log_spread(learning_rate, smoothness))
@@ -25,8 +26,10 @@ def value(alpha: float, level: float, lipschitz: float, learning_rate: float, sm
     return up(4 * alpha * (lipschitz / level) ** 2 * mean, 4e-15)
 
 
-def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> Any:
-    return 2 * smooth_sum(mp, lambda j: fixed_exact(mp, alpha, level, lipschitz, learning_rate, smoothness, n, n + 1 - j), 1, n) / n
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+          n: int) -> Any:
+    return 2 * smooth_sum(mp, lambda j: fixed_exact(mp, alpha, level, lipschitz, learning_rate, smoothness, n,
+                                                    n + 1 - j), 1, n) / n
 
 
 BOUND = Bound(
@@ -34,7 +37,8 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
     "--bound smooth-nonconvex-high-noise",
     kind="rdp",
-    statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of smooth-nonconvex-shuffled is at most "
+    statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of "
+              "smooth-nonconvex-shuffled is at most "
     "e − 1 times the plain one",
     source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
     assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret", "σ >= L√(2α(α−1))"),

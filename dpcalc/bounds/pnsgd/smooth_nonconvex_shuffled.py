@@ -15,7 +15,8 @@ def value(alpha: float, level: float, lipschitz: float, learning_rate: float, sm
     return log_mean_exp(alpha, peak, *share_and_slope(log_spread(learning_rate, smoothness)), n)
 
 
-def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> Any:
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float,
+          n: int) -> Any:
     a1 = mp.mpf(alpha) - 1
 
     def term(j: Any) -> Any:
@@ -29,7 +30,8 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
     "1000 --alpha 8",
     kind="rdp",
-    statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ",
+    statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = "
+              "1 + ηβ",
     source=f"Berthier 2019, Lemma 3.1 with Theorem 3.6; {SOURCE.split('; ')[1]}",
     assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
     params=(*SMOOTH, "n"),
@@ -37,6 +39,7 @@ BOUND = Bound(
     exact=exact,
     riskier=("learning_rate",),
     rtol=1e-9,
-    errata=("Berthier 2019, Proposition 3.1, prints asymptotic forms that are not bounds: with η = 1/(βn) the sum is (log n + 1.739)/n, "
+    errata=("Berthier 2019, Proposition 3.1, prints asymptotic forms that are not bounds: with η = 1/(βn) the sum is "
+            "(log n + 1.739)/n, "
             "25 % above the print at n = 1000; with η = 1/(β√n) the true order is 2/√n, without the logarithm.",),
 )

@@ -12,7 +12,8 @@ from dpcalc.numerics.rounding import up
 def check_noise(level: float, lipschitz: float) -> None:
     """Raises OutOfScope below σ² = 4L²."""
     if level < 2 * lipschitz:
-        raise OutOfScope("out-of-range", f"{plain(level)} < 2L = {plain(2 * lipschitz)}; Conjecture 1 (Berthier 2019) assumes "
+        raise OutOfScope("out-of-range",
+                         f"{plain(level)} < 2L = {plain(2 * lipschitz)}; Conjecture 1 (Berthier 2019) assumes "
                          "σ² >= 4L²", "--sigma")
 
 
@@ -22,7 +23,8 @@ def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, pass
     return up(constant * passes * alpha * (lipschitz / level) ** 2 / (n * (1 - tau)), 4e-15)
 
 
-def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> Any:
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float,
+          constant: float) -> Any:
     square = (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
     return mp.mpf(constant) * mp.mpf(passes) * mp.mpf(alpha) * square / (n * (1 - mp.mpf(tau)))
 

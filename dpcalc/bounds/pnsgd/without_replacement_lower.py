@@ -25,7 +25,8 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
     "without-replacement-conjecture",
     kind="rdp",
-    statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass alone loses "
+    statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass alone "
+              "loses "
     "D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
     source="the definition, for one concrete pair of data sets",
     assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),

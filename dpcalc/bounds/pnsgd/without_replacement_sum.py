@@ -11,7 +11,8 @@ from dpcalc.numerics.rounding import up
 
 
 def inverse_squares(low: int, high: int) -> float:
-    """Σ_{x=low}^{high} 1/x², from above, to 1e-13: Euler–Maclaurin around midpoints beyond x = 256 (1/x² is completely monotone)."""
+    """Σ_{x=low}^{high} 1/x², from above, to 1e-13: Euler–Maclaurin around midpoints beyond x = 256 (1/x² is completely
+    monotone)."""
     first = min(high, max(low - 1, 256))
     head = fsum(1 / (x * x) for x in range(low, first + 1))
     if first == high:
@@ -28,9 +29,11 @@ def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, pass
     return up(constant * passes / tau * alpha * (lipschitz / level) ** 2 * sums, 4e-15)
 
 
-def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> Any:
+def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float,
+          constant: float) -> Any:
     sums = smooth_sum(mp, lambda x: 1 / mp.mpf(x) ** 2, n - steps(n, tau) + 1, n)
-    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2 * sums
+    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz)
+                                                                              / mp.mpf(level)) ** 2 * sums
 
 
 BOUND = Bound(

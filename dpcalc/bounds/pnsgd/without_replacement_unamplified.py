@@ -21,7 +21,8 @@ BOUND = Bound(
     example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
     "without-replacement-conjecture",
     kind="rdp",
-    statement="ε(α) = ⌈E/τ⌉·2αL²/σ²: each of E/τ passes, the last maybe only begun, is one Gaussian release of sensitivity 2L for "
+    statement="ε(α) = ⌈E/τ⌉·2αL²/σ²: each of E/τ passes, the last maybe only begun, is one Gaussian release of "
+              "sensitivity 2L for "
     "the record",
     source="Mironov 2017, Propositions 1 and 7, arXiv:1702.07476v3",
     assumptions=ASSUMPTIONS,

@@ -2,4 +2,5 @@
 
 from dpcalc.bounds.sampling import amplification, poisson_profile, poisson_rdp, weighted_rdp, wor_profile, wor_rdp
 
-BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND, amplification.BOUND)
+BOUNDS = (poisson_profile.BOUND, poisson_rdp.BOUND, wor_profile.BOUND, wor_rdp.BOUND, weighted_rdp.BOUND,
+          amplification.BOUND)

@@ -35,5 +35,6 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=3e-12,
-    errata=("The CS5562 lecture's (qε, δ) is smaller than the truth: 1.70 times at q = .01, ε = 1, 18 times at ε = 5.",),
+    errata=("The CS5562 lecture's (qε, δ) is smaller than the truth: 1.70 times at q = .01, ε = 1, 18 times at ε = 5.",
+            ),
 )

@@ -32,9 +32,8 @@ def _removed(epsilon: float, rate: float, profile: Profile) -> float:
 def _added(epsilon: float, rate: float, profile: Profile) -> float:
     """With γ = e^ε: E_γ(N‖mix) = 1 − γ + γ·E_{1/γ}(mix‖N) = (1 − γ(1−q))·δ(y), e^{−y} = 1 + (e^{−ε} − 1)/q, or 0.
 
-    Where e^{−y} is small it is e^{−ε}(1 − γ(1−q))/q, which has no difference of numbers near 1. δ falls in y: that is rounded down, and
-    so is log(γ(1−q)), on which both factors depend in the same direction.
-    """
+    Where e^{−y} is small it is e^{−ε}(1 − γ(1−q))/q, which has no difference of numbers near 1. δ falls in y: that is
+    rounded down, and so is log(γ(1−q)), on which both factors depend in the same direction. """
     unsampled = log1p(-rate) if rate < 1 else -inf
     log_left = epsilon + unsampled - (_ULPS * (epsilon - unsampled) if rate < 1 else 0.0)
     if log_left >= 0:
@@ -74,9 +73,11 @@ BOUND = Bound(
     kind="profile",
     statement="the larger δ of the pairs (mix, N) and (N, mix), mix = (1−q)N + qP for the base pair (P, N): "
     "q·δ(log(1 + (e^ε − 1)/q)) for a record removed; steps are composed numerically, each pair by itself",
-    source="Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and 11, arXiv:2106.08567v4",
+    source="Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and 11, "
+           "arXiv:2106.08567v4",
     assumptions=("each record is in the batch independently with probability q, afresh each step",
-                 "neighbours differ by adding or removing one record", "the base guarantee holds for both orders of the neighbours"),
+                 "neighbours differ by adding or removing one record",
+                 "the base guarantee holds for both orders of the neighbours"),
     params=("sampling_rate", "profile"),
     value=value,
     exact=exact,

@@ -7,8 +7,8 @@ and E[u] = 0, so that
     e^{(α−1)D_α(N‖mix)} − 1 = E[(1+u)^{1−α} − 1 − (1−α)u] = E[χ(−(α−1)y) + (α−1)(u − y)],
 
 with y = log(1+u) and χ(x) = e^x − 1 − x: positive terms, no cancellation, any α > 1. The integrands are
-analytic for |Im t| < πz, so the trapezoidal rule with step min(1/2, z/4), less for the second at large α, has an error below e^{−34}.
-"""
+analytic for |Im t| < πz, so the trapezoidal rule with step min(1/2, z/4), less for the second at large α, has an error
+below e^{−34}. """
 
 from __future__ import annotations
 
@@ -98,9 +98,8 @@ def _upper_end(alpha: float, z: float, q: float) -> float:
 def _lower_end(alpha: float, z: float, q: float) -> float:
     """A t below the negative of which nothing is left of the integral of f(t) = φ(t)(1+u)^{1−α}.
 
-    d log f/dt = −t − (α−1)/z·s(t) with the share s(t) = qe^w/(1+u), which rises. Below −c, c >= (α−1)/z·s(−c), f falls at least like
-    e^{−(t+c)²/2}. As s rises, every second iterate of c ← (α−1)/z·s(−c) from (α−1)/z on is such a c.
-    """
+    d log f/dt = −t − (α−1)/z·s(t) with the share s(t) = qe^w/(1+u), which rises. Below −c, c >= (α−1)/z·s(−c), f falls
+    at least like e^{−(t+c)²/2}. As s rises, every second iterate of c ← (α−1)/z·s(−c) from (α−1)/z on is such a c. """
     most = c = (alpha - 1) / z
     for _ in range(8):
         w = log(q) - log1p(-q) - c / z - 1 / (2 * z * z)
@@ -192,7 +191,8 @@ def exact(mp: Any, alpha: float, noise_multiplier: float, sampling_rate: float) 
         return a / (2 * z * z)
     if alpha == int(alpha) <= _LONGEST:
         k = range(int(alpha) + 1)
-        total = mp.fsum(mp.binomial(a, j) * (1 - q) ** (int(alpha) - j) * q**j * mp.exp(j * (j - 1) / (2 * z * z)) for j in k)
+        total = mp.fsum(mp.binomial(a, j) * (1 - q) ** (int(alpha) - j) * q**j * mp.exp(j * (j - 1) / (2 * z * z))
+                        for j in k)
         return mp.log(total) / (a - 1)
     return mp.log1p(integral(mp, lambda u: (1 + u) ** a - 1 - a * u, a, q, z, lambda low, high: (
         a * q * tail(mp, low) + mp.exp(a * (a - 1) / (2 * z * z)) * tail(mp, high - a / z)))) / (a - 1)
@@ -208,12 +208,13 @@ def exact_reverse(mp: Any, alpha: float, noise_multiplier: float, sampling_rate:
 
 
 def integral(mp: Any, g: Any, a: Any, q: Any, z: Any, beyond: Any) -> Any:
-    """E[g(u)] over t ~ N(0,1), split where the integrand bends; `beyond` bounds the parts below the first and above the last point:
-    g <= αq or (1−q)^{1−α} where u < 0, and where u > 0 g <= (1+u)^α <= e^{αw}, or (α−1)u <= (α−1)qe^w."""
+    """E[g(u)] over t ~ N(0,1), split where the integrand bends; `beyond` bounds the parts below the first and above the
+    last point: g <= αq or (1−q)^{1−α} where u < 0, and where u > 0 g <= (1+u)^α <= e^{αw}, or (α−1)u <= (α−1)qe^w."""
     rate, noise, order = float(q), float(z), max(float(a), 2.0)
     top = order / noise
     bend = noise * (log((1 - rate) / rate) + 1 / (2 * noise * noise)) if rate < 1 else 0.0
-    cuts = sorted({-25.0, -6.0, -3.0, 0.0, 3.0, 6.0, 2 / noise, float(a) / noise, bend, bend + 3 * noise, bend - 3 * noise, top + 25})
+    cuts = sorted({-25.0, -6.0, -3.0, 0.0, 3.0, 6.0, 2 / noise, float(a) / noise, bend, bend + 3 * noise,
+                   bend - 3 * noise, top + 25})
     points = [c for c in cuts if -25 <= c <= top + 25]
     last = top + max(25.0, sqrt(2 * (order * -log(rate) + 350)))
     return whole(mp, lambda t: g(q * mp.expm1(t / z - 1 / (2 * z * z))) * mp.npdf(t), points, (-40.0, last), beyond)
@@ -223,7 +224,8 @@ BOUND = Bound(
     name="poisson-rdp",
     example="subsample --sampling-rate 0.01 --sigma 1 --steps 10000 --alpha 8",
     kind="rdp",
-    statement="D_α((1−q)N(0,z²) + qN(1,z²) ‖ N(0,z²)); at whole α log Σ_k C(α,k)(1−q)^(α−k) q^k e^(k(k−1)/(2z²)) / (α−1)",
+    statement="D_α((1−q)N(0,z²) + qN(1,z²) ‖ N(0,z²)); at whole α log Σ_k C(α,k)(1−q)^(α−k) q^k e^(k(k−1)/(2z²)) / "
+              "(α−1)",
     source="Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1",
     assumptions=("each record is in the batch independently with probability q, afresh each step",
                  "neighbours differ by adding or removing one record",

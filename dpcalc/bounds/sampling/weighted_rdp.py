@@ -33,7 +33,8 @@ BOUND = Bound(
     value=value,
     exact=exact,
     rtol=3e-11,
-    errata=("Berthier 2019, Theorem 4.2, prints the sum from j = 1; it must start at j = 3, as in Berthier & Karimireddy, Theorem 3.1.",),
+    errata=("Berthier 2019, Theorem 4.2, prints the sum from j = 1; it must start at j = 3, as in Berthier & "
+            "Karimireddy, Theorem 3.1.",),
     integer_orders=True,
     coarse=coarse,
 )

@@ -26,7 +26,8 @@ def rdp(alpha: float, sampling_rate: float, profile: Profile) -> float:
     """The Rényi divergence of the profile."""
     from dpcalc.pld.renyi import divergence
 
-    return max(divergence(pair(sampling_rate, profile), alpha), 5e-324 if profile.log_delta(0.0) > -inf else 0.0)  # it may underflow
+    # it may underflow
+    return max(divergence(pair(sampling_rate, profile), alpha), 5e-324 if profile.log_delta(0.0) > -inf else 0.0)
 
 
 def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> Any:
@@ -38,10 +39,13 @@ BOUND = Bound(
     name="wor-profile",
     example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --delta 1e-5",
     kind="profile",
-    statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed numerically",
-    source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 (composition)",
+    statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed "
+              "numerically",
+    source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 "
+           "(composition)",
     assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
-                 "neighbours differ by replacing one record", "the base guarantee holds for both orders of the neighbours"),
+                 "neighbours differ by replacing one record",
+                 "the base guarantee holds for both orders of the neighbours"),
     params=("sampling_rate", "profile"),
     value=value,
     exact=exact,

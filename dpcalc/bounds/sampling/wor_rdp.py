@@ -16,7 +16,8 @@ _SHARE = 100.0  # times its own part of the largest summand, what stands for all
 _EDGE = 24  # summands at each end that are always computed
 _NEGLIGIBLE = 45.0
 _PROBES, _FEW = 24, 1000  # summands
-_APART, _PEAK, _MANY = 0.7, 12, 200  # standard deviations; so many of these are seen of a peak on either side, or summands at an end
+# standard deviations; so many of these are seen of a peak on either side, or summands at an end
+_APART, _PEAK, _MANY = 0.7, 12, 200
 
 
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
@@ -45,7 +46,8 @@ def _value(alpha: float, log_q: float, base: Curve, every: bool) -> float:
     if (largest := max(*terms, highest)) / (alpha - 1) >= unsampled:
         return unsampled
     seen = (*terms, highest)
-    total = log_sum(terms + (_middle(low, high, order, log_q, base, largest) if every else _peak(low, high, order, term, at)))
+    total = log_sum(terms
+                    + (_middle(low, high, order, log_q, base, largest) if every else _peak(low, high, order, term, at)))
     if every:
         total += _ULPS * max((_size(j, order, log_q, base) * min(1.0, _SHARE * exp(x - largest))
                               for x, j in zip(seen, (2, *ends, at), strict=True) if x > -inf), default=0.0)
@@ -59,7 +61,8 @@ def _size(j: int, order: int, log_q: float, base: Curve) -> float:
 
 
 def _highest(low: int, high: int, term: Callable[[int], float]) -> tuple[float, int]:
-    """About the largest of low..high, and where: of some of them, of some next to that one, and so on; −∞ where there is none."""
+    """About the largest of low..high, and where: of some of them, of some next to that one, and so on; −∞ where there
+    is none."""
     best = -inf, low
     while low <= high:
         step = max(1, (high - low) // _PROBES)
@@ -72,8 +75,8 @@ def _highest(low: int, high: int, term: Callable[[int], float]) -> tuple[float, 
 
 
 def _peak(low: int, high: int, order: int, summand: Callable[[int], float], at: int) -> list[float]:
-    """About the summands of low..high, where they fall as a Gaussian's values do around the largest one: of a few, evenly apart (the
-    trapezoidal rule), as many times as there are others next to them."""
+    """About the summands of low..high, where they fall as a Gaussian's values do around the largest one: of a few,
+    evenly apart (the trapezoidal rule), as many times as there are others next to them."""
     def term(j: int) -> float:
         return summand(min(max(j, low), high))
 

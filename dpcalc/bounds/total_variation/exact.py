@@ -20,7 +20,8 @@ def _total(law: TotalVariationLaw, mechanism: str, ratio: float, steps: int) -> 
     if steps == 1:
         return ratio
     if law.composed is None:
-        raise OutOfScope("unsupported", f"no closed form is known for {steps} releases of the {mechanism} mechanism", "--steps")
+        raise OutOfScope("unsupported", f"no closed form is known for {steps} releases of the {mechanism} mechanism",
+                         "--steps")
     return law.composed(ratio, steps)
 
 
@@ -33,11 +34,14 @@ BOUND = Bound(
     example="tv --mechanism gaussian --sigma 50",
     kind="point",
     gives=("tv",),
-    statement="TV = erf(s√T/(2√2σ)) for T Gaussian releases; 1 − e^(−s/(2v)) for Laplace noise in any dimension; |2p − 1| for a "
+    statement="TV = erf(s√T/(2√2σ)) for T Gaussian releases; 1 − e^(−s/(2v)) for Laplace noise in any dimension; |2p − "
+              "1| for a "
     "randomised bit",
-    source="δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong 2021, eq. 5; "
+    source="δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong "
+           "2021, eq. 5; "
     "Warner 1965",
-    assumptions=("the query changes by at most s between neighbouring data sets: in ℓ2 for Gaussian, in ℓ1 for Laplace",),
+    assumptions=("the query changes by at most s between neighbouring data sets: in ℓ2 for Gaussian, in ℓ1 for Laplace",
+                 ),
     params=("mechanism", "ratio", "steps"),
     value=value,
     exact=exact,

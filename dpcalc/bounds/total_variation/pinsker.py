@@ -21,7 +21,8 @@ BOUND = Bound(
     example="tv --mechanism gaussian --sigma 50",
     kind="point",
     gives=("tv",),
-    statement="TV <= s√T/(2σ): the root of the sum of the squares over the releases; 25 % more noise than the exact value needs",
+    statement="TV <= s√T/(2σ): the root of the sum of the squares over the releases; 25 % more noise than the exact "
+              "value needs",
     source="Berthier 2019, Proposition 2.5 and its composition rule in §2.4.2",
     assumptions=("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)"),
     params=("ratio", "steps"),

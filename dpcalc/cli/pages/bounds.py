@@ -19,7 +19,9 @@ def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = 
     from dpcalc.core.errors import DpcalcError
 
     if words:
-        raise DpcalcError("usage", f"takes options only, not {' '.join(words)!r}; dpcalc explain {words[0]} tells about one bound")
+        raise DpcalcError("usage",
+                          f"takes options only, not {' '.join(words)!r}; dpcalc explain {words[0]} tells about one "
+                          f"bound")
     found = chosen(command, status, assumes)
     if not found:
         said = {"--command": command, "--status": status, "--assumes": assumes}
@@ -39,7 +41,8 @@ def chosen(command: str | None, status: str | None, assumes: str | None) -> list
 
     known = tuple(calculators())
     if command is not None and command not in known:
-        raise DpcalcError("unknown-value", f"{command!r} is not one of {', '.join(known)}{near(command, known)}", "--command")
+        raise DpcalcError("unknown-value", f"{command!r} is not one of {', '.join(known)}{near(command, known)}",
+                          "--command")
     return [e for e in entries().values()
             if (command is None or command in e.commands) and status in (None, e.bound.status)
             and (assumes is None or any(assumes.casefold() in a.casefold() for a in e.bound.assumptions))]
@@ -47,11 +50,14 @@ def chosen(command: str | None, status: str | None, assumes: str | None) -> list
 
 COMMAND = Page(
     "bounds",
-    "Every bound dpcalc knows: its status, what it answers, the commands that use it, its source. `dpcalc explain NAME` tells more",
+    "Every bound dpcalc knows: its status, what it answers, the commands that use it, its source. `dpcalc explain "
+    "NAME` tells more",
     "",
     text,
-    (("bounds --command noise-feedback -q", "noise-feedback …"), ("bounds --status conjecture -q", "without-replacement-conjecture …"),
+    (("bounds --command noise-feedback -q", "noise-feedback …"),
+     ("bounds --status conjecture -q", "without-replacement-conjecture …"),
      ("bounds --assumes convex --json | jq -r '.[0].name'", "fixed-order")),
-    (Option(q.USED_BY, FILTER), Option(q.STATUS, FILTER), Option(q.ASSUMES, FILTER), Option(q.FORMAT, OUTPUT, default="table")),
+    (Option(q.USED_BY, FILTER), Option(q.STATUS, FILTER), Option(q.ASSUMES, FILTER),
+     Option(q.FORMAT, OUTPUT, default="table")),
     (("json", "short for --format json"), ("quiet", "print the names alone")),
 )

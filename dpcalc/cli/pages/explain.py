@@ -23,7 +23,8 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
 
 
 def named(word: str) -> list[dict[str, Any]]:
-    """The records of that name: of a bound (for a composition of epochs, that of one epoch), or of a command and an option."""
+    """The records of that name: of a bound (for a composition of epochs, that of one epoch), or of a command and an
+    option."""
     from dpcalc.bounds import replaced
     from dpcalc.commands.catalogue import calculators, command_record, entries, named_quantities, option_record, record
     from dpcalc.core.errors import DpcalcError
@@ -37,7 +38,8 @@ def named(word: str) -> list[dict[str, Any]]:
         if gone := replaced(word):
             raise DpcalcError("unknown-value", gone)
         close = near(word, (*known, *calculators(), *named_quantities()))
-        raise DpcalcError("unknown-value", f"{word!r} is no bound, command or option{close or '; dpcalc bounds lists the bounds'}")
+        raise DpcalcError("unknown-value",
+                          f"{word!r} is no bound, command or option{close or '; dpcalc bounds lists the bounds'}")
     return found
 
 
@@ -49,7 +51,8 @@ def names() -> Iterable[str]:
 
 COMMAND = Page(
     "explain",
-    "All about a bound: what it states and assumes, its parameters, source and proof, errata with evidence, accuracy, and an example. "
+    "All about a bound: what it states and assumes, its parameters, source and proof, errata with evidence, accuracy, "
+    "and an example. "
     "Commands and options are explained in short",
     "NAME...",
     text,

@@ -20,7 +20,8 @@ def text(words: tuple[str, ...]) -> str:
     if len(words) > 1:
         raise DpcalcError("usage", f"one command at a time, not {' '.join(words)}")
     if words and words[0] not in commands:
-        raise DpcalcError("unknown-value", f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], tuple(commands))}")
+        raise DpcalcError("unknown-value",
+                          f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], tuple(commands))}")
     found = of_command(commands[words[0]]) if words else of_result(tuple(commands))
     return json.dumps(found, indent=2, ensure_ascii=False)
 
@@ -36,6 +37,7 @@ COMMAND = Page(
     "JSON Schema of a result (--json), and of the parameters of one command",
     "[COMMAND]",
     text,
-    (("schema | jq -r .properties.schema.const", "dpcalc/v1"), ("schema subsample | jq -r .title", "a result of dpcalc subsample")),
+    (("schema | jq -r .properties.schema.const", "dpcalc/v1"),
+     ("schema subsample | jq -r .title", "a result of dpcalc subsample")),
     words=names,
 )

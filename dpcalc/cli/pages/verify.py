@@ -44,7 +44,8 @@ def _lines(verdict: Verdict) -> list[str]:
 def _as_json(verdicts: list[Verdict]) -> str:
     import json
 
-    found = [{"verified": v.holds, "verdict": v.word, "not_checked": list(v.unchecked), "headline": [_finding(f) for f in v.head],
+    found = [{"verified": v.holds, "verdict": v.word, "not_checked": list(v.unchecked),
+              "headline": [_finding(f) for f in v.head],
               "others": [_finding(f) for f in v.others], "record": [_finding(f) for f in v.record]} for v in verdicts]
     return json.dumps(found[0] if len(found) == 1 else found, indent=2, ensure_ascii=False, allow_nan=False)
 
@@ -53,7 +54,8 @@ def _finding(f: Finding) -> dict[str, Any]:
     from math import isfinite
 
     claim = {"quantity": f.claim.quantity, "claimed": f.claim.claimed} if f.claim and isfinite(f.claim.claimed) else {}
-    return {"verdict": f.verdict, "bound": f.bound, **claim, "text": f.text, "how": f.decision.how if f.decision else None}
+    return {"verdict": f.verdict, "bound": f.bound, **claim, "text": f.text,
+            "how": f.decision.how if f.decision else None}
 
 
 COMMAND = Page(
@@ -63,5 +65,6 @@ COMMAND = Page(
     text,
     (("rdp --sigma 1 --delta 1e-5 --json | dpcalc verify -", "verified: ε ≤ 4.377178095681…"),
      ("tv --sigma 50 --json | dpcalc verify - -q", "verified")),
-    switches=(("json", "the verdicts as JSON"), ("quiet", "the verdict alone and which fields were not checked, a line a result")),
+    switches=(("json", "the verdicts as JSON"),
+              ("quiet", "the verdict alone and which fields were not checked, a line a result")),
 )

@@ -20,14 +20,16 @@ _TINY = -40  # of log x
 
 def context() -> Any:
     mp = mpmath.mp.clone()
-    own: dict[str, Callable[..., Any]] = {"theta": theta, "theta_rest": theta_rest, "lambertw": lambert_w, "log1p": log1p, "expm1": expm1}
+    own: dict[str, Callable[..., Any]] = {"theta": theta, "theta_rest": theta_rest, "lambertw": lambert_w,
+                                          "log1p": log1p, "expm1": expm1}
     for name, function in own.items():
         setattr(mp, name, partial(function, mp))
     return mp
 
 
 def lambert_w(mp: Any, x: Any) -> Any:
-    """W(x) of x > 0, from that in doubles: Fritsch, Shafer and Crowley's iteration (1973), which makes four times as many digits right."""
+    """W(x) of x > 0, from that in doubles: Fritsch, Shafer and Crowley's iteration (1973), which makes four times as
+    many digits right."""
     x = x._mpf_
     size = max(0, (x[2] + x[3]).bit_length())  # of log x
     prec = mp.prec + _GUARD + size

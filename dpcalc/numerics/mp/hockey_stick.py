@@ -1,10 +1,9 @@
-"""θ(ε, r) at high precision, some ten times faster than by erfc: θ = φ(a)(R(a) − R(b)), 1 − θ = φ(a)(R(−a) + R(b)), a = ε/r − r/2,
-b = a + r, with the Mills ratio R = Q/φ in whole numbers, multiples of 2^−bits.
+"""θ(ε, r) at high precision, some ten times faster than by erfc: θ = φ(a)(R(a) − R(b)), 1 − θ = φ(a)(R(−a) + R(b)), a =
+ε/r − r/2, b = a + r, with the Mills ratio R = Q/φ in whole numbers, multiples of 2^−bits.
 
-R' = xR − 1, so that R(x + hu) = Σ C_k u^k with C_{k+1} = (hx C_k + h² C_{k−1})/(k + 1): a list of C for every x that is a multiple of
-h = 1/16, for |u| <= 1/2. Each list starts from the one above it, the topmost from the continued fraction: an error falls like φ's inverse
-on the way down; in a list it grows like e^{hxu}.
-"""
+R' = xR − 1, so that R(x + hu) = Σ C_k u^k with C_{k+1} = (hx C_k + h² C_{k−1})/(k + 1): a list of C for every x that is
+a multiple of h = 1/16, for |u| <= 1/2. Each list starts from the one above it, the topmost from the continued fraction:
+an error falls like φ's inverse on the way down; in a list it grows like e^{hxu}. """
 
 from __future__ import annotations
 
@@ -90,7 +89,8 @@ def _fraction(x: int, bits: int) -> int:
 
 @cache
 def _depth(x: int, bits: int) -> int:
-    """How many terms of the continued fraction count: the k-th tail t, about (x + √(x² + 4k))/2, makes an error k/t² of it."""
+    """How many terms of the continued fraction count: the k-th tail t, about (x + √(x² + 4k))/2, makes an error k/t² of
+    it."""
     left, k = float(bits), 0
     while left > 0:
         k += 1
@@ -115,7 +115,8 @@ class _Lists:
                 self._next()
             terms = [c for k, c in enumerate(self.whole[self.top - place]) if k < _PART or abs(c) >> k]
             cut = [terms[k : k + _PART] for k in range(0, len(terms), _PART)]
-            found = self.parts[place] = [(max(0, self.bits - max(map(int.bit_length, part)) - _SPARE), part[::-1]) for part in cut[::-1]]
+            found = self.parts[place] = [(max(0, self.bits - max(map(int.bit_length, part)) - _SPARE), part[::-1])
+                                         for part in cut[::-1]]
         return found
 
     def _next(self) -> None:

@@ -12,8 +12,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kept(most: float = 8) -> Callable[[F], F]:
-    """For a function of a context and of what can be hashed: it remembers the last values that it found, at each precision; but those of
-    comparisons that balls left open, which may turn out another way."""
+    """For a function of a context and of what can be hashed: it remembers the last values that it found, at each
+    precision; but those of comparisons that balls left open, which may turn out another way."""
 
     def of(find: F) -> F:
         known: dict[Any, Any] = {}

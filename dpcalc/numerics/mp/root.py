@@ -15,8 +15,8 @@ _FAR = 2  # times the start: a line that leads farther is none
 
 
 def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | None = None) -> Any:
-    """x with f(x) = 0 between low (f <= 0) and high (f >= 0), to the working precision or to `digits`: regula falsi, the value at an end
-    that stays made smaller as Anderson and Björck do."""
+    """x with f(x) = 0 between low (f <= 0) and high (f >= 0), to the working precision or to `digits`: regula falsi,
+    the value at an end that stays made smaller as Anderson and Björck do."""
     f_low, f_high = f(low), f(high)
     small = mp.mpf(10) ** (3 - (digits or mp.dps))
     last, scaled = 0, False  # the side that moved; whether x was by another value than that of f
@@ -46,14 +46,14 @@ def _kept(new: Any, old: Any) -> Any:
     return max(share, _LEAST_KEPT) if share > 0 else 0.5
 
 
-def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int, below: bool = False, slope: float = 0.0) -> Any | None:
-    """x with f(x) = 0 near a start other than 0, to so many digits, by inverse interpolation; None where that does not lead there, f is
-    flat or infinite. With `below`, f is nearly a line, and 1 from next to the root on: from a start below it all x stay there. `slope` is
-    about that of f, if known: the second point is where it leads.
+def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int, below: bool = False,
+              slope: float = 0.0) -> Any | None:
+    """x with f(x) = 0 near a start other than 0, to so many digits, by inverse interpolation; None where that does not
+    lead there, f is flat or infinite. With `below`, f is nearly a line, and 1 from next to the root on: from a start
+    below it all x stay there. `slope` is about that of f, if known: the second point is where it leads.
 
-    Through n points, x as a polynomial of f misses the root by about K^(n−1) times the product of their errors. K is known from how far
-    the polynomial without the oldest point is from it; of a line it is small.
-    """
+    Through n points, x as a polynomial of f misses the root by about K^(n−1) times the product of their errors. K is
+    known from how far the polynomial without the oldest point is from it; of a line it is small. """
     points: list[tuple[Any, Any]] = []
     x, enough, most = start, mp.mpf(10) ** -(digits + _GUARD), 1 if below else _HUGE
     for _ in range(_MOST_POINTS):
@@ -83,7 +83,8 @@ def _second(mp: Any, start: Any, y: Any, slope: float) -> Any:
 
 
 def _at_zero(points: list[tuple[Any, Any]]) -> tuple[Any | None, Any | None]:
-    """The inverse polynomial at 0 (Neville's scheme), and that without the first point; None where two values of f are alike."""
+    """The inverse polynomial at 0 (Neville's scheme), and that without the first point; None where two values of f are
+    alike."""
     found, less = [x for x, _ in points], None
     for m in range(1, len(points)):
         less = found[1] if m > 1 else None

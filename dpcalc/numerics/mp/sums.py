@@ -1,4 +1,5 @@
-"""Sums of a smooth function over many whole numbers, at high precision, in a time that hardly depends on how many there are."""
+"""Sums of a smooth function over many whole numbers, at high precision, in a time that hardly depends on how many there
+are."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from typing import Any, NamedTuple
 from dpcalc.numerics.mp.memo import kept
 
 _NODES, _FEWER = 1.31, 5  # of a panel, per digit, less a few
-_FEW, _DENSE = 250, 64  # terms that are added one by one; nodes squared to as many terms: with fewer, slopes of a polynomial are lost
+# terms that are added one by one; nodes squared to as many terms: with fewer, slopes of a polynomial are lost
+_FEW, _DENSE = 250, 64
 _LONGEST = 8  # doublings of a panel; the first one has one, each other one twice as many as the one before
 _GUARD = 10  # digits that a sum may be short of the working precision
 _MOST = 20_000  # values in all
@@ -35,14 +37,15 @@ def _nodes(mp: Any) -> int:
     return int(_NODES * mp.dps) - _FEWER
 
 
-def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int, most: Callable[[int], Any] | None = None) -> Any:
-    """Σ_{t=first}^{last} f(t) of an f >= 0 that is analytic to the right of t = 0, on the scale of t or, in places, a smaller one; to ten
-    digits less than the working precision. `most(t)` is not less than f from t on: f itself, if it falls. Raises TooRough.
+def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int,
+               most: Callable[[int], Any] | None = None) -> Any:
+    """Σ_{t=first}^{last} f(t) of an f >= 0 that is analytic to the right of t = 0, on the scale of t or, in places, a
+    smaller one; to ten digits less than the working precision. `most(t)` is not less than f from t on: f itself, if it
+    falls. Raises TooRough.
 
-    The first terms are added. The rest is cut into panels, whose ends count for half in each; a long panel is halved in log t until the
-    Chebyshev series of f(t)·t in log t ends at as many points as digits ask for. That gives the integral and, where panels in a row begin
-    and end, the slopes of f for Euler–Maclaurin.
-    """
+    The first terms are added. The rest is cut into panels, whose ends count for half in each; a long panel is halved in
+    log t until the Chebyshev series of f(t)·t in log t ends at as many points as digits ask for. That gives the
+    integral and, where panels in a row begin and end, the slopes of f for Euler–Maclaurin. """
     few = _few(mp)
     if not is_long(mp, last - first + 1):
         return mp.fsum(f(t) for t in range(first, last + 1))
@@ -77,7 +80,8 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int, most: Ca
 
 @kept()
 def _cuts(mp: Any, start: int, last: int) -> list[tuple[int, int]]:
-    """Where the last sum over these terms was cut: another one, as at the next ε, is likely to change on the same scale."""
+    """Where the last sum over these terms was cut: another one, as at the next ε, is likely to change on the same
+    scale."""
     found, a, doublings = list[tuple[int, int]](), start, 1
     while a < last:
         b = min(a << doublings, last)
@@ -97,7 +101,8 @@ class _Panel(NamedTuple):
 
 
 def _panel(mp: Any, f: Callable[[Any], Any], first: int, last: int, left_out: Any, total: Any) -> _Panel | None:
-    """None where a polynomial is not as near as wanted. Coefficients are whole numbers, multiples of 2^−precision of the largest value."""
+    """None where a polynomial is not as near as wanted. Coefficients are whole numbers, multiples of 2^−precision of
+    the largest value."""
     prec, doublings = mp.prec, (last // first).bit_length() - 1
     half, powers = _powers(mp, _nodes(mp), 1 << doublings if last == first << doublings else mp.mpf(last) / first)
     middle = mp.sqrt(mp.mpf(first) * last)

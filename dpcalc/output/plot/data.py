@@ -73,12 +73,13 @@ class _Line(NamedTuple):
 
 
 def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
-    """A line a bound. In a grid the option with more values (the first of two equals) runs along x, and there is a line a
-    value of the other one, for the headline bound of each point. A sweep of ROC curves is a curve a point."""
+    """A line a bound. In a grid the option with more values (the first of two equals) runs along x, and there is a line
+    a value of the other one, for the headline bound of each point. A sweep of ROC curves is a curve a point."""
     first = next(p.answer for p in points if p.answer)
     swept = tuple(points[0].at)
     if any(table and len(table.rows) > 1 for table in (first.roc, first.table)):
-        labelled = [(", ".join(_equals(command, name, p.at[name]) for name in swept), p.answer) for p in points if p.answer]
+        labelled = [(", ".join(_equals(command, name, p.at[name]) for name in swept), p.answer) for p in points
+                    if p.answer]
         return of_tables(command, raw, labelled, swept)
     if not first.rows:
         raise DpcalcError("missing", "nothing to draw: give --delta, --epsilon or --alpha", "--plot")
@@ -88,18 +89,21 @@ def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
     second = None
     if other:
         values = [_plain(line.value) for line in found if line.value is not None]
-        second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other)) if all(v.value > 0 for v in values) else "linear")
+        second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other))
+                       if all(v.value > 0 for v in values) else "linear")
     return _plot(found, (axis_label(command, across), axis_label(command, first.asked)), _is_log(raw, across), second,
                  title(command, raw, first, swept), subtitle(command, raw, first, swept, grid=other is not None))
 
 
-def of_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]], swept: tuple[str, ...] = ()) -> Plot:
+def of_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]],
+              swept: tuple[str, ...] = ()) -> Plot:
     """ROC curves beside that of a blind guess; or the noise of schedules over the steps."""
     tables = [(label, table) for label, answer in labelled if (table := answer.roc or answer.table)]
     if not tables:
         raise DpcalcError("missing", "draws a sweep, ROC curves or a schedule, and this is none", "--plot")
     across, up = tables[0][1].header[:2]
-    lines = [_Line(label or _TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows]) for label, table in tables]
+    lines = [_Line(label or _TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows]) for label,
+             table in tables]
     if up == "tpr":
         lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in tables[0][1].rows]))
     return _plot(lines, (axis_label(command, across), axis_label(command, up)), False, None, _TABLES[up][0],
@@ -124,7 +128,8 @@ def has_table(raw: Mapping[str, Any]) -> bool:
     return raw.get("roc") is not None or "," in str(raw.get("fpr")) or ":" in str(raw.get("schedule"))
 
 
-def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None, title: str, subtitle: str) -> Plot:
+def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None, title: str,
+          subtitle: str) -> Plot:
     xs = [_plain(at) for line in found for at, mark in line.at if mark and at is not None and isfinite(at)]
     across = f"given {labels[0]}" if labels[0] == labels[1] else labels[0]  # the ε of one step, and of all
     x = Scale(across, _kind(xs, logarithmic))
@@ -137,8 +142,8 @@ def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, se
 
 
 def _by_bound(points: Points, across: str) -> list[_Line]:
-    """The bound that is most often the headline first, the proven ones before the others. Where the status of a bound changes
-    over the sweep, that is another line; what says something else than is asked has none."""
+    """The bound that is most often the headline first, the proven ones before the others. Where the status of a bound
+    changes over the sweep, that is another line; what says something else than is asked has none."""
     answers = [p.answer for p in points if p.answer]
     heads = [_key(a.headline) for a in answers]
     found = dict.fromkeys(_key(row) for row in rows_for_people(answers) if answers[0].asked in row.result)
@@ -221,7 +226,8 @@ def _place(n: _Number, scale: Scale) -> float | None:
 
 def _lost(line: _Line, x: Scale, y: Scale) -> Iterable[str]:
     """What an axis has no place for."""
-    lost = [n for at, mark in line.at if at is not None and mark for n, scale in ((_plain(at), x), (mark, y)) if _place(n, scale) is None]
+    lost = [n for at, mark in line.at if at is not None and mark for n,
+            scale in ((_plain(at), x), (mark, y)) if _place(n, scale) is None]
     for value, what in ((inf, "at infinity"), (0.0, "at 0 (a logarithmic axis has none)")):
         count = sum(n.value == value for n in lost)
         if count:

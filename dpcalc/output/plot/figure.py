@@ -47,11 +47,13 @@ def words(plot: Plot) -> str:
 
 
 def figure(plot: Plot) -> Figure:
-    by_colour = plot.lines is not None and len(plot.series) > len(COLOURS) and all(isfinite(_value(s)) for s in plot.series)
+    by_colour = plot.lines is not None and len(plot.series) > len(COLOURS) and all(isfinite(_value(s))
+                                                                                   for s in plot.series)
     rows = 0 if by_colour else -(-len(plot.series) // _columns(plot))
     made = Figure(figsize=(6.4, 4.0 + 0.18 * rows), layout="constrained")
     axes = made.add_subplot()
-    colours = _colour_bar(made, axes, plot) if by_colour else [COLOURS[k % len(COLOURS)] for k in range(len(plot.series))]
+    colours = _colour_bar(made, axes, plot) if by_colour else [COLOURS[k % len(COLOURS)]
+                                                               for k in range(len(plot.series))]
     for k, series in enumerate(plot.series):
         _line(axes, series, k, len(plot.series), colours[k], plain=by_colour)
     for which, scale in (("x", plot.x), ("y", plot.y)):
@@ -64,7 +66,8 @@ def figure(plot: Plot) -> Figure:
     axes.spines[["top", "right"]].set_visible(False)
     below = wrapped(plot.subtitle, 95)
     axes.set_title(plot.title, fontsize=11, pad=6 + 10 * len(below), parse_math=False)
-    axes.annotate("\n".join(below), (0.5, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points", ha="center", va="bottom",
+    axes.annotate("\n".join(below), (0.5, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points",
+                  ha="center", va="bottom",
                   fontsize=7.5, color="#444444", parse_math=False)
     if not by_colour:
         made.legend(loc="outside lower center", ncols=_columns(plot), fontsize=8, frameon=False)
@@ -83,10 +86,13 @@ def _columns(plot: Plot) -> int:
 
 def _line(axes: Any, series: Series, k: int, count: int, colour: Any, plain: bool) -> None:
     y = [nan if v is None else v for v in series.y]
-    style: dict[str, Any] = {"linewidth": 1.3, "zorder": 3 + (count - k) / count, "marker": ".", "markevery": series.alone}
-    if not plain:  # lines that coincide are seen by their marks: hollow, and wider the further down; the headline is on top
+    style: dict[str, Any] = {"linewidth": 1.3, "zorder": 3 + (count - k) / count, "marker": ".",
+                             "markevery": series.alone}
+    # lines that coincide are seen by their marks: hollow, and wider the further down; the headline is on top
+    if not plain:
         marked = sorted({*range(0, len(y), max(1, len(y) // 12)), *series.alone})
-        style |= {"marker": MARKERS[k % len(MARKERS)], "markersize": 3.5 + 1.1 * min(k, 6), "markerfacecolor": "none" if k else colour,
+        style |= {"marker": MARKERS[k % len(MARKERS)], "markersize": 3.5 + 1.1 * min(k, 6),
+                  "markerfacecolor": "none" if k else colour,
                   "markevery": marked, "linewidth": 1.3 if k else 1.8}
     axes.plot(series.x, y, color=colour, linestyle="-" if series.proven else "--", label=series.label, **style)
 

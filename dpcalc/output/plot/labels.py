@@ -16,10 +16,13 @@ from dpcalc.core.results import Answer
 # What may be on an axis without being an option of the command.
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
 # Where the help says more than fits beside an axis.
-_WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale", "rdp": "Rényi divergence",
+_WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale",
+          "rdp": "Rényi divergence",
           "noise_multiplier": "noise multiplier",
-          "sensitivity": "sensitivity", "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
-          "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss", "target_delta": "failure probability"}
+          "sensitivity": "sensitivity", "prior": "prior probability", "sampling_rate": "sampling rate",
+          "decay": "decay exponent",
+          "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss",
+          "target_delta": "failure probability"}
 _SILENT = ("orders", "precision")  # change the effort, not the question
 
 
@@ -64,7 +67,8 @@ def _conditions(command: Command, raw: Mapping[str, Any], answer: Answer) -> dic
 def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str], grid: bool) -> str:
     """'subsample, poisson, gaussian: n = 60000, b = 256': what is fixed besides the question."""
     known = {*swept, *_conditions(command, raw, answer), *_SILENT}
-    options = {o.name: o.quantity for o in command.options} | {x: _quantity(command, x) for x in ("epsilon", "delta", "alpha", "rdp")}
+    options = {o.name: o.quantity for o in command.options} | {x: _quantity(command, x)
+                                                               for x in ("epsilon", "delta", "alpha", "rdp")}
     fixed = {name: quantity for name, quantity in options.items() if name not in known}
     choices = (_CHOICES.get(name, "{}").format(text) for name, quantity in fixed.items()
                if quantity.kind == "choice" and (text := answer.parameters.get(name)))

@@ -1,4 +1,5 @@
-"""Where --plot draws: a file, or the terminal. Everything a person can put right is said before anything is computed."""
+"""Where --plot draws: a file, or the terminal. Everything a person can put right is said before anything is
+computed."""
 
 from __future__ import annotations
 
@@ -49,9 +50,11 @@ class Target(NamedTuple):
 
 
 def _write_whole(path: str, content: bytes) -> None:
-    """Writes a temporary file in the same folder and renames it, so that a failure leaves the old file as it is. Raises OSError."""
+    """Writes a temporary file in the same folder and renames it, so that a failure leaves the old file as it is. Raises
+    OSError."""
     folder, old = os.path.dirname(path), os.path.exists(path)
-    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):  # a pipe or a device, or a folder that takes no new file
+    # a pipe or a device, or a folder that takes no new file
+    if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):
         with open(path, "wb") as file:
             file.write(content)
         return
@@ -78,10 +81,14 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     from dpcalc.output.plot.data import has_table
 
     if not swept and not has_table(raw):
-        raise DpcalcError("missing", f"draws a sweep: give one or two options several values, as in {_example(command, raw)}", "--plot")
+        raise DpcalcError("missing",
+                          f"draws a sweep: give one or two options several values, as in {_example(command, raw)}",
+                          "--plot")
     if name == "-":
         if printed:
-            raise DpcalcError("contradictory", f"- draws instead of the table; {printed} goes with a file (FILE.svg, FILE.png)", "--plot")
+            raise DpcalcError("contradictory",
+                              f"- draws instead of the table; {printed} goes with a file (FILE.svg, FILE.png)",
+                              "--plot")
         return Target(name)
     if _suffix(name) not in SUFFIXES:
         raise DpcalcError("unknown-value", f"{name!r} is neither FILE.svg, FILE.png nor - (the terminal)", "--plot")
@@ -93,8 +100,10 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     try:
         import dpcalc.output.plot.figure  # noqa: F401
     except ImportError as error:
-        broken = "" if isinstance(error, ModuleNotFoundError) and error.name == "matplotlib" else f" that works ({error})"
-        raise DpcalcError("missing", f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal without it",
+        broken = "" if isinstance(error,
+                                  ModuleNotFoundError) and error.name == "matplotlib" else f" that works ({error})"
+        raise DpcalcError("missing",
+                          f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal without it",
                           "--plot") from None
     return Target(name)
 
@@ -109,7 +118,8 @@ def _unwritable(name: str, why: str) -> DpcalcError:
 
 def _example(command: Command, raw: Mapping[str, Any]) -> str:
     """A range, for an option of this call."""
-    names = [o.quantity.option for o in command.all_options() if o.quantity.kind in ("number", "count", "horizon") and raw.get(o.name)]
+    names = [o.quantity.option for o in command.all_options() if o.quantity.kind in ("number", "count", "horizon")
+             and raw.get(o.name)]
     option = next((name for name in names if name not in ("--digits", "--alpha")), "--delta")
     return f"{option} A,B,C or {option} FROM:TO:COUNT:log"
 

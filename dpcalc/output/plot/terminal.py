@@ -31,12 +31,14 @@ _BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of the braille b
 _COLOURS = ("", "38;5;214", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;32", "38;5;220")
 _APART = 4  # columns between marks, at least
 _MOST = len(BRAILLE.marks)  # lines that can be told apart
-_SPELLED = {"ε": "epsilon", "δ": "delta", "σ": "sigma", "α": "alpha", "μ": "mu", "ρ": "rho", "β": "beta", "η": "eta", "τ": "tau", "π": "pi",
+_SPELLED = {"ε": "epsilon", "δ": "delta", "σ": "sigma", "α": "alpha", "μ": "mu", "ρ": "rho", "β": "beta", "η": "eta",
+            "τ": "tau", "π": "pi",
             "′": "'", "−": "-", "–": "-", "…": "..", "ℓ": "l", "é": "e"}
 
 
 def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured: bool = False) -> str:
-    """The picture, `columns` wide and with the prompt `lines` high (at least 40 by 12, and higher where the legend needs it)."""
+    """The picture, `columns` wide and with the prompt `lines` high (at least 40 by 12, and higher where the legend
+    needs it)."""
     style = BRAILLE if _holds(encoding, "●⣿└─│┤┬ε") else ASCII
     if style is ASCII:
         plot = _spelled_out(plot)
@@ -105,7 +107,8 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
     if not ys:
         return ["(no point has a place on these axes)"]
     up = extent(ys, height * style.dots[1])
-    levels = {height - 1 - up.dot(at) // style.dots[1]: text for at, text in ticks(up, plot.y.kind, max(3, height // 3))}
+    levels = {height - 1 - up.dot(at) // style.dots[1]: text for at,
+              text in ticks(up, plot.y.kind, max(3, height // 3))}
     gutter = max(map(len, levels.values()), default=0) + 1
     across = extent(xs, (width - gutter - 1) * style.dots[0])
     grid = Grid({}, width - gutter - 1, height)
@@ -115,15 +118,18 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
     for k in reversed(range(len(series))):
         for i in series[k].alone:
             x, y = lines[k][i]
-            grid.cells.setdefault((across.dot(x) // style.dots[0], height - 1 - up.dot(y or 0.0) // style.dots[1]), (style.marks[k], k))
-    rows = [levels.get(row, "").rjust(gutter - 1) + " " + (style.tick if row in levels else style.upright) + _row(grid, row, coloured)
+            grid.cells.setdefault((across.dot(x) // style.dots[0], height - 1 - up.dot(y or 0.0) // style.dots[1]),
+                                  (style.marks[k], k))
+    rows = [levels.get(row, "").rjust(gutter - 1) + " " + (style.tick if row in levels else style.upright)
+            + _row(grid, row, coloured)
             for row in range(height)]
     return [_fit(plot.y.label, width), *rows, *_feet(plot, across, style, gutter, grid.columns)]
 
 
 def _row(grid: Grid, row: int, coloured: bool) -> str:
     cells = [grid.cells.get((column, row), (" ", 0)) for column in range(grid.columns)]
-    return "".join(_paint("".join(char for char, _ in run), k, coloured) for k, run in groupby(cells, lambda cell: cell[1])).rstrip()
+    return "".join(_paint("".join(char for char, _ in run), k, coloured) for k,
+                   run in groupby(cells, lambda cell: cell[1])).rstrip()
 
 
 def _paint(text: str, k: int, coloured: bool) -> str:
@@ -159,7 +165,8 @@ def _between(a: tuple[int, int], b: tuple[int, int]) -> Iterator[tuple[int, int]
 def _marks(grid: Grid, lines: Sequence[Line], across: Extent, up: Extent, style: Style) -> None:
     """At the points, not nearer than a few columns; where lines coincide they take turns."""
     wide, high = style.dots
-    columns = [{across.dot(x) // wide: grid.rows - 1 - up.dot(y) // high for x, y in reversed(line) if y is not None} for line in lines]
+    columns = [{across.dot(x) // wide: grid.rows - 1 - up.dot(y) // high for x, y in reversed(line) if y is not None}
+               for line in lines]
     turn, last = 0, -_APART
     for column in sorted(set().union(*columns)):
         if column - last < _APART:

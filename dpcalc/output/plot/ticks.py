@@ -43,11 +43,13 @@ def ticks(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
         step = max(1, ceil((high - low) / most))
         start = low + (-low) % step
         return [(float(e), _power(e)) for e in range(start, high + 1, step)]
-    inner = [(log10(m) + e, _short(m * 10.0**e)) for e in range(floor(extent.low), ceil(extent.high) + 1) for m in (1, 2, 5)]
+    inner = [(log10(m) + e, _short(m * 10.0**e)) for e in range(floor(extent.low), ceil(extent.high) + 1)
+             for m in (1, 2, 5)]
     found = [(at, text) for at, text in inner if extent.low - 1e-9 <= at <= extent.high + 1e-9]
     if len(found) >= 2:
         return found
-    return [(log10(at), text) for at, text in _decimals([x for x in _round(10**extent.low, 10**extent.high, most) if x > 0])]
+    return [(log10(at), text) for at,
+            text in _decimals([x for x in _round(10**extent.low, 10**extent.high, most) if x > 0])]
 
 
 def _round(low: float, high: float, most: int) -> list[float]:

@@ -1,9 +1,9 @@
-"""Numbers of ball arithmetic with the names of an mpmath context (context.py), so that the published formulas of `dpcalc.bounds` run in
-it unchanged.
+"""Numbers of ball arithmetic with the names of an mpmath context (context.py), so that the published formulas of
+`dpcalc.bounds` run in it unchanged.
 
-Every number is a ball that surely holds the exact one (python-flint, Arb). A comparison that the balls do not decide goes both
-ways, one run after the other, and the answer is the hull of both (context.enclosure). Integrals are rigorous (acb.integral).
-"""
+Every number is a ball that surely holds the exact one (python-flint, Arb). A comparison that the balls do not decide
+goes both ways, one run after the other, and the answer is the hull of both (context.enclosure). Integrals are rigorous
+(acb.integral). """
 
 from __future__ import annotations
 

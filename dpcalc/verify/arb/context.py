@@ -77,7 +77,8 @@ class Context:
         return Ball(self, self.acb(0, 1))
 
     def most(self, f: Callable[[Any], Any], x: tuple[Any, Any], y: tuple[Any, Any]) -> Ball | None:
-        """Not less than |f| anywhere in a box of complex numbers; None where the ball does not show that f is analytic there."""
+        """Not less than |f| anywhere in a box of complex numbers; None where the ball does not show that f is analytic
+        there."""
         across, up = (self.raw(a).union(self.raw(b)) for a, b in (x, y))
         value = self.acb(self._analytic(f, self.acb(across, up), True))
         return Ball(self, abs(value).upper()) if value.is_finite() else None
@@ -98,7 +99,8 @@ class Context:
     def _cut(self, name: str, x: Any) -> Ball:
         """A function with a branch cut: inside an integral it must not be met."""
         x = self.raw(x)
-        return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb else getattr(x, name)())
+        return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb
+                    else getattr(x, name)())
 
     def exp(self, x: Any) -> Ball:
         raw = self.raw(x)
@@ -198,7 +200,8 @@ class Context:
         return Ball(self, total) if far is None else far + total
 
     def quad(self, f: Callable[[Any], Any], points: Sequence[Any]) -> Ball:
-        """∫ f between the first and the last of the points, the heaviest stretches first: the others need no digits of their own."""
+        """∫ f between the first and the last of the points, the heaviest stretches first: the others need no digits of
+        their own."""
         from itertools import pairwise
 
         arb, acb = self.arb, self.acb
@@ -214,7 +217,8 @@ class Context:
             accuracy: dict[str, Any] = {"rel_tol": arb(_GOAL), "abs_tol": tolerance if tolerance > 0 else least}
             with unbroken():
                 total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), **accuracy,
-                                      eval_limit=_LOOKS * self.prec)  # where that is too few the ball is wide, and a claim may be left open
+                                      # where that is too few the ball is wide, and a claim may be left open
+                                      eval_limit=_LOOKS * self.prec)
         return Ball(self, total.real)
 
     # --- comparisons -------------------------------------------------------------------------------------------------
@@ -248,7 +252,8 @@ class Context:
 
 
 def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
-    """A ball that holds the value of the formula: over all ways its comparisons may turn out. Raises Undecided beyond 64 of them."""
+    """A ball that holds the value of the formula: over all ways its comparisons may turn out. Raises Undecided beyond
+    64 of them."""
     found: Ball | None = None
     path: list[bool] = []
     outer = context.path, context.position

@@ -1,8 +1,8 @@
-"""θ(ε, r) in ball arithmetic, in bare numbers: as printed, or where its two tails agree to very many digits, or lie far out, by a series.
+"""θ(ε, r) in ball arithmetic, in bare numbers: as printed, or where its two tails agree to very many digits, or lie far
+out, by a series.
 
-With a = ε/r − r/2, b = a + r: θ = φ(a)∫_a^b (1 − xR(x)) dx, R the ratio of Mills, and 1 − xR(x) = Σ_{m>=1} (−1)^{m+1}(2m−1)!!/x^{2m}, whose
-partial sums enclose it.
-"""
+With a = ε/r − r/2, b = a + r: θ = φ(a)∫_a^b (1 − xR(x)) dx, R the ratio of Mills, and 1 − xR(x) = Σ_{m>=1}
+(−1)^{m+1}(2m−1)!!/x^{2m}, whose partial sums enclose it. """
 
 from __future__ import annotations
 

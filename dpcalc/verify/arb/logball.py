@@ -13,7 +13,8 @@ CUT = 1e20  # logarithms within are those of plain balls
 
 
 class Deep(Ball):
-    """`log` is a ball of its own. Where an operation is not meant for such sizes, the number is a ball next to 0, or any at all."""
+    """`log` is a ball of its own. Where an operation is not meant for such sizes, the number is a ball next to 0, or
+    any at all."""
 
     __slots__ = ("log",)
 
@@ -40,7 +41,8 @@ class Deep(Ball):
 
     def __rtruediv__(self, y: Any) -> Ball:
         y = self.context.mpf(y)
-        return number(self.context, y.x.log() - self.log) if y.x > 0 else y if y.x == 0 else Ball(self.context, y.x / self.x)
+        return number(self.context, y.x.log() - self.log) if y.x > 0 else y if y.x == 0 else Ball(self.context,
+                                                                                                  y.x / self.x)
 
     def __pow__(self, y: Any) -> Ball:
         return number(self.context, self.log * self.context.raw(y))

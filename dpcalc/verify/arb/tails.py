@@ -1,9 +1,9 @@
-"""The tail of the normal law at many neighbouring places, by Taylor series: a function of error at every one would take most of the time.
+"""The tail of the normal law at many neighbouring places, by Taylor series: a function of error at every one would take
+most of the time.
 
-Q(c + x) = Σ a_k x^k with a_0 = Q(c) and a_{k+1} = −φ(c)b_k/(k+1), where φ(c + x) = φ(c)Σ b_k x^k, φ′ = −(c + x)φ. As |φ(t + iy)| is
-e^{y²/2}φ(t), |Q| is at most M = e^{1/8}Q(c − 1/2) within 1/2 of c, and by Cauchy's estimate the terms from n on add up to at most
-M(2|x|)^n/(1 − 2|x|).
-"""
+Q(c + x) = Σ a_k x^k with a_0 = Q(c) and a_{k+1} = −φ(c)b_k/(k+1), where φ(c + x) = φ(c)Σ b_k x^k, φ′ = −(c + x)φ. As
+|φ(t + iy)| is e^{y²/2}φ(t), |Q| is at most M = e^{1/8}Q(c − 1/2) within 1/2 of c, and by Cauchy's estimate the terms
+from n on add up to at most M(2|x|)^n/(1 − 2|x|). """
 
 from __future__ import annotations
 

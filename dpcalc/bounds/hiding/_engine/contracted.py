@@ -1,17 +1,20 @@
-"""A shuffled record whose divergence is brought down by every block of later slots, as a convex set keeps two runs within D.
+"""A shuffled record whose divergence is brought down by every block of later slots, as a convex set keeps two runs
+within D.
 
     δ(ε) <= (1/n)[Σ_{m<a} θ(ε, μ_m) + (1 + B + … + B^{J−1}) Σ_{a<=m<a+k} θ(ε, μ_m)],   J = ⌈(n − a)/k⌉,
-    B = θ(log(1 + (e^ε − 1)/d), κ_k),   d = θ(ε, μ_a),   κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^{2j}),   for whole 0 <= a < n, k >= 1 and c <= 1.
+    B = θ(log(1 + (e^ε − 1)/d), κ_k),   d = θ(ε, μ_a),   κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^{2j}),   for whole 0 <= a < n, k
+    >= 1 and c <= 1.
 
 Where d = 0, all places from a on have no divergence and B = 0 will do.
-Proof. Fix the order. A place m >= a is m = a′ + jk with a <= a′ < a + k. With a′ later slots the divergence is at most θ(ε, μ_a′) <= d
-(bounds/pnsgd/_engine/positions.py), as μ falls for c <= 1, and each of the j blocks of k slots after them brings a divergence x <= d
-to at most x·θ(log(1 + (e^ε − 1)/x), κ_k) <= xB (bounds/pnsgd/_engine/hybrid.py), as θ falls in its first argument. So it is at most
-θ(ε, μ_a′)B^j; j < J. The mean over orders, and so over places, is joint convexity. ∎
+Proof. Fix the order. A place m >= a is m = a′ + jk with a <= a′ < a + k. With a′ later slots the divergence is at most
+θ(ε, μ_a′) <= d (bounds/pnsgd/_engine/positions.py), as μ falls for c <= 1, and each of the j blocks of k slots after
+them brings a divergence x <= d to at most x·θ(log(1 + (e^ε − 1)/x), κ_k) <= xB (bounds/pnsgd/_engine/hybrid.py), as θ
+falls in its first argument. So it is at most θ(ε, μ_a′)B^j; j < J. The mean over orders, and so over places, is joint
+convexity. ∎
 
-With a = 0, k = 1 that is not above shuffled-contraction (Gaussian noise). Places are taken in blocks, each as if all of it were at its
-last slots, so a and a + k must be starts of blocks (or a + k the end): then no block is partly in one sum.
-"""
+With a = 0, k = 1 that is not above shuffled-contraction (Gaussian noise). Places are taken in blocks, each as if all of
+it were at its last slots, so a and a + k must be starts of blocks (or a + k the end): then no block is partly in one
+sum. """
 
 from __future__ import annotations
 
@@ -32,12 +35,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_USEFUL = 0.3, 12.0  # range of κ that is tried: a block with a larger one hardly contracts, one with a smaller one is longer than needed
+# range of κ that is tried: a block with a larger one hardly contracts, one with a smaller one is longer than needed
+_USEFUL = 0.3, 12.0
 _LARGE = 600.0  # an ε: e^ε − 1 is e^ε
 
 
 def profile(places: Places, epsilons: Array, reach: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
-    """log δ at every ε, from above, and the a and a + k that prove it, which are starts of blocks. `reach` is k → κ_k, from above."""
+    """log δ at every ε, from above, and the a and a + k that prove it, which are starts of blocks. `reach` is k → κ_k,
+    from above."""
     n = places.total
     at = np.cumsum(places.lengths) - places.lengths
     i, j = np.triu_indices(len(at), 1)

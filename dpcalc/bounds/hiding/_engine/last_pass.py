@@ -1,20 +1,22 @@
-"""Several shuffled passes of which only the last iterate is released: the Gaussian-DP parameters of places in the last pass.
+"""Several shuffled passes of which only the last iterate is released: the Gaussian-DP parameters of places in the last
+pass.
 
-T = qn + r slots, 0 < r <= n: q whole passes, each in a fresh order, then r slots of another one. In the whole passes both runs use the
-same orders, so they differ in one slot of each, at worst the last one: with r, r + n, …, r + (q−1)n later slots. In the last pass the
-record has m < r later slots, or (for n − r of n orders) is absent. For c <= 1, in units of one push and with V(k) = Σ_{j<k} c^{2j}, the
-least Σ a_k² (noisy_sgd/taut.py) is that of at most four segments, from the end of the run backwards: (noise, push) =
+T = qn + r slots, 0 < r <= n: q whole passes, each in a fresh order, then r slots of another one. In the whole passes
+both runs use the same orders, so they differ in one slot of each, at worst the last one: with r, r + n, …, r + (q−1)n
+later slots. In the last pass the record has m < r later slots, or (for n − r of n orders) is absent. For c <= 1, in
+units of one push and with V(k) = Σ_{j<k} c^{2j}, the least Σ a_k² (noisy_sgd/taut.py) is that of at most four segments,
+from the end of the run backwards: (noise, push) =
 
     (V(m+1), c^m), (V(m′+1) − V(m+1), c^{m′}), (V(r+1) − V(m′+1), c^r), (V(r+(q−1)n+1) − V(r+1), Σ_{1<=i<q} c^{r+in}),
 
-each merged with the later ones while its push per noise is not smaller; the last one stands for the pushes of all but the last whole pass,
-whose push per noise does not fall backwards: the quotient of two that follow each other is c^{−n} >= 1. The second one is left out for one
-place, the first two for a record that is absent. Two runs within a set of diameter D are never more than D apart, so all may also begin j
-passes before the end with a push of D (`Run.earlier`; any j is valid). For j = 1, the beginning of the last pass, the third segment is
-(V(r) − V(m′+1), D̂c^r) and there is no fourth; for j >= 2 the fourth is (V(r+(j−1)n) − V(r+1), Σ_{1<=i<j−1} c^{r+in} + D̂c^{r+(j−1)n}), D̂
-= D/(2ηL) >= 1, whose first push per noise is no smaller, as D̂c^{−n}V(n)/V(n−1) >= 1. For every start a push one slot earlier in the last
-pass leaves no larger distance (pushes.py), so the cost falls in m and in m′.
-"""
+each merged with the later ones while its push per noise is not smaller; the last one stands for the pushes of all but
+the last whole pass, whose push per noise does not fall backwards: the quotient of two that follow each other is c^{−n}
+>= 1. The second one is left out for one place, the first two for a record that is absent. Two runs within a set of
+diameter D are never more than D apart, so all may also begin j passes before the end with a push of D (`Run.earlier`;
+any j is valid). For j = 1, the beginning of the last pass, the third segment is (V(r) − V(m′+1), D̂c^r) and there is no
+fourth; for j >= 2 the fourth is (V(r+(j−1)n) − V(r+1), Σ_{1<=i<j−1} c^{r+in} + D̂c^{r+(j−1)n}), D̂ = D/(2ηL) >= 1,
+whose first push per noise is no smaller, as D̂c^{−n}V(n)/V(n−1) >= 1. For every start a push one slot earlier in the
+last pass leaves no larger distance (pushes.py), so the cost falls in m and in m′. """
 
 from __future__ import annotations
 
@@ -98,8 +100,8 @@ def at_precision(mp: Any, c: Any, n: int) -> Powers:
 
 
 def cost(segments: Segments) -> Array:
-    """The least Σ a_k² of at most four segments, from the end of the run backwards, whose numbers are arrays of one shape: segments are
-    merged from the end (pool adjacent violators)."""
+    """The least Σ a_k² of at most four segments, from the end of the run backwards, whose numbers are arrays of one
+    shape: segments are merged from the end (pool adjacent violators)."""
     stack: list[list[Any]] = []  # noise, push, and where it still stands
     for noise, push in segments:
         noise, push = noise + 0.0, push + 0.0
@@ -111,7 +113,8 @@ def cost(segments: Segments) -> Array:
             later[2] = later[2] & ~merged
         stack.append([noise, push, np.ones(noise.shape, bool)])
     with np.errstate(under="ignore"):
-        found: Array = np.sum([np.where(stands, push**2 / np.where(stands, noise, 1.0), 0.0) for noise, push, stands in stack], axis=0)
+        found: Array = np.sum([np.where(stands, push**2 / np.where(stands, noise, 1.0), 0.0) for noise, push,
+                               stands in stack], axis=0)
     return found
 
 
@@ -135,7 +138,8 @@ def _least(run: Run, c: Powers, slots: list[Array]) -> tuple[Array, Array]:
 
 
 class Blocks(NamedTuple):
-    """The last pass in blocks: their starts and lengths, and the least costs (with their starts of the run) of one place and of two."""
+    """The last pass in blocks: their starts and lengths, and the least costs (with their starts of the run) of one
+    place and of two."""
 
     at: Array
     lengths: Array
@@ -153,7 +157,8 @@ def _blocks(log_c: float, run: Run, fine: int) -> Blocks:
 
 @lru_cache(maxsize=8)
 def places(first: float, log_c: float, run: Run, fine: int) -> Places:
-    """The places of the last pass in blocks, each at its last slots, where μ is larger; a record that is absent comes last."""
+    """The places of the last pass in blocks, each at its last slots, where μ is larger; a record that is absent comes
+    last."""
     blocks = _blocks(log_c, run, fine)
 
     def mu(cost: Array) -> Array:

@@ -1,16 +1,20 @@
-"""The profile of a run whose record hides among all the others: one plan for many ε, from one number Z (proof: shuffled_plan.py).
+"""The profile of a run whose record hides among all the others: one plan for many ε, from one number Z (proof:
+shuffled_plan.py).
 
-The number m of slots after a record's own is its place. With μ_m the Gaussian-DP parameter of one place, μ(m, m′) that of two exchanged
-ones, θ(ε, μ) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), continued to ε < 0 by θ = 1 − e^ε + e^ε θ(−ε, μ), the theorem says
+The number m of slots after a record's own is its place. With μ_m the Gaussian-DP parameter of one place, μ(m, m′) that
+of two exchanged ones, θ(ε, μ) = Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), continued to ε < 0 by θ = 1 − e^ε + e^ε θ(−ε, μ), the
+theorem says
 
-    δ(ε) <= (1/n) Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)),   Σ_m′ p_mm′ = 1 for every m,   Σ_m c_mm′ <= 1 for every m′.
+    δ(ε) <= (1/n) Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)),   Σ_m′ p_mm′ = 1 for every m,   Σ_m c_mm′ <= 1 for every
+    m′.
 
-The plan at Z. A place is far where μ_m < .6√(2ε) and t_m = e^{μ_m Z − μ_m²/2 − ε} < 1; far places are those with the most later slots, as
-μ_m falls. A place m before them keeps the share π_m = min(1, e^{ε − μ_m(Z − μ̄_m + μ_m) + μ_m²/2}), with c_mm = 1, and spreads 1 − π_m
-over the far places in the parts q_m′: p_mm′ = (1 − π_m)q_m′ and c_mm′ = t_mm′ p_mm′, t_mm′ = e^{μ(m,m′)Z − μ(m,m′)²/2 − ε}. μ̄_m is the
-mean of μ(m, m′) over far m′ by f_m′ = 1 − t_m′, and q_m′ = f_m′/(T_m′F), T_m′ = Σ_m (1 − π_m)t_mm′, where F makes them add up to 1. A far
-place keeps p = 1 with what is left of its column, c = 1 − q_m′T_m′ = 1 − f_m′/F. So every Z with 1 <= F < ∞ gives a bound, as f < 1 (F is
-infinite where no place has to move); the one with F = 1 is nearly the best.
+The plan at Z. A place is far where μ_m < .6√(2ε) and t_m = e^{μ_m Z − μ_m²/2 − ε} < 1; far places are those with the
+most later slots, as μ_m falls. A place m before them keeps the share π_m = min(1, e^{ε − μ_m(Z − μ̄_m + μ_m) +
+μ_m²/2}), with c_mm = 1, and spreads 1 − π_m over the far places in the parts q_m′: p_mm′ = (1 − π_m)q_m′ and c_mm′ =
+t_mm′ p_mm′, t_mm′ = e^{μ(m,m′)Z − μ(m,m′)²/2 − ε}. μ̄_m is the mean of μ(m, m′) over far m′ by f_m′ = 1 − t_m′, and
+q_m′ = f_m′/(T_m′F), T_m′ = Σ_m (1 − π_m)t_mm′, where F makes them add up to 1. A far place keeps p = 1 with what is
+left of its column, c = 1 − q_m′T_m′ = 1 − f_m′/F. So every Z with 1 <= F < ∞ gives a bound, as f < 1 (F is infinite
+where no place has to move); the one with F = 1 is nearly the best.
 
 Places are taken in blocks, each as if all of it were at the end where μ is larger.
 """
@@ -31,18 +35,23 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Relative: more than the sums and exponentials of a plan are rounded by. What ε itself is rounded by in sums with other logarithms
-# (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.
+# Relative: more than the sums and exponentials of a plan are rounded by. What ε itself is rounded by in sums with other
+# logarithms (a unit in its last place) is covered by log_theta, which allows for as much in its arguments.
 SURE = 1e-12
-_APART = 1e-9  # log t of far places and log π of those that move are at least as far below 0: no rounding decides which ones are
-_AIM, _CLOSE = 1e-8, 9e-9  # log F where the search for Z ends: to have the bound as smooth as other numbers, and above 0 for sure
-_FAR = 0.6  # μ of a far place over √(2ε), at most: any limit below 1 is valid; at 1, log δ was up to .3 larger and could rise with ε
+# log t of far places and log π of those that move are at least as far below 0: no rounding decides which ones are
+_APART = 1e-9
+# log F where the search for Z ends: to have the bound as smooth as other numbers, and above 0 for sure
+_AIM, _CLOSE = 1e-8, 9e-9
+# μ of a far place over √(2ε), at most: any limit below 1 is valid; at 1, log δ was up to .3 larger and could rise with
+# ε
+_FAR = 0.6
 _STEPS = 60  # of that search, which takes about 8
 _CELLS = 200_000  # numbers at a time: ε times pairs of blocks
 
 
 class Places(NamedTuple):
-    """The places of a record in blocks, the last slots first; every μ is that of the worst places of its blocks, or larger."""
+    """The places of a record in blocks, the last slots first; every μ is that of the worst places of its blocks, or
+    larger."""
 
     lengths: Array  # places in each block
     own: Array  # μ of one place, falling
@@ -54,7 +63,8 @@ class Places(NamedTuple):
 
 
 def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
-    """log δ at every ε >= 0, from above, and the Z that proves it; NaN where that is the plan in which every place keeps to itself."""
+    """log δ at every ε >= 0, from above, and the Z that proves it; NaN where that is the plan in which every place
+    keeps to itself."""
     places = places._replace(own=np.maximum.accumulate(places.own[::-1])[::-1])  # falling in spite of rounding
     bound, found = alone(places, epsilons), np.full(len(epsilons), np.nan)
     able = (epsilons > 0) & (places.own[-1] < _FAR * np.sqrt(2 * epsilons)) & (len(places.own) > 1)
@@ -132,7 +142,8 @@ class Plan:
         return log_sum(log_q + lengths[self.first :]), log_q, log_rest, shares
 
     def best(self) -> Array:
-        """A Z with F a little above 1, as F falls: by secants within a bracket. Any Z with F >= 1 is valid, and `bound` looks at that."""
+        """A Z with F a little above 1, as F falls: by secants within a bracket. Any Z with F >= 1 is valid, and `bound`
+        looks at that."""
         mu, e = self.places.own, self.e[:, 0]
         low: Array = np.zeros(len(e))
         high: Array = (e + log(2 * self.places.total) + 1) / mu[0] + 2 * mu[0]
@@ -142,7 +153,8 @@ class Plan:
         for _ in range(_STEPS):
             value = self.shares_given(z)[0] - _AIM
             up = ~(value < 0)  # where no place before the far ones has to move, F is infinite: not a number
-            at_high, at_low = np.where(up & (side > 0), at_high / 2, at_high), np.where(~up & (side < 0), at_low / 2, at_low)
+            at_high, at_low = np.where(up & (side > 0), at_high / 2, at_high), np.where(~up & (side < 0), at_low / 2,
+                                                                                        at_low)
             low, at_low = np.where(up, z, low), np.where(up, value, at_low)
             high, at_high = np.where(up, high, z), np.where(up, at_high, value)
             side = np.where(up, 1.0, -1.0)
@@ -155,7 +167,8 @@ class Plan:
         return low
 
     def _guess(self) -> Array:
-        """About the root: where the mean of e^{μ_m Z − μ_m²/2} over all places is e^ε, by Newton's method from above."""
+        """About the root: where the mean of e^{μ_m Z − μ_m²/2} over all places is e^ε, by Newton's method from
+        above."""
         mu, e = self.places.own, self.e[:, 0]
         z: Array = np.sqrt(2 * log(max(self.places.total, 3))) + e / mu[0] + mu[0] / 2
         for _ in range(8):
@@ -165,13 +178,15 @@ class Plan:
         return z
 
     def bound(self, z: Array) -> Array:
-        """log δ, from above; inf where F < 1. Rows of p add up to a little more than 1, and columns of c to a little less."""
+        """log δ, from above; inf where F < 1. Rows of p add up to a little more than 1, and columns of c to a little
+        less."""
         log_whole, log_q, log_rest, (far, log_f, log_pi, log_t) = self.shares_given(z)
         valid = (log_whole > SURE) & (log_whole < inf)
         log_q = log_q - np.where(valid, log_whole, 0.0)[:, None] + SURE
         e, lengths, late, j = self.e, self.log_lengths, log_pi.shape[1], self.first
         pair, own = self.places.pair[:late, j:], self.places.own
-        parts = _log_theta(log_t + e[:, :, None], pair) + (log_rest + lengths[:late])[:, :, None] + (log_q + lengths[j:])[:, None, :]
+        parts = _log_theta(log_t + e[:, :, None],
+                           pair) + (log_rest + lengths[:late])[:, :, None] + (log_q + lengths[j:])[:, None, :]
         kept = np.where(far[:, :late], -inf, log_theta(e - log_pi, own[:late]) + log_pi + lengths[:late])
         left = np.log1p(-np.minimum(np.exp(log_f - np.where(valid, log_whole, 0.0)[:, None]) * (1 + 4 * SURE), 1.0))
         hidden = np.where(far[:, j:], _log_theta(e + left, own[j:]) + lengths[j:], -inf)
@@ -182,7 +197,8 @@ class Plan:
 
 def _log_theta(x: Array, mu: Array) -> Array:
     """log θ(x, μ) for every real x, from above."""
-    above = log_theta(np.abs(x).reshape(-1, mu.shape[-1]), np.broadcast_to(mu, x.shape).reshape(-1, mu.shape[-1])).reshape(x.shape)
+    above = log_theta(np.abs(x).reshape(-1, mu.shape[-1]),
+                      np.broadcast_to(mu, x.shape).reshape(-1, mu.shape[-1])).reshape(x.shape)
     if (x >= 0).all():
         return above
     below = np.minimum(x, 0.0)
@@ -202,8 +218,8 @@ class PlacesExact(NamedTuple):
 
 
 def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Callable[[Any, Any, Any], Any]) -> Any:
-    """δ at ε by the plan at Z as it stands above, in blocks; without Z every place keeps to itself. Where F < 1, what the rows lack counts
-    whole."""
+    """δ at ε by the plan at Z as it stands above, in blocks; without Z every place keeps to itself. Where F < 1, what
+    the rows lack counts whole."""
     e, lengths = mp.mpf(epsilon), places.lengths
     own = [places.own(j) for j in range(len(lengths))]
     n, zed = sum(lengths), mp.mpf(z or 0)
@@ -218,7 +234,8 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Ca
         except OverflowError:  # x/μ is too large for the erfc of mpmath
             return mp.mpf(10) ** -100_000 if float(x) >= 0 else -mp.expm1(x)
 
-    far = [k for k, mu in enumerate(own) if z and float(mu) ** 2 < _FAR * _FAR * 2 * float(e) and float(ratio(mu)) < -_APART]
+    far = [k for k, mu in enumerate(own) if z and float(mu) ** 2 < _FAR * _FAR * 2 * float(e)
+           and float(ratio(mu)) < -_APART]
     late = range(far[0]) if far else range(len(own))
     f = {k: -mp.expm1(ratio(own[k])) for k in far}
     weight = mp.fsum(f[k] * lengths[k] for k in far)
@@ -232,8 +249,10 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None, theta: Ca
     q = {k: f[k] / mp.fsum(moving[m] * mp.exp(log_t[m, k]) for m in moving) for k in far}
     whole = mp.fsum(q[k] * lengths[k] for k in far)
     scale = whole if float(whole) >= 1 else mp.mpf(1)
-    moved = mp.fsum(moving[m] * q[k] * lengths[k] / scale * at(log_t[m, k] + e, pairs[m, k]) for m in moving for k in far)
-    kept = mp.fsum(lengths[m] * (mp.exp(log_pi[m]) * at(e - log_pi[m], own[m]) if m in moving else at(e, own[m])) for m in late)
+    moved = mp.fsum(moving[m] * q[k] * lengths[k] / scale * at(log_t[m, k] + e, pairs[m, k]) for m in moving
+                    for k in far)
+    kept = mp.fsum(lengths[m] * (mp.exp(log_pi[m]) * at(e - log_pi[m], own[m]) if m in moving else at(e, own[m]))
+                   for m in late)
     hidden = mp.fsum(lengths[k] * at(e + mp.log(1 - f[k] / scale), own[k]) for k in far)
     lacking = (1 - whole / scale) * mp.fsum(moving.values())
     return (moved + kept + hidden + lacking) / n

@@ -25,7 +25,8 @@ class Planned(NamedTuple):
     alone: Bound  # that in which every place keeps to itself, which is taken where it is less
 
     def many(self, epsilons: Array, fine: int, p: dict[str, Any]) -> tuple[Array, list[Way]]:
-        """log δ at many ε, from above, and what proves each: how fine the blocks are, and Z; no Z where every place keeps to itself."""
+        """log δ at many ε, from above, and what proves each: how fine the blocks are, and Z; no Z where every place
+        keeps to itself."""
         from numpy import isnan, where
 
         from dpcalc.bounds.hiding._engine import plan
@@ -35,7 +36,8 @@ class Planned(NamedTuple):
         alone = self.alone.blocks(epsilons, CLOSE, ways=own, **p)
         bound, z = plan.profile(self.places(fine, **p), epsilons)
         hides = (bound < alone) & ~isnan(z)
-        ways: list[Way] = [[fine, x] if h else [own[e]] for e, x, h in zip(epsilons.tolist(), z.tolist(), hides.tolist(), strict=True)]
+        ways: list[Way] = [[fine, x] if h else [own[e]] for e, x,
+                           h in zip(epsilons.tolist(), z.tolist(), hides.tolist(), strict=True)]
         return where(hides, bound, alone), ways
 
     def _one(self, epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:

@@ -1,20 +1,23 @@
-"""How far apart two shuffled runs are: the Gaussian-DP parameters of one changed place, and of two exchanged places, in the order.
+"""How far apart two shuffled runs are: the Gaussian-DP parameters of one changed place, and of two exchanged places, in
+the order.
 
-A record with m later slots moves two runs apart by 2ηL/b there; every slot multiplies their distance by at most c and adds noise ησ.
-The shift lemma (Feldman et al. 2018; Altschuler & Talwar 2022) says that the last iterates are μ-GDP with μ² = (2L/(bσ))²·cost, where
-cost is the least Σ a_k²/(noise)_k² of shifts a_k that undo every push before the run ends (noisy_sgd/taut.py). In units of one push, and
-with V(k) = Σ_{j<k} c^{2j} and share(m) = c^{2m}/V(m+1):
+A record with m later slots moves two runs apart by 2ηL/b there; every slot multiplies their distance by at most c and
+adds noise ησ. The shift lemma (Feldman et al. 2018; Altschuler & Talwar 2022) says that the last iterates are μ-GDP
+with μ² = (2L/(bσ))²·cost, where cost is the least Σ a_k²/(noise)_k² of shifts a_k that undo every push before the run
+ends (noisy_sgd/taut.py). In units of one push, and with V(k) = Σ_{j<k} c^{2j} and share(m) = c^{2m}/V(m+1):
 
     one push at m:                      share(m)
-    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later one comes; and, only where
-                                        c^d·V(m+1) >= c^{2m+2}·V(d) (for c = 1: d <= m + 1), both together: (c^m + c^{m′})²/V(m′+1).
+    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later one comes; and,
+    only where
+                                        c^d·V(m+1) >= c^{2m+2}·V(d) (for c = 1: d <= m + 1), both together: (c^m +
+                                        c^{m′})²/V(m′+1).
 
-Proof. Count pushes and noise at the end of the run: c^{m′} and c^m, and V(m′+1) in all, c^{2m+2}V(d) of it before the later push. If x is
-undone before the later push and the rest after it, the cost is at least x²/(c^{2m+2}V(d)) + (c^m + c^{m′} − x)²/V(m+1) (Cauchy–Schwarz),
-and even shifts within both parts attain it; x is at most c^{m′}, as nothing else is there yet. The free minimum over x is both pushes over
-all noise, (c^m + c^{m′})²/V(m′+1), and has x <= c^{m′} just where the condition holds; else x = c^{m′} is best. ∎
-The first form is always valid, as it is the cost of possible shifts; the second one is smaller, and false where the condition fails.
-For c = 0 the cost is 1 where m = 0, and else 0.
+Proof. Count pushes and noise at the end of the run: c^{m′} and c^m, and V(m′+1) in all, c^{2m+2}V(d) of it before the
+later push. If x is undone before the later push and the rest after it, the cost is at least x²/(c^{2m+2}V(d)) + (c^m +
+c^{m′} − x)²/V(m+1) (Cauchy–Schwarz), and even shifts within both parts attain it; x is at most c^{m′}, as nothing else
+is there yet. The free minimum over x is both pushes over all noise, (c^m + c^{m′})²/V(m′+1), and has x <= c^{m′} just
+where the condition holds; else x = c^{m′} is best. ∎ The first form is always valid, as it is the cost of possible
+shifts; the second one is smaller, and false where the condition fails. For c = 0 the cost is 1 where m = 0, and else 0.
 """
 
 from __future__ import annotations
@@ -100,19 +103,20 @@ ALONE = 16  # the first so many places are blocks of one; later blocks hold at m
 def places(first: float, log_c: float, n: int, fine: int) -> Places:
     """A pass of n slots; `first` = 2L/(bσ), rounded up.
 
-    For c <= 1 every block is taken at its last slots, as μ falls in both places: where a push comes one slot earlier, keep it for that
-    slot; it is then at most c <= 1 pushes, and the same shifts, cut where nothing is left, undo it.
-    For c > 1 one place falls too. The cost of two is continuous in real m and m′, as both forms agree where the condition changes. In m′
-    both forms fall: share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes are undone together from some m on, as
-    log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost share(m′−m−1) + share(m) is convex, as share is
-    (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in a block of m is that of one of its ends, and the larger is taken.
-    """
+    For c <= 1 every block is taken at its last slots, as μ falls in both places: where a push comes one slot earlier,
+    keep it for that slot; it is then at most c <= 1 pushes, and the same shifts, cut where nothing is left, undo it.
+    For c > 1 one place falls too. The cost of two is continuous in real m and m′, as both forms agree where the
+    condition changes. In m′ both forms fall: share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes are undone
+    together from some m on, as log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost
+    share(m′−m−1) + share(m) is convex, as share is (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in
+    a block of m is that of one of its ends, and the larger is taken. """
     at = np.array(starts(n, fine, ALONE), float)
     lengths = np.diff(np.append(at, n))
     rows, columns = np.minimum(at[:, None], np.maximum(at - 1, 0)), np.maximum(at, 1) + 0 * at[:, None]
     pair = two(first, log_c, rows, columns)
     if log_c > 0:
-        pair = np.maximum(pair, two(first, log_c, np.minimum((at + lengths - 1)[:, None], np.maximum(at - 1, 0)), columns))
+        pair = np.maximum(pair,
+                          two(first, log_c, np.minimum((at + lengths - 1)[:, None], np.maximum(at - 1, 0)), columns))
     return Places(lengths, one(first, log_c, at), pair)
 
 

@@ -1,10 +1,11 @@
-"""How far apart two runs can be that differ in one record and share batches and noise, where no constraint set holds them together.
+"""How far apart two runs can be that differ in one record and share batches and noise, where no constraint set holds
+them together.
 
-The last-iterate theorems use the diameter of a set as a bound on this distance and for nothing else, so this takes its place (Altschuler
-& Talwar 2022, Remark 5.2, of strongly convex losses). A step takes a distance z to cz, and by 2ηL/b further where the record
-is used. Steps that do not expand thus end at the sum over the uses at most, and at (2ηL/b)(1−c^T)/(1−c). Where steps expand, a
-gradient is still at most L, whatever the iterate is, so a step adds 2ηL at most.
-"""
+The last-iterate theorems use the diameter of a set as a bound on this distance and for nothing else, so this takes its
+place (Altschuler & Talwar 2022, Remark 5.2, of strongly convex losses). A step takes a distance z to cz, and by 2ηL/b
+further where the record is used. Steps that do not expand thus end at the sum over the uses at most, and at
+(2ηL/b)(1−c^T)/(1−c). Where steps expand, a gradient is still at most L, whatever the iterate is, so a step adds 2ηL at
+most. """
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from dpcalc.bounds.noisy_sgd.iteration_schedule import Schedule
 from dpcalc.numerics.rounding import ratio_up, up
 
 
-def reached(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float, steps: int,
+def reached(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
+            steps: int,
             uses: int) -> float:
     """The distance after T steps, of which `uses` may use the record; rounded up."""
     push = _move(learning_rate, lipschitz, batch_size)
@@ -22,7 +24,8 @@ def reached(batch_size: int, lipschitz: float, smoothness: float, strong_convexi
     return min(most, contraction.reached(g, steps, push))
 
 
-def reached_along(schedule: Schedule, batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float) -> float:
+def reached_along(schedule: Schedule, batch_size: int, lipschitz: float, smoothness: float,
+                  strong_convexity: float) -> float:
     """The largest distance along a schedule; rounded up."""
     z = most = 0.0
     for eta, _, used in schedule:

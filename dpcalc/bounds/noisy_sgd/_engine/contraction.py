@@ -1,8 +1,7 @@
 """How noisy SGD contracts: c = max(|1−ηρ|, |1−ηβ|), the shift two runs can have, and the cost w(R) of undoing it.
 
-Everything is computed from g = 1 − c = min(ηρ, 2 − ηβ), which keeps its digits where c is near 1. The curvature ρ may be negative: a loss
-that is β-smooth and nothing more has ρ = −β, and its steps expand by c = 1 + ηβ, so that g < 0.
-"""
+Everything is computed from g = 1 − c = min(ηρ, 2 − ηβ), which keeps its digits where c is near 1. The curvature ρ may
+be negative: a loss that is β-smooth and nothing more has ρ = −β, and its steps expand by c = 1 + ηβ, so that g < 0. """
 
 from fractions import Fraction
 from math import exp, expm1, inf, log1p, nextafter
@@ -18,7 +17,8 @@ _GROWTH = 700.0  # log c^K from which it is above every double
 
 
 def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """1 − c, exact but for one rounding downwards. Raises OutOfScope for convex losses with η > 2/β, where a step need not contract.
+    """1 − c, exact but for one rounding downwards. Raises OutOfScope for convex losses with η > 2/β, where a step need
+    not contract.
 
     As ρ <= β, |1−ηρ| <= max(1−ηρ, ηβ−1) and |1−ηβ| likewise, so c = max(1−ηρ, ηβ−1)."""
     if strong_convexity == 0 and learning_rate * smoothness <= 1:
@@ -31,7 +31,9 @@ def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> flo
                          "Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) "
                          "need steps that do not expand", "--learning-rate")
     if rho > beta:
-        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a loss cannot be more convex than smooth",
+        raise OutOfScope("out-of-range",
+                         f"{plain(strong_convexity)} > β = {plain(smoothness)}: a loss cannot be more convex than "
+                         f"smooth",
                          "--strong-convexity")
     return down(max(min(eta * rho, 2 - eta * beta), Fraction(0)))
 
@@ -48,8 +50,8 @@ def log_c(g: float) -> float:
 
 
 def weight(g: float, r: int) -> float:
-    """w(R) = 1/R for c = 1, else c^{2R}(1−c²)/(1−c^{2R}), rounded up: the least Σ a_k² that undoes a unit shift in R steps. It is
-    1/Σ_{k<=R} c^{−2k}, and tends to c² − 1 for c > 1."""
+    """w(R) = 1/R for c = 1, else c^{2R}(1−c²)/(1−c^{2R}), rounded up: the least Σ a_k² that undoes a unit shift in R
+    steps. It is 1/Σ_{k<=R} c^{−2k}, and tends to c² − 1 for c > 1."""
     if g == 0:
         return up(1 / r)
     x = -2 * r * log_c(g)
@@ -59,7 +61,8 @@ def weight(g: float, r: int) -> float:
 
 
 def reached(g: float, steps: int, push: float) -> float:
-    """Σ_{k<K} c^k·s: how far K pushes of size s take two runs apart, rounded up; inf where that exceeds the largest double."""
+    """Σ_{k<K} c^k·s: how far K pushes of size s take two runs apart, rounded up; inf where that exceeds the largest
+    double."""
     if steps == 0 or g == 0:
         return up(steps * push)
     if g < 0:

@@ -1,8 +1,8 @@
-"""One step of a pair of clamped walks, in logs: what noise far smaller than the push leaves is below the range of doubles.
+"""One step of a pair of clamped walks, in logs: what noise far smaller than the push leaves is below the range of
+doubles.
 
-P and Q are (1 − q)N(b + drift, 1) + qN(b + up, 1) and the same with `down` <= `up`, clamped to [−h, h], b = a·start. Every log is
-wrong by at most `_WRONG`·(1 + |log|) through log_tail, and is moved by that to the safe side.
-"""
+P and Q are (1 − q)N(b + drift, 1) + qN(b + up, 1) and the same with `down` <= `up`, clamped to [−h, h], b = a·start.
+Every log is wrong by at most `_WRONG`·(1 + |log|) through log_tail, and is moved by that to the safe side. """
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 _WRONG = 1e-13
 _CELLS, _FINEST = 2000, 0.02
 _GRID, _GOLDEN, _SECTIONS = 32, (5**0.5 - 1) / 2, 40
-# Gauss-Legendre on [−1, 1]; the integrands it meets here, e^{−zv − v²/2} over |v| <= 1/4 with |z|v <= 1, it knows to 1e-20.
-_NODES = ((0.1488743389816312, 0.2955242247147529), (0.4333953941292472, 0.2692667193099963), (0.6794095682990244, 0.219086362515982),
+# Gauss-Legendre on [−1, 1]; the integrands it meets here, e^{−zv − v²/2} over |v| <= 1/4 with |z|v <= 1, it knows to
+# 1e-20.
+_NODES = ((0.1488743389816312, 0.2955242247147529), (0.4333953941292472, 0.2692667193099963),
+          (0.6794095682990244, 0.219086362515982),
           (0.8650633666889845, 0.1494513491505806), (0.9739065285171717, 0.0666713443086881))
 
 
@@ -36,7 +38,8 @@ def log_between(low: float, high: float) -> float:
         low, high = -high, -low
     middle, half = (low + high) / 2, (high - low) / 2
     if half < 0.25 and middle * half < 1:
-        total = sum(w * (exp(-middle * half * t) + exp(middle * half * t)) * exp(-((half * t) ** 2) / 2) for t, w in _NODES)
+        total = sum(w * (exp(-middle * half * t) + exp(middle * half * t)) * exp(-((half * t) ** 2) / 2) for t,
+                    w in _NODES)
         return log(half * total) - middle * middle / 2 - LOG_SQRT_2PI
     near, far = log_tail(low), log_tail(high)
     return near + log1p(-exp(far - near))
@@ -67,7 +70,8 @@ def _above(pair: Pair, t: float) -> float:
 
 
 def _best(score: Callable[[float], float], half: float) -> float:
-    """The largest score at a threshold, sought on a grid and by golden sections beside its best. Any is a bound: it may be rough."""
+    """The largest score at a threshold, sought on a grid and by golden sections beside its best. Any is a bound: it may
+    be rough."""
     step = 2 * half / _GRID
     tried = [(score(-half + k * step), -half + k * step) for k in range(_GRID + 1)]
     best, t = max(tried)
@@ -114,7 +118,8 @@ def epsilon(pair: Pair, log_delta: float) -> float:
 
 
 def cells(pair: Pair) -> tuple[Array, Array, Array]:
-    """Of cells between the walls, which are the first and the last: log Q(cell) from above, log|P(cell) − Q(cell)| from below, its sign."""
+    """Of cells between the walls, which are the first and the last: log Q(cell) from above, log|P(cell) − Q(cell)| from
+    below, its sign."""
     import numpy as np
 
     count = min(_CELLS, max(8, int(2 * pair.half / _FINEST)))
@@ -122,7 +127,8 @@ def cells(pair: Pair) -> tuple[Array, Array, Array]:
     moved = _WRONG * (1 + pair.half + pair.reach)
 
     def wrong(logs: Array) -> Array:
-        """Of these logs of cells: by rounded arguments (the hazard is below 1 + √(2|log|)), and by log_tail and its differences."""
+        """Of these logs of cells: by rounded arguments (the hazard is below 1 + √(2|log|)), and by log_tail and its
+        differences."""
         size = np.abs(logs)
         return np.asarray((_WRONG * (2 + size) + moved * (1 + np.sqrt(2 * size))) * max(1.0, count / (2 * pair.half)))
 
@@ -171,6 +177,7 @@ def log_g(alpha: float, log_r: Array, signs: Array) -> Array:
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         grown = np.where(log_r > 30, log_r + np.exp(-log_r), np.log1p(np.maximum(r, -1.0)))  # log(1 + r)
         y = (alpha - 1) * grown
-        inner = np.where(r > -1, (1 + r) * np.expm1(np.minimum(y, 40.0)), 0.0) / np.exp(np.minimum(log_r, 300.0)) - signs * (alpha - 1)
+        inner = np.where(r > -1, (1 + r) * np.expm1(np.minimum(y, 40.0)),
+                         0.0) / np.exp(np.minimum(log_r, 300.0)) - signs * (alpha - 1)
         large = log_r + np.where(y > 40, y + np.log1p(np.exp(-log_r)), np.log(np.maximum(inner, 0.0)))
     return np.asarray(np.where(small, by_series, large))

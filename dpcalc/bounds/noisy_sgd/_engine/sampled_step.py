@@ -5,21 +5,20 @@ D_α(P‖Q) <= S_r(α, q, z) = log{1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{�
 and S_r <= α/(2z²).
 
 Proof. For γ >= 1 put γ′ = 1 + (γ−1)/q. Advanced joint convexity (Balle, Barthe & Gaboardi 2018, Theorem 2) gives
-E_γ(P‖Q) = q·E_γ′(N(m₁) ‖ (1−β)N(m) + βN(m₁′)) for some β in [0,1], which by convexity is at most q·θ(log γ′, 1/z) as both
-means are within 1 of m₁; so is E_γ(Q‖P). The integral of E_γ over γ that gives D_α (privacy profiles:
-e^{(α−1)D_α} = 1 + α(α−1)∫_1^∞ (γ^{α−2}E_γ(P‖Q) + γ^{−α−1}E_γ(Q‖P)) dγ) increases in both. At q = 1 it is
-D_α(N(1,z²)‖N(0,z²)) = α/(2z²), and h increases in q: writing h(γ) = E[(1+u−γ)₊] as below, 1+u is a mean of 1 and e^w
-with weight q, spreading as q grows.
+E_γ(P‖Q) = q·E_γ′(N(m₁) ‖ (1−β)N(m) + βN(m₁′)) for some β in [0,1], which by convexity is at most q·θ(log γ′, 1/z) as
+both means are within 1 of m₁; so is E_γ(Q‖P). The integral of E_γ over γ that gives D_α (privacy profiles: e^{(α−1)D_α}
+= 1 + α(α−1)∫_1^∞ (γ^{α−2}E_γ(P‖Q) + γ^{−α−1}E_γ(Q‖P)) dγ) increases in both. At q = 1 it is D_α(N(1,z²)‖N(0,z²)) =
+α/(2z²), and h increases in q: writing h(γ) = E[(1+u−γ)₊] as below, 1+u is a mean of 1 and e^w with weight q, spreading
+as q grows.
 
-Evaluation. h(γ) = E_γ((1−q)N(0,z²)+qN(1,z²) ‖ N(0,z²)) = E[(1+u−γ)₊] with t ~ N(0,1), w = t/z − 1/(2z²), u = q(e^w − 1).
-Integrating over γ first,
+Evaluation. h(γ) = E_γ((1−q)N(0,z²)+qN(1,z²) ‖ N(0,z²)) = E[(1+u−γ)₊] with t ~ N(0,1), w = t/z − 1/(2z²), u = q(e^w −
+1). Integrating over γ first,
 
     e^{(α−1)S_r} − 1 = E[1{w > 0}·(e^x − 1)·(u + 1 − e^{−x})],   x = (α−1) log(1+u):
 
-products of positive terms, nothing cancels. With t = 1/(2z) + s and s = κ·log(1 + e^{y/κ}), κ = min(1, z), the half-line becomes a
-line, the integrand is analytic for |Im y| < πκ, and the trapezoidal rule in y with step min(1/2, z/4) has an error
-below e^{−34}.
-"""
+products of positive terms, nothing cancels. With t = 1/(2z) + s and s = κ·log(1 + e^{y/κ}), κ = min(1, z), the
+half-line becomes a line, the integrand is analytic for |Im y| < πκ, and the trapezoidal rule in y with step min(1/2,
+z/4) has an error below e^{−34}. """
 
 from __future__ import annotations
 
@@ -82,7 +81,8 @@ def _log_excess(alpha: float, q: float, z: float) -> float:
         windows.append((first, float(coarse[kept[-1]]) + _COARSE))
         if kept[0] > 1:
             windows[1] = (float(coarse[kept[0] - 1]), windows[1][1])
-    logs = [_log_integrand(a + step * np.arange(int((b - a) / step) + 1), alpha, q, z, kappa) for a, b in _joined(windows, step)]
+    logs = [_log_integrand(a + step * np.arange(int((b - a) / step) + 1), alpha, q, z, kappa) for a,
+            b in _joined(windows, step)]
     top = max(float(x.max()) for x in logs)
     return top + log(sum(float(np.exp(x - top).sum()) for x in logs) * step)
 
@@ -122,7 +122,8 @@ def exact(mp: Any, alpha: Any, q: Any, z: Any) -> Any:
     rate, noise, order = float(q), float(z), max(float(a), 2.0)
     bend = noise * log((1 - rate) / rate)
     peak = (float(a) / noise - 0.5 / noise + k for k in (-12, -6, -3, 0, 3, 6, 12))
-    knots = (0, noise / 4, noise, 3 * noise, 8 * noise, 1, 3, 6, 12, 2 / noise, bend - 4 * noise, bend, bend + 4 * noise, *peak)
+    knots = (0, noise / 4, noise, 3 * noise, 8 * noise, 1, 3, 6, 12, 2 / noise, bend - 4 * noise, bend,
+             bend + 4 * noise, *peak)
     top = order / noise + 25
     cuts = sorted({float(k) for k in knots if 0 <= k <= top} | {top})
 

@@ -1,10 +1,9 @@
 """The taut string: the least Σ a_k²/(noise)_k² that undoes the pushes of a run before it ends.
 
-z_k = c_k z_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ given. With C_k = Π_{j>k} c_j the amount still to be undone, C_k z_k plus the pushes
-to come, is a path over the remaining noise Σ_{j>k}(C_jη_jσ_j)² that must stay above the pushes to come: the shortest one is
-their upper concave hull. Segments are merged from the end of the run backwards (pool adjacent violators), by sums of
-positive terms only. The numbers may be floats, mpmath's or balls.
-"""
+z_k = c_k z_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ given. With C_k = Π_{j>k} c_j the amount still to be undone, C_k z_k
+plus the pushes to come, is a path over the remaining noise Σ_{j>k}(C_jη_jσ_j)² that must stay above the pushes to come:
+the shortest one is their upper concave hull. Segments are merged from the end of the run backwards (pool adjacent
+violators), by sums of positive terms only. The numbers may be floats, mpmath's or balls. """
 
 from collections.abc import Container, Iterable
 from typing import Any
@@ -13,8 +12,8 @@ Segment = tuple[Any, Any, Any]  # noise, push, cost of this and all later steps
 
 
 class Hull:
-    """The segments from the end of the run backwards, and sums of 2^j of them where a multiple of as many ends: a step with a long push
-    before it is merged with many."""
+    """The segments from the end of the run backwards, and sums of 2^j of them where a multiple of as many ends: a step
+    with a long push before it is merged with many."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -45,12 +44,14 @@ class Hull:
         return self._later(keep) + push * push / noise
 
     def close(self) -> None:
-        """What comes before is undone before the steps that are here, which merge no more; earlier ones may have a factor of their own."""
+        """What comes before is undone before the steps that are here, which merge no more; earlier ones may have a
+        factor of their own."""
         self._closed = self._later(len(self.segments))
         self.segments, self._sums = [], []
 
     def _mergeable(self, keep: int, noise: Any, push: Any) -> tuple[int, Any, Any] | None:
-        """As many segments as are known together that all are to be merged with the step: it is still above the one farthest from it."""
+        """As many segments as are known together that all are to be merged with the step: it is still above the one
+        farthest from it."""
         for j, (more, pushes) in reversed([*enumerate(self._sums[keep - 1])]):
             far = self.segments[keep - 2**j]
             if not_less((push + pushes) * far[0], far[1] * (noise + more)):
@@ -62,14 +63,15 @@ class Hull:
 
 
 def not_less(x: Any, y: Any) -> bool:
-    """x >= y; of balls, whether that is sure: left apart, two segments still pass over every push, at no smaller cost."""
+    """x >= y; of balls, whether that is sure: left apart, two segments still pass over every push, at no smaller
+    cost."""
     return bool(x.surely_at_least(y)) if hasattr(x, "surely_at_least") else bool(x >= y)
 
 
 def least(steps: Iterable[tuple[Any, Any, Any, Any]], closed: Container[int] = ()) -> tuple[Any, int]:
-    """(μ², M) over all starts τ = T − M. `steps` runs backwards from the last: (noise², push, start, apart) of step k, the first two
-    with their factor C_k, `start` the distance z_{k−1} with its factor C_{k−1}, and `apart` whether a start there is allowed. Before the
-    M in `closed` the distance is to be 0, and the factors begin anew."""
+    """(μ², M) over all starts τ = T − M. `steps` runs backwards from the last: (noise², push, start, apart) of step k,
+    the first two with their factor C_k, `start` the distance z_{k−1} with its factor C_{k−1}, and `apart` whether a
+    start there is allowed. Before the M in `closed` the distance is to be 0, and the factors begin anew."""
     hull = Hull()
     best: Any = None
     length = 0

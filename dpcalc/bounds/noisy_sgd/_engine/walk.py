@@ -1,28 +1,33 @@
 """Two clamped random walks told apart after T steps: proven bounds on the probabilities of intervals under both.
 
-w ← clamp(a·w + m + N(0, 1), ±h), m = drift, or with probability q (`rate`) up in the walk P and down in the walk Q. Laws are an atom at
-each wall and a density. All errors below are relative and all quantities positive, so errors of a step multiply and tails keep theirs.
+w ← clamp(a·w + m + N(0, 1), ±h), m = drift, or with probability q (`rate`) up in the walk P and down in the walk Q.
+Laws are an atom at each wall and a density. All errors below are relative and all quantities positive, so errors of a
+step multiply and tails keep theirs.
 
-a >= 0 (walk_monotone.py). Carried along are the law of Q, and S(x) = (P(w >= x) − Q(w >= x))/q, which has no cancellation: by parts,
-    S_{t+1}(x) = ∫ S_t(y) a·k_P(x − ay) dy + ∫ Q_t(dy)·(Φ(ay + up − x) − Φ(ay + down − x)),  k_P the density of P's noise with its m.
-Integrals over y become sums over the nodes of walk_grid.py: Q's density, S and the integrands are mixtures of the Gaussians for which
-its relative error is proven. So T steps, carried out as repeated squarings of [M B; 0 N] (M moves Q, N moves S, B is the second
-integral), are true within exp(±E), E = T·(quadrature + entries + sums): an entry is wrong by its argument |z| <= 38.6 through
-rounded nodes and means, by exp and erfc, and by the weights; a sum of N positive products by N·2^-53 in any order. What underflows
-is below FLOOR in all. After the last step the walk is read off in intervals (cells), by the same sums.
+a >= 0 (walk_monotone.py). Carried along are the law of Q, and S(x) = (P(w >= x) − Q(w >= x))/q, which has no
+cancellation: by parts,
+    S_{t+1}(x) = ∫ S_t(y) a·k_P(x − ay) dy + ∫ Q_t(dy)·(Φ(ay + up − x) − Φ(ay + down − x)),  k_P the density of P's
+    noise with its m.
+Integrals over y become sums over the nodes of walk_grid.py: Q's density, S and the integrands are mixtures of the
+Gaussians for which its relative error is proven. So T steps, carried out as repeated squarings of [M B; 0 N] (M moves
+Q, N moves S, B is the second integral), are true within exp(±E), E = T·(quadrature + entries + sums): an entry is wrong
+by its argument |z| <= 38.6 through rounded nodes and means, by exp and erfc, and by the weights; a sum of N positive
+products by N·2^-53 in any order. What underflows is below FLOOR in all. After the last step the walk is read off in
+intervals (cells), by the same sums.
 
-Many steps. a >= 0 makes w_{t+1} increase in w_t, so P_T(w >= x) for a start anywhere and T >= t lies between its values after t steps from
-the left and from the right wall, and so does Q's: they differ by C(x), C_0 = 1, C_{t+1}(x) = ∫ C_t(y) a·k(x − ay) dy. From the right wall,
+Many steps. a >= 0 makes w_{t+1} increase in w_t, so P_T(w >= x) for a start anywhere and T >= t lies between its values
+after t steps from the left and from the right wall, and so does Q's: they differ by C(x), C_0 = 1, C_{t+1}(x) = ∫
+C_t(y) a·k(x − ay) dy. From the right wall,
     Q_T ∈ [Q_t − C_Q, Q_t],  P_T − Q_T ∈ [q·S_t − C_P, q·S_t + C_Q],
 so that T beyond mixing costs no more than t, a power of two for which C is below what rounding leaves open.
 
-a < 0, or nearly, and wide walks (walk_apart.py). The laws of P and Q are carried apart, and their difference has the error
-E·(P + Q). Let two copies have the same noise. They come nearer by |a| each step, the last of which blurs what is left; and for a = 1
-they meet when the noise of m steps adds up to 2h or more either way, as one hits a wall where the other is. So the laws from any two
-starts differ in total variation after t steps by at most g(t) = min(2h|a|^t, erf(2h/√(2m))^⌊t/m⌋): T may be cut to t < T at this price.
-A wide walk's law π of rest is solved for: if π(1 − r) <= πM <= π(1 + r) at the nodes, the law t steps after π is π within e^{±tE′},
-E′ = r + E/T, and that of the walk within g(t) of it.
-"""
+a < 0, or nearly, and wide walks (walk_apart.py). The laws of P and Q are carried apart, and their difference has the
+error E·(P + Q). Let two copies have the same noise. They come nearer by |a| each step, the last of which blurs what is
+left; and for a = 1 they meet when the noise of m steps adds up to 2h or more either way, as one hits a wall where the
+other is. So the laws from any two starts differ in total variation after t steps by at most g(t) = min(2h|a|^t,
+erf(2h/√(2m))^⌊t/m⌋): T may be cut to t < T at this price. A wide walk's law π of rest is solved for: if π(1 − r) <= πM
+<= π(1 + r) at the nodes, the law t steps after π is π within e^{±tE′}, E′ = r + E/T, and that of the walk within g(t)
+of it. """
 
 from __future__ import annotations
 

@@ -1,18 +1,19 @@
 """A quadrature on [−h, h] whose error, relative to the integral, is proven for every Gaussian that a walk's law meets.
 
-What a walk needs. With noise N(0, 1), contraction a (|a| <= 1) and pushes |m|, |m′| <= M, a density after a step is a mixture of
-φ(y − u), |u| <= |a|h + M, and the next one is ∫ φ(x − ay − m′)·(density) dy. In y each integrand is a multiple of
-G_c(y) = e^{−κ(y−c)²/2}, κ = 1 + a², c = (a(x − m′) + u)/κ. `relative_error` bounds |quadrature − ∫G_c| / ∫G_c over |c| <= h + d,
-d = 4.5 + 1.62M, which holds every x with |x| <= h + M + 9 (a <= 1; (1 + 2a)/κ < 1.62). Atoms, the tails from x = h, need x beyond:
-from any y the tail beyond h + M + 9 is at most e^{−40} of the tail from h, in the integral and in the sum alike.
+What a walk needs. With noise N(0, 1), contraction a (|a| <= 1) and pushes |m|, |m′| <= M, a density after a step is a
+mixture of φ(y − u), |u| <= |a|h + M, and the next one is ∫ φ(x − ay − m′)·(density) dy. In y each integrand is a
+multiple of G_c(y) = e^{−κ(y−c)²/2}, κ = 1 + a², c = (a(x − m′) + u)/κ. `relative_error` bounds |quadrature − ∫G_c| /
+∫G_c over |c| <= h + d, d = 4.5 + 1.62M, which holds every x with |x| <= h + M + 9 (a <= 1; (1 + 2a)/κ < 1.62). Atoms,
+the tails from x = h, need x beyond: from any y the tail beyond h + M + 9 is at most e^{−40} of the tail from h, in the
+integral and in the sum alike.
 
-Proof of `relative_error`. On a panel [C − s, C + s] let f(z) = G_c(C + sz) = Σ a_k T_k(z). In the ellipse of axes A, B = (ρ ± 1/ρ)/2
-|f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on odd functions, its weights
-are positive with sum 2, and |∫T_k| <= 2/(k² − 1): it is wrong by at most s·Σ_{k = 2N, 2N+2, …} (2 + 2/15)|a_k|, which is
-(64/15)s·e^{m(ρ)}ρ^{−2N}/(1 − ρ^{−2}). At z = A cosθ + iB sinθ, with E = |c − C|, log|f| = −κ/2·((E − sA cosθ)² − s²B² sin²θ), whose
-maximum over θ is κ/2·B²(s² − E²/(A² + B²)) where E·A <= s(A² + B²), and −κ/2·(E − sA)² beyond; both fall in E. ∫G_c falls in |c|. So
-over a cell of centres the least E and the farthest c bound every ratio; any ρ > 1 will do, and the best of a few is taken per panel.
-"""
+Proof of `relative_error`. On a panel [C − s, C + s] let f(z) = G_c(C + sz) = Σ a_k T_k(z). In the ellipse of axes A, B
+= (ρ ± 1/ρ)/2 |f| <= e^{m(ρ)}, so |a_k| <= 2e^{m(ρ)}ρ^{−k}. Gauss-Legendre with N nodes is exact to degree 2N − 1 and on
+odd functions, its weights are positive with sum 2, and |∫T_k| <= 2/(k² − 1): it is wrong by at most s·Σ_{k = 2N, 2N+2,
+…} (2 + 2/15)|a_k|, which is (64/15)s·e^{m(ρ)}ρ^{−2N}/(1 − ρ^{−2}). At z = A cosθ + iB sinθ, with E = |c − C|, log|f| =
+−κ/2·((E − sA cosθ)² − s²B² sin²θ), whose maximum over θ is κ/2·B²(s² − E²/(A² + B²)) where E·A <= s(A² + B²), and
+−κ/2·(E − sA)² beyond; both fall in E. ∫G_c falls in |c|. So over a cell of centres the least E and the farthest c bound
+every ratio; any ρ > 1 will do, and the best of a few is taken per panel. """
 
 from __future__ import annotations
 
@@ -70,7 +71,8 @@ def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
     return (all_edges[1:] + all_edges[:-1]) / 2, np.diff(all_edges) / 2
 
 
-def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float, nodes: int = NODES) -> float:
+def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float,
+                   nodes: int = NODES) -> float:
     """The bound of the module's proof over all |c| <= half + beyond (the panels are symmetric)."""
     import numpy as np
 
@@ -82,14 +84,16 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
     for rho in _RHO:
         a, b = (rho + 1 / rho) / 2, (rho - 1 / rho) / 2
         both = a * a + b * b
-        top = np.where(away * a <= halves * both, b * b * (halves * halves - away * away / both), -((away - halves * a) ** 2))
+        top = np.where(away * a <= halves * both, b * b * (halves * halves - away * away / both),
+                       -((away - halves * a) ** 2))
         best = np.minimum(best, kappa / 2 * top - 2 * nodes * log(rho) - log1p(-(rho**-2)))
     best += np.log(halves) + log(64 / 15)
     return float(np.exp(best - _log_integral(cuts[1:], half, kappa)[:, None]).sum(axis=1).max()) * (1 + 1e-9)
 
 
 def _log_integral(c: Array, half: float, kappa: float) -> Array:
-    """At most log ∫G_c over [−half, half], c >= 0: by tails, or where they cancel by the least value times the length."""
+    """At most log ∫G_c over [−half, half], c >= 0: by tails, or where they cancel by the least value times the
+    length."""
     import numpy as np
 
     root = sqrt(kappa)

@@ -95,7 +95,8 @@ class _Power(NamedTuple):
 
     @property
     def squared(self) -> _Power:
-        return _Power(flush(self.m @ self.m), flush(self.m @ self.b + self.b @ self.n[0]), tuple(flush(n @ n) for n in self.n))
+        return _Power(flush(self.m @ self.m), flush(self.m @ self.b + self.b @ self.n[0]),
+                      tuple(flush(n @ n) for n in self.n))
 
 
 @lru_cache(maxsize=4)
@@ -118,7 +119,8 @@ def _mixed(pair: Pair, end: _State, error: float) -> bool:
 
     above = np.cumsum(end.mass[::-1])[::-1][1:-1]
     of_q = end.c[-1][:: -1 if pair.mirrored else 1]
-    return max(float(c.max()) for c in end.c) <= error * pair.rate * float(end.s.max()) and bool((of_q <= 1e-4 * above).all())
+    return max(float(c.max())
+               for c in end.c) <= error * pair.rate * float(end.s.max()) and bool((of_q <= 1e-4 * above).all())
 
 
 def _from_wall(pair: Pair, g: Grid, y: Array, end: _State, error: float) -> Law:
@@ -127,8 +129,10 @@ def _from_wall(pair: Pair, g: Grid, y: Array, end: _State, error: float) -> Law:
     if not error < 1:
         return unknown(cuts)
     more = exp(min(1.0, error + cell_error(pair, cuts)))  # beyond, nothing will be read
-    apart = [(c * g.w * pair.pull) @ density(pair, g.x, cuts, up) * more + FLOOR for c, up in zip(end.c, (True, False), strict=False)]
-    return _read(pair, Origin(y, end.mass, g.x, end.s * g.w), (apart[0], apart[-1][::-1] if pair.mirrored else apart[-1]), error)
+    apart = [(c * g.w * pair.pull) @ density(pair, g.x, cuts, up) * more + FLOOR for c,
+             up in zip(end.c, (True, False), strict=False)]
+    return _read(pair, Origin(y, end.mass, g.x, end.s * g.w),
+                 (apart[0], apart[-1][::-1] if pair.mirrored else apart[-1]), error)
 
 
 def _read(pair: Pair, origin: Origin, apart: tuple[Array, Array] | None, error: float) -> Law:

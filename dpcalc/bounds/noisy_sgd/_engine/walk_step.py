@@ -20,7 +20,8 @@ _ULP = 2.0**-53
 _LIBRARY = 200  # units of 2^-53 by which exp, and tails.tail at the argument as it is, may be wrong
 _FARTHEST = 38.6  # φ(z) is 0 in doubles beyond
 _CELLS, _FINEST, _NARROW = 200, 0.1, 0.05  # one cell where the walls have nearly everything
-# e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6, by the ellipse ρ = 4·20/9.65 of walk_grid's proof: wrong by 1e-18 of the integral.
+# e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6, by the ellipse ρ = 4·20/9.65 of walk_grid's proof: wrong by 1e-18 of the
+# integral.
 _PUSH_NODES = 20
 
 
@@ -112,7 +113,8 @@ def push(pair: Pair, y: Array, x: Array) -> Array:
 def entry_error(pair: Pair, nodes: int) -> float:
     """Relative error of a step's entries, and of a sum over them."""
     moved = 8 * _ULP * (pair.half + pair.reach + 1) + legendre.ERROR  # of x, ends of panels, ay + m and differences
-    slope = 1 + _FARTHEST + 2 * (4.5 + 1.62 * pair.reach + 13)  # of the exponent: in an entry, and in the quadrature of rounded nodes
+    # of the exponent: in an entry, and in the quadrature of rounded nodes
+    slope = 1 + _FARTHEST + 2 * (4.5 + 1.62 * pair.reach + 13)
     entry = slope * moved + (3 * _FARTHEST**2 + _LIBRARY + 2 / LEAST_PULL) * _ULP
     # Differences of tails over 1/2 or more cancel by 2.3 at most, by 5.2 near 0, where tails are right to a few units.
     return (2.5 if pair.up - pair.down >= 0.5 else 1.01) * entry + (2 * nodes + 8) * _ULP + 5 * legendre.ERROR + 1e-16
@@ -176,6 +178,7 @@ def cell_error(pair: Pair, cuts: Array) -> float:
     """Of the tails' differences over cells: they cancel by 2/(1 − Q(z + w)/Q(z)) <= 8/w + 2 at most, z >= −w/2."""
     width = 2 * pair.half / (len(cuts) - 1)
     moved = 8 * _ULP * (pair.half + pair.reach + 1)
-    return (len(cuts) + 8) * _ULP + (8 / min(width, 1.0) + 2) * (moved * (_FARTHEST + 1) + (3 * _FARTHEST**2 + _LIBRARY) * _ULP)
+    return (len(cuts) + 8) * _ULP + (8 / min(width, 1.0) + 2) * (moved * (_FARTHEST + 1) + (3 * _FARTHEST**2 + _LIBRARY)
+                                                                 * _ULP)
 
 

@@ -1,8 +1,8 @@
-"""Where burn-in-profile looks for its window R and the noise σ1 for the start: downhill from what is best for RDP. Nothing here is a bound.
+"""Where burn-in-profile looks for its window R and the noise σ1 for the start: downhill from what is best for RDP.
+Nothing here is a bound.
 
-Where the window seldom sees the record, RDP makes more of that than the profile does: shorter windows, with more of the noise for the
-start, may be better. Both are told by logarithms: of R, and of the odds of σ1² in σ².
-"""
+Where the window seldom sees the record, RDP makes more of that than the profile does: shorter windows, with more of the
+noise for the start, may be better. Both are told by logarithms: of R, and of the odds of σ1² in σ². """
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class _Place(NamedTuple):
 
 
 def nearby(loss_at: Callable[[int, float], float], first: Choice, most: int, sigma: float, unit: float) -> Choice:
-    """The best of a few choices near the first one, with R up to `most`; `unit` is what losses are compared by, 0 for themselves."""
+    """The best of a few choices near the first one, with R up to `most`; `unit` is what losses are compared by, 0 for
+    themselves."""
     seen: dict[Choice, float] = {first: loss_at(*first)}
 
     def look(place: _Place) -> Choice:
@@ -61,7 +62,8 @@ def _choice(place: _Place, most: int, sigma: float) -> Choice:
     return max(1, min(most, round(exp(min(place.window, 700.0))))), sigma * sqrt(odds / (1 + odds))
 
 
-def _by_pattern(look: Callable[[_Place], Choice], seen: dict[Choice, float], best: Choice, sigma: float, unit: float) -> None:
+def _by_pattern(look: Callable[[_Place], Choice], seen: dict[Choice, float], best: Choice, sigma: float,
+                unit: float) -> None:
     """A few steps downhill, ever shorter ones."""
     ways, step = list(_WAYS), _STEP
     while step > _LEAST_STEP and seen[best] < inf:
@@ -78,8 +80,9 @@ def _by_pattern(look: Callable[[_Place], Choice], seen: dict[Choice, float], bes
 
 
 def _lowest(seen: dict[Choice, float], sigma: float) -> _Place | None:
-    """Where the parabola through the looks nearest to the best one is least, or as far in that direction as a first step; the whole R next
-    to that, and the odds that are best with it. None where there are too few looks, or it is where one was."""
+    """Where the parabola through the looks nearest to the best one is least, or as far in that direction as a first
+    step; the whole R next to that, and the odds that are best with it. None where there are too few looks, or it is
+    where one was."""
     best = min(seen, key=lambda choice: seen[choice])
     at = _place(best, sigma)
     around = sorted((x.window - at.window, x.odds - at.odds, loss) for choice, loss in seen.items() if loss < inf

@@ -10,20 +10,23 @@ from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.bounds.online._engine.sums import LEFT, PANEL, WIDEST, Far, Grow, SoFar, falling
 
 _ASIDE, _ZERO = 3.0, 1.9  # of A
-_WORTH = 1.5  # times the least width; panels less wide are the same for all ε, which have the noise at their nodes in common
+# times the least width; panels less wide are the same for all ε, which have the noise at their nodes in common
+_WORTH = 1.5
 _FEW = 100  # panels, before arrays are worth their import
 _TINY = 1e-13  # of 1 − B, and of C2/x, that are left out
 
 
 def course(epsilon: float, levels: Schedule, reach: Callable[[float], float], power: float) -> tuple[Grow, Far]:
-    """How panels of the integral of −log B may grow, and what closes it; t → MD/(ησ_t), and about the largest −d log(−log B)/d log t."""
+    """How panels of the integral of −log B may grow, and what closes it; t → MD/(ησ_t), and about the largest −d
+    log(−log B)/d log t."""
     grow, far = _NOISES[levels.noise]
     return grow(epsilon, levels, reach, power), partial(far, epsilon, levels, power)
 
 
 def _gaussian_panels(epsilon: float, levels: Schedule, reach: Callable[[float], float], power: float) -> Grow:
-    """At κ = 2√W Gaussian noise has about Q(A), A = ε/κ − κ/2, whose zeros nearest to the real line are at −1.9 ± 2.8i: panels are as wide
-    as σ² is smooth, and 3 of A or half as far as the zeros, as long as A > 0; beyond, as at ε = 0, Q(A) falls by e²."""
+    """At κ = 2√W Gaussian noise has about Q(A), A = ε/κ − κ/2, whose zeros nearest to the real line are at −1.9 ± 2.8i:
+    panels are as wide as σ² is smooth, and 3 of A or half as far as the zeros, as long as A > 0; beyond, as at ε = 0,
+    Q(A) falls by e²."""
     least = falling(power)
     if epsilon == 0:
         return least
@@ -55,7 +58,8 @@ def _laplace_panels(epsilon: float, levels: Schedule, reach: Callable[[float], f
 
 
 def _closed(epsilon: float, levels: Schedule, power: float, done: SoFar) -> float | None:
-    """∫ q from below, q = e^{ε/2}/(x + C2) = 1 − B, where C2 is next to nothing, and q, which −log(1 − q) is not less than."""
+    """∫ q from below, q = e^{ε/2}/(x + C2) = 1 − B, where C2 is next to nothing, and q, which −log(1 − q) is not less
+    than."""
     log_q = epsilon / 2 - levels.log_x(done.low)
     if log_q > log(_TINY) or levels.share(done.low) < 1 - _TINY:
         return None

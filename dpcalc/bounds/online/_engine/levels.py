@@ -19,9 +19,8 @@ _NO_STEP = (0.0, 0.0, 0.0, 0.0)
 class Schedule(NamedTuple):
     """v_j = MD/(2η log(j^a/C1 + C2)) or σ_j = MD/(2η√W(j^{2a}/(2πC1²) + C2)): falls in j, defined for real j too.
 
-    With x = j^a/C1 or j^{2a}/(2πC1²), 1/W(x + C2) is a smooth function of log x but for log(−C2), its pole, and log(−C2 − 1/e), where W
-    branches: it bends at C2 and at C2 + 1/e, and is nearly constant before both.
-    """
+    With x = j^a/C1 or j^{2a}/(2πC1²), 1/W(x + C2) is a smooth function of log x but for log(−C2), its pole, and log(−C2
+    − 1/e), where W branches: it bends at C2 and at C2 + 1/e, and is nearly constant before both. """
 
     noise: str
     half: float  # MD/(2η)
@@ -59,8 +58,8 @@ class Schedule(NamedTuple):
         return 1 / (1 + exp(min(log(self.c2) - self.log_x(j), 700.0))) if self.c2 > 0 else 1.0
 
     def width(self, j: float) -> float:
-        """How wide a panel from j on may be, in log x: 12 nodes integrate σ² to 1e-15. Singularities lie π beside the bends; the ends of
-        the panel are as far from these as half the panel, or more."""
+        """How wide a panel from j on may be, in log x: 12 nodes integrate σ² to 1e-15. Singularities lie π beside the
+        bends; the ends of the panel are as far from these as half the panel, or more."""
         at, bends = self.log_x(j), self._bends()
         before = bends[0] - at if self.c2 > 0 else 0.0
         return max(_WIDTH, at - bends[-1], before / 2)
@@ -70,7 +69,8 @@ class Schedule(NamedTuple):
         return min(WIDEST, 1 + self.width(j) / self.rate)
 
     def added(self, first: int, last: float) -> int:
-        """How many steps from the first on a sum adds one by one: up to where the noise is smooth; all, where it is not at the last one."""
+        """How many steps from the first on a sum adds one by one: up to where the noise is smooth; all, where it is not
+        at the last one."""
         j, at_one = first + (FIRST if first < _FAR * self.rate else FEWEST), self.log_x(1)
         for bend in self._bends():
             step = exp(min((bend - at_one) / self.rate, 700.0))
@@ -112,7 +112,8 @@ def _half_exact(mp: Any, diameter: float, learning_rate: float, smoothness: floa
     """MD/(2η)."""
     from dpcalc.bounds.pnsgd._engine.step import contraction_exact
 
-    return contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
+    return contraction_exact(mp, learning_rate, smoothness,
+                             strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
 
 
 class Listed(NamedTuple):
@@ -137,7 +138,8 @@ class Listed(NamedTuple):
 Levels = Schedule | Listed
 
 
-def schedule(noise: str, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, c1: float, c2: float,
+def schedule(noise: str, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, c1: float,
+             c2: float,
              decay: float) -> Schedule:
     """Raises OutOfScope where M = 0: there is no noise then."""
     half = half_reach(diameter, learning_rate, smoothness, strong_convexity)

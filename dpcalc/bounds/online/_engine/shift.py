@@ -1,7 +1,7 @@
 """Shifts through noise of changing level: Σ c^{2(q−t)}σ_t² over the steps of an interval, from below.
 
-To carry a shift of x to 0 over steps p+1..q, a_t at step t with Σ a_t c^{q−t} = x c^{q−p}, costs μ² = Σ(a_t/(ησ_t))², least where
-a_t ∝ c^{q−t}σ_t²: μ = (x/η)c^{q−p}/√(Σ c^{2(q−t)}σ_t²) (shift lemma, Feldman et al. 2018; Cauchy–Schwarz).
+To carry a shift of x to 0 over steps p+1..q, a_t at step t with Σ a_t c^{q−t} = x c^{q−p}, costs μ² = Σ(a_t/(ησ_t))²,
+least where a_t ∝ c^{q−t}σ_t²: μ = (x/η)c^{q−p}/√(Σ c^{2(q−t)}σ_t²) (shift lemma, Feldman et al. 2018; Cauchy–Schwarz).
 """
 
 from __future__ import annotations
@@ -61,16 +61,19 @@ def reaches(shape: Schedule) -> Callable[[float], float]:
     return cache(shape.reach)
 
 
-def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
+def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
+                 n: int,
                  index: int, fine: int = FINE) -> float:
-    """μ of the record at `index` after step n, rounded up; for c < 1 by blocks of at most 1/fine of the steps before them. By
-    less than FINE, near it."""
+    """μ of the record at `index` after step n, rounded up; for c < 1 by blocks of at most 1/fine of the steps before
+    them. By less than FINE, near it."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_c = _floor(log_factor(learning_rate, strong_convexity))
     if log_c == 0 and not isinstance(levels, Listed):
-        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, rough=fine < FINE, terms=levels.added(index, n))
+        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, rough=fine < FINE,
+                          terms=levels.added(index, n))
     else:
-        start = index if log_c == 0 else max(index, n - int(_FAR / -log_c) - 1)  # what is before that is next to nothing
+        # what is before that is next to nothing
+        start = index if log_c == 0 else max(index, n - int(_FAR / -log_c) - 1)
         total = carried(levels, log_c, ends(n - start, start, fine), start)[-1]
     return scaled(2 * lipschitz, 2 * (n - index) * log_c - log(total))
 
@@ -90,7 +93,8 @@ def ends(later: int, index: int, fine: int) -> list[int]:
 
 
 @lru_cache(maxsize=4)
-def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
+def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+         strong_convexity: float, n: int,
          index: int, fine: int = 64) -> Path:
     """The path of the record at `index` to step n, in intervals of at most 1/fine of the steps before them."""
     check_step_size(learning_rate, smoothness, strong_convexity)
@@ -105,7 +109,10 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
 
     def kappa(p: int, j: int, block: int) -> float:
         if nodes[j] - nodes[p] == block:
-            between = levels.at(steps[j]) ** 2 * (1 - 1e-15) if block == 1 else sums[j] - sums[p] * exp(max(2 * block * log_c, -745.0))
+            between = levels.at(steps[j]) ** 2 * (1
+                                                  - 1e-15) if block == 1 else sums[j] - sums[p] * exp(max(2 * block
+                                                                                                          * log_c,
+                                                                                                          -745.0))
             between -= 0.0 if block == 1 else 2e-15 * sums[j]
             if between < _ALONE * sums[j] and block > 1:
                 between = carried(levels, log_c, sorted({steps[p] + 1, *steps[p + 1 : j + 1]}), steps[p] + 1)[-1]
@@ -153,7 +160,8 @@ def carried_exact(mp: Any, levels: Levels, c: Any, steps: list[int]) -> list[Any
     return found
 
 
-def path_exact(mp: Any, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, strong_convexity: float, index: int,
+def path_exact(mp: Any, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
+               strong_convexity: float, index: int,
                nodes: list[int]) -> tuple[Callable[[int], Any], Callable[[int, int, int], Any]]:
     """μ and κ of `path` at high precision."""
     c, first = factor_exact(mp, learning_rate, strong_convexity), mp.mpf(diameter) / mp.mpf(learning_rate)

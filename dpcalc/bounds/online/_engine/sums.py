@@ -1,10 +1,10 @@
 """Σ g(t) over t = first..last for a smooth, falling g that varies on the scale of t, from below; last to 1e15 or ∞.
 
-The first terms, 200 or more, or 32 where g changes little from term to term, are added. For the others Euler–Maclaurin around midpoints,
-Σ = ∫_{a−½}^{b+½} g − [g′]/24 + 7[g‴]/5760 − …; with g′ from differences that leaves R = 17[g‴]/5760, and terms that are less by 1/w² each,
-w the distance from the ends to singularities of g: five times that, with g‴ from differences, is taken off. Between the ends these count
-for e^{−2πw} only (Trefethen & Weideman 2014, Theorem 5.1). Panels of the integral double at most.
-"""
+The first terms, 200 or more, or 32 where g changes little from term to term, are added. For the others Euler–Maclaurin
+around midpoints, Σ = ∫_{a−½}^{b+½} g − [g′]/24 + 7[g‴]/5760 − …; with g′ from differences that leaves R = 17[g‴]/5760,
+and terms that are less by 1/w² each, w the distance from the ends to singularities of g: five times that, with g‴ from
+differences, is taken off. Between the ends these count for e^{−2πw} only (Trefethen & Weideman 2014, Theorem 5.1).
+Panels of the integral double at most. """
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ Grow = Callable[[float], float]  # t → by what factor a panel from t on may gr
 FIRST, FEWEST = 200, 32  # terms
 WIDEST, PANEL = 2.0, 4.0  # factors of a panel; log of what it falls by
 LEFT = 1e-12
-_WIDER, _WIDE, _ROUGH = 6, 2, 1e-6  # times the least width in log t, and the one there, of rough panels; what these may leave out
+# times the least width in log t, and the one there, of rough panels; what these may leave out
+_WIDER, _WIDE, _ROUGH = 6, 2, 1e-6
 MOST = 1e300  # of a panel's integral: the rest is left out
 _FARTHEST = 1e300  # what lies beyond is left out: the sum is from below
 
 
-def lower_sum(g: Callable[[float], float], first: int, last: float, grow: Grow, beside: float = 0.0, rough: bool = False,
+def lower_sum(g: Callable[[float], float], first: int, last: float, grow: Grow, beside: float = 0.0,
+              rough: bool = False,
               far: Far | None = None, terms: int = FIRST) -> float:
-    """Σ_{t=first}^{last} g(t), never above it, to 1e-9 of itself, or to 1e-12 of what it is added to (`beside`); if `rough`, near it.
-    `grow` and `far` as in `integral`; the first `terms` are added one by one."""
+    """Σ_{t=first}^{last} g(t), never above it, to 1e-9 of itself, or to 1e-12 of what it is added to (`beside`); if
+    `rough`, near it. `grow` and `far` as in `integral`; the first `terms` are added one by one."""
     if last < first:
         return 0.0
     head_end = min(last, first + terms - 1)
@@ -72,8 +74,9 @@ def falling(power: float) -> Grow:
 
 def integral(g: Callable[[float], float], low: float, high: float, grow: Grow, beside: float = 0.0, rough: bool = False,
              far: Far | None = None) -> float:
-    """∫ g from below, in panels [t, t·grow(t)]: stops where what is left, if it goes on to fall like that, is below 1e-12 of the whole,
-    `beside` included, or where g, which falls, is too small for a double. If `rough`, by far wider panels, near it."""
+    """∫ g from below, in panels [t, t·grow(t)]: stops where what is left, if it goes on to fall like that, is below
+    1e-12 of the whole, `beside` included, or where g, which falls, is too small for a double. If `rough`, by far wider
+    panels, near it."""
     a, total, last = low, 0.0, 0.0
     high = min(high, _FARTHEST)
     if rough:

@@ -1,4 +1,5 @@
-"""−log B of very many steps of a Gaussian schedule at once, from below: what online_contraction and online_limit add up, far away."""
+"""−log B of very many steps of a Gaussian schedule at once, from below: what online_contraction and online_limit add
+up, far away."""
 
 from __future__ import annotations
 
@@ -50,10 +51,12 @@ def integral(g: Callable[[Array], Array], so_far: SoFar, grow: float, left: floa
     while low < high:
         edges = np.minimum(low * grow ** np.arange(min(_AT_ONCE, int(log(high / low) / log(grow)) + 1) + 1), high)
         width = np.diff(edges)
-        with np.errstate(over="ignore", invalid="ignore"):  # of a panel beyond 1e154: that it falls does not end the sum
+        # of a panel beyond 1e154: that it falls does not end the sum
+        with np.errstate(over="ignore", invalid="ignore"):
             pieces = np.minimum(width * (g(edges[:-1, None] + width[:, None] * nodes) @ weights), MOST)
             sums, before = total + np.cumsum(pieces), np.concatenate(([last], pieces[:-1]))
-            done = np.flatnonzero((pieces == 0) | (pieces == MOST) | (pieces * before < left * (sums + beside) * (before - pieces)))
+            done = np.flatnonzero((pieces == 0) | (pieces == MOST)
+                                  | (pieces * before < left * (sums + beside) * (before - pieces)))
         if len(done):
             return float(sums[done[0]])
         low, last, total = float(edges[-1]), float(pieces[-1]), float(sums[-1])

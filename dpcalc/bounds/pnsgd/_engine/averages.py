@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 _LEAST = -1e300
-LEAST_HEIGHT = -700.0  # log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
+# log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
+LEAST_HEIGHT = -700.0
 _ROUNDING = 2e-14  # of log_theta, over 1 + ε²/r² + r²/4
 
 
 class Blocks(NamedTuple):
-    """Where blocks begin, the positions from each to the next one (from the last one: to the end), and which are of several positions."""
+    """Where blocks begin, the positions from each to the next one (from the last one: to the end), and which are of
+    several positions."""
 
     at: Array
     lengths: Array
@@ -38,7 +40,8 @@ def blocks_of(at: tuple[int, ...], n: int) -> Blocks:
 
 def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
                   ways: dict[float, Any] | None = None) -> Array:
-    """log of (1/n)Σ_m θ(ε, r_m) for every ε, in blocks from above, for r_m decreasing in m; in those of `value` where `fine` is FINE."""
+    """log of (1/n)Σ_m θ(ε, r_m) for every ε, in blocks from above, for r_m decreasing in m; in those of `value` where
+    `fine` is FINE."""
     fines = np.array([suited(e, ratio, n) for e in epsilon.tolist()]) if fine >= FINE else np.full(len(epsilon), fine)
     if ways is not None:
         ways |= zip(epsilon.tolist(), fines.tolist(), strict=True)
@@ -56,8 +59,8 @@ def _average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
 
 
 class Bows(NamedTuple):
-    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere); and where it is concave the part of
-    the number at the head before that θ is not below, elsewhere 0 (None: nowhere)."""
+    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere); and where it is
+    concave the part of the number at the head before that θ is not below, elsewhere 0 (None: nowhere)."""
 
     convex: Array | None
     concave: Array | None
@@ -87,7 +90,8 @@ def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
 
 
 def mean(logs: Array, blocks: Blocks, bows: Bows) -> Array:
-    """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the largest."""
+    """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the
+    largest."""
     top = np.maximum(logs[0], _LEAST)
     f = np.exp(np.maximum(logs - top, LEAST_HEIGHT))
     total = blocks.lengths @ f - _bowed(f, blocks, bows)

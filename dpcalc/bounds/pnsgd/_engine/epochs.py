@@ -26,7 +26,8 @@ _LOST = 40.0  # of a loss above ε: all of it counts, but for e^−20 of itself
 _ROUGHLY = 0.05  # of log δ, the precision of a look
 _SURE = 1e-9  # δ as near to 1 as that is reported as 1
 
-_ERROR = ("δ up to 2 % above it (8 % where δ < 1e-5) and 6 % with the largest blocks, more at ε < .001; log δ up to 2 % of itself "
+_ERROR = ("δ up to 2 % above it (8 % where δ < 1e-5) and 6 % with the largest blocks, more at ε < .001; log δ up to 2 "
+          "% of itself "
           "where δ < 1e-20, up to 5 % below 1e-100, far more below 1e-299")
 
 
@@ -47,7 +48,8 @@ def composed(bound: Bound) -> Bound:
             found = _at_epsilon(bound, epsilon, steps, p)
         except OutOfScope:  # it does not fit in memory
             return simple, {"each": each(bound, epsilon, steps, p)}
-        return (simple, {"each": each(bound, epsilon, steps, p)}) if simple <= found.upper else (found.upper, found.witness)
+        return (simple, {"each": each(bound, epsilon, steps, p)}) if simple <= found.upper else (found.upper,
+                                                                                                 found.witness)
 
     def at_delta(log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
         """ε, and what proves it."""
@@ -61,7 +63,8 @@ def composed(bound: Bound) -> Bound:
         if found and found.upper < simple:
             return found.upper, found.witness
         if simple == inf:
-            raise no_epsilon(bound.name, followed(bound, log_delta, steps, p)[0][1][-1], bound.rtol, "every epoch leaves")
+            raise no_epsilon(bound.name, followed(bound, log_delta, steps, p)[0][1][-1], bound.rtol,
+                             "every epoch leaves")
         return simple, {"each": each(bound, simple, steps, p)}
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
@@ -75,12 +78,15 @@ def composed(bound: Bound) -> Bound:
 
     return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
                           pure=_pure(bound), one=bound, trace=trace,
-                          statement=f"{bound.statement}; E epochs by composition of the whole profile, at samples from above: {_ERROR}",
-                          assumptions=(*bound.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released"))
+                          statement=f"{bound.statement}; E epochs by composition of the whole profile, at samples from "
+                                    f"above: {_ERROR}",
+                          assumptions=(*bound.assumptions,
+                                       "every epoch is shuffled afresh; the outputs of all epochs are released"))
 
 
 def _at_epsilon(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
-    """log δ at ε, the profile followed to below it: to where a look says that it is, and again where that was not far enough."""
+    """log δ at ε, the profile followed to below it: to where a look says that it is, and again where that was not far
+    enough."""
     near = _delta(_up_to(about(bound, p), epsilon + _LOST), steps, epsilon, _ROUGHLY).upper
     while True:
         samples, ways = followed(bound, near, steps, p)
@@ -150,7 +156,8 @@ def basic(bound: Bound) -> Bound:
         return basic_value(bound, epsilon, steps, p)
 
     def inverse(log_delta: float, steps: int, **p: Any) -> float:
-        return _basic_inverse(bound, log_delta, steps, tuple(p.items())) if steps > 1 else least_epsilon(bound, log_delta, p)
+        return _basic_inverse(bound, log_delta, steps, tuple(p.items())) if steps > 1 else least_epsilon(bound,
+                                                                                                         log_delta, p)
 
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return min(steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p), mp.mpf(1))

@@ -34,7 +34,8 @@ def composed(bound: Bound) -> Bound:
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return theta(mp, epsilon, mu_exact(mp, steps, **p))
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact, mu=mu, mu_exact=mu_exact,
+    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact, mu=mu,
+                          mu_exact=mu_exact,
                           statement=f"{bound.statement}; E epochs are √E·μ-GDP",
                           source=f"{bound.source}; epochs: Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3",
                           assumptions=(*bound.assumptions, "the outputs of all epochs are released"))

@@ -47,7 +47,8 @@ Way = tuple[list[int], list[Link]]  # nodes, and how d was bounded at each
 
 
 class Path(NamedTuple):
-    """The nodes (steps after the record), μ at node j, κ of `block` steps anywhere between nodes p and j, and about that κ, faster."""
+    """The nodes (steps after the record), μ at node j, κ of `block` steps anywhere between nodes p and j, and about
+    that κ, faster."""
 
     nodes: list[int]
     mu: Callable[[int], float]
@@ -75,9 +76,8 @@ def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = la
     """log d at every node, each an upper bound, and how it was found; stops early where enough(node, log d) says so.
     `as_mu` is what μ-GDP says at a node, where that is known.
 
-    The blocks are chosen by a rough θ: any choice is sound. Where none was of use at the node before, they are tried now and then (seldom
-    as long as d falls as μ-GDP); if one is of use again, at the nodes since as well.
-    """
+    The blocks are chosen by a rough θ: any choice is sound. Where none was of use at the node before, they are tried
+    now and then (seldom as long as d falls as μ-GDP); if one is of use again, at the nodes since as well. """
     nodes, log_gap = path.nodes, _log_gap(epsilon)
     direct_at = as_mu or (lambda j: log_gaussian(epsilon, path.mu(j)))
     logs, links = [direct_at(0)], [Link(-1, 0, 0)]
@@ -135,8 +135,8 @@ def _in_reach(path: Path, j: int, level: float) -> bool:
 
 
 def _blocks(nodes: list[int], j: int, place: int) -> tuple[int, int, int]:
-    """(node before, block length, how many blocks). Place 0 is one block from the node before j, 1 from the one before that, and so on;
-    −1, −2, … are 2, 3, … blocks from the node before j."""
+    """(node before, block length, how many blocks). Place 0 is one block from the node before j, 1 from the one before
+    that, and so on; −1, −2, … are 2, 3, … blocks from the node before j."""
     if place >= 0:
         return j - 1 - place, nodes[j] - nodes[j - 1 - place], 1
     times = TIMES[-place]
@@ -144,8 +144,8 @@ def _blocks(nodes: list[int], j: int, place: int) -> tuple[int, int, int]:
 
 
 def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int, lost: bool) -> int:
-    """About the best place: all are looked at near the record, later those next to the last best one, now and then (more often where no
-    block was of use) some of all lengths; from there on downhill."""
+    """About the best place: all are looked at near the record, later those next to the last best one, now and then
+    (more often where no block was of use) some of all lengths; from there on downhill."""
     nodes = path.nodes
     least = 1 - bisect_right(TIMES, nodes[j] - nodes[j - 1])  # a block is a step at least
     found: dict[int, float] = {}
@@ -158,7 +158,8 @@ def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int
 
     if j <= (_FEW if len(nodes) <= _FEW else _ALL) and nodes[j] == nodes[j - 1] + 1:
         best = min(range(least, j), key=height)
-        return _of_alike(path, j, levels, logs, {k: height(k) for k in range(least, j)}, best) if len(nodes) <= _FEW else best
+        return _of_alike(path, j, levels, logs, {k: height(k) for k in range(least, j)},
+                         best) if len(nodes) <= _FEW else best
     tried = {min(max(k, least), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
     if least >= -_PARTS and (j <= _FIRST or j % 8 == 0):  # few parts of short steps, of which one suits
         tried |= {*range(least, 0)}
@@ -198,7 +199,8 @@ def _rough(level: float, kappa: float) -> float:
     root_a, root_b = sqrt(a * a + 5.51), sqrt(b * b + 5.51)
     far = 0.661 * b + 0.339 * root_b
     if a < 0 and kappa > _SMALL:
-        return log1p(-min(0.9999, 0.398942 * exp(max(-a * a / 2, -700.0)) * (1 / (0.339 * root_a - 0.661 * a) + 1 / far)))
+        return log1p(-min(0.9999, 0.398942 * exp(max(-a * a / 2, -700.0))
+                          * (1 / (0.339 * root_a - 0.661 * a) + 1 / far)))
     near = 0.661 * a + 0.339 * root_a
     return log(kappa * (0.661 + 0.339 * (a + b) / (root_a + root_b)) / (near * far)) - 0.918939 - a * a / 2
 
@@ -213,7 +215,8 @@ def _surely_finite(x: Any) -> bool:
     return bool(x.surely_finite()) if hasattr(x, "surely_finite") else True
 
 
-def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any], mu: Callable[[int], Any],
+def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any],
+                 mu: Callable[[int], Any],
                  kappa: Callable[[int, int, int], Any]) -> list[Any]:
     """d at every node along the same links, at high precision."""
     found: list[Any] = []

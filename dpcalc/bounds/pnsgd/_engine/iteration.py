@@ -35,7 +35,8 @@ def shares(level: float, lipschitz: float, learning_rate: float, strong_convexit
 
 
 @kept_numbers
-def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
+def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float,
+                 strong_convexity: float) -> Callable[[int], Any]:
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     return lambda m: first * mp.sqrt(share_exact(mp, c, m))
 
@@ -55,7 +56,8 @@ def reaches(level: float, diameter: float, learning_rate: float, strong_convexit
 
 
 @kept_numbers
-def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, strong_convexity: float) -> Callable[[int], Any]:
+def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float,
+                strong_convexity: float) -> Callable[[int], Any]:
     first = mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
     c = factor_exact(mp, learning_rate, strong_convexity)
     return lambda k: first * c * mp.sqrt(share_exact(mp, c, k - 1))
@@ -63,8 +65,8 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, st
 
 @lru_cache(maxsize=8)
 def nodes(n: int, step: int) -> list[int]:
-    """From the record to the last of the n − 1 steps after it, by steps that are alike but for the first: blocks of one length fit between
-    any of them, wherever the record is."""
+    """From the record to the last of the n − 1 steps after it, by steps that are alike but for the first: blocks of one
+    length fit between any of them, wherever the record is."""
     return [0, *reversed(range(n - 1, 0, -step))]
 
 
@@ -79,18 +81,21 @@ def suited(n: int, most: int, level: float, diameter: float, learning_rate: floa
 
 @lru_cache(maxsize=64)
 def _suited(least: int, longest: int, one: float, log_c: float) -> int:
-    """One from `least` on that has parts, or multiples, near the block that contracts fastest where ε = 0; `one` step alone has that κ."""
+    """One from `least` on that has parts, or multiples, near the block that contracts fastest where ε = 0; `one` step
+    alone has that κ."""
     kappa = _about(one, log_c)
 
     @cache
     def contracts(block: int) -> float:
         return log_gaussian(0.0, kappa(block))
 
-    best = _fastest(lambda block: contracts(block) / block, int(min(1 + min(one / _KAPPA, longest) ** 2, longest)), longest)
+    best = _fastest(lambda block: contracts(block) / block, int(min(1 + min(one / _KAPPA, longest) ** 2, longest)),
+                    longest)
 
     def slowness(step: int) -> float:
         place = bisect_right(TIMES, step // best)
-        parts = [contracts(step // times) * times / step for times in TIMES[max(0, place - 1) : place + 1] if times <= step]
+        parts = [contracts(step // times) * times / step for times in TIMES[max(0, place - 1) : place + 1]
+                 if times <= step]
         found = min(parts + [contracts(step * k) / (step * k) for k in (best // step, best // step + 1) if k])
         return found * (1 - _LONGER * (step / least - 1))
 
@@ -129,7 +134,8 @@ def _about(one: float, log_c: float) -> Callable[[int], float]:
     return lambda k: scale / sqrt(expm1(fall * k)) if fall * k < 700 else 1e-200
 
 
-def walk_exact(mp: Any, epsilon: float, links: list[Link], at: list[int], level: float, lipschitz: float, diameter: float,
+def walk_exact(mp: Any, epsilon: float, links: list[Link], at: list[int], level: float, lipschitz: float,
+               diameter: float,
                learning_rate: float, strong_convexity: float) -> list[Any]:
     mu = ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)
     kappa = reach_exact(mp, level, diameter, learning_rate, strong_convexity)

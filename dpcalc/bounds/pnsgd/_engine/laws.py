@@ -13,8 +13,8 @@ from dpcalc.numerics.rounding import up
 
 
 class Law(NamedTuple):
-    """`log_delta` is never too small and `log_rest`, the log of 1 − δ, never too large; `exact` is δ as printed, `exact_rest` 1 − δ
-    where it is below 1, without cancellation."""
+    """`log_delta` is never too small and `log_rest`, the log of 1 − δ, never too large; `exact` is δ as printed,
+    `exact_rest` 1 − δ where it is below 1, without cancellation."""
 
     name: str
     log_delta: Callable[[float, float], float]  # (ε, ratio)

@@ -1,8 +1,7 @@
 """The links of a path (chain.py) as whole numbers, one for every node after the first: how a witness tells of them.
 
-k > 0: one block from the node k before; 0: the value of the node before; −1: as μ-GDP; −t < −1: t blocks from the node before, as long
-as they can be. Any such numbers are a proof: a block never spans more steps than there are.
-"""
+k > 0: one block from the node k before; 0: the value of the node before; −1: as μ-GDP; −t < −1: t blocks from the node
+before, as long as they can be. Any such numbers are a proof: a block never spans more steps than there are. """
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ from dpcalc.numerics.rounding import up
 
 SMOOTH = ("level", "lipschitz", "learning_rate", "smoothness")
 ASSUMPTIONS = ("the loss of every record is L-Lipschitz and β-smooth; it need not be convex, nor the iterates projected", START,
-               "Gaussian noise on every gradient", "only the last iterate is released", "neighbours differ by replacing one record")
+               "Gaussian noise on every gradient", "only the last iterate is released",
+               "neighbours differ by replacing one record")
 SOURCE = "Berthier 2019, Theorem 3.6; Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23, arXiv:1808.06651"
 
 
@@ -32,7 +33,8 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
 
 
 @kept_numbers
-def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Callable[[int], Any]:
+def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float) -> Callable[[int],
+                                                                                                               Any]:
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), 1 + mp.mpf(learning_rate) * mp.mpf(smoothness)
     return lambda m: first * mp.sqrt(share_exact(mp, c, m))
 
@@ -46,7 +48,8 @@ def share_and_slope(log_c: float) -> tuple[Callable[[float], float], Callable[[f
     return (lambda j: top / -expm1(-s * j)), (lambda j: -s / expm1(s * j) if s * j < 700 else 0.0)
 
 
-def log_mean_exp(alpha: float, peak: float, share: Callable[[float], float], log_slope: Callable[[float], float], n: int) -> float:
+def log_mean_exp(alpha: float, peak: float, share: Callable[[float], float], log_slope: Callable[[float], float],
+                 n: int) -> float:
     """(1/(α−1)) log((1/n)Σ_{j=1}^n e^{(α−1)·peak·share(j)}), rounded up; share(1) = 1 is the largest."""
     x = (alpha - 1) * peak
     if x > 300:  # in units of the largest term

@@ -15,7 +15,8 @@ from dpcalc.numerics.rounding import quotient_down, quotient_up, up
 
 RELEASED = "the output, with noise added once"
 OUTPUT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
-ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", START, "SGD without noise in its steps",
+ASSUMPTIONS = ("the loss of every record is L-Lipschitz, β-smooth and ρ-strongly convex", START,
+               "SGD without noise in its steps",
                "noise N(0, σ²I) once, on the released output", "neighbours differ by replacing one record",
                "c = max(|1−ηρ|, |1−ηβ|) < 1")
 SOURCE = "Berthier 2019, Section 3.2.2; Wu et al. 2017, arXiv:1606.04722"
@@ -23,11 +24,13 @@ ERRATUM = ("Berthier 2019, Section 3.2.2, prints σ² = αs²/(2ε²) for RDP (�
 
 
 def log_factor(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """log c, rounded up: from whole numbers, as 1 − ηβ may cancel, and c comes to a power of up to 1e12. Raises OutOfScope where c >= 1."""
+    """log c, rounded up: from whole numbers, as 1 − ηβ may cancel, and c comes to a power of up to 1e12. Raises
+    OutOfScope where c >= 1."""
     top, bottom = steepest(learning_rate, strong_convexity, smoothness)
     if top >= bottom:
         c = top / bottom
-        raise OutOfScope("out-of-range", f"{strong_convexity:g}: c = max(|1−ηρ|, |1−ηβ|) = {c:g} must be below 1; output perturbation "
+        raise OutOfScope("out-of-range",
+                         f"{strong_convexity:g}: c = max(|1−ηρ|, |1−ηβ|) = {c:g} must be below 1; output perturbation "
                          "(Berthier 2019, Section 3.2.2) needs a strict contraction", "--strong-convexity")
     if 2 * top > bottom:
         return log1p(-quotient_down(bottom - top, bottom)) * (1 - 1e-15)
@@ -44,7 +47,8 @@ def _first(level: float, lipschitz: float, learning_rate: float) -> float:
     return up(2 * learning_rate * lipschitz / level, 1e-15)
 
 
-def ratios_about(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Powers:
+def ratios_about(level: float, lipschitz: float, learning_rate: float, smoothness: float,
+                 strong_convexity: float) -> Powers:
     """The same, as formulas take it: steady where c >= 1, too."""
     top, bottom = steepest(learning_rate, strong_convexity, smoothness)
     log_c = log_factor(learning_rate, smoothness, strong_convexity) if top < bottom else 0.0

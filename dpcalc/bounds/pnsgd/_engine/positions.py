@@ -1,8 +1,8 @@
 """The record at distance m from the end: its Gaussian-DP parameter, and averages over m = 0..n−1.
 
 After the record, m more steps with Lipschitz constant c carry its shift of 2ηL through fresh noise ησ each: by the
-shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/σ)·√share(m), share(m) = c^{2m}/Σ_{k<=m} c^{2k}.
-"""
+shift lemma (Feldman et al. 2018) the last iterate is μ_m-GDP with μ_m = (2L/σ)·√share(m), share(m) = c^{2m}/Σ_{k<=m}
+c^{2k}. """
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _ALONE = 4  # times that, the positions that are looked at one by one; at most F
 _GENTLY, _SMALL = 16, 15.0  # how fine blocks of θ are where it changes gently; an ε up to which it may
 _STEEPLY = 0.25  # of log c^n: more than it falls gently
 LOWEST = -745.0  # of a logarithm in units of the largest term; rounded up to it
-SURELY, UNSURE = 1 - 1e-11, 1e-6  # part of a value that the true one is not below; far more than ratios are rounded by, relative
+# part of a value that the true one is not below; far more than ratios are rounded by, relative
+SURELY, UNSURE = 1 - 1e-11, 1e-6
 _COARSER = 0.3  # log of how far a coarse average may lie above a fine one: blocks of a quarter
 _APART = 1.01  # two ε for a slope
 _LOOKS = 8  # blocks: whether those that are left still count is asked so often
@@ -48,7 +49,8 @@ def scaled(first: float, log_square: float) -> float:
     if log_square == -inf:
         return 0.0
     half = max(log_square / 2, NEARLY_NONE)
-    factor = first * exp(half) if half > -690 else first * exp(half / 2) * exp(half / 2)  # what underflows alone may not times `first`
+    # what underflows alone may not times `first`
+    factor = first * exp(half) if half > -690 else first * exp(half / 2) * exp(half / 2)
     return max(LEAST_RATIO, up(factor, 1e-15 * (2 + abs(half))))
 
 
@@ -116,7 +118,8 @@ def share_exact(mp: Any, c: Any, m: int) -> Any:
 
 @lru_cache(maxsize=16)
 def starts(n: int, fine: int = FINE, alone: int = 0) -> list[int]:
-    """First position of every block of 0..n−1; blocks are at most 1/fine of their start, and single positions before `alone`."""
+    """First position of every block of 0..n−1; blocks are at most 1/fine of their start, and single positions before
+    `alone`."""
     found, m = [], 0
     while m < n:
         found.append(m)
@@ -132,18 +135,18 @@ def heads(n: int, fine: int) -> list[int]:
 
 
 def suited(epsilon: float, ratio: Ratio, n: int) -> int:
-    """How fine blocks are to be: θ falls gently in log m where ε is not large, and the ratio about as a power of m; chords leave a square
-    of it then."""
+    """How fine blocks are to be: θ falls gently in log m where ε is not large, and the ratio about as a power of m;
+    chords leave a square of it then."""
     return _GENTLY if epsilon <= _SMALL and -n * ratio.log_c <= _STEEPLY else FINE
 
 
 def average_theta(epsilon: float, ratio: Ratio, n: int, fine: int | None = None) -> float:
-    """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m, to a limit perhaps: equal ones are looked up. From above, exact for n <= 64.
+    """log of (1/n)Σ_m θ(ε, r_m), for r_m decreasing in m, to a limit perhaps: equal ones are looked up. From above,
+    exact for n <= 64.
 
-    Blocks are taken by chords where θ is convex or concave (bows), else by their first terms. By first terms alone, as they grow by 1/fine,
-    the excess would be Σ_j f_j (s_j − s_{j−1}) <= (1/fine) Σ_j f_j s_{j−1}. What is left is closed by one block once it is below 1e-13 of
-    the sum.
-    """
+    Blocks are taken by chords where θ is convex or concave (bows), else by their first terms. By first terms alone, as
+    they grow by 1/fine, the excess would be Σ_j f_j (s_j − s_{j−1}) <= (1/fine) Σ_j f_j s_{j−1}. What is left is closed
+    by one block once it is below 1e-13 of the sum. """
     at, theta = heads(n, fine or suited(epsilon, ratio, n)), cache(lambda r: log_gaussian(epsilon, r))
     first = theta(ratio(0))
     if first == -inf:
@@ -163,14 +166,16 @@ def log_mean(first: float, sums: list[float], n: int) -> float:
 
 
 def rounding(n: int) -> float:
-    """Of log(Σ length·e^{f − first}) − log n: both logarithms are up to log n, the mean of |f − first| about log n at most."""
+    """Of log(Σ length·e^{f − first}) − log n: both logarithms are up to log n, the mean of |f − first| about log n at
+    most."""
     return 1e-15 * (1 + log(n))
 
 
-def block_sums(values: Sequence[Any], at: Sequence[int], n: int, bows: Iterable[int], surely: float = SURELY) -> list[Any]:
-    """Not less than Σ f over each block of 0..n−1 of a falling f, from bounds on its values at the first positions, which f is at least
-    `surely` times; the last one holds on to n. A convex f lies below its chords, a concave one below that of the block before, prolonged:
-    `bows` say which it is."""
+def block_sums(values: Sequence[Any], at: Sequence[int], n: int, bows: Iterable[int],
+               surely: float = SURELY) -> list[Any]:
+    """Not less than Σ f over each block of 0..n−1 of a falling f, from bounds on its values at the first positions,
+    which f is at least `surely` times; the last one holds on to n. A convex f lies below its chords, a concave one
+    below that of the block before, prolonged: `bows` say which it is."""
     found = []
     for j, (here, bow) in enumerate(zip(values, chain(islice(bows, len(values) - 1), (0,)), strict=True)):
         length = (at[j + 1] if j + 1 < len(values) else n) - at[j]
@@ -186,12 +191,11 @@ def block_sums(values: Sequence[Any], at: Sequence[int], n: int, bows: Iterable[
 
 
 def bows(epsilon: float, ratio: Ratio, at: Sequence[int]) -> Iterator[int]:
-    """For every block between nodes: 1 where m → θ(ε, r_m) is surely convex over it, −1 where it is concave over it and the one before, 0
-    where neither is sure, or it is a single position.
+    """For every block between nodes: 1 where m → θ(ε, r_m) is surely convex over it, −1 where it is concave over it and
+    the one before, 0 where neither is sure, or it is a single position.
 
-    With a = ε/r − r/2, b = a + r and ℓ = log r_m, as ∂θ/∂r = φ(a), θ″ = φ(a)·r·(ℓ′²(1 + ab) + ℓ″), ℓ″ >= 0. ab = ε²/r² − r²/4 rises in m:
-    once it is above −1, θ is convex from there on. ∎
-    """
+    With a = ε/r − r/2, b = a + r and ℓ = log r_m, as ∂θ/∂r = φ(a), θ″ = φ(a)·r·(ℓ′²(1 + ab) + ℓ″), ℓ″ >= 0. ab = ε²/r²
+    − r²/4 rises in m: once it is above −1, θ is convex from there on. ∎ """
     sure, start = False, None
     for j, (a, b) in enumerate(pairwise(at)):
         if sure or b == a + 1:
@@ -220,9 +224,10 @@ def turn_at(x: Any, y: Any) -> tuple[Any, Any]:
     return 1 + x * x - y * y, UNSURE * (1 + x * x + y * y)
 
 
-def average_exact(mp: Any, epsilon: float, exactly: Callable[[int], Any], ratio: Ratio, n: int, fine: int | None = None) -> Any:
-    """(1/n)Σ_m θ(ε, r_m) in the same blocks at high precision; without what shows in no digit, but in ball arithmetic. The same bows are
-    taken, by `ratio` in doubles: these are sure."""
+def average_exact(mp: Any, epsilon: float, exactly: Callable[[int], Any], ratio: Ratio, n: int,
+                  fine: int | None = None) -> Any:
+    """(1/n)Σ_m θ(ε, r_m) in the same blocks at high precision; without what shows in no digit, but in ball arithmetic.
+    The same bows are taken, by `ratio` in doubles: these are sure."""
     near = float(epsilon)
     at, balls, nothing = heads(n, fine or suited(near, ratio, n)), hasattr(mp, "between"), mp.mpf(10) ** -(2 * mp.dps)
     r = exactly(0)
@@ -241,7 +246,8 @@ def invert_average(log_delta: float, ratio: Ratio, n: int) -> float:
 
 
 def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
-    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth. Raises Never."""
+    """An ε with log_at(ε, FINE) <= log δ, the least one to 1e-10; sought on coarse blocks first, which cost a tenth.
+    Raises Never."""
 
     @cache
     def gap(epsilon: float) -> float:
@@ -256,7 +262,8 @@ def invert(log_at: Callable[[float, int], float], log_delta: float) -> float:
     try:
         meets, fails = bracket(rough, 1.0, +1, _LEAST, 1e300)
         start = boundary(rough, meets, fails, 1e-3)
-        fall = (rough(start) - rough(start * _APART)) / log(_APART)  # of log δ as log ε grows, about that of the fine sum
+        # of log δ as log ε grows, about that of the fine sum
+        fall = (rough(start) - rough(start * _APART)) / log(_APART)
         return invert_near(gap, start, fall)
     except Unreachable as e:
         raise Never(e.at, e.gap) from None
@@ -271,11 +278,13 @@ def inverse_of(value: Callable[..., float], coarse: Callable[..., float]) -> Cal
     return inverse
 
 
-def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: float = 1e-10, slack: float = 1e-11) -> float:
-    """An ε with gap(ε) <= 0, the least one to `rtol`, or to `slack` by its gap: from one near it, and about how much the gap falls as log ε
-    grows. Raises Unreachable."""
+def invert_near(gap: Callable[[float], float], start: float, fall: float, rtol: float = 1e-10,
+                slack: float = 1e-11) -> float:
+    """An ε with gap(ε) <= 0, the least one to `rtol`, or to `slack` by its gap: from one near it, and about how much
+    the gap falls as log ε grows. Raises Unreachable."""
     slack *= min(1.0, max(fall, 0.0))
-    step = min(max(2 * abs(gap(start)) / fall, rtol), 1.0) if fall > 0 else 1.0  # beyond the boundary, where the slope is as told
+    # beyond the boundary, where the slope is as told
+    step = min(max(2 * abs(gap(start)) / fall, rtol), 1.0) if fall > 0 else 1.0
     meets, fails = bracket(gap, start, +1, _LEAST, 1e300, step)
     found = boundary(gap, meets, fails, rtol, slack)
     return 0.0 if found <= _LEAST and gap(0.0) <= 0 else found

@@ -12,7 +12,8 @@ from dpcalc.numerics.lambertw import lambert_w_log
 from dpcalc.numerics.mp.memo import kept
 
 _ULP = 4e-16
-_POLE, _LARGEST = 1e-9, 700.0  # relative: as near to C1 = j/(1 − C2) noise is looked for; the log of a number that is told
+# relative: as near to C1 = j/(1 − C2) noise is looked for; the log of a number that is told
+_POLE, _LARGEST = 1e-9, 700.0
 
 
 def half_reach(diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> float:
@@ -21,7 +22,8 @@ def half_reach(diameter: float, learning_rate: float, smoothness: float, strong_
     check_step_size(learning_rate, smoothness, strong_convexity)
     half = sqrt(squared_contraction(learning_rate, smoothness, strong_convexity)) * (diameter / learning_rate) / 2
     if half == 0:
-        raise OutOfScope("out-of-range", f"{learning_rate:g}: M = 0 at that rate, and a schedule, in proportion to M, has no noise",
+        raise OutOfScope("out-of-range",
+                         f"{learning_rate:g}: M = 0 at that rate, and a schedule, in proportion to M, has no noise",
                          "--learning-rate")
     return half
 
@@ -51,7 +53,9 @@ def laplace_share(log_j: float, c1: float, c2: float) -> float:
         off = x * error + _ULP * (x + abs(rest))
         large = log1p(x + rest + off) if x + rest > off else -inf
     if large <= 0:
-        raise OutOfScope("out-of-range", f"{c2:g}: the noise MD/(2η log(x + C2)) needs x + C2 > 1, x = n/C1 or, for step j of a stream, "
+        raise OutOfScope("out-of-range",
+                         f"{c2:g}: the noise MD/(2η log(x + C2)) needs x + C2 > 1, x = n/C1 or, for step j of a "
+                         f"stream, "
                          "j^a/C1; Theorems 3 and 6 (Sordello et al. 2021)", "--c2")
     return large
 
@@ -61,7 +65,8 @@ def gaussian_share(log_j: float, c1: float, c2: float) -> float:
     log_scaled = log_x("gaussian", log_j, c1) + unsure("gaussian", log_j, c1)
     w = lambert_w_log(log_add(log_scaled, log(c2) if c2 > 0 else -inf))
     if w <= 0:
-        raise OutOfScope("out-of-range", f"{c1:g}: the noise MD/(2η√W(n²/(2πC1²) + C2)) is above the largest double", "--c1")
+        raise OutOfScope("out-of-range", f"{c1:g}: the noise MD/(2η√W(n²/(2πC1²) + C2)) is above the largest double",
+                         "--c1")
     return sqrt(w)
 
 
@@ -75,7 +80,8 @@ def most_scale(noise: str, log_j: float, c2: float) -> float:
     return exp(log_most) * (1 - _POLE) if log_most < _LARGEST else inf
 
 
-def level(noise: str, n: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, c1: float,
+def level(noise: str, n: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float,
+          c1: float,
           c2: float, decay: float = 1.0) -> float:
     """The noise level at n (or, with x = j^a, of step j), rounded down: less noise is never more private."""
     half = half_reach(diameter, learning_rate, smoothness, strong_convexity)

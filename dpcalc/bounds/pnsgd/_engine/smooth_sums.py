@@ -1,8 +1,9 @@
-"""Σ_{j=1}^n f(j) for completely monotone f (such as e^{x(j)} − 1 with x(j) = a/(1 − q^j) or b·c^{2j}), from above, n to 1e15.
+"""Σ_{j=1}^n f(j) for completely monotone f (such as e^{x(j)} − 1 with x(j) = a/(1 − q^j) or b·c^{2j}), from above, n to
+1e15.
 
-The first 256 terms are added; for the others Euler–Maclaurin around midpoints, Σ_{j=a}^b f(j) = ∫_{a−½}^{b+½} f − [f′]/24 + 7[f‴]/5760 − …,
-whose partial sums enclose the sum where the derivatives alternate in sign; −f‴(A) <= 6 f(A − h)/h³ for 0 < h < A.
-"""
+The first 256 terms are added; for the others Euler–Maclaurin around midpoints, Σ_{j=a}^b f(j) = ∫_{a−½}^{b+½} f −
+[f′]/24 + 7[f‴]/5760 − …, whose partial sums enclose the sum where the derivatives alternate in sign; −f‴(A) <= 6 f(A −
+h)/h³ for 0 < h < A. """
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ def total(f: Callable[[float], float], slope: Callable[[float], float], n: int) 
 
 
 def integral(f: Callable[[float], float], low: float, high: float, little: float) -> float:
-    """∫ f, by 12-point Gauss–Legendre on panels that double: f is smooth on the scale of its argument. Once no more than `little` is left
-    of a falling f, from above."""
+    """∫ f, by 12-point Gauss–Legendre on panels that double: f is smooth on the scale of its argument. Once no more
+    than `little` is left of a falling f, from above."""
     pieces, a = list[float](), low
     while a < high:
         if (rest := f(a) * (high - a)) <= little:

@@ -17,7 +17,8 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.numerics.elementary import exp_or_zero, log1mexp, x_minus_log1p
 from dpcalc.numerics.rounding import quotient_up, ratio_up, up
 
-SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-strongly convex)", "K is convex with diameter D",
+SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-strongly convex)",
+           "K is convex with diameter D",
            START, "w ← Π_K[w − η(∇ℓ(w) + Z)], fresh noise Z each step", "only the last iterate is released",
            "neighbours differ by replacing one record")
 LAPLACE_LINE = "Laplace noise: K = [a, b], dimension 1"
@@ -29,7 +30,8 @@ STEP = (*MOVE, "diameter", "learning_rate", "smoothness", "strong_convexity")
 def check_step_size(learning_rate: float, smoothness: float, strong_convexity: float) -> None:
     """Raises OutOfScope where the step is no contraction (a condition that Sordello et al. 2021 omit)."""
     if strong_convexity > smoothness:
-        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, β-smooth loss has "
+        raise OutOfScope("out-of-range",
+                         f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, β-smooth loss has "
                          "ρ <= β", "--strong-convexity")
     total = smoothness + strong_convexity
     if learning_rate * total > 2 * (1 + 4e-16):
@@ -38,8 +40,8 @@ def check_step_size(learning_rate: float, smoothness: float, strong_convexity: f
 
 
 def squared_contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """M² = 1 − 2ηβρ/(β+ρ), the least double not below it (whole-number arithmetic: near η = 2/(β+ρ), β = ρ it cancels); c² where η = 1/ρ,
-    rounded, makes that negative."""
+    """M² = 1 − 2ηβρ/(β+ρ), the least double not below it (whole-number arithmetic: near η = 2/(β+ρ), β = ρ it cancels);
+    c² where η = 1/ρ, rounded, makes that negative."""
     if smoothness == 0 or strong_convexity == 0:
         return 1.0
     (a, b), (p, q), (s, t) = (x.as_integer_ratio() for x in (learning_rate, smoothness, strong_convexity))
@@ -87,7 +89,8 @@ def move_ratio(level: float, lipschitz: float) -> float:
     return ratio_up((2.0, lipschitz), (level,))
 
 
-def reach_ratio(level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> float:
+def reach_ratio(level: float, diameter: float, learning_rate: float, smoothness: float,
+                strong_convexity: float) -> float:
     """MD/(ησ), rounded up."""
     return up(_contraction(learning_rate, smoothness, strong_convexity) * (diameter / learning_rate / level), 1e-15)
 
@@ -103,12 +106,14 @@ class Step(NamedTuple):
     log_rest: float  # log(1 − B), rounded down
 
 
-def step(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
+def step(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
+         smoothness: float,
          strong_convexity: float) -> Step:
     """log A, log B and log(1 − B)."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     reach = reach_ratio(level, diameter, learning_rate, smoothness, strong_convexity)
-    return Step(law.log_delta(epsilon, move_ratio(level, lipschitz)), log_b(law, epsilon, reach), law.log_rest(epsilon, reach))
+    return Step(law.log_delta(epsilon, move_ratio(level, lipschitz)), log_b(law, epsilon, reach),
+                law.log_rest(epsilon, reach))
 
 
 def log_b(law: Law, epsilon: float, ratio: float) -> float:
@@ -118,7 +123,8 @@ def log_b(law: Law, epsilon: float, ratio: float) -> float:
 
 
 def log_average_power(log_b: float, log_rest: float, count: int) -> float:
-    """log of (1 − B^n)/(n(1 − B)) = (1/n) Σ_{m<n} B^m, rounded up, without cancellation; 0 where n(1 − B) underflows."""
+    """log of (1 − B^n)/(n(1 − B)) = (1/n) Σ_{m<n} B^m, rounded up, without cancellation; 0 where n(1 − B)
+    underflows."""
     if count == 1:
         return 0.0
     if log_b == -inf:
@@ -127,8 +133,9 @@ def log_average_power(log_b: float, log_rest: float, count: int) -> float:
     y = count * -log_b
     if rest > 0.3:
         return log1mexp(-y) - log(count) - log_rest + 1e-15 * (1 + log(count))
-    # (1 − e^{−y})/y times −log(1 − u)/u, u = 1 − B: both factors are near 1 where y and u are small, and both logarithms count, as they
-    # cancel; the first, where it is no series, is a difference of two of up to 3.6 + its own size.
+    # (1 − e^{−y})/y times −log(1 − u)/u, u = 1 − B: both factors are near 1 where y and u are small, and both
+    # logarithms count, as they cancel; the first, where it is no series, is a difference of two of up to 3.6 + its own
+    # size.
     shrunk, grown = log_shrink(y), _log_ratio(rest)
     return min(0.0, shrunk + grown + 1e-14 * (abs(shrunk) + grown) + (2e-15 if y >= _SERIES else 0.0))
 
@@ -162,11 +169,14 @@ def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float
     return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / mp.mpf(level)), law.exact(mp, epsilon, reach)
 
 
-def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
-    return contraction_exact(mp, learning_rate, smoothness, strong_convexity) * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
+def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, smoothness: float,
+                 strong_convexity: float) -> Any:
+    return contraction_exact(mp, learning_rate, smoothness,
+                             strong_convexity) * mp.mpf(diameter) / (mp.mpf(learning_rate) * mp.mpf(level))
 
 
-def rest_exact(mp: Any, epsilon: float, law: Law, level: float, diameter: float, learning_rate: float, smoothness: float,
+def rest_exact(mp: Any, epsilon: float, law: Law, level: float, diameter: float, learning_rate: float,
+               smoothness: float,
                strong_convexity: float, **_: Any) -> Any:
     """1 − B, by a formula of its own where it would be lost in B as printed, be it after a million digits."""
     reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
@@ -184,5 +194,6 @@ def average_power_exact(mp: Any, rest: Any, count: int) -> Any:
 def pure(law: Law, level: float, lipschitz: float, **_: Any) -> float:
     """ε from which A = 0: 2L/v for Laplace noise."""
     if law.name == "gaussian":
-        raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive", "--delta")
+        raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive",
+                         "--delta")
     return move_ratio(level, lipschitz)
