@@ -190,13 +190,12 @@ def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...
 
 
 def _rank(row: Row, question: Question) -> float:
-    """What rows are sorted by, to ten digits: bounds that say the same, but for rounding, stand in the order of the
-    list."""
+    """What rows are sorted by: the asked quantity, or the solution, to ten digits, so that solutions that differ by
+    rounding only stand in the order of the list. (A value is not rounded: where a solution is put in, the least value
+    must be the headline, which meets the budget.)"""
     if question.unknown:
-        x = question.unknown.safer * row.result[question.unknown.name]  # least noise, most steps
-    else:
-        x = row.result["log_delta"] if question.asks == "delta" else row.result[question.asks]
-    return float(f"{x:.10g}")
+        return float(f"{question.unknown.safer * row.result[question.unknown.name]:.10g}")  # least noise, most steps
+    return float(row.result["log_delta"] if question.asks == "delta" else row.result[question.asks])
 
 
 def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ...]:

@@ -1,7 +1,7 @@
 """--solve: laws that hold for the solution of every question, over random runs of every command that solves."""
 
 import warnings
-from math import inf, isfinite
+from math import inf
 
 import pytest
 from random_solves import COUNTS, KINDS, run
@@ -39,7 +39,7 @@ def check(kind, number):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         budget = forward(case, delta, truth)
-        if not isfinite(budget) or budget < 1e-9 or (case.command == "tv" and budget > 1 - 1e-9):
+        if not 1e-9 < budget < 100 or (case.command == "tv" and budget > 1 - 1e-9):
             return "no budget"
         x = solved(case, delta, budget)
         if x is None:
@@ -47,15 +47,16 @@ def check(kind, number):
         where = f"{case.command} {case.said} delta={delta} budget={budget!r} --solve {case.unknown}: {x!r}"
         # The solution meets the budget.
         assert forward(case, delta, x) <= budget, where
-        # It is within 1 % of the value that the budget was computed from, or more permissive; or its own loss is next to the budget.
-        near = case.safer * (x - truth) <= 0.01 * truth
+        # It is within 1 % of the value that the budget was computed from, or next to that count (two counts may have the same loss), or
+        # more permissive; or its own loss is next to the budget.
+        near = case.safer * (x - truth) <= max(0.01 * truth, case.unknown in COUNTS)
         assert near or forward(case, delta, x) > budget * (1 - 5e-4), where
-        # 1 % less noise, or the next count, misses it.
+        # 1 % less noise, or the next count, misses it (but for rounding: two counts may have the same loss).
         less = x - case.safer if case.unknown in COUNTS else x * (1 - 0.01 * case.safer)
         if case.unknown in COUNTS and x > 100:
             less = round(x * (1 - 0.01 * case.safer))
         if less > 0 and not (case.unknown == "probability" and less >= 1):
-            assert forward(case, delta, less) > budget, f"{where}, and {less} meets it, too"
+            assert forward(case, delta, less) > budget * (1 - 1e-9), f"{where}, and {less} meets it, too"
         # It moves the safe way as the budget shrinks.
         tighter = solved(case, delta, budget / 1.05)
         if tighter is not None:

@@ -22,7 +22,7 @@ LINES = {
     "deep": f"{RUN} --diameter 2 --sigma 2 --n 1e6 --index 999995 --delta 1e-20 --bound fixed-order-hybrid",
     "tv": f"{RUN} --diameter 2 --sigma 2 --n 1000 --index 800 --epsilon 0",
     "solved": f"{RUN} --diameter 2 --n 1000 --index 900 --epsilon 1 --delta 1e-6 --solve sigma",
-    "index": f"{RUN} --diameter 20 --sigma 1 --n 1e6 --index 999000 --delta 1e-6",
+    "index": f"{RUN} --diameter 20 --sigma 1 --n 1e6 --index 999000 --delta 1e-6 --bound fixed-order-hybrid",
     "stream": f"{STREAM} --index 999993 --n 1e6 --epsilon .1 --bound online-hybrid",
 }
 
