@@ -3,9 +3,11 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from calling import call
 from conftest import SCRIPT, needs
 
 from dpcalc import answer, answer_lines
@@ -132,3 +134,13 @@ def test_a_dask_bag_gives_the_same_stream(tmp_path):
     assert len(files) > 2
     written = [line for file in files for line in Path(file).read_text(encoding="utf-8").splitlines()]
     assert written == list(answer_lines(QUESTIONS, "rdp", mechanism="laplace", delta=0))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_warning_that_cannot_be_written_does_not_take_the_answers_with_it():
+    line = "rdp --sigma 1e-300,1 --delta 1e-5 --bound gaussian-exact -q"
+    assert "1e-300" in call(line.split()).stderr
+    with open("/dev/full", "wb", buffering=0) as full:
+        done = subprocess.run([sys.executable, "-m", "dpcalc", *line.split()], stdout=subprocess.PIPE, stderr=full,
+                              text=True)
+    assert done.returncode == 1 and done.stdout.split()[-1] == "4.377178095681332"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from answers import answer
 from calling import call
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 2"
@@ -109,3 +110,13 @@ def test_a_schedule_holds_for_records_used_as_it_says(uses, only, tmp_path):
     path.write_text(json.dumps({"sigma": [1, 1], "learning_rate": [0.1, 0.1], "uses": uses}))
     found, err = asked(f"burn-in --order fixed --n 10 --batch-size 5 --lipschitz 1 --smoothness 1 --diameter 2 --schedule {path} --delta 1e-3")
     assert ("only at the steps" in err) == only and any("only at the steps" in note for note in found["notes"]) == only
+
+
+@pytest.mark.parametrize("line", [
+    "--noise laplace --scale 1.952 --diameter 1 --learning-rate 0.003494 --n 30 --index 6 --delta 2.131e-07",
+    "--n 1000 --sigma .4 --strong-convexity .3 --learning-rate 1 --bound randomly-stopped --diameter 1 --index 3 "
+    "--delta 1e-5"])
+def test_the_worst_record_has_no_less_than_the_record_in_question(line):
+    """Both δ are those at the same ε."""
+    result = answer(f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --epochs 2 {line}")["result"]
+    assert result["worst_delta"] >= result["delta"] == float(line.rsplit(maxsplit=1)[1])

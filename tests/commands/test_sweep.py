@@ -5,6 +5,11 @@ import io
 import json
 
 import pytest
+from answers import printed
+from calling import call
+
+RUN = "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5"
+CONJECTURE = "shuffle-pnsgd --lipschitz 1 --bound without-replacement-conjecture"
 
 
 def test_a_list_gives_rows_in_order(cli, ask):
@@ -89,3 +94,27 @@ def test_what_is_plausible_as_values_is_a_sweep(cli, option, text, values):
 
 def test_values_stand_on_one_line_of_the_table(cli):
     assert cli("rdp", "--sigma", "1 +\x0b\n 2,3", "--delta", "1e-5").stdout == cli("rdp", "--sigma", "1 + 2,3", "--delta", "1e-5").stdout
+
+
+def test_whole_numbers_of_a_range_are_whole_in_csv():
+    csv = call(f"shuffle-pnsgd {RUN} --n 1e3:1e5:3:log --sigma 4 --epsilon 1 --bound shuffled-contraction "
+               f"--format csv".split()).stdout
+    assert [row.split(",")[0] for row in csv.splitlines()] == ["n", "1000", "10000", "100000"]
+
+
+@pytest.mark.parametrize("how", ["--format csv", "--format tsv", "--format markdown", "-q"])
+def test_a_point_without_an_answer_warns_beside_formats_without_room(how):
+    code, _, err = call(f"rdp --sigma 1e-300,1 --delta 1e-5 --bound gaussian-exact {how}".split())
+    assert code == 1 and err.startswith("warning: No answer at σ = 1e-300: ")
+
+
+def test_a_sweep_says_what_stands_beside_its_numbers():
+    _, text = printed(f"{CONJECTURE} --sigma 2 --n 1000 --tau .5,.001 --alpha 16")
+    assert text.count("is refuted here") == 2 and "At τ = .001:" in text
+    _, text = printed(f"shuffle-pnsgd {RUN} --sigma 3 --n 100,200 --index 7 --epsilon 1")
+    header, _, *lines = text.splitlines()
+    assert " ".join(header.split()).endswith("worst index its δ")
+    assert [line.split()[-2] for line in lines[:2]] == ["100", "200"]
+    _, text = printed("shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --diameter 1 --learning-rate .1 "
+                      "--smoothness .5 --n 1e3,1e4,1e5 --epsilon 1 --bound shuffled-contraction")
+    assert [line.split()[-1] for line in text.splitlines()[2:5]] == ["118.975", "13.149", "2.45043"]

@@ -46,6 +46,14 @@ def call(args, stdin=b"", seconds=SECONDS):
     return Outcome(*done, time.process_time() - start)
 
 
+def answered(args, stdin=b""):
+    """A call that shows no fault."""
+    done = call(args, stdin)
+    found = faults(args, done, stdin)
+    assert not found, found
+    return done
+
+
 def faults(args, done, stdin=b""):
     """What is wrong with an outcome: a list of sentences, empty when all is well."""
     if "--batch" in args and done.code in (0, 1) and not {"-h", "--help"} & set(args):

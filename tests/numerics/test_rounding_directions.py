@@ -5,6 +5,7 @@ from fractions import Fraction
 from math import exp, inf, log, nextafter, ulp
 
 import domains
+import enclose
 import mpmath
 import pytest
 
@@ -12,6 +13,7 @@ from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online._engine import sums
+from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 from dpcalc.numerics import elementary, hockey_stick, normal, rounding
 from dpcalc.numerics import root as invert
 from dpcalc.numerics.hockey_stick import log_theta
@@ -171,3 +173,13 @@ def test_the_most_noise_that_a_budget_bears():
         epsilon, log_delta = rng.choice((0.0, double(rng, -6, 2))), -double(rng, -3, 2.5)
         r = hockey_stick.ratio_for(epsilon, log_delta)
         assert log_theta(epsilon, r) <= log_delta < log_theta(epsilon, r * (1 + 1e-12))
+
+
+def test_the_delta_of_laplace_noise_is_not_below_its_theorem():
+    """Where the probability of no loss is e^{−30}, an ulp of the exponent is 16 of δ."""
+    rng = random.Random(1)
+    for _ in range(3000):
+        ratio = rng.uniform(40, 90)
+        epsilon = rng.uniform(0, ratio - 30)
+        want = enclose.context(128).log(LAPLACE.exact(enclose.context(128), epsilon, ratio)).x
+        assert not LAPLACE.log_delta(epsilon, ratio) < want

@@ -4,7 +4,7 @@ a, C1, C2 are the schedule's: with z = x^{a}/C1 + C2, B = 1 − 1/z for Laplace 
 Gaussian noise.
 """
 
-from math import ceil, cos, log, pi, sqrt
+from math import atan, ceil, cos, log, pi, sqrt
 
 import flint
 import numpy as np
@@ -67,3 +67,19 @@ def _most(a, k, c2, begin):
     logs = (log(k) + np.log(begin + np.exp(right) + c2 * np.exp(-real))) / (2 * a) - real * fall + right
     values = np.exp(logs) / np.sqrt(2 * pi * real)
     return 2 * float(values.sum()) * width / (1 - sqrt(np.exp(-begin)))
+
+
+def quadrature_error(a, doubled):
+    """The relative error of Gauss-Legendre panels with 12 nodes in the limit's sum, as in the proof in online_limit.py:
+
+    (64/30)·ρ^{−22}/(1 − ρ^{−2})·(g/v)^a/cos(k·aφ)^{1/k} at the best ρ; k = 2 where the panels are `doubled`, else 1."""
+    g, k = min(2.0, 1 + 4 / (4 * a + 2)), 2 if doubled else 1
+    centre, half, least = (1 + g) / 2, (g - 1) / 2, 1.0
+    for i in range(1, 1000):
+        reach = half + (centre - half) * i / 1000
+        rho = reach / half + sqrt((reach / half) ** 2 - 1)
+        across = half * (rho - 1 / rho) / 2
+        angle = k * a * atan(across / sqrt(centre**2 - reach**2))
+        if angle < 0.999 * pi / 2:
+            least = min(least, 64 / 30 * rho**-22 / (1 - rho**-2) * (g / (centre - reach)) ** a / cos(angle) ** (1 / k))
+    return least

@@ -4,6 +4,7 @@ import json
 
 import jsonschema
 import pytest
+from calling import call
 
 ANSWERS = {
     "rdp": ["--sigma 1 --delta 1e-5", "--sigma 1", "--mechanism laplace --scale 2 --epsilon 1", "--mechanism laplace --scale 1 --epsilon 3", "--sigma 3 --alpha 2",
@@ -56,3 +57,12 @@ def test_other_words_are_refused(cli):
     done = cli("schema", "rpd")
     assert (done.returncode, done.stdout) == (2, "") and "did you mean rdp" in done.stderr
     assert cli("schema", "rdp", "convert").returncode == 2
+
+
+def test_a_schedule_fits_the_schema():
+    import jsonschema
+
+    schema = json.loads(call(["schema"]).stdout)
+    line = ("online-noise --diameter 1 --learning-rate .1 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --schedule 1:3 "
+            "--json")
+    jsonschema.validate(json.loads(call(line.split()).stdout), schema)

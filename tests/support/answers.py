@@ -21,3 +21,9 @@ def refusal(line, exit_code):
     code, out, err = call(line.split())
     assert code == exit_code and not out
     return err
+
+
+def printed(line):
+    """The exit code, and what is printed on both streams: a table, or why there is none."""
+    done = call(line.split())
+    return done.returncode, done.stdout + done.stderr

@@ -1,12 +1,15 @@
 """Noise feedback on affine gradients: variances from the coefficients of every noise, privacy of each record, errata."""
 
+import json
 from math import inf, sqrt
 
 import mpmath
 import pytest
+from calling import call
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpcalc.bounds import all_bounds
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
 from dpcalc.commands.noise_feedback import COMMAND
@@ -14,6 +17,9 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.validate import validate
 
 LINE = {"curvature": "0.7", "learning_rate": "0.1", "sigma": "2", "steps": "6", "lipschitz": "1", "delta": "1e-5"}
+BOUNDS = all_bounds()
+mp = mpmath.mp.clone()
+mp.dps = 60
 
 
 def answer(**said):
@@ -122,3 +128,22 @@ def test_conditions_are_checked(change, option):
     with pytest.raises(DpcalcError) as error:
         answer(**change)
     assert error.value.option == option
+
+
+@pytest.mark.parametrize("lipschitz, sigma, epsilon", [(1e15, 1e-15, 0.0), (1e150, 1e-150, 0.0), (1e153, 1e-150, 0.01),
+                                                       (1.0, 1e170, 0.0)])
+@pytest.mark.parametrize("name", ["noise-feedback", "without-feedback"])
+def test_a_decay_below_the_doubles_times_a_push_above_them(name, lipschitz, sigma, epsilon):
+    """|r|^(T−i) = 2^−1011, whatever 2γL/σ is."""
+    own = {"curvature": 0.5, "learning_rate": 1.0, "sigma": sigma, "iterations": 1012, "lipschitz": lipschitz,
+           "index": 1}
+    want, got = mp.log(BOUNDS[name].exact(mp, epsilon, **own)), BOUNDS[name].value(epsilon, **own)
+    assert want <= got and (got <= want * (1 - 1e-11) or sigma == 1e170)  # μ = 1e-474 is rounded up
+
+
+def test_noise_whose_square_is_beyond_the_doubles():
+    line = ("noise-feedback --curvature .5 --learning-rate 1 --lipschitz 1 --sigma 1e170 --steps 12 --index 1 "
+            "--delta 1e-5")
+    found = call([*line.split(), "--json"])
+    result = json.loads(found.stdout)["result"]
+    assert result["sigma_factor"] == pytest.approx(1.0) and "variance" not in result

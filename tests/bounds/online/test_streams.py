@@ -1,10 +1,12 @@
-"""Streams in little time: what does not depend on the run is added up once, smooth sums from few terms, far budgets by a faster form."""
+"""Sums over very long streams: from below, as near as stated, and with numbers beyond the doubles."""
 
+import json
 import random
 from math import exp, fsum, inf, log
 
 import pytest
-from last_iterate_lines import answer
+from answers import answer, refusal
+from fuzz import answered
 
 from dpcalc.bounds.online import online_contraction
 from dpcalc.bounds.online._engine import levels as all_levels
@@ -16,8 +18,7 @@ RATE = ("online-noise --noise gaussian --lipschitz 5 --smoothness 1 --diameter .
         "--strong-convexity 1 --epsilon 16.3 --delta 1.38e-9 --solve learning-rate")
 ENDLESS = ("online-noise --noise gaussian --lipschitz 6250 --smoothness 5.42e-5 --diameter .00295 --n inf --index 2 --decay 2 --c1 4330 --c2 34.8 "
            "--epsilon 326 --delta 5.17e-65 --solve learning-rate")
-FAR = ("online-noise --noise gaussian --lipschitz 398 --smoothness 0 --diameter 10.8 --n 323704 --index 1 --decay 24.2 --c1 301 --c2 2 --epsilon .0454 "
-       "--delta 6.54e-171 --learning-rate .00263")
+STREAM = "online-noise --lipschitz 446 --smoothness 0 --diameter 0.0413 --learning-rate 0.0443181 --c2 0"
 
 
 def log_uniform(rng, low, high):
@@ -39,13 +40,16 @@ def test_the_reach_is_that_of_the_schedule_alone(noise):
         assert at.reach(t) >= true * (1 - 1e-14)
 
 
-@pytest.mark.parametrize("line, sums", [(RATE, 26)])
-def test_a_sum_is_the_same_at_every_learning_rate(line, sums, monkeypatch):
-    asked, of = [], online_contraction.lower_sum
-    monkeypatch.setattr(online_contraction, "lower_sum", lambda *args: asked.append(args) or of(*args))
-    online_contraction._loss.cache_clear()
-    answer(line)
-    assert 0 < len(asked) <= sums  # 80 and 28 before: most are for the ε told beside it
+@pytest.mark.filterwarnings("ignore")
+def test_a_learning_rate_next_to_the_end_of_its_range_meets_its_budget_over_1e11_steps():
+    run = RATE.replace(" --epsilon 16.3", "").replace(" --solve learning-rate", "")
+    rate = answer(RATE)["result"]["learning_rate"]
+    assert rate == pytest.approx(1, rel=1e-12)
+    assert answer(f"{run} --learning-rate {rate!r}")["result"]["epsilon"] <= 16.3
+
+
+def test_every_learning_rate_may_meet_the_budget_of_an_endless_stream():
+    assert "every --learning-rate from 1e-15 to 36900.3 meets the budget (by online-contraction)" in refusal(ENDLESS, 3)
 
 
 def test_sums_that_begin_late():
@@ -74,3 +78,30 @@ def test_a_loss_that_bends_just_before_a_late_start():
     whole = fsum(-log_b(law, epsilon, shape.reach(t)) for t in range(482, 1469))
     found = online_contraction._loss(epsilon, law, shape, 482, 1468, 0.0, False)
     assert shape.added(482, 1468) == all_levels.FEWEST and whole * (1 - 1e-9) <= found <= whole
+
+
+@pytest.mark.parametrize("line", [
+    # the limit's sum of losses of 1e12 to step 1e300
+    f"{STREAM} --index 10000 --n 10000 --c1 1e3 --decay 1.25 --delta 3.44e-11",
+    f"{STREAM} --index 1 --n 1 --c1 1 --decay 1.93 --delta 1e-100 --digits 20",
+])
+def test_losses_beyond_the_doubles_have_numbers(line):
+    answer = json.loads(answered([*line.split(), "--json"]).out)
+    assert all(0 <= answer["result"][key] < float("inf") for key in ("epsilon", "delta", "delta_limit"))
+    assert all(float(text) <= row.get("epsilon", row.get("result", {}).get("epsilon")) * (1 + 1e-12)
+               for row in answer["bounds"] for text in row.get("digits", {}).values())
+
+
+def test_every_c1_meets_a_large_budget():
+    done = answered([*STREAM.split(), *["--index", "2500", "--n", "5000", "--decay", "1.5", "--epsilon", "0.0325",
+                                        "--delta", "1.74e-12", "--solve", "c1"]])
+    assert not done.out and "every --c1" in done.err
+
+
+@pytest.mark.parametrize("bound, worst, delta", [("online-contraction", 1, 0.999284),
+                                                 ("online-iteration", 2, 0.303976)])
+def test_the_worst_position_is_that_of_the_named_bound(bound, worst, delta):
+    result = answer("online-noise --lipschitz .627245356262402 --diameter 1.0451114036925548 "
+                    "--learning-rate .015068013520288196 --smoothness 0 --n 2 --epsilon 1 "
+                    f"--sigmas .17839870291015134,.8599681332580605 --index 1 --bound {bound}")["result"]
+    assert result["worst_index"] == worst and result["worst_delta"] == pytest.approx(delta, rel=1e-4)

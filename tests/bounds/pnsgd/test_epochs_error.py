@@ -1,15 +1,21 @@
-"""How far above the composition of the exact profile epochs are told, as the README says: one record is exactly E Gaussian steps; of several,
-θ at every position is composed anew, by a grid of its own."""
+"""By how much composed epochs lie above the composition of the exact profile, as the README says.
+
+One record is exactly E Gaussian steps; of several, θ at every position is composed anew, by a grid of its own."""
 
 import random
 from math import exp, log
 
+import mpmath
 import numpy as np
 import pytest
-from last_iterate_lines import answer
+from answers import answer
 
+from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.numerics.hockey_stick import epsilon_for
 from dpcalc.numerics.hockey_stick_array import log_theta as log_theta_many
+from dpcalc.verify.report import verify
+
+RUN = "shuffle-pnsgd --lipschitz 1 --smoothness 0"
 
 
 def log_uniform(rng, low, high):
@@ -27,9 +33,9 @@ def test_one_record(shallowest, deepest, of_epsilon, of_log_delta):
         exact = epsilon_for(log(delta), 2 / sigma * epochs**0.5)
         if exact == 0:
             continue
-        found = answer(f"{line} --delta {delta!r}")[0]["result"]["epsilon"]
+        found = answer(f"{line} --delta {delta!r}")["result"]["epsilon"]
         assert exact * (1 - 1e-9) <= found <= exact * (1 + of_epsilon)
-        log_delta = answer(f"{line} --epsilon {exact!r}")[0]["result"]["log_delta"]
+        log_delta = answer(f"{line} --epsilon {exact!r}")["result"]["log_delta"]
         assert log(delta) - 1e-6 <= log_delta <= log(delta) + of_log_delta
 
 
@@ -60,7 +66,67 @@ def test_several_records(n, epochs, sigma, rate, epsilon):
 
     line = (f"shuffle-pnsgd --lipschitz 1 --diameter 2 --smoothness .5 --learning-rate {rate} --sigma {sigma} --n {n} --epochs {epochs} "
             f"--epsilon {epsilon} --bound shuffled-iteration")
-    exact, found = composed_delta(profile, epochs, epsilon), answer(line)[0]["result"]["delta"]
+    exact, found = composed_delta(profile, epochs, epsilon), answer(line)["result"]["delta"]
     assert exact * (1 - 2e-3) < found < exact * 1.01  # 1.03 to 1.06 by blocks of a tenth of the positions before them
-    back = answer(line.replace(f"--epsilon {epsilon}", f"--delta {exact!r}"))[0]["result"]["epsilon"]
+    back = answer(line.replace(f"--epsilon {epsilon}", f"--delta {exact!r}"))["result"]["epsilon"]
     assert epsilon * (1 - 1e-3) < back < epsilon * 1.004
+
+
+def result(line):
+    return answer(line)["result"]
+
+
+@pytest.mark.parametrize("rest, log_exact, most", [
+    ("--sigma 100 --epochs 500 --epsilon 2", log(9.4480e-07), 0.02), ("--sigma 10 --epochs 2 --epsilon 1",
+                                                                      log(2.34529e-05), 0.004),
+    ("--sigma 80 --epochs 6 --epsilon 1.326", log(1.539e-106), 0.7),
+])
+def test_delta_of_one_record_beside_its_closed_form(rest, log_exact, most):
+    """E Gaussian steps exactly."""
+    found = answer(f"shuffle-pnsgd --lipschitz 1 --diameter 2 --smoothness 0 --learning-rate .1 "
+                   f"--n 1 {rest}")["result"]["log_delta"]
+    assert log_exact - 1e-4 < found < log_exact + most
+
+
+def test_one_record_at_a_large_epsilon():
+    """It is one position, whose average is composed at samples."""
+    line = ("shuffle-pnsgd --lipschitz 1 --learning-rate .005 --smoothness 1 --n 1 --sigma 2.3615 --epochs 1344 "
+            "--epsilon 724.44")
+    found = answer(f"{line} --bound shuffled-iteration")["result"]["delta"]
+    with mpmath.workdps(60):
+        true = float(theta(mpmath.mp, mpmath.mpf(724.44), 2 / mpmath.mpf(2.3615) * mpmath.sqrt(1344)))
+    assert true <= found <= 1.3 * true
+
+
+@pytest.mark.parametrize(("epsilon", "sigma", "lipschitz", "rate", "smoothness", "steps", "most"), [
+    (754.4, 0.420336959949, 0.965779, 0.0122468, 0.0806743, 60, 1.15), (190.05, 1.17344156, 1.172, 0.00176374, 0.0, 49,
+        1.12)])
+def test_two_records_at_a_large_epsilon(epsilon, sigma, lipschitz, rate, smoothness, steps, most):
+    """The average over both positions composes to a binomial average of Gaussian guarantees."""
+    line = (f"shuffle-pnsgd --lipschitz {lipschitz} --learning-rate {rate} --smoothness {smoothness} --n 2 "
+            f"--sigma {sigma} --epochs {steps}")
+    found = answer(f"{line} --bound smooth-nonconvex-shuffled-exact --epsilon {epsilon}")["result"]["delta"]
+    with mpmath.workdps(80):
+        first, c = 2 * mpmath.mpf(lipschitz) / mpmath.mpf(sigma), 1 + mpmath.mpf(rate) * mpmath.mpf(smoothness)
+        second = (1 - c**-2) / (1 - c**-4) if c > 1 else mpmath.mpf(1) / 2  # of μ²
+        mus = (first * mpmath.sqrt(k + (steps - k) * second) for k in range(steps + 1))
+        true = mpmath.fsum(mpmath.binomial(steps, k) * theta(mpmath.mp, mpmath.mpf(epsilon), mu) for k,
+                           mu in enumerate(mus)) / 2**steps
+        assert true <= found <= most * true
+
+
+@pytest.mark.parametrize("line, log_delta", [
+    ("--learning-rate .0298628 --diameter 5.9303 --n 7368 --epochs 5342 --sigma 73.9821 --epsilon 5.31981", -509.286),
+    ("--learning-rate .99492 --diameter 45.89 --n 1933 --epochs 7614 --sigma 93.087 --epsilon 4.8408", -386.381),
+])
+def test_tiny_deltas_of_many_shuffled_records(line, log_delta):
+    """log δ within 3 %."""
+    assert result(f"{RUN} {line} --bound shuffled-iteration")["log_delta"] == pytest.approx(log_delta, rel=0.03)
+
+
+def test_a_tiny_epsilon_is_far_below_that_of_basic_composition():
+    """Basic composition has 3.4e-5."""
+    record = answer("shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 1 --epochs 20 --sigma 3.21 --n 1e12 "
+                    "--learning-rate 1e-15 --delta 2.28e-6 --bound shuffled-iteration")
+    assert record["result"]["epsilon"] == pytest.approx(1.59e-6, rel=2e-2)
+    assert verify(record).holds

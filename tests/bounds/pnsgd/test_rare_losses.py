@@ -38,7 +38,7 @@ def test_a_sum_ends_where_nothing_is_left(n, size, log_c):
     assert exact * (1 - 1e-15) <= found <= exact * (1 + 1e-10)
 
 
-def test_many_thetas_are_the_same_in_parts(monkeypatch):
+def test_many_thetas_are_the_same_in_parts():
     epsilon, ratio = np.geomspace(1e-9, 50, 211), np.geomspace(1e-6, 30, 150)[:, None]
     whole = hockey_stick_array._log_theta(epsilon, ratio)
     assert hockey_stick_array.log_theta(epsilon, ratio) == pytest.approx(whole, rel=1e-9)

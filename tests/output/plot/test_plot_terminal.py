@@ -6,6 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
+from answers import printed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plotted import swept
@@ -15,6 +16,7 @@ from dpcalc.output.plot.terminal import draw
 from dpcalc.output.plot.ticks import Extent, ticks
 
 DIAGONAL = Plot("t", "s", Scale("x", "log"), Scale("y", "log"), (Series("up", tuple(10.0**k for k in range(9)), tuple(10.0**k for k in range(9))),))
+CONJECTURE = "shuffle-pnsgd --lipschitz 1 --bound without-replacement-conjecture"
 
 
 def test_the_terminal_shows_points_where_they_are():
@@ -100,3 +102,8 @@ def test_the_terminal_gets_a_plot_instead_of_the_table(cli):
     assert len(done.stdout.splitlines()) == 23 and max(map(len, done.stdout.splitlines())) < 60
     done = cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot=-", env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert done.returncode == 0 and done.stdout.isascii() and "* gaussian-exact" in done.stdout
+
+
+def test_a_bound_without_points_has_no_place_in_a_legend():
+    _, text = printed(f"{CONJECTURE} --tau .5 --n 1000 --delta 1e-4 --sigma 2,3,4 --plot -")
+    assert "without-replacement-unamplified" in text and "without-replacement-lower" not in text

@@ -1,0 +1,71 @@
+"""The optimal conversion of an RDP value: its condition, tiny divergences, orders next to 1."""
+
+import mpmath
+import pytest
+from answers import answer
+
+from dpcalc.bounds import all_bounds
+from dpcalc.bounds.conversions import rdp_optimal
+
+mp = mpmath.mp.clone()
+mp.dps = 60
+BOUNDS = all_bounds()
+
+
+@pytest.mark.parametrize("alpha, delta, epsilon", [(2, 1e-3, 1.0), (1.05, 0.9, 0.5), (1.5, 0.6, 0.1), (30, 1e-9, 2.0),
+                                                   (8, 0.1, 3.0)])
+def test_the_condition_of_the_optimal_conversion_is_the_printed_minimum(alpha, delta, epsilon):
+    """The minimum over p is found here by thirds, as the printed function of p is convex."""
+    a, d, grown = mp.mpf(alpha), mp.mpf(delta), mp.exp(mp.mpf(epsilon))
+    low, high = d, mp.mpf(1)
+
+    def printed(p):
+        return p**a * (p - d) ** (1 - a) + (1 - p) ** a * (grown - p + d) ** (1 - a)
+
+    for _ in range(230):
+        third = (high - low) / 3
+        low, high = (low + third, high) if printed(low + third) > printed(high - third) else (low, high - third)
+    found = rdp_optimal.condition(mp, alpha, mp.mpf(0.7), d, epsilon) - (a - 1) * (mp.mpf(epsilon) - mp.mpf(0.7))
+    assert abs(found - mp.log(printed((low + high) / 2))) < mp.mpf(10) ** -25
+
+
+@pytest.mark.parametrize("alpha, rdp, delta", [(55.67, 1.139e-9, 3.03e-13), (6.84, 1.9916e-12, 1e-12),
+                                               (4.106, 5.8e-6, 5.83e-6), (101.2, 0.041, 4.93e-14)])
+def test_a_tiny_divergence_keeps_its_digits(alpha, rdp, delta):
+    """Twelve digits of ε, where H − 1 is as small as the divergence."""
+    context = mpmath.mp.clone()
+    context.dps = 30
+    bound = BOUNDS["rdp-optimal"]
+    got, want = bound.value(alpha, rdp, float(mpmath.log(delta))), bound.exact(context, alpha, rdp, delta)
+    assert want <= got <= want * (1 + mpmath.mpf("1e-12"))
+
+
+@pytest.mark.parametrize("mu", [1e-3, 1e-6, 1e-7, 1e-9, 1e-11, 7.2924294176026e-15])
+def test_nearly_equal_distributions_have_at_least_their_exact_total_variation(mu):
+    """Gaussian noise with a shift of μ has a total variation of erf(μ/√8)."""
+    exact = mpmath.erf(mpmath.mpf(mu) / mpmath.sqrt(8))
+    for row in answer(f"convert --from gdp --mu {mu!r} --to tv")["bounds"]:
+        assert row["tv"] >= exact, row["name"]
+
+
+@pytest.mark.parametrize(("alpha", "rdp"), [(1.0000000059294196, 65.39326974144319), (1.000000001, 0.5729078500215663),
+                                            (1.0000000021923, 6.1e-21),
+                                            (1.0001, 5e-19), (1.5, 1e-20), (40.0, 1e-13), (2000.0, 1e-12),
+                                            (1.0000000341178048, 6.769e-05)])
+@pytest.mark.parametrize("epsilon", [0.0, 1.5e-5, 0.45])
+def test_delta_meets_the_condition_next_to_order_1_and_for_tiny_divergences(alpha, rdp, epsilon):
+    log_delta = rdp_optimal.log_delta(alpha, rdp, epsilon)
+    if log_delta == 0:
+        return
+    near = mpmath.mp.clone()
+    near.dps = 80
+    slack = rdp_optimal.condition(near, alpha, rdp, near.exp(near.mpf(log_delta)), epsilon)
+    assert slack >= -1e-20 * (alpha - 1) * rdp
+
+
+@pytest.mark.parametrize("rdp, epsilon", [(30.0, 700.0), (1.0, 3.0), (1e-3, 0.1)])
+def test_delta_next_to_order_1_is_that_of_30_digits(rdp, epsilon):
+    for alpha in (1 + 2.0**-52, 1 + 2.0**-51, 1 + 9e-16, 1 + 1e-14):
+        delta = answer(f"convert --from rdp --alpha {alpha!r} --rdp {rdp} --epsilon {epsilon} --digits 30 "
+                       "--bound rdp-optimal")["bounds"][0]
+        assert float(delta["digits"]["delta"]) <= delta["delta"] <= float(delta["digits"]["delta"]) * (1 + 2e-8)

@@ -1,0 +1,70 @@
+"""RDP of batches without replacement: sums at large orders, searches of the best order, composed batches."""
+
+import mpmath
+import pytest
+from answers import answer
+
+from dpcalc.bounds import all_bounds
+from dpcalc.bounds.curve import of
+
+mp = mpmath.mp.clone()
+mp.dps = 60
+
+
+def test_the_best_whole_order_may_be_large(ask):
+    got = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "1e-4", "--sigma", "2000", "--delta",
+              "1e-9", "--bound", "rdp-improved")
+    assert got["bounds"][0]["witness"]["alpha"] > 1500
+
+
+def test_order_100000_is_within_the_accuracy_of_its_sum():
+    """Tiny rates, against sums at high precision."""
+    got = answer("subsample --scheme without-replacement --sampling-rate 1e-100 --sigma 14.735843288245796 "
+                 "--alpha 100000 --bound wor-rdp")
+    assert 6.21688021903576e-06 <= got["result"]["rdp"] <= 6.21688021903576e-06 * (1 + 2e-7)
+    got = answer("subsample --scheme without-replacement --sampling-rate 1e-5 --sigma 65.90076337655995 --alpha 100000 "
+                 "--bound wor-rdp")
+    assert 6.46505526428371e-6 <= got["result"]["rdp"] <= 6.46505526428371e-6 * (1 + 1e-8)
+
+
+@pytest.mark.parametrize("order", [7, 900, 1001, 20_000, 99_999])
+@pytest.mark.parametrize("rate", [1e-4, 0.05, 0.3])
+def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
+    bounds = all_bounds()
+    base = of(bounds["laplace-rdp"], pure=2.0, scale=0.5, sensitivity=1.0)
+    for name in ("wor-rdp", "weighted-rdp"):
+        assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-6)
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5, 0.7, 1.0])
+def test_two_pure_releases_lose_at_most_their_sum(rate):
+    found = answer("subsample --scheme without-replacement --mechanism laplace --scale 0.5 --steps 2 --delta 1e-5 "
+                   f"--bound wor-rdp --sampling-rate {rate}")
+    assert 0 < found["result"]["epsilon"] <= 4
+
+
+@pytest.mark.parametrize("q, sigma, alpha", [(0.02, 0.08, 1.0001), (0.02, 0.1, 1.02), (0.02, 0.14, 1.3),
+                                             (1e-6, 1.0, 2.0)])
+def test_the_divergence_of_a_composed_batch_is_that_of_its_integral(q, sigma, alpha):
+    """∫ of e^{αℓ} − 1 − α(e^ℓ − 1) under Q, whose negative losses have the masses of the positive ones under P."""
+    a, mu = mp.mpf(alpha), 1 / mp.mpf(sigma)
+
+    def at(t):
+        loss = mp.log1p(mp.mpf(q) * mp.expm1(mu * t - mu * mu / 2))
+        gains = [mp.expm1(a * x) - a * mp.expm1(x) for x in (loss, -loss)]
+        return mp.npdf(t) * (gains[0] + mp.exp(loss) * gains[1])
+
+    with mp.workdps(30):
+        peaks = [mu / 2, *(x for m in (mu, a * mu) for x in (m - 8, m, m + 8) if x > mu / 2), a * mu + 25]
+        exact = mp.log1p(mp.quad(at, sorted(set(peaks)))) / (a - 1)
+    got = answer(f"subsample --adjacency replace-one --sampling-rate {q} --sigma {sigma} --alpha {alpha} "
+                 "--bound wor-profile")["result"]["rdp"]
+    assert exact <= got <= exact * (1 + 1e-5)
+
+
+def test_losses_beyond_the_exponents_of_doubles_have_a_divergence():
+    """Losses above 709 have no e^ℓ in doubles."""
+    line = "subsample --adjacency replace-one --sampling-rate .02 --alpha 1.02"
+    sigma = answer(f"{line} --rdp 66 --solve sigma")["result"]["sigma"]
+    met, missed = (answer(f"{line} --sigma {x!r}")["result"]["rdp"] for x in (sigma, sigma * 0.999))
+    assert met <= 66 < missed

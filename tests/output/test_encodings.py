@@ -1,0 +1,32 @@
+"""Output in encodings that lack the letters of a table, and JSON in any of them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from answers import answer
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii", "utf-16", "utf-8"])
+def test_json_can_be_read_whatever_the_encoding(encoding):
+    run = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5", "--json"]
+    out = subprocess.run(run, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True).stdout
+    assert json.loads(out.decode("utf-8"))["bounds"] == answer("rdp --sigma 1 --delta 1e-5")["bounds"]
+
+
+@pytest.mark.parametrize("encoding, rule", [("ascii", b"-----"), ("utf-8", "─────".encode())])
+def test_the_rule_of_a_table_is_one_that_the_encoding_has(encoding, rule):
+    run = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5"]
+    out = subprocess.run(run, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True).stdout
+    assert out.splitlines()[3].startswith(rule) and b"\\u2500" not in out
+
+
+def test_letters_that_the_encoding_lacks_are_escaped():
+    command = [sys.executable, "-m", "dpcalc", "rdp", "--sigma", "1", "--delta", "1e-5"]
+    here = {"PYTHONIOENCODING": "ascii", "PATH": ""}
+    text = subprocess.run([*command, "--json"], capture_output=True, check=True, env=here).stdout
+    assert json.loads(text) == answer("rdp --sigma 1 --delta 1e-5") and b"\\u03b1" in text
+    table = subprocess.run(command, capture_output=True, check=True, env=here).stdout
+    assert table.startswith(b"\\u03b5 = 4.37718 at \\u03b4 = 1e-05")

@@ -1,0 +1,83 @@
+"""Compositions of losses on many scales, at the ends of their range, or infinite alone."""
+
+import json
+from math import log
+
+import pytest
+from answers import answer, number
+from fuzz import answered
+
+from dpcalc.pld.atoms import Atoms, approximate_dp
+from dpcalc.pld.bracket import log_delta_at_epsilon
+from dpcalc.verify.report import verify
+
+
+def test_beyond_all_finite_losses_only_the_infinite_one_is_left():
+    parts = ((approximate_dp(0.6), 1), (approximate_dp(0.3, log(3e-5)), 1))
+    found = log_delta_at_epsilon(parts, 0.95)
+    assert found.lower <= log(3e-5) <= found.upper <= log(3e-5) + 1e-9
+    assert log_delta_at_epsilon(((approximate_dp(0.6), 3),), 1.9).upper == -float("inf")
+
+
+def test_atoms_on_two_scales_are_composed_to_the_precision():
+    parts = ((Atoms((0.01, -0.01), (-0.6881598612034429, -0.6981598612034429), -15.526452187381993), 4),
+             (Atoms((1.5876833649881594, -1.5876833649881594), (-0.18598033909829226, -1.7736637040864518)), 1))
+    found = log_delta_at_epsilon(parts, 1.6074974647376696)
+    assert found.lower <= -6.8146332005892259449 <= found.upper <= -6.8146332005892259449 + 2e-3
+
+
+@pytest.mark.parametrize(("question", "least", "most"), [("--epsilon 0", 1, 1), ("--epsilon 1000", 1, 1),
+                                                         ("--delta 1e-3", 1.385e26, 2.1e26)])
+def test_losses_on_many_scales(question, least, most):
+    """From .01 to 1.4e26; ε = 1000 is next to nothing among them."""
+    profile = ('{"kind":"profile","epsilon":[0.0,0.01164,0.6094,22440000.0,13220000000000.0,1.385e+26],'
+               '"delta":[1.0,1.0,0.999999999998,0.999999999702,1.384e-06,0.0]}')
+    assert least <= float(answered(["convert", "-", *question.split(), "--steps", "3551", "-q"], profile).out) <= most
+
+
+@pytest.mark.parametrize(("line", "stdin", "key", "value"), [
+    ("tv -", '{"kind":"rdp","alpha":[2,4],"rdp":[9007199254740993,9007199254740993]}', "tv", 1.0),
+    ("tv -", '{"kind":"rdp","alpha":[1e6],"rdp":[1e6]}', "tv", 1.0),
+    ("subsample --scheme poisson --sampling-rate 5.24e-14 --sigma 0.00436977957476 --steps 100 --delta 1e-6", "",
+     "epsilon", 0.0),
+])
+def test_profiles_with_nothing_finite_or_all_losses_alike(line, stdin, key, value):
+    done = answered([*line.split(), "--json"], stdin)
+    assert json.loads(done.out)["result"][key] == value
+
+
+@pytest.mark.parametrize("vectors", ["--p .2,.3,.5 --q .6,.4,0", "--p .6,.4,0 --q .2,.3,.5"])
+def test_a_composition_of_infinite_losses_is_verified_and_a_smaller_one_is_not(vectors):
+    record = answer(f"tv {vectors} --steps 2")
+    assert verify(record).holds
+    record = json.loads(json.dumps(record).replace(repr(record["result"]["tv"]), "0.7499999"))
+    assert not verify(record).holds
+
+
+@pytest.mark.parametrize("line, exact", [
+    ("--scale 3.615076236449749 --sampling-rate .001073829209602425 --steps 30219252 --epsilon 6.11837786494422",
+     2.8649e-4),
+    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 18471834 --epsilon 4.117104018492889",
+     1.1499e-3),
+    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 10000000 --delta 1e-5", 3.99766),
+    ("--scale 21.68244790192555 --sampling-rate .006386205326734589 --steps 1000000000 --delta 1e-5", 81.3368),
+])
+def test_millions_of_steps_of_sampled_laplace_noise(line, exact):
+    """Against an Edgeworth expansion of the exact loss of a step, and transforms at two steps."""
+    assert exact * (1 - 5e-4) <= number(f"subsample --mechanism laplace {line}") <= exact * (1 + 2e-3)
+
+
+@pytest.mark.parametrize("rate, steps, sigma, epsilon, most", [
+    (1.9e-5, 1868640, 0.93, 0.21003802676424, 2.03e-7),
+    pytest.param(1.3e-5, 1762244, 0.68, 0.236668705, 3.04e-6, marks=pytest.mark.slow),
+])
+def test_delta_where_the_largest_losses_do_not_fit_the_grid(rate, steps, sigma, epsilon, most):
+    line = (f"subsample --scheme without-replacement --sampling-rate {rate} --steps {steps} --sigma {sigma} "
+            f"--epsilon {epsilon} --bound wor-profile")
+    got = answer(line)["result"]
+    assert most / 1.02 <= got["delta"] <= most
+
+
+def test_composed_laplace_releases_print_no_warning():
+    done = answered(["rdp", "--mechanism", "laplace", "--scale", "1", "--steps", "3", "--epsilon", "4"])
+    assert done.err == ""
