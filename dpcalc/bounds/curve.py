@@ -1,18 +1,18 @@
-"""An RDP curve as a value: what a sampled batch or a composition is made of."""
+"""An RDP curve as a value, from which the RDP of a sampled batch or of a composition is computed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache
 from math import inf
 from typing import Any, NamedTuple
 
 
 class Curve(NamedTuple):
-    """ε(α) of one use, the printed formula for it, and ε(∞) (inf where the mechanism has no pure ε).
+    """ε(α) of one use of a mechanism, its printed formula at high precision, and ε(∞) (inf where there is no pure ε).
 
-    `orders` limits the curve to a list of orders (from JSON), `whole` to whole orders >= 2; `coarse` is a faster form,
-    where there is one. """
+    `orders` limits the curve to a list of orders (from JSON), `whole` to whole orders >= 2. `coarse` is a faster form
+    of ε(α) that need not be an upper bound, where there is one. """
 
     rdp: Callable[[float], float]
     exact: Callable[[Any, Any], Any]
@@ -22,22 +22,21 @@ class Curve(NamedTuple):
     whole: bool = False
     coarse: Callable[[float], float] | None = None
 
-    def about(self, alpha: float) -> float:
-        """ε(α), or about it."""
+    def approximate_rdp(self, alpha: float) -> float:
+        """ε(α) for the search over orders, which need not be an upper bound."""
         return (self.coarse or self.rdp)(alpha)
 
 
 def of(bound: Any, pure: float = inf, **params: Any) -> Curve:
-    """The curve of an RDP bound at fixed parameters."""
+    """The curve of an RDP bound at fixed parameters; each order is evaluated once."""
 
     def exact(mp: Any, alpha: Any) -> Any:
         return bound.exact(mp, alpha, **params)
 
-    orders = params.get("alphas", ())
-    coarse = cache(partial(_at, bound.coarse, params)) if bound.kind == "rdp" and bound.coarse else None
-    return Curve(cache(partial(_at, bound.value, params)), exact, pure, bound.source, orders, bound.integer_orders,
-                 coarse)
+    coarse = bound.coarse if bound.kind == "rdp" else None
+    return Curve(_at_params(bound.value, params), exact, pure, bound.source, params.get("alphas", ()),
+                 bound.integer_orders, _at_params(coarse, params) if coarse else None)
 
 
-def _at(value: Callable[..., float], params: dict[str, Any], alpha: float) -> float:
-    return value(alpha, **params)
+def _at_params(value: Callable[..., float], params: dict[str, Any]) -> Callable[[float], float]:
+    return cache(lambda alpha: value(alpha, **params))

@@ -1,4 +1,4 @@
-"""The profile of one use of a mechanism as a value: what a sampled batch is made of."""
+"""The privacy profile of one use of a mechanism as a value, from which that of a sampled batch is computed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
-_LARGE = 600.0
-
 
 class Profile(NamedTuple):
-    """A symmetric profile: ε >= 0 → log δ, the printed formula for δ, and its dominating pair (which needs numpy)."""
+    """A symmetric profile: ε >= 0 → log δ, the printed formula for δ at high precision, and the function that makes its
+    dominating pair (which needs numpy)."""
 
     log_delta: Callable[[float], float]
     exact: Callable[[Any, Any], Any]
@@ -21,8 +20,8 @@ class Profile(NamedTuple):
 
 
 def sampled_epsilon(epsilon: float, rate: float) -> float:
-    """log(1 + (e^ε − 1)/q), rounded down."""
-    if epsilon >= _LARGE:  # beside e^600 no 1 shows
+    """log(1 + (e^ε − 1)/q), rounded down: the ε of the mechanism that a batch at rate q uses at ε."""
+    if epsilon >= 600:  # 1 is nothing beside e^600
         inner = epsilon - log(rate)
     else:
         odds = expm1(epsilon) / rate

@@ -121,9 +121,9 @@ def test_a_sum_from_below_is_below():
     for _ in range(40):
         power, first, count = rng.uniform(1.1, 6), rng.randint(1, 50), int(double(rng, 0, 3.7))
         want = mp.fsum(mp.mpf(t) ** -mp.mpf(power) for t in range(first, first + count))
-        got = sums.lower_sum(lambda t, k=power: t**-k, first, first + count - 1, sums.falling(power))
+        got = sums.lower_sum(lambda t, k=power: t**-k, first, first + count - 1, sums.panel_factor(power))
         assert want * (1 - mp.mpf(2e-9)) <= got <= want
-    assert sums.lower_sum(lambda t: 1.0, 3, 2, sums.falling(1.0)) == 0
+    assert sums.lower_sum(lambda t: 1.0, 3, 2, sums.panel_factor(1.0)) == 0
 
 
 def test_functions_that_lose_no_digits():

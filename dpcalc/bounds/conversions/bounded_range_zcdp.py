@@ -34,8 +34,7 @@ BOUND = Bound(
     source="Cesar & Rogers 2021, arXiv:2004.07223; Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range); "
     "proof in dpcalc/bounds/conversions/bounded_range_zcdp.py",
     assumptions=("the privacy loss of each release lies in an interval of length ε, as that of the ε-DP exponential "
-                 "mechanism does; "
-                 "not every ε-DP mechanism is of this kind",),
+                 "mechanism does; not every ε-DP mechanism is of this kind",),
     params=("points",),
     value=value,
     exact=exact,

@@ -9,11 +9,11 @@ from dpcalc.numerics.rounding import difference_down, ratio_up, sum_up, up
 
 
 def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> float:
-    """log(Tδ + δ′) with δ′ the slack for which ε = √(2T log(1/δ′))ε₀ + Tε₀(e^{ε₀}−1); log 1 where there is none."""
+    """log(Tδ₀ + δ′) for the δ′ with ε = √(2T log(1/δ′))ε₀ + Tε₀(e^{ε₀}−1), from above; log 1 where there is none."""
     excess = epsilon - up(steps * step_epsilon * expm1(step_epsilon), 1e-15) if step_epsilon < 700 else -1.0
     if excess <= 0 or step_epsilon == 0:
         return 0.0
-    # The subtraction may cancel: an absolute error of ε's size is allowed for.
+    # The subtraction may cancel, so its rounding error is relative to ε.
     x = max(0.0, excess - 4e-16 * epsilon) / step_epsilon
     slack = exp(-x * x / (2 * steps) * (1 - 4e-15))
     total = up(sum_up((ratio_up((steps, step_delta)), slack)), 2e-15)
@@ -21,13 +21,9 @@ def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) ->
 
 
 def inverse(log_delta: float, step_epsilon: float, step_delta: float, steps: int) -> float:
-    """ε at the slack that is left, δ′ = δ − Tδ₀ (an exact subtraction, rounded down)."""
+    """ε = √(2T log(1/δ′))ε₀ + Tε₀(e^{ε₀}−1), rounded up, at the slack δ′ = δ − Tδ₀ (an exact subtraction, rounded
+    down)."""
     slack = difference_down(exp(log_delta) * (1 - 1e-15 * (1 + abs(log_delta))), ratio_up((steps, step_delta)))
-    return at_slack(slack, step_epsilon, steps)
-
-
-def at_slack(slack: float, step_epsilon: float, steps: int) -> float:
-    """ε′ = √(2T log(1/δ′))ε + Tε(e^ε−1)."""
     if slack <= 0:
         raise OutOfScope("no-solution", "the steps' own δ leaves no slack", "--target-delta")
     drift = steps * step_epsilon * expm1(step_epsilon) if step_epsilon < 700 else 1e308

@@ -12,7 +12,7 @@ Points = tuple[tuple[float, float, int], ...]  # (ε, δ) of a release, and how 
 
 
 def repeated(step_epsilon: float, step_delta: float, steps: int) -> dict[str, Any]:
-    """The parameters of the theorems about T releases with one guarantee, and of the one here."""
+    """The parameters of T releases with one guarantee, of this theorem and of those about equal releases."""
     return {"step_epsilon": step_epsilon, "step_delta": step_delta, "steps": steps,
             "points": ((step_epsilon, step_delta, steps),)}
 
@@ -36,26 +36,27 @@ def total_delta(points: Points) -> Fraction:
 
 
 def _up(x: Fraction) -> float:
+    """The least double >= x."""
     return quotient_up(x.numerator, x.denominator)
 
 
 def value(epsilon: float, points: Points) -> float:
-    """log Σδ_i from ε = Σε_i on; below it the theorem says nothing (log 1)."""
+    """log Σδ_i from ε = Σε_i on, and below it log 1, as the theorem does not hold there."""
     if epsilon < total_epsilon(points):
         return 0.0
     return min(0.0, _log_up(total_delta(points)))
 
 
 def _log_up(x: Fraction) -> float:
-    """log x, rounded up: of the sum itself, since a sum of logarithms cancels where it is near 1."""
+    """log x, rounded up; of its nearest double, since a difference of logarithms cancels where x is near 1."""
     if x == 0:
         return -inf
-    found = log(total) if (total := _up(x)) > 1e-300 else log(x.numerator) - log(x.denominator)
-    return found + 1e-15 * abs(found)
+    log_x = log(nearest) if (nearest := _up(x)) > 1e-300 else log(x.numerator) - log(x.denominator)
+    return log_x + 1e-15 * abs(log_x)
 
 
 def inverse(log_delta: float, points: Points) -> float:
-    """Σε_i, where Σδ_i <= δ, as `refuse_excess` says without rounding errors."""
+    """Σε_i, where Σδ_i <= δ up to the rounding of log δ; `refuse_excess` compares δ itself."""
     total = total_delta(points)
     if total and _log_up(total) > log_delta + 5e-15 * abs(log_delta):
         raise _excess(total)
@@ -63,7 +64,7 @@ def inverse(log_delta: float, points: Points) -> float:
 
 
 def refuse_excess(points: Points, delta: float) -> None:
-    """Raises OutOfScope where Σδ_i > δ: both are numbers, and compared as they are."""
+    """Raises OutOfScope where Σδ_i > δ, compared without rounding errors."""
     if (total := total_delta(points)) > Fraction(delta):
         raise _excess(total)
 

@@ -9,8 +9,8 @@ from dpcalc.numerics.binomial import log_binomial_pmf
 from dpcalc.numerics.elementary import log1mexp, log_add
 from dpcalc.numerics.rounding import ratio_up, up
 
-_LARGEST = 10**10  # beyond it the sum would take more than 2e6 terms
-_ERROR = 1e-10
+_MOST_STEPS = 10**10  # beyond, the sum has more than 2e6 terms, and takes seconds
+_ERROR = 2.5e-11  # of log δ, absolute and relative: far more than the rounding of the sum
 
 
 def pure(step_epsilon: float, step_delta: float, steps: int) -> float:
@@ -22,49 +22,45 @@ def pure(step_epsilon: float, step_delta: float, steps: int) -> float:
 
 def value(epsilon: float, step_epsilon: float, step_delta: float, steps: int) -> float:
     """log δ(ε) = log(1 − (1−δ)^T (1 − h)), h = Σ_l C(T,l)[e^{(T−l)ε₀} − e^{ε + lε₀}]₊/(1+e^{ε₀})^T."""
-    if steps > _LARGEST:
+    if steps > _MOST_STEPS:
         raise OutOfScope("out-of-range", f"{steps:g} > 1e10 steps: the sum of composition-optimal is too long",
                          "--steps")
-    log_h = _log_excess(float(epsilon), float(step_epsilon), steps)
-    none = steps * log1p(-step_delta)  # log (1−δ)^T
-    if log_h == -inf:  # nothing but what is infinite
-        return min(0.0, up(log1mexp(none), 1e-15 * (1 + abs(none))))
-    return min(0.0, up(log_add(log1mexp(none), none + log_h), _ERROR / 4) + _ERROR / 4)
+    log_h = _log_finite_part(float(epsilon), float(step_epsilon), steps)
+    log_none = steps * log1p(-step_delta)  # log (1−δ)^T, the probability that no loss is infinite
+    if log_h == -inf:
+        return min(0.0, up(log1mexp(log_none), 1e-15 * (1 + abs(log_none))))
+    return min(0.0, up(log_add(log1mexp(log_none), log_none + log_h), _ERROR) + _ERROR)
 
 
-def _log_excess(epsilon: float, step_epsilon: float, steps: int) -> float:
-    """log h: the binomial law of the number l of unlikely answers, times (1 − e^{ε − (T−2l)ε₀})₊, positive terms
-    only."""
+def _log_finite_part(epsilon: float, step_epsilon: float, steps: int) -> float:
+    """log h: of the binomial law of the number l of unlikely answers, times (1 − e^{ε − (T−2l)ε₀})₊."""
     import numpy as np
 
-    first = _margin(steps, step_epsilon, epsilon)
-    if step_epsilon == 0 or first <= 0:
+    largest = _excess_loss(steps, step_epsilon, epsilon)
+    if step_epsilon == 0 or largest <= 0:
         return -inf
-    # l = 0 has all the mass but T·e^{−300}, and the factor falls in l: it is a tight upper bound
-    if step_epsilon > 300:
-        return log1mexp(-first)
+    if step_epsilon > 300:  # l = 0 has all the mass but T·e^{−300}, and the factor falls in l: a tight upper bound
+        return log1mexp(-largest)
     decay = exp(-step_epsilon)
     p, q = decay / (1 + decay), 1 / (1 + decay)
     log_q = -log1p(decay)
-    mean, spread = steps * p, sqrt(steps * p * q)
-    # Above the mean by 10σ + 60 the law holds less than e^{−45}, and its terms are smaller still.
-    start = int(min((steps - epsilon / step_epsilon) / 2 + 1, steps, mean + 10 * spread + 60))
-    while _margin(steps - 2 * start, step_epsilon, epsilon) <= 0:
-        start -= 1
-    reach = int(min(start, 10 * spread + 60 + max(0.0, start - mean)))
-    below = np.arange(start, start - reach - 1, -1, dtype=float)
-    ratios = np.log(below[:-1]) - np.log(steps - below[:-1] + 1) + step_epsilon
-    weights = np.concatenate(([0.0], np.cumsum(ratios)))
-    # The margin at the first term is exact; the others add positive amounts to it.
-    excess = -np.expm1(-(_margin(steps - 2 * start, step_epsilon, epsilon) + 2 * (start - below) * step_epsilon))
-    top = float(weights.max())
-    total = float((np.exp(weights - top) * excess).sum())
-    at_start = log_binomial_pmf(start, steps, -step_epsilon + log_q, log_q, p, q)
-    # What lies further below is less than e^{−45} of the largest term.
-    return at_start + top + log(total) + 1e-15
+    mean, width = steps * p, 10 * sqrt(steps * p * q) + 60  # beyond it the law has less than e^−45 on either side
+    first = int(min((steps - epsilon / step_epsilon) / 2 + 1, steps, mean + width))
+    while _excess_loss(steps - 2 * first, step_epsilon, epsilon) <= 0:
+        first -= 1
+    terms = int(min(first, width + max(0.0, first - mean)))
+    answers = np.arange(first, first - terms - 1, -1, dtype=float)
+    ratios = np.log(answers[:-1]) - np.log(steps - answers[:-1] + 1) + step_epsilon
+    log_weights = np.concatenate(([0.0], np.cumsum(ratios)))
+    # The loss above ε is exact at the first term; the others add positive amounts to it.
+    loss = _excess_loss(steps - 2 * first, step_epsilon, epsilon) + 2 * (first - answers) * step_epsilon
+    top = float(log_weights.max())
+    total = float((np.exp(log_weights - top) * -np.expm1(-loss)).sum())
+    log_first = log_binomial_pmf(first, steps, -step_epsilon + log_q, log_q, p, q)
+    return log_first + top + log(total) + 1e-15
 
 
-def _margin(count: int, step_epsilon: float, epsilon: float) -> float:
+def _excess_loss(count: int, step_epsilon: float, epsilon: float) -> float:
     """count·ε₀ − ε, the subtraction done exactly."""
     (a, b), (c, d) = step_epsilon.as_integer_ratio(), epsilon.as_integer_ratio()
     return (count * a * d - c * b) / (b * d)
@@ -79,8 +75,8 @@ def exact(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: 
             break
         h += mp.binomial(steps, l) * term
     h /= (1 + mp.exp(e)) ** steps
-    none = steps * mp.log1p(-mp.mpf(step_delta))  # log (1−δ)^T; 1 − (1−δ)^T(1 − h) without what cancels
-    return -mp.expm1(none) + mp.exp(none) * h
+    log_none = steps * mp.log1p(-mp.mpf(step_delta))  # log (1−δ)^T; 1 − (1−δ)^T(1 − h) without cancellation
+    return -mp.expm1(log_none) + mp.exp(log_none) * h
 
 
 BOUND = Bound(

@@ -1,4 +1,4 @@
-"""Total variation from one (ε, δ) point."""
+"""The largest total variation of an (ε, δ)-DP mechanism."""
 
 from math import exp, tanh
 from typing import Any

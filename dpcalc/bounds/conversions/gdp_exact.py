@@ -12,7 +12,7 @@ def value(epsilon: float, mu: float, steps: int) -> float:
 
 
 def inverse(log_delta: float, mu: float, steps: int) -> float:
-    """Least ε with δ(ε) <= δ."""
+    """The least ε with δ(ε) <= δ, rounded up."""
     return gaussian_exact.inverse(log_delta, 1.0, mu, steps)
 
 

@@ -1,15 +1,17 @@
-"""A finite mechanism given by its two output distributions p and q: everything about it is a finite sum."""
+"""The profile and the Rényi divergence of a finite mechanism, given by its output distributions p and q, as finite
+sums."""
 
 from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any
 
+from dpcalc.bounds.conversions.bregman import bregman
 from dpcalc.core.bound import Bound
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.elementary import expm1mx, log_ratio, x_minus_log1p
+from dpcalc.numerics.elementary import log_ratio
 from dpcalc.numerics.rounding import up
 
 Vector = tuple[float, ...]
-_ROUNDING = 6e-16
+_ROUNDING = 6e-16  # of a logarithm of a ratio and of ε, relative: more than an ulp of each
 
 
 def pure(p: Vector, q: Vector) -> float:
@@ -27,20 +29,21 @@ def value(epsilon: float, p: Vector, q: Vector) -> float:
 
 
 def sided(epsilon: float, side: int, p: Vector, q: Vector) -> float:
-    """The same of one direction."""
+    """log E_{e^ε}(p‖q), or for side −1 log E_{e^ε}(q‖p)."""
     delta = _hockey_stick(epsilon, *((p, q) if side > 0 else (q, p)))
     return min(0.0, up(log(delta), 1e-15) + 1e-15) if delta > 0 else -inf
 
 
 def _hockey_stick(epsilon: float, p: Vector, q: Vector) -> float:
+    """Σ (p_i − e^ε q_i)₊, rounded up where ε and a loss cancel."""
     terms = []
     for a, b in zip(p, q, strict=True):
         if a > 0 and b == 0:
             terms.append(a)
         elif a > 0:
             loss = log_ratio(a, b)
-            gap = epsilon - loss - _ROUNDING * (epsilon + abs(loss))  # down: where it cancels, its rounding decides
-            terms.append(-a * expm1(min(gap, 0.0)))
+            difference = epsilon - loss - _ROUNDING * (epsilon + abs(loss))
+            terms.append(-a * expm1(min(difference, 0.0)))
     return fsum(terms)
 
 
@@ -48,23 +51,16 @@ def _renyi(alpha: float, p: Vector, q: Vector) -> float:
     """D_α(p‖q): Σ q (p/q)^α = Σq + α(Σp − Σq) + Σ q g(p/q − 1) with g(u) = (1+u)^α − 1 − αu >= 0."""
     if any(a > 0 and b == 0 for a, b in zip(p, q, strict=True)):
         return inf
-    logs = [alpha * log(a) + (1 - alpha) * log(b) for a, b in zip(p, q, strict=True) if a > 0]
-    top = max(logs)
-    if top > 1:  # one term alone carries the sum: nothing cancels
-        return (top + log(fsum(exp(t - top) for t in logs))) / (alpha - 1)
-    rest = [fsum((*q, -1.0)), alpha * fsum((*p, *(-b for b in q)))]
-    return log1p(fsum(rest + [b * _bernoulli(alpha, a / b, (a - b) / b) for a,
-                              b in zip(p, q, strict=True) if b > 0])) / (alpha - 1)
-
-
-def _bernoulli(alpha: float, ratio: float, u: float) -> float:
-    """(1+u)^α − 1 − αu = (1+u)χ((α−1)y) + (α−1)((1+u)y − u), χ(x) = e^x − 1 − x, y = log(1+u)."""
-    if ratio == 0:
-        return alpha - 1
-    near = abs(u) < 0.2
-    y = log1p(u) if near else log(ratio)
-    excess = u * u - ratio * x_minus_log1p(u) if near else ratio * y - u
-    return ratio * expm1mx((alpha - 1) * y) + (alpha - 1) * excess
+    parts = [(alpha * log_ratio(a, b), log(b)) for a, b in zip(p, q, strict=True) if a > 0]
+    top = max(x + y for x, y in parts)
+    if top > 1:  # a term above e: the logarithm of their sum does not cancel
+        weights = [exp(x + y - top) for x, y in parts]
+        error = fsum(w * (abs(x) + abs(y)) for w, (x, y) in zip(weights, parts, strict=True)) / fsum(weights)
+        return (top + log(fsum(weights)) + _ROUNDING * error) / (alpha - 1)
+    sums = [fsum((*q, -1.0)), alpha * fsum((*p, *(-b for b in q)))]  # 0 but for the rounding of p and q
+    terms = [b * (bregman(alpha, (a - b) / b, log_ratio(a, b)) if a > 0 else alpha - 1)
+             for a, b in zip(p, q, strict=True) if b > 0]
+    return log1p(fsum(sums + terms)) / (alpha - 1)
 
 
 def rdp(alpha: float, p: Vector, q: Vector) -> float:

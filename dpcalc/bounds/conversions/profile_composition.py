@@ -11,33 +11,36 @@ if TYPE_CHECKING:
 
 
 def value(pairs: "Parts") -> "Parts":
-    """The pairs themselves; dpcalc.pld takes their product."""
+    """The pairs themselves, whose product dpcalc.pld composes."""
     return pairs
 
 
 def exact(mp: Any, epsilon: float, pairs: "Parts") -> Any:
-    """δ by the definition, over all sequences of atoms (pairs of atoms only, a few steps)."""
+    """The larger δ of both directions by the definition, a sum over all sequences of atoms: of discrete pairs only, and
+    of a few steps."""
     sides = (pairs, tuple((pair.twin or pair, count) for pair, count in pairs))
     return max(_delta(mp, mp.mpf(epsilon), side) for side in sides)
 
 
 def _delta(mp: Any, epsilon: Any, pairs: "Parts") -> Any:
+    """E_{e^ε} of the product of the pairs, from the masses of their total loss; losses are summed as fractions, so that
+    equal ones are one."""
     from dpcalc.pld.atoms import Atoms
 
-    sums, finite = {Fraction(0): mp.mpf(1)}, mp.mpf(1)  # exact losses: equal ones meet
+    mass_of_loss, finite = {Fraction(0): mp.mpf(1)}, mp.mpf(1)
     for pair, count in pairs:
         assert isinstance(pair, Atoms)
-        atoms = [(Fraction(loss), mp.exp(mp.mpf(mass))) for loss,
-                 mass in zip(pair.losses, pair.log_p, strict=True) if mass > -inf]
+        atoms = [(Fraction(loss), mp.exp(mp.mpf(log_mass)))
+                 for loss, log_mass in zip(pair.losses, pair.log_p, strict=True) if log_mass > -inf]
         for _ in range(count):
             finite *= 1 - mp.exp(mp.mpf(pair.log_infinite))
-            longer: dict[Fraction, Any] = {}
-            for total, mass in sums.items():
-                for loss, more in atoms:
-                    longer[total + loss] = longer.get(total + loss, 0) + mass * more
-            sums = longer
-    losses = ((mp.mpf(s.numerator) / s.denominator, m) for s, m in sums.items())
-    return 1 - finite + mp.fsum(m * (1 - mp.exp(epsilon - s)) for s, m in losses if s > epsilon)
+            composed: dict[Fraction, Any] = {}
+            for total, mass in mass_of_loss.items():
+                for loss, factor in atoms:
+                    composed[total + loss] = composed.get(total + loss, 0) + mass * factor
+            mass_of_loss = composed
+    losses = ((mp.mpf(total.numerator) / total.denominator, mass) for total, mass in mass_of_loss.items())
+    return 1 - finite + mp.fsum(mass * (1 - mp.exp(epsilon - loss)) for loss, mass in losses if loss > epsilon)
 
 
 BOUND = Bound(
@@ -47,8 +50,7 @@ BOUND = Bound(
     statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed "
               "numerically",
     source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, "
-           "arXiv:2207.04380v3 "
-    "(connect the dots)",
+           "arXiv:2207.04380v3 (connect the dots)",
     assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs before it",),
     params=("pairs",),
     value=value,

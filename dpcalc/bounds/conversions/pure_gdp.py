@@ -5,7 +5,7 @@ post-processing of randomised response with p = e^ε/(1+e^ε). So μ = 2Φ⁻¹(
 trade-off curves touch at that point, no smaller μ does.
 """
 
-from math import exp, log1p, sqrt
+from math import exp, log1p, pi, sqrt
 from typing import Any
 
 from dpcalc.core.bound import Bound
@@ -13,46 +13,44 @@ from dpcalc.numerics.normal import log_tail
 from dpcalc.numerics.root import boundary, bracket
 from dpcalc.numerics.rounding import up
 
-_SQRT_HALF_PI = 1.2533141373155003
-
 
 def value(step_epsilon: float, steps: int) -> dict[str, float]:
     """μ = −2Φ⁻¹(1/(1+e^ε))·√T: the least that covers every ε-DP mechanism, composed T times."""
-    return {"mu": up(_once(step_epsilon) * sqrt(steps), 5e-16)}
+    return {"mu": up(_mu_of_one(step_epsilon) * sqrt(steps), 5e-16)}
 
 
-def _once(step_epsilon: float) -> float:
+def _mu_of_one(step_epsilon: float) -> float:
     if step_epsilon < 1e-3:
         # 2Φ(μ/2) − 1 = tanh(ε/2), both odd: μ = ε√(π/2)(1 + (π/48 − 1/12)ε² + O(ε⁴)), a correction below 0.
-        return up(step_epsilon * _SQRT_HALF_PI * (1 + step_epsilon**2 * -0.017883431869), 1e-14)
-    # log Q(μ/2) = log(1/(1+e^ε))
-    target = -step_epsilon - log1p(exp(-step_epsilon))
+        return up(step_epsilon * sqrt(pi / 2) * (1 + step_epsilon**2 * (pi / 48 - 1 / 12)), 1e-14)
+    target = -step_epsilon - log1p(exp(-step_epsilon))  # log Q(μ/2) = log(1/(1+e^ε))
 
-    def gap(x: float) -> float:
-        return target - log_tail(x)
+    def residual(x: float) -> float:
+        return log_tail(x) - target
 
-    meets, fails = bracket(lambda x: -gap(x), 1.0, +1, 1e-4, 1e150)
-    return up(2 * boundary(lambda x: -gap(x), meets, fails, 1e-15), 1e-12)
+    feasible, infeasible = bracket(residual, 1.0, +1, 1e-4, 1e150)
+    return up(2 * boundary(residual, feasible, infeasible, 1e-15), 1e-12)
 
 
 def exact(mp: Any, step_epsilon: float, steps: int) -> Any:
     """The root of Q(μ/2) = 1/(1+e^ε)."""
     e = mp.mpf(step_epsilon)
     with mp.workdps(mp.dps + 15 + int(e)):
-        once = 2 * mp.sqrt(2) * mp.erfinv(mp.tanh(e / 2)) if e < 200 else _large(mp, e)
-        return {"mu": once * mp.sqrt(steps)}
+        one = 2 * mp.sqrt(2) * mp.erfinv(mp.tanh(e / 2)) if e < 200 else _by_newton(mp, e)
+        return {"mu": one * mp.sqrt(steps)}
 
 
-def _large(mp: Any, e: Any) -> Any:
+def _by_newton(mp: Any, e: Any) -> Any:
+    """The root of log Q(μ/2) = −log(1+e^ε), where ε is large, from x²/2 = ε on."""
     x = mp.sqrt(2 * e)
-    for _ in range(60):  # x²/2 = ε − log(x√(2π)·(1 + …)), the tail's own asymptotics refined by Newton on log Q
+    for _ in range(60):
         q = mp.erfc(x / mp.sqrt(2)) / 2
         x -= (mp.log(q) + e + mp.log1p(mp.exp(-e))) / (-mp.npdf(x) / q)
     return 2 * x
 
 
 def condition(mp: Any, mu: float, step_epsilon: float, steps: int) -> Any:
-    """1 − (1 + e^ε)·Q(μ/(2√T))."""
+    """1 − (1 + e^ε)·Q(μ/(2√T)), which is >= 0 where the claimed μ is large enough."""
     return 1 - (1 + mp.exp(mp.mpf(step_epsilon))) * mp.erfc(mp.mpf(mu) / (2 * mp.sqrt(mp.mpf(2) * steps))) / 2
 
 

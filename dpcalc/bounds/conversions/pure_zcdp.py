@@ -14,7 +14,7 @@ def value(points: Points) -> dict[str, float]:
 
 
 def share_of_squares(points: Points, part: int) -> float:
-    """Σε_i² over a whole number, rounded up exactly."""
+    """Σε_i²/part, for a whole number `part`, rounded up exactly."""
     total = sum((Fraction(epsilon) ** 2 * count for epsilon, _, count in points), Fraction(0)) / part
     return quotient_up(total.numerator, total.denominator)
 

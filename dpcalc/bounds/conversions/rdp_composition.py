@@ -15,8 +15,8 @@ def value(alpha: float, parts: Parts) -> float:
 
 
 def coarse(alpha: float, parts: Parts) -> float:
-    """About that."""
-    return sum(count * curve.about(alpha) for curve, count in parts)
+    """`value` by the faster forms of the curves, for the search over orders."""
+    return sum(count * curve.approximate_rdp(alpha) for curve, count in parts)
 
 
 def exact(mp: Any, alpha: float, parts: Parts) -> Any:

@@ -16,29 +16,29 @@ from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, alphas: tuple[float, ...], rdps: tuple[float, ...]) -> float:
-    """ε(α) by the chord; exact at the given orders. Raises OutOfScope above the largest."""
+    """ε(α) by the chord, and as given at the given orders. Raises OutOfScope above the largest of them."""
     return follow(alphas, rdps)(alpha)
 
 
 def follow(alphas: tuple[float, ...], rdps: tuple[float, ...]) -> Callable[[float], float]:
-    """α → that value, with the orders sorted once."""
+    """The function α → `value`, with the orders sorted once."""
     points = sorted(zip(alphas, rdps, strict=True))
     orders = [a for a, _ in points]
-    least = [*accumulate((r for _, r in reversed(points)), min)][::-1]  # from each order on
+    least_from = [*accumulate((r for _, r in reversed(points)), min)][::-1]  # the least ε(α) from each order on
 
-    def at(alpha: float) -> float:
+    def epsilon_at(alpha: float) -> float:
         k = bisect_left(orders, alpha)
         if k == len(orders):
             raise OutOfScope("out-of-range", f"{alpha:g} is above the largest order of the curve, {orders[-1]:g}",
                              "--alpha")
         (a1, r1), (a0, r0) = points[k], points[k - 1] if k else (1.0, 0.0)
         if a1 == alpha:
-            return r1  # the least one there, as they are sorted
+            return r1  # the least one given at that order, as they are sorted
         t = (alpha - a0) / (a1 - a0)
         chord = ((1 - t) * (a0 - 1) * r0 + t * (a1 - 1) * r1) / (alpha - 1)
-        return min(up(chord, 4e-15), least[k])
+        return min(up(chord, 4e-15), least_from[k])
 
-    return at
+    return epsilon_at
 
 
 def exact(mp: Any, alpha: float, alphas: tuple[float, ...], rdps: tuple[float, ...]) -> Any:
@@ -47,7 +47,7 @@ def exact(mp: Any, alpha: float, alphas: tuple[float, ...], rdps: tuple[float, .
     same = [r for x, r in points if x == a]
     if same:
         return min(same)
-    (a1, r1) = next((x, r) for x, r in points if x > a)
+    a1, r1 = next((x, r) for x, r in points if x > a)
     a0, r0 = max(((x, r) for x, r in points if x < a), default=(mp.mpf(1), mp.mpf(0)))
     chord = ((a1 - a) * (a0 - 1) * r0 + (a - a0) * (a1 - 1) * r1) / ((a1 - a0) * (a - 1))
     return min(chord, *(r for x, r in points if x > a))

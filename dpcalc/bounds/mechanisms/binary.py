@@ -1,4 +1,4 @@
-"""Two outcomes, probabilities (p, 1 − p) against (1 − p, p): the worst case of every pure-DP guarantee."""
+"""Randomised response: outcomes of probabilities (p, 1 − p) against (1 − p, p), the worst case of pure DP."""
 
 from math import exp, expm1, log, log1p, sinh
 from typing import Any
@@ -23,7 +23,7 @@ def binary_rdp_exact(mp: Any, alpha: Any, p: Any) -> Any:
 
 
 def log_odds(p: float) -> float:
-    """|log(p/(1−p))|, accurate at both ends and at ½."""
+    """|log(p/(1−p))|, accurate near 0, ½ and 1."""
     if p < 0.25:
         return log1p(-p) - log(p)
     return abs(log1p((2 * p - 1) / (1 - p)) if p < 0.75 else log(p / (1 - p)))

@@ -1,4 +1,4 @@
-"""The classic Gaussian mechanism, where its theorem holds: 0 < ε < 1."""
+"""The classic calibration of the Gaussian mechanism, for 0 < ε < 1, where its theorem holds."""
 
 from math import log, sqrt
 from typing import Any
@@ -14,7 +14,7 @@ _REASON = ("the classic formula σ = (s/ε)√(2 log(1.25/δ)) is a theorem for 
 
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:
-    """log δ with σ = (s√T/ε)√(2 log(1.25/δ)). Raises OutOfScope unless 0 < ε < 1."""
+    """log δ, rounded up, with σ = (s√T/ε)√(2 log(1.25/δ)). Raises OutOfScope unless 0 < ε < 1."""
     if not 0 < epsilon < 1:
         raise OutOfScope("out-of-range", f"{epsilon:g} is not in (0, 1): {_REASON}", "--epsilon")
     x = epsilon / ratio(sigma, sensitivity, steps)
@@ -23,7 +23,7 @@ def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float
 
 
 def inverse(log_delta: float, sigma: float, sensitivity: float, steps: int) -> float:
-    """ε = (s√T/σ)√(2 log(1.25/δ)). Raises OutOfScope where that is not below 1."""
+    """ε = (s√T/σ)√(2 log(1.25/δ)), rounded up. Raises OutOfScope where that is not below 1."""
     epsilon = up(ratio(sigma, sensitivity, steps) * sqrt(2 * (_LOG_FIVE_QUARTERS - log_delta)), 4e-15)
     if epsilon >= 1:
         raise OutOfScope("out-of-range", f"the formula gives epsilon = {epsilon:g}: {_REASON}", "--bound")

@@ -9,32 +9,32 @@ from dpcalc.core.bound import Bound
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import up
 
-_PER_BIT, _MOST_DIGITS = 0.302, 20_000  # digits; more take seconds
+_MOST_DIGITS = 20_000  # decimal digits of an evaluation at high precision: more take seconds
 
 
-def _error(log_theta: float) -> float:
-    """Of log θ, relative: near θ = 1 the exponent of 1 − θ (up to 700) costs three digits."""
+def _relative_error(log_theta: float) -> float:
+    """The relative error of log θ: near θ = 1 the exponent of 1 − θ (up to 700) costs two digits."""
     return 3e-13 if log_theta > -0.5 else 4e-15
 
 
 def ratio(sigma: float, sensitivity: float, steps: int) -> float:
-    """r = s√T/σ, rounded up: θ increases in r. Below the least double with all its digits, that one."""
+    """r = s√T/σ, rounded up, as θ increases in r; at least the least normal double times √T."""
     return up(max(sensitivity / sigma, float_info.min) * sqrt(steps), 5e-16)
 
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:
     """log δ(ε) = log θ(ε, s√T/σ)."""
     log_delta = log_theta(epsilon, ratio(sigma, sensitivity, steps))
-    return up(log_delta, _error(log_delta))
+    return up(log_delta, _relative_error(log_delta))
 
 
 def inverse(log_delta: float, sigma: float, sensitivity: float, steps: int) -> float:
-    """Least ε with δ(ε) <= δ, up to 1e-13; never less."""
-    return epsilon_for(log_delta * (1 + 1.5 * _error(log_delta)), ratio(sigma, sensitivity, steps))
+    """The least ε with δ(ε) <= δ, at most 1e-13 above it and never below."""
+    return epsilon_for(log_delta * (1 + 1.5 * _relative_error(log_delta)), ratio(sigma, sensitivity, steps))
 
 
 def theta(mp: Any, epsilon: Any, r: Any) -> Any:
-    """θ(ε, r) as printed."""
+    """θ(ε, r) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2) as printed, at high precision."""
 
     def tail(x: Any) -> Any:
         return mp.erfc(x / mp.sqrt(2)) / 2
@@ -42,11 +42,11 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
     e, r = mp.mpf(epsilon), mp.mpf(r)
     if r == 0:
         return r
-    if hasattr(mp, "theta") and (other := mp.theta(e, r)) is not None:  # a context may have a faster way
+    if hasattr(mp, "theta") and (other := mp.theta(e, r)) is not None:  # a context may have a faster form
         return other
-    # The tails agree to about r/a relative: carry the digits that cancel.
+    # The two terms agree to about r/a relative: so many more digits are needed as cancel (0.302 of a digit a bit).
     a = abs(e / r - r / 2) + 1
-    extra = int(_PER_BIT * (2 * abs(mp.mag(r)) + 3 * mp.mag(a))) + 15
+    extra = int(0.302 * (2 * abs(mp.mag(r)) + 3 * mp.mag(a))) + 15
     if extra > _MOST_DIGITS:
         raise OverflowError("a ratio too far from 1 to be evaluated as printed")
     with mp.workdps(mp.dps + extra):
@@ -72,5 +72,5 @@ BOUND = Bound(
     inverse=inverse,
 )
 
-TOTAL_VARIATION = TotalVariationLaw(  # at s/σ
+TOTAL_VARIATION = TotalVariationLaw(  # as a function of s/σ
     lambda r: erf(r / sqrt(8.0)), lambda mp, r: mp.erf(r / mp.sqrt(8)), lambda r, steps: r * sqrt(steps))

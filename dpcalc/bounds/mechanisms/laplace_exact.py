@@ -15,14 +15,14 @@ def pure(scale: float, sensitivity: float) -> float:
 
 
 def value(epsilon: float, scale: float, sensitivity: float) -> float:
-    """log δ(ε) = log(1 − e^{(ε − s/v)/2})₊; −inf from ε = s/v on."""
-    gap = epsilon - pure(scale, sensitivity)
-    # Near δ = 1 the rounding of the difference is all of log δ = −e^{gap/2}: it goes down.
-    return up(log1mexp(nextafter(gap, -inf) / 2), 4e-16) if gap < 0 else -inf
+    """log δ(ε) = log(1 − e^{(ε − s/v)/2})₊, rounded up; −inf from ε = s/v on."""
+    difference = epsilon - pure(scale, sensitivity)
+    # Near δ = 1 log δ is −e^{difference/2}, so that the rounding of the difference decides: it goes down.
+    return up(log1mexp(nextafter(difference, -inf) / 2), 4e-16) if difference < 0 else -inf
 
 
 def inverse(log_delta: float, scale: float, sensitivity: float) -> float:
-    """ε = (s/v + 2 log(1 − δ))₊."""
+    """ε = (s/v + 2 log(1 − δ))₊, rounded up."""
     t = pure(scale, sensitivity)
     return min(t, max(0.0, t + 2 * log1mexp(log_delta) + 1e-15 * t))
 
@@ -48,4 +48,4 @@ BOUND = Bound(
     inverse=inverse,
 )
 
-TOTAL_VARIATION = TotalVariationLaw(lambda r: -expm1(-r / 2), lambda mp, r: -mp.expm1(-r / 2))  # at s/v
+TOTAL_VARIATION = TotalVariationLaw(lambda r: -expm1(-r / 2), lambda mp, r: -mp.expm1(-r / 2))  # as a function of s/v

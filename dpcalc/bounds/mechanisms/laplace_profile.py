@@ -1,4 +1,4 @@
-"""The composition of Laplace releases, numerically."""
+"""The privacy profile of composed Laplace releases, computed numerically from the exact profile of one release."""
 
 from typing import TYPE_CHECKING, Any
 

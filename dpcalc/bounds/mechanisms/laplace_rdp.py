@@ -21,7 +21,7 @@ def value(alpha: float, scale: float, sensitivity: float) -> float:
     else:
         # e^{(α−1)t} taken out of the log, so that it cannot overflow.
         raw = t + log1p(a1 * (exp(-w * t) - 1) / w) / a1
-    return max(min(up(raw, 4e-15), up(t, 2e-16)), 5e-324 if sensitivity > 0 else 0.0)  # t² may underflow
+    return max(min(up(raw, 4e-15), up(t, 2e-16)), 5e-324 if sensitivity > 0 else 0.0)  # t² may underflow, but the divergence is positive
 
 
 def exact(mp: Any, alpha: float, scale: float, sensitivity: float) -> Any:

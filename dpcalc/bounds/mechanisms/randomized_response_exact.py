@@ -16,7 +16,8 @@ def pure(probability: float, steps: int) -> float:
 
 
 def value(epsilon: float, probability: float, steps: int) -> float:
-    """log δ(ε): T bits have the likelihood ratios of the worst pure-DP composition, so its formula is exact here."""
+    """log δ(ε) by the optimal composition of pure DP, which is exact here: T bits have the likelihood ratios of its worst
+    case."""
     return composition_optimal.value(epsilon, pure(probability, 1), 0.0, steps)
 
 
@@ -41,4 +42,4 @@ BOUND = Bound(
     exact_steps=composition_optimal.BOUND.exact_steps,
 )
 
-TOTAL_VARIATION = TotalVariationLaw(lambda r: tanh(r / 2), lambda mp, r: mp.tanh(r / 2))  # at log(p/(1−p))
+TOTAL_VARIATION = TotalVariationLaw(lambda r: tanh(r / 2), lambda mp, r: mp.tanh(r / 2))  # of log(p/(1−p))

@@ -1,4 +1,4 @@
-"""The total variation of a mechanism as a function of one ratio, from which bounds/total_variation/exact.py answers."""
+"""The record of a mechanism's exact total variation, which bounds/total_variation/exact.py evaluates."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 
 class TotalVariationLaw(NamedTuple):
-    """TV at a ratio that says all of a mechanism, in doubles and as printed.
+    """The total variation as a function of the one ratio that a mechanism's output depends on, such as s/σ, in doubles
+    and as printed.
 
-    `composed` gives the ratio of T releases where they are a release of the same kind.
+    `composed` gives the ratio that T releases together have, where they are as good as one release of the same kind.
     """
 
     tv: Callable[[float], float]

@@ -1,4 +1,4 @@
-"""Noisy SGD over a stream, a Gaussian noise level for each step: iteration and contraction together, the sharpest
+"""Noisy SGD over a stream, a Gaussian noise level for each step: iteration and contraction together, the tightest bound
 here."""
 
 from functools import lru_cache
@@ -12,55 +12,48 @@ from dpcalc.bounds.online._engine.shift import finite, path, path_exact
 from dpcalc.bounds.pnsgd._engine.hybrid import Link, Way, follow, follow_exact
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN
 from dpcalc.bounds.pnsgd._engine.links import coded, needed
-from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, inverse_of
+from dpcalc.bounds.pnsgd._engine.positions import FINE
 from dpcalc.core.bound import Bound
 
-Run = tuple[float, float, float, float, float]  # from L to ρ
+Run = tuple[float, float, float, float, float]  # L, D, η, β, ρ
 
 
 def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
           strong_convexity: float, n: float, index: int) -> float:
-    """log d_n, and never above online-contraction."""
-    return _found(epsilon, levels, (lipschitz, diameter, learning_rate, smoothness, strong_convexity), n, index)[0]
+    """log d_n, at most the value of online-contraction."""
+    return _evaluate(epsilon, levels, (lipschitz, diameter, learning_rate, smoothness, strong_convexity), n, index)[0]
 
 
-@lru_cache(maxsize=4)  # the blocks of an answer are told after it
-def _found(epsilon: float, levels: Levels, run: Run, n: float, index: int) -> tuple[float, list[Link]]:
-    """The value, and its links; none where it is that of online-contraction."""
+@lru_cache(maxsize=4)  # the witness of an answer is asked for after its value
+def _evaluate(epsilon: float, levels: Levels, run: Run, n: float, index: int) -> tuple[float, list[Link]]:
+    """The value and how d was bounded at each node; no links where the value is that of online-contraction."""
     logs, links = follow(epsilon, path(levels, *run, finite(n), index))
     other = online_contraction.value(epsilon, GAUSSIAN, levels, *run, n, index)
     return (other, []) if other < logs[-1] else (logs[-1], links)
 
 
-def coarse(epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-           strong_convexity: float, n: float, index: int) -> float:
-    """`value` with larger steps, near it."""
-    run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    return follow(epsilon, path(levels, *run, finite(n), index, COARSE))[0][-1]
-
-
 def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
-            smoothness: float,
-            strong_convexity: float, n: float, index: int) -> dict[str, Any]:
-    """The free choices that prove δ at ε: those of the value; at ε = 0, which may have far less than δ, as far as they
-    are needed."""
+            smoothness: float, strong_convexity: float, n: float, index: int) -> dict[str, Any]:
+    """The free choices that prove δ at ε: those of the value. At ε = 0, where the value may be far below δ, only as many
+    as prove δ."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
-    logs, links = ([0.0], []) if epsilon else follow(epsilon, path(levels, *run, finite(n), index), lambda j,
-                                                     log_d: log_d <= log_delta)
+    logs: list[float] = [0.0]
+    links: list[Link] = []
+    if epsilon == 0:
+        logs, links = follow(epsilon, path(levels, *run, finite(n), index), lambda j, log_d: log_d <= log_delta)
     if logs[-1] > log_delta:
-        links = _found(epsilon, levels, run, n, index)[1]
+        links = _evaluate(epsilon, levels, run, n, index)[1]
     return {"fine": FINE, "links": needed(coded(links))} if links else {"by": online_contraction.BOUND.name}
 
 
 def own_way(epsilon: float, levels: Levels, run: Run, n: int, index: int) -> Way:
     """The nodes and links of the value; none where it is that of online-contraction."""
-    links = _found(epsilon, levels, run, n, index)[1]
+    links = _evaluate(epsilon, levels, run, n, index)[1]
     return (path(levels, *run, n, index).nodes, links) if links else ([], [])
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
-          smoothness: float,
-          strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
+          smoothness: float, strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     nodes, links = way or own_way(epsilon, levels, run, n, index)
     if not nodes:
@@ -78,14 +71,12 @@ BOUND = Bound(
     "F_{p,q}(d) = d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), "
     "κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − ηρ; at most the value of online-contraction",
     source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, "
-           "Diaz & Calmon 2020, "
-    "Theorem 3",
+           "Diaz & Calmon 2020, Theorem 3",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),
     params=STREAM,
     value=value,
     exact=exact,
     rtol=5e-9,
     in_blocks_beyond=FINE,
-    inverse=inverse_of(value, coarse),
     choices=choices,
 )

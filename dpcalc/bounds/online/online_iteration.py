@@ -5,17 +5,16 @@ from typing import Any
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.online._engine.levels import Levels
 from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
-from dpcalc.bounds.online._engine.shift import FINE, finite, record_ratio, sums_exact
+from dpcalc.bounds.online._engine.shift import finite, record_ratio, sums_exact
 from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd._engine.step import factor_exact
 from dpcalc.core.bound import Bound
 
 
 def mu(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: float,
-       index: int,
-       fine: int = FINE) -> float:
+       index: int) -> float:
     """μ_i, rounded up."""
-    return record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index, fine)
+    return record_ratio(levels, lipschitz, learning_rate, smoothness, strong_convexity, finite(n), index)
 
 
 def value(epsilon: float, levels: Levels, **p: Any) -> float:
@@ -28,8 +27,7 @@ def inverse(log_delta: float, **p: Any) -> float:
 
 
 def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learning_rate: float, smoothness: float,
-          strong_convexity: float,
-          n: int, index: int) -> Any:
+          strong_convexity: float, n: int, index: int) -> Any:
     c = factor_exact(mp, learning_rate, strong_convexity)
     total = sums_exact(mp, levels, c, index, n)
     return theta(mp, epsilon, 2 * mp.mpf(lipschitz) * c ** (n - index) / mp.sqrt(total))
@@ -41,8 +39,7 @@ BOUND = Bound(
     "0.1 --n 1e6 --index 2 --epsilon 1",
     kind="profile",
     statement="the record at index i is μ-GDP, μ = 2L c^(n−i)/√(Σ_{t=i..n} c^(2(n−t)) σ_t²), c = 1 − ηρ; for c < 1 "
-              "beyond 512 steps the "
-    "sum is taken from below in blocks of at most 1/512 of the steps before them",
+              "beyond 512 steps the sum is taken from below in blocks of at most 1/512 of the steps before them",
     source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, arXiv:1808.06651; Bok, Su & Altschuler 2024, "
            "arXiv:2403.00278",
     assumptions=(*ASSUMPTIONS, "Gaussian noise"),

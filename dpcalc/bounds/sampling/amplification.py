@@ -1,4 +1,4 @@
-"""Amplification by sampling of one (ε, δ) point."""
+"""Amplification by sampling: the (ε, δ)-DP of a mechanism that runs on a random sample."""
 
 from math import expm1, log, log1p
 from typing import Any
@@ -9,10 +9,10 @@ from dpcalc.numerics.rounding import ratio_up, up
 
 
 def value(step_epsilon: float, step_delta: float, sampling_rate: float) -> dict[str, float]:
-    """(log(1 + q(e^ε − 1)), qδ)."""
+    """ε′ = log(1 + q(e^ε − 1)) and δ′ = qδ, rounded up."""
     if step_epsilon < 600:
         epsilon = up(log1p(sampling_rate * expm1(step_epsilon)), 4e-16 * (4 + step_epsilon))
-    else:  # e^ε overflows; 1 + qe^ε is q above 1 + q(e^ε − 1)
+    else:  # e^ε overflows; log(1 + qe^ε) is above log(1 + q(e^ε − 1)), by less than an ulp
         epsilon = log_add(0.0, step_epsilon + log(sampling_rate) + 4e-16 * step_epsilon) + 1e-15
     return {"epsilon": min(max(epsilon, 5e-324), step_epsilon), "delta": ratio_up((sampling_rate, step_delta))}
 

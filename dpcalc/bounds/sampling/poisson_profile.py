@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from dpcalc.pld.pair import Pair
 
 
-_ULPS = 1e-15  # relative: more than the rounding errors of the few terms that are added
+_ROUNDING = 1e-15  # relative: more than the rounding errors of the few terms that are added
 
 
 def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
@@ -21,7 +21,7 @@ def value(epsilon: float, sampling_rate: float, profile: Profile) -> float:
 
 
 def sided(epsilon: float, side: int, sampling_rate: float, profile: Profile) -> float:
-    """log of E_{e^ε}(mix‖N), a record removed, or (−1) of E_{e^ε}(N‖mix), one added."""
+    """log E_{e^ε}(mix‖N), of a record removed, for side +1, or log E_{e^ε}(N‖mix), of one added, for side −1."""
     return min(0.0, up((_removed if side > 0 else _added)(epsilon, sampling_rate, profile), 4e-16))
 
 
@@ -30,18 +30,19 @@ def _removed(epsilon: float, rate: float, profile: Profile) -> float:
 
 
 def _added(epsilon: float, rate: float, profile: Profile) -> float:
-    """With γ = e^ε: E_γ(N‖mix) = 1 − γ + γ·E_{1/γ}(mix‖N) = (1 − γ(1−q))·δ(y), e^{−y} = 1 + (e^{−ε} − 1)/q, or 0.
+    """log E_γ(N‖mix), rounded up, γ = e^ε.
 
-    Where e^{−y} is small it is e^{−ε}(1 − γ(1−q))/q, which has no difference of numbers near 1. δ falls in y: that is
-    rounded down, and so is log(γ(1−q)), on which both factors depend in the same direction. """
+    E_γ(N‖mix) = 1 − γ + γ·E_{1/γ}(mix‖N) = (1 − γ(1−q))·δ(y) with e^{−y} = 1 + (e^{−ε} − 1)/q, or 0. Where e^{−y} is
+    small it is computed as e^{−ε}(1 − γ(1−q))/q, without a difference of numbers near 1. δ falls in y: that is rounded
+    down, and so is log(γ(1−q)), on which both factors depend in the same direction. """
     unsampled = log1p(-rate) if rate < 1 else -inf
-    log_left = epsilon + unsampled - (_ULPS * (epsilon - unsampled) if rate < 1 else 0.0)
+    log_left = epsilon + unsampled - (_ROUNDING * (epsilon - unsampled) if rate < 1 else 0.0)
     if log_left >= 0:
         return -inf
     log_factor, x = log1mexp(log_left), expm1(-epsilon) / rate
     y = -log1p(x) if x > -0.5 else epsilon + log(rate) - log_factor
-    y -= _ULPS * (y if x > -0.5 else epsilon - log(rate) - log_factor)
-    return up(log_factor, _ULPS) + profile.log_delta(max(y, 0.0))
+    y -= _ROUNDING * (y if x > -0.5 else epsilon - log(rate) - log_factor)
+    return up(log_factor, _ROUNDING) + profile.log_delta(max(y, 0.0))
 
 
 def pair(sampling_rate: float, profile: Profile) -> "Pair":

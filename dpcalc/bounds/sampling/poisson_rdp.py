@@ -12,11 +12,12 @@ below e^{−34}. """
 
 from __future__ import annotations
 
-from functools import lru_cache
-from math import ceil, exp, expm1, log, log1p, pi, sqrt
+from collections.abc import Callable
+from math import ceil, exp, expm1, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core.bound import Bound
+from dpcalc.numerics.normal import LOG_SQRT_2PI
 from dpcalc.numerics.quadrature import log_integral, tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
@@ -25,39 +26,45 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_ERROR = 2e-11  # relative, of e^{(α−1)D} − 1: quadrature and rounding
-_MOST_NODES = 2e5  # more take seconds, and gigabytes
-_TAIL = 9.5  # standard deviations; beyond, less than 1e-20 of the integral
-_FALL = 48.0
-_LOG_SQRT_2PI = 0.5 * log(2 * pi)
+_ERROR = 2e-11  # relative error of e^{(α−1)D} − 1: quadrature and rounding
+_MOST_NODES = 2e5  # of the quadrature: more take seconds, and gigabytes
+_TAIL = 9.5  # standard deviations: beyond lies less than 1e-20 of a Gaussian integral
+_NEGLIGIBLE = 45.0  # e^−45 = 3e-20 of the integral may be left out
 
 
 def value(alpha: float, noise_multiplier: float, sampling_rate: float) -> float:
-    """The larger direction, D_α(mix‖N)."""
-    return _divergence(alpha, noise_multiplier, sampling_rate, _log_forward)
+    """D_α(mix‖N), the larger direction."""
+    z, q = noise_multiplier, sampling_rate
+    cap, growth = ratio_up((alpha,), (2.0, z, z)), (alpha - 1) / (2 * z * z)
+    if q == 1:
+        return cap
+    if growth + log(q) > _NEGLIGIBLE:
+        # Minkowski: ‖1 + u‖_α <= 1 − q + q‖e^w‖_α, and >= q‖e^w‖_α: equal to double precision here.
+        log_norm = growth + log(q) + exp(log1p(-q) - log(q) - growth)
+        return min(up(log_norm * (alpha / (alpha - 1)), 2e-15), cap)
+    ends = -_TAIL, _upper_end(alpha, z, q)
+    return _divergence(alpha, z, q, cap, _log_forward, ends, min(0.5, z / 4))
 
 
 def reverse(alpha: float, noise_multiplier: float, sampling_rate: float) -> float:
-    """The other direction, D_α(N‖mix)."""
-    return _divergence(alpha, noise_multiplier, sampling_rate, _log_reverse)
-
-
-def _divergence(alpha: float, z: float, q: float, log_integrand: Any) -> float:
-    forward = log_integrand is _log_forward
+    """D_α(N‖mix), the other direction."""
+    z, q = noise_multiplier, sampling_rate
     cap = ratio_up((alpha,), (2.0, z, z))
     if q == 1:
         return cap
-    growth = (alpha - 1) / (2 * z * z)
-    if forward and growth + log(q) > 45:
-        # Minkowski: ‖1 + u‖_α <= 1 − q + q‖e^w‖_α, and >= q‖e^w‖_α: equal to double precision here.
-        return min(up((growth + log(q) + exp(log1p(-q) - log(q) - growth)) * (alpha / (alpha - 1)), 2e-15), cap)
-    if min(q, q / z) < 1e-140 or z > 1e100:  # the square of q/z underflows
-        return _by_minkowski(alpha, growth, q, cap)
-    start, end, step = -_TAIL, _upper_end(alpha, z, q) if forward else 2 / z + _TAIL, min(0.5, z / 4)
-    if not forward:  # on Im t = a (1+u)^{1−α} can grow by cos(a/2z)^{1−α}, about e^{(α−1)a²/8z²}
-        start, step = -_lower_end(alpha, z, q), min(step, 0.6 / sqrt(1 + (alpha - 1) / z / z / 4))
-    if (end - start) / step > _MOST_NODES:
-        return _by_minkowski(alpha, growth, q, cap)
+    # On Im t = a, (1+u)^{1−α} can grow by cos(a/2z)^{1−α}, about e^{(α−1)a²/8z²}: a smaller step is needed.
+    step = min(0.5, z / 4, 0.6 / sqrt(1 + (alpha - 1) / z / z / 4))
+    return _divergence(alpha, z, q, cap, _log_reverse, (-_lower_end(alpha, z, q), 2 / z + _TAIL), step)
+
+
+def _divergence(alpha: float, z: float, q: float, cap: float,
+                log_integrand: Callable[[Array, float, float, float], Array], ends: tuple[float, float],
+                step: float) -> float:
+    """log(1 + ∫)/(α−1) by the trapezoidal rule, rounded up; by Minkowski's inequality where that needs too many nodes,
+    or where the square of q/z underflows."""
+    start, end = ends
+    if min(q, q / z) < 1e-140 or z > 1e100 or (end - start) / step > _MOST_NODES:
+        return _minkowski_bound(alpha, z, q, cap)
     bends = (1 / (2 * z), z * (log1p(-q) - log(q)) + 1 / (2 * z))  # u = 0 and u = 1 − q
     log_excess, error = log_integral(lambda t: log_integrand(t, alpha, z, q), start, 8 * ceil(end / 8), step, bends)
     log_excess += _ERROR + error * error
@@ -65,8 +72,9 @@ def _divergence(alpha: float, z: float, q: float, log_integrand: Any) -> float:
     return min(up(raw / (alpha - 1), 4e-16), cap)
 
 
-def _by_minkowski(alpha: float, growth: float, q: float, cap: float) -> float:
+def _minkowski_bound(alpha: float, z: float, q: float, cap: float) -> float:
     """log(1 − q + q‖e^w‖_α)·α/(α−1), above both directions, of which the forward one is the larger."""
+    growth = (alpha - 1) / (2 * z * z)
     raw = log1p(q * expm1(growth)) * (alpha / (alpha - 1)) if growth < 700 else cap
     return min(up(max(raw, 5e-324), 4e-15), cap)
 
@@ -77,26 +85,26 @@ def _upper_end(alpha: float, z: float, q: float) -> float:
     d log g/dt + t is at most α u′/(1+u) + 2u′/u <= p(t) = (α/z)·share + 2/z + 2/(t − 1/(2z)), and p(t) stays below
     t_k on [t_k, t_{k−1}] for t_k = p(t_{k−1}), as long as these fall: there g falls at least like e^{−(t − t_k)²/2}.
     """
-    floor = 1 / (2 * z) + 1
-    peaks = [max((alpha + 2) / z + 2, floor)]
+    floor, target = 1 / (2 * z) + 1, _NEGLIGIBLE + 3
+    points = [max((alpha + 2) / z + 2, floor)]
     for _ in range(60):
-        t = peaks[-1]
+        t = points[-1]
         w = t / z - 1 / (2 * z * z) + log(q) - log1p(-q)
         share = 1 / (1 + exp(-w)) if w > -700 else 0.0
-        slower = max(alpha * share / z + 2 / z + 2 / (t - 1 / (2 * z)), floor)
-        if slower > 0.99 * t:
+        lower = max(alpha * share / z + 2 / z + 2 / (t - 1 / (2 * z)), floor)
+        if lower > 0.99 * t:
             break
-        peaks.append(slower)
-    fallen = 0.0
-    for low, high in zip(reversed(peaks), reversed(peaks[:-1]), strict=False):
-        if fallen + (high - low) ** 2 / 2 >= _FALL:
-            return low + sqrt(2 * (_FALL - fallen))
-        fallen += (high - low) ** 2 / 2
-    return peaks[0] + sqrt(2 * (_FALL - fallen))
+        points.append(lower)
+    fall = 0.0
+    for low, high in zip(reversed(points), reversed(points[:-1]), strict=False):
+        if fall + (high - low) ** 2 / 2 >= target:
+            return low + sqrt(2 * (target - fall))
+        fall += (high - low) ** 2 / 2
+    return points[0] + sqrt(2 * (target - fall))
 
 
 def _lower_end(alpha: float, z: float, q: float) -> float:
-    """A t below the negative of which nothing is left of the integral of f(t) = φ(t)(1+u)^{1−α}.
+    """A t such that the integral of f(t) = φ(t)(1+u)^{1−α} below −t is negligible.
 
     d log f/dt = −t − (α−1)/z·s(t) with the share s(t) = qe^w/(1+u), which rises. Below −c, c >= (α−1)/z·s(−c), f falls
     at least like e^{−(t+c)²/2}. As s rises, every second iterate of c ← (α−1)/z·s(−c) from (α−1)/z on is such a c. """
@@ -111,33 +119,6 @@ def _log_forward(t: Array, alpha: float, z: float, q: float) -> Array:
     """log φ(t)((1+u)^α − 1 − αu), as log(1+u) + log(χ((α−1)y) + (α−1)(y − u/(1+u))), y = log(1+u): no overflow."""
     import numpy as np
 
-    base, y, slack = _pieces(float(t[0]), float(t[-1]), len(t), z, q, _Grid(t))
-    x = (alpha - 1) * y
-    with np.errstate(over="ignore", divide="ignore"):
-        logs = np.log(_expm1mx(x) + (alpha - 1) * slack)
-    result: Array = base + (np.where(x > 600, x, logs) if x[-1] > 600 else logs)
-    return result
-
-
-class _Grid:
-    """Carries the nodes past the cache key: they are a function of first, last and count on the short path."""
-
-    def __init__(self, nodes: Array) -> None:
-        self.nodes = nodes
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Grid) and (self.nodes is other.nodes or bool((self.nodes == other.nodes).all()))
-
-
-@lru_cache(maxsize=4)
-def _pieces(first: float, last: float, count: int, z: float, q: float, grid: _Grid) -> tuple[Array, Array, Array]:
-    """What does not depend on α: log φ(t) + y, y = log(1+u), and y − u/(1+u); a search over α shares them."""
-    import numpy as np
-
-    t = grid.nodes
     w = t / z - 1 / (2 * z * z)
     u = q * np.expm1(np.minimum(w, 600.0))
     y = np.log1p(u)
@@ -145,7 +126,11 @@ def _pieces(first: float, last: float, count: int, z: float, q: float, grid: _Gr
     slack = np.where(np.abs(u) < 0.02, u * ratio - _x_minus_log1p(u, y), y - ratio)
     y = np.where(w > 600, w + log(q), y)
     slack = np.where(w > 600, y - 1, slack)
-    return y - t * (t / 2) - _LOG_SQRT_2PI, y, slack
+    x = (alpha - 1) * y
+    with np.errstate(over="ignore", divide="ignore"):
+        logs = np.where(x > 600, x, np.log(_expm1mx(x) + (alpha - 1) * slack))
+    result: Array = y + logs - t * (t / 2) - LOG_SQRT_2PI
+    return result
 
 
 def _log_reverse(t: Array, alpha: float, z: float, q: float) -> Array:
@@ -159,7 +144,7 @@ def _log_reverse(t: Array, alpha: float, z: float, q: float) -> Array:
         inside = _expm1mx(-a1 * y) + a1 * _x_minus_log1p(u, y)
         logs = np.where(-a1 * y > 300, -a1 * y, np.log(inside))
         logs = np.where(w > 600, w + log(q) + log(a1), logs)  # (α−1)u, beside which the rest is below 1e-250
-    result: Array = logs - t * (t / 2) - _LOG_SQRT_2PI
+    result: Array = logs - t * (t / 2) - LOG_SQRT_2PI
     return result
 
 
@@ -181,15 +166,12 @@ def _x_minus_log1p(u: Array, y: Array) -> Array:
     return np.where(np.abs(u) < 0.02, series, u - y)
 
 
-_LONGEST = 10_000  # orders up to which the printed sum is evaluated
-
-
 def exact(mp: Any, alpha: float, noise_multiplier: float, sampling_rate: float) -> Any:
     """The printed sum at whole orders, else the defining integral."""
     a, q, z = mp.mpf(alpha), mp.mpf(sampling_rate), mp.mpf(noise_multiplier)
     if q == 1:
         return a / (2 * z * z)
-    if alpha == int(alpha) <= _LONGEST:
+    if alpha == int(alpha) <= 10_000:  # beyond, the integral takes less time than the sum
         k = range(int(alpha) + 1)
         total = mp.fsum(mp.binomial(a, j) * (1 - q) ** (int(alpha) - j) * q**j * mp.exp(j * (j - 1) / (2 * z * z))
                         for j in k)

@@ -8,12 +8,12 @@ from dpcalc.core.bound import Bound
 
 
 def value(alpha: float, max_weight: float, base: Curve) -> float:
-    """`wor-rdp` with q replaced by the largest weight c."""
+    """ε′(α) of `wor-rdp` at the sampling rate c, the largest weight."""
     return wor_rdp.value(alpha, max_weight, base)
 
 
 def coarse(alpha: float, max_weight: float, base: Curve) -> float:
-    """About that."""
+    """`value` to about 1e-3, for the search over orders."""
     return wor_rdp.coarse(alpha, max_weight, base)
 
 

@@ -23,7 +23,7 @@ def pair(sampling_rate: float, profile: Profile) -> "Pair":
 
 
 def rdp(alpha: float, sampling_rate: float, profile: Profile) -> float:
-    """The Rényi divergence of the profile."""
+    """ε(α) of one step: the Rényi divergence of its dominating pair."""
     from dpcalc.pld.renyi import divergence
 
     # it may underflow

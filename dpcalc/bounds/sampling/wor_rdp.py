@@ -1,7 +1,7 @@
 """Rényi DP of sampling a batch without replacement, or with bounded weights: the general bound."""
 
-from collections.abc import Callable
-from math import exp, expm1, inf, isqrt, log, log1p, sqrt
+from collections.abc import Iterator
+from math import exp, expm1, fsum, inf, isqrt, log, log1p
 from typing import Any
 
 from dpcalc.bounds.curve import Curve
@@ -11,122 +11,99 @@ from dpcalc.numerics.binomial import log_choose
 from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
 
-_ERROR, _ULPS = 1e-11, 1e-15
-_SHARE = 100.0  # times its own part of the largest summand, what stands for all around one
-_EDGE = 24  # summands at each end that are always computed
-_NEGLIGIBLE = 45.0
-_PROBES, _FEW = 24, 1000  # summands
-# standard deviations; so many of these are seen of a peak on either side, or summands at an end
-_APART, _PEAK, _MANY = 0.7, 12, 200
+_SUM_ERROR = 1e-11  # relative error of ε′: far above the rounding of its sum, and a third of the claimed error
+_TERM_ERROR = 1e-15  # error of the logarithm of a summand, relative to the largest of the numbers it is made of
+_NEGLIGIBLE = 45.0  # a block whose bound is e^{−45} = 3e-20 of a summand adds less than a rounding error
 
 
 def value(alpha: float, sampling_rate: float, base: Curve) -> float:
     """ε′(α) = log{1 + q²C(α,2)·min[4(e^{ε(2)}−1), e^{ε(2)}min(2,(e^{ε(∞)}−1)²)]
-    + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), capped by ε(α)."""
-    return _value(alpha, log(sampling_rate), base, every=True)
+    + Σ_{j=3}^α q^j C(α,j) e^{(j−1)ε(j)} min(2,(e^{ε(∞)}−1)^j)}/(α−1), at most ε(α)."""
+    order, unsampled, log_q = whole_order(alpha), base.rdp(alpha), log(sampling_rate)
+    second = _second_summand(order, log_q, base)
+    largest = max(second, *(_summand(j, order, log_q, base) for j in _nodes(order)), -inf)
+    if largest / (alpha - 1) >= unsampled:
+        return unsampled
+    summands = [(second, 2), *_summands(order, log_q, base, largest)]
+    total = log_sum([term for term, _ in summands])
+    if total > -inf:
+        total += _TERM_ERROR * fsum(exp(term - total) * _cancelling(j, order, log_q, base) for term, j in summands
+                                    if term > -inf)
+    return _divergence(total, alpha, unsampled)
 
 
 def coarse(alpha: float, sampling_rate: float, base: Curve) -> float:
-    """About that: of many summands those at the ends, and the largest one with its width."""
-    return _value(alpha, log(sampling_rate), base, every=alpha <= _FEW)
+    """`value` to about 1e-3, for the search over orders: the sum by the trapezoidal rule over few summands."""
+    order, unsampled, log_q = whole_order(alpha), base.rdp(alpha), log(sampling_rate)
+    nodes = list(_nodes(order))
+    terms = [_second_summand(order, log_q, base)]
+    for k, j in enumerate(nodes):
+        before, after = nodes[k - 1] if k else j - 1, nodes[k + 1] if k + 1 < len(nodes) else j + 1
+        terms.append(log((after - before) / 2) + _summand(j, order, log_q, base))
+    return _divergence(log_sum(terms), alpha, unsampled)
 
 
-def _value(alpha: float, log_q: float, base: Curve, every: bool) -> float:
-    order, unsampled = whole(alpha), base.rdp(alpha)
-
-    def term(j: int) -> float:
-        return _term(j, order, log_q, base)
-
-    # Ends and the largest summand come first, so that the rest can be seen to be nothing, or too much.
-    head, tail = min(order, _EDGE), max(_EDGE + 1, order - _EDGE)
-    ends = (*range(3, head + 1), *range(tail, order + 1))
-    terms = [_second(order, log_q, base)] + [term(j) for j in ends]
-    low, high = head + 1, min(tail - 1, order)
-    highest, at = _highest(low, high, term)
-    if (largest := max(*terms, highest)) / (alpha - 1) >= unsampled:
-        return unsampled
-    seen = (*terms, highest)
-    total = log_sum(terms
-                    + (_middle(low, high, order, log_q, base, largest) if every else _peak(low, high, order, term, at)))
-    if every:
-        total += _ULPS * max((_size(j, order, log_q, base) * min(1.0, _SHARE * exp(x - largest))
-                              for x, j in zip(seen, (2, *ends, at), strict=True) if x > -inf), default=0.0)
-    sampled = (log1p(exp(total)) if total < 700 else total) / (alpha - 1)
-    return min(max(up(sampled, _ERROR), 5e-324 if total > -inf else 0.0), unsampled)
+def _divergence(log_total: float, alpha: float, unsampled: float) -> float:
+    """log(1 + e^t)/(α−1) rounded up, positive where the sum is, and at most the divergence without sampling."""
+    raw = log1p(exp(log_total)) if log_total < 700 else log_total
+    return min(max(up(raw / (alpha - 1), _SUM_ERROR), 5e-324 if log_total > -inf else 0.0), unsampled)
 
 
-def _size(j: int, order: int, log_q: float, base: Curve) -> float:
-    """Of what cancels in the logarithm of a summand."""
-    return j * (abs(log_q) + base.rdp(j)) + log_choose(order, j)
+def _nodes(order: int) -> Iterator[int]:
+    """Indices from 3 to the order, at most 0.8 standard deviations of a binomial law apart.
+
+    Around its largest value at j the summand is no narrower than the binomial coefficient, whose standard deviation is
+    √(j(1 − j/α)), since (j−1)ε(j) is convex: so the trapezoidal rule is accurate to 1e-3 or better, and exact at both
+    ends, where every index is a node. """
+    j = 3
+    while j <= order:
+        yield j
+        j += min(max(1, isqrt(min(j, order - j)) // 2), max(1, order - j))
 
 
-def _highest(low: int, high: int, term: Callable[[int], float]) -> tuple[float, int]:
-    """About the largest of low..high, and where: of some of them, of some next to that one, and so on; −∞ where there
-    is none."""
-    best = -inf, low
-    while low <= high:
-        step = max(1, (high - low) // _PROBES)
-        found, at = max((term(j), j) for j in range(low, high + 1, step))
-        best = max(best, (found, at))
-        if step == 1:
-            break
-        low, high = max(low, at - step), min(high, at + step)
-    return best
-
-
-def _peak(low: int, high: int, order: int, summand: Callable[[int], float], at: int) -> list[float]:
-    """About the summands of low..high, where they fall as a Gaussian's values do around the largest one: of a few,
-    evenly apart (the trapezoidal rule), as many times as there are others next to them."""
-    def term(j: int) -> float:
-        return summand(min(max(j, low), high))
-
-    aside = max(1, isqrt(order))
-    bend = 2 * term(at) - term(at - aside) - term(at + aside)
-    apart = max(1, int(_APART * aside / sqrt(bend))) if bend > 0 else 1
-    first, last = at - _PEAK * apart, at + _PEAK * apart
-    if first < low or last > high:  # at an end there is no peak: one by one
-        first, last, apart = max(low, at - _MANY), min(high, at + _MANY), 1
-    return [log(apart) + term(j) for j in range(first, last + 1, apart)]
-
-
-def _term(j: int, order: int, log_q: float, base: Curve) -> float:
-    """log of the j-th summand."""
+def _summand(j: int, order: int, log_q: float, base: Curve) -> float:
+    """The logarithm of the j-th summand, j >= 3."""
     return j * log_q + log_choose(order, j) + (j - 1) * base.rdp(j) + _log_min_two(base.pure, j)
 
 
-def _middle(low: int, high: int, order: int, log_q: float, base: Curve, largest: float) -> list[float]:
-    """The summands of low..high: one by one where they matter, a block's upper bound where it does not.
+def _second_summand(order: int, log_q: float, base: Curve) -> float:
+    epsilon = base.rdp(2.0)
+    factor = min(log(4) + _log_expm1(epsilon), epsilon + _log_min_two(base.pure, 2))
+    return 2 * log_q + log(order * (order - 1) / 2) + factor
 
-    In a block every factor is at most its value at one end (or at α/2 for the binomial coefficient), since ε(j) and so
-    (j−1)ε(j) increase in j. A block is taken whole where that bound is below e^{−45} of a summand.
-    """
-    terms, blocks = [], [(low, high)] if low <= high else []
+
+def _cancelling(j: int, order: int, log_q: float, base: Curve) -> float:
+    """The sum of the sizes of the terms of the j-th summand's logarithm, to which its rounding error is relative."""
+    return j * (abs(log_q) + base.rdp(j)) + log_choose(order, j)
+
+
+def _summands(order: int, log_q: float, base: Curve, largest: float) -> Iterator[tuple[float, int]]:
+    """(logarithm, index) of the summands from 3 on: each where it matters, else the upper bound of a block.
+
+    In a block a..b every factor is at most its value at one end (or at α/2 for the binomial coefficient), since ε(j)
+    and so (j−1)ε(j) increase in j. `largest` is one of the summands, or a lower bound of their maximum. """
+    blocks = [(3, order)] if order >= 3 else []
     while blocks:
         a, b = blocks.pop()
-        widest = min(max(order // 2, a), b)
-        most = (log(b - a + 1) + a * log_q + log_choose(order, widest) + (b - 1) * base.rdp(b)
-                + max(_log_min_two(base.pure, a), _log_min_two(base.pure, b)))
-        if most < largest - _NEGLIGIBLE or a == b:
-            terms.append(most)
-            largest = max(largest, most) if a == b else largest
+        if a == b:
+            yield _summand(a, order, log_q, base), a
+            continue
+        peak = min(max(order // 2, a), b)
+        bound = (log(b - a + 1) + a * log_q + log_choose(order, peak) + (b - 1) * base.rdp(b)
+                 + max(_log_min_two(base.pure, a), _log_min_two(base.pure, b)))
+        if bound < largest - _NEGLIGIBLE:
+            yield bound, b
         else:
-            mid = (a + b) // 2
-            blocks += [(a, mid), (mid + 1, b)]
-    return terms
+            middle = (a + b) // 2
+            blocks += [(a, middle), (middle + 1, b)]
 
 
-def whole(alpha: float) -> int:
-    """α as a whole order; raises OutOfScope otherwise."""
+def whole_order(alpha: float) -> int:
+    """α as a whole number from 2 on. Raises OutOfScope where it is none, or too large."""
     if alpha < 2 or alpha != int(alpha) or alpha > LARGEST_WHOLE:
         raise OutOfScope("out-of-range", f"{alpha:g} is not a whole order from 2 to {LARGEST_WHOLE}; "
                          "Theorem 9 (Wang, Balle & Kasiviswanathan 2019) is stated for those", "--alpha")
     return int(alpha)
-
-
-def _second(order: int, log_q: float, base: Curve) -> float:
-    two = base.rdp(2.0)
-    log_gap = _log_expm1(two)
-    return 2 * log_q + log(order * (order - 1) / 2) + min(log(4) + log_gap, two + _log_min_two(base.pure, 2))
 
 
 def _log_min_two(pure: float, power: int) -> float:
@@ -135,7 +112,7 @@ def _log_min_two(pure: float, power: int) -> float:
 
 
 def _log_expm1(x: float) -> float:
-    """log(e^x − 1), −inf at 0."""
+    """log(e^x − 1); −inf at 0."""
     if x == 0:
         return -inf
     return log(expm1(x)) if x < 700 else x

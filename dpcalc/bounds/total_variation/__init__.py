@@ -1,4 +1,4 @@
-"""Total variation: how much better than a coin any attacker can be."""
+"""Total variation distance of the outputs on neighbouring data sets: the largest advantage of any attacker."""
 
 from dpcalc.bounds.total_variation import exact, kl, laplace_as_published, pinsker, product
 

@@ -10,13 +10,14 @@ from dpcalc.numerics.rounding import up
 
 
 def value(mechanism: str, ratio: float, steps: int) -> dict[str, float]:
-    """TV of T releases. Raises OutOfScope for several releases without a closed form."""
+    """The total variation of T releases, rounded up. Raises OutOfScope for several releases without a closed form."""
     law = TOTAL_VARIATIONS[mechanism]
     total = _total(law, mechanism, ratio, steps)
     return {"tv": min(1.0, up(law.tv(total), 2e-15))}
 
 
 def _total(law: TotalVariationLaw, mechanism: str, ratio: float, steps: int) -> float:
+    """The ratio that T releases together have."""
     if steps == 1:
         return ratio
     if law.composed is None:
@@ -35,11 +36,9 @@ BOUND = Bound(
     kind="point",
     gives=("tv",),
     statement="TV = erf(s√T/(2√2σ)) for T Gaussian releases; 1 − e^(−s/(2v)) for Laplace noise in any dimension; |2p − "
-              "1| for a "
-    "randomised bit",
+              "1| for a randomised bit",
     source="δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong "
-           "2021, eq. 5; "
-    "Warner 1965",
+           "2021, eq. 5; Warner 1965",
     assumptions=("the query changes by at most s between neighbouring data sets: in ℓ2 for Gaussian, in ℓ1 for Laplace",
                  ),
     params=("mechanism", "ratio", "steps"),

@@ -1,4 +1,4 @@
-"""Total variation from a Kullback–Leibler divergence."""
+"""Upper bounds of total variation by a Kullback–Leibler divergence."""
 
 from math import expm1, sqrt
 from typing import Any
@@ -8,7 +8,7 @@ from dpcalc.numerics.rounding import up
 
 
 def value(kl: float, steps: int) -> dict[str, float]:
-    """min(√(KL/2), √(1 − e^{−KL})); the divergences of T releases add up."""
+    """min(√(KL/2), √(1 − e^{−KL})), rounded up, with the sum of the divergences of T releases as KL."""
     total = steps * kl
     return {"tv": min(1.0, up(min(sqrt(total) * sqrt(0.5), sqrt(-expm1(-total))), 1e-15))}
 

@@ -29,6 +29,5 @@ BOUND = Bound(
     rtol=4e-15,
     status="as-published",
     errata=("The proof bounds a difference of densities at a point instead of its integral. At s = 1 the scale for TV "
-            "= 0.01 has "
-            "TV = 0.0683 (6.8 times), the one for 1e-5 has 0.00223 (223 times).",),
+            "= 0.01 has TV = 0.0683 (6.8 times), the one for 1e-5 has 0.00223 (223 times).",),
 )

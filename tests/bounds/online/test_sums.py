@@ -1,4 +1,4 @@
-"""Sums over endless streams: what lies far away is added up by arrays, as one by one; and roughly for searches."""
+"""Sums over endless streams: the panels after the first ones are added up by arrays, as one by one."""
 
 from math import fsum
 
@@ -7,7 +7,7 @@ import pytest
 from last_iterate_lines import answer, asked
 
 from dpcalc.bounds.online import online_contraction
-from dpcalc.bounds.online._engine import far, sums, sums_many
+from dpcalc.bounds.online._engine import integral_tail, sums, sums_array
 from dpcalc.bounds.online._engine.levels import Schedule
 from dpcalc.bounds.online._engine.shift import reaches
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAWS
@@ -28,7 +28,7 @@ def test_losses(c1, c2, epsilon):
     levels = schedule(c1, c2, 1.05)
     reach = reaches(levels.shape)
     t = np.geomspace(1e7, 1e290, 300)
-    found = sums_many.losses(epsilon, levels, t)
+    found = sums_array.losses(epsilon, levels, t)
     one_by_one = np.array([-log_b(GAUSSIAN, epsilon, reach(float(x))) for x in t])
     assert (found <= one_by_one * (1 + 1e-12)).all()
     seen = one_by_one > 1e-300
@@ -37,8 +37,8 @@ def test_losses(c1, c2, epsilon):
 
 def test_lambert():
     t = np.linspace(1, 1500, 400)
-    assert sums_many.lambert_w_log(t) == pytest.approx([lambertw.lambert_w_log(x) for x in t.tolist()], rel=1e-14)
-    assert (sums_many.lambert_w_log(np.array([-5.0, 0.0])) >= lambertw.lambert_w(1.0)).all()
+    assert sums_array.lambert_w_log(t) == pytest.approx([lambertw.lambert_w_log(x) for x in t.tolist()], rel=1e-14)
+    assert (sums_array.lambert_w_log(np.array([-5.0, 0.0])) >= lambertw.lambert_w(1.0)).all()
 
 
 @pytest.mark.parametrize("decay", (1.001, 1.05, 1.3))
@@ -50,13 +50,12 @@ def test_sums(decay, last):
     def loss(t):
         return -log_b(GAUSSIAN, 0.5, reach(t))
 
-    grow = sums.falling(2 * decay + 2)
-    slow = sums.lower_sum(loss, 9, last, grow)
-    fast = sums.lower_sum(loss, 9, last, grow, far=far.course(0.5, levels, reach, 2 * decay + 2)[1])
-    rough = sums.lower_sum(loss, 9, last, grow, rough=True)
-    assert fast <= slow * (1 + 1e-11) and fast == pytest.approx(slow, rel=1e-9) and rough == pytest.approx(slow, rel=1e-3)
-    beside = sums.lower_sum(loss, 9, last, grow, beside=1e6 * slow)
-    assert slow * (1 - 1e-4) <= beside <= slow
+    factor = sums.panel_factor(2 * decay + 2)
+    slow = sums.lower_sum(loss, 9, last, factor)
+    fast = sums.lower_sum(loss, 9, last, factor, tail=integral_tail.tail_of_losses(0.5, levels, 2 * decay + 2))
+    assert fast <= slow * (1 + 1e-11) and fast == pytest.approx(slow, rel=1e-9)
+    beside_a_large_number = sums.lower_sum(loss, 9, last, factor, offset=1e6 * slow)
+    assert slow * (1 - 1e-4) <= beside_a_large_number <= slow
 
 
 @pytest.mark.parametrize("decay, c1, c2, first, last, rel", [
@@ -71,7 +70,7 @@ def test_squares_of_levels(decay, c1, c2, first, last, rel):
     """Against the sum term by term: never above it, also where the noise bends and falls within few steps."""
     levels = schedule(c1, c2, decay)
     whole = fsum(levels.at(t) ** 2 for t in range(first, last + 1))
-    found = sums.lower_sum(lambda t: levels.at(t) ** 2, first, last, levels.grow, terms=levels.added(first, last))
+    found = sums.lower_sum(lambda t: levels.at(t) ** 2, first, last, levels.panel_factor, head_terms=levels.head_terms(first, last))
     assert whole * (1 - rel) <= found <= whole
 
 
@@ -85,12 +84,10 @@ def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, l
         return -log_b(LAWS["laplace"], epsilon, reach(t))
 
     first = int(max(9, (c1 * np.exp(epsilon / 2 + 1)) ** (1 / decay)))
-    grow = sums.falling(2 * decay + 2)
-    panels = sums.lower_sum(loss, first, last, grow)
-    closed = sums.lower_sum(loss, first, last, grow, far=far.course(epsilon, levels, reach, 2 * decay + 2)[1])
+    factor = sums.panel_factor(2 * decay + 2)
+    panels = sums.lower_sum(loss, first, last, factor)
+    closed = sums.lower_sum(loss, first, last, factor, tail=integral_tail.tail_of_losses(epsilon, levels, 2 * decay + 2))
     assert closed == pytest.approx(panels, rel=2e-11)
-    rough = sums.lower_sum(loss, first, last, grow, rough=True, far=far.course(epsilon, levels, reach, 2 * decay + 2)[1])
-    assert rough == pytest.approx(panels, rel=1e-3)
 
 
 @pytest.mark.parametrize("noise", ("gaussian", "laplace"))
@@ -104,22 +101,6 @@ def test_losses_of_fast_decays(noise, decay, epsilon):
     whole = law.log_delta(epsilon, 2 * RUN["lipschitz"] / levels.at(3)) + fsum(log_b(law, epsilon, reach(t)) for t in range(4, last + 1))
     found = online_contraction.value(epsilon, law, levels, n=last, index=3, **RUN)
     assert found >= min(whole, 0.0) and found == pytest.approx(whole, rel=1e-9)
-
-
-@pytest.mark.parametrize("epsilon, c1, c2, decay", [(3.0, 2.0, 9.0, 1.3), (400.0, 1e3, 30.0, 3.0), (4e4, 1e21, 1e3, 10.0), (4.43, 2.26e199, 1.38e-3, 50.0)])
-def test_panels_as_wide_as_losses_are_smooth(epsilon, c1, c2, decay):
-    """Against narrow panels: where noise is constant, bends, falls, and where the loss of a step falls from large to small."""
-    levels = schedule(c1, c2, decay)
-    reach = reaches(levels.shape)
-
-    def loss(t):
-        return -log_b(GAUSSIAN, epsilon, reach(t))
-
-    grow = far.course(epsilon, levels, reach, 2 * decay + 2)[0]
-    low, high = (levels.added(100, np.inf) + x for x in (100.5, 50_000.5))
-    narrow = sums.integral(loss, low, high, lambda t: min(1.1, 1 + 1 / decay))
-    assert sums.integral(loss, low, high, grow) == pytest.approx(narrow, rel=1e-11)
-    assert sums.integral(loss, low, high, grow, rough=True) == pytest.approx(narrow, rel=0.02)
 
 
 LINE = "online-noise --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5"
@@ -153,5 +134,5 @@ def test_a_search_for_a_limit():
 
 def test_sums_beyond_what_a_square_can_hold():
     """Panels above 1e154: a warning of overflow on standard error."""
-    found = sums_many.integral(lambda t: np.full_like(t, 1e160), sums.SoFar(100, 1.0, 1e20, 1.0, 0.0, 0.0), 1.5, 1e-12)
+    found = sums_array.integral(lambda t: np.full_like(t, 1e160), sums.Progress(100, 1.0, 1e20, 1.0, 0.0, 0.0), 1.5, 1e-12)
     assert found == pytest.approx(1e180, rel=1e-12)

@@ -33,14 +33,16 @@ def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
     bounds = all_bounds()
     base = of(bounds["laplace-rdp"], pure=2.0, scale=0.5, sensitivity=1.0)
     for name in ("wor-rdp", "weighted-rdp"):
-        assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-6)
+        assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-3)
 
 
-@pytest.mark.parametrize("rate", [0.05, 0.5, 0.7, 1.0])
-def test_two_pure_releases_lose_at_most_their_sum(rate):
+@pytest.mark.parametrize("rate, epsilon", [(0.05, 0.6285316388697870), (0.5, 3.0927703993683013), (0.7, 3.640141473287087),
+                                           (1.0, 4.0)])
+def test_whole_orders_of_a_pure_mechanism(rate, epsilon):
+    """The search over whole orders up to 1e5 finds one that is as good as the best."""
     found = answer("subsample --scheme without-replacement --mechanism laplace --scale 0.5 --steps 2 --delta 1e-5 "
                    f"--bound wor-rdp --sampling-rate {rate}")
-    assert 0 < found["result"]["epsilon"] <= 4
+    assert found["result"]["epsilon"] == pytest.approx(epsilon, rel=1e-5)
 
 
 @pytest.mark.parametrize("q, sigma, alpha", [(0.02, 0.08, 1.0001), (0.02, 0.1, 1.02), (0.02, 0.14, 1.3),

@@ -1,18 +1,17 @@
-"""The noise of every step: a schedule that decays, or a list."""
+"""The noise level of every step of a stream: a schedule that decays, or a list."""
 
 from __future__ import annotations
 
-from math import ceil, e, exp, hypot, inf, log, pi
+from math import ceil, e, exp, hypot, log, pi
 from typing import Any, NamedTuple
 
-from dpcalc.bounds.online._engine.sums import FEWEST, FIRST, WIDEST
+from dpcalc.bounds.online._engine.sums import HEAD_TERMS, panel_factor
 from dpcalc.bounds.pnsgd._engine.schedules import SHARES, half_reach, level_exact, log_x, rate
 from dpcalc.numerics.mp.memo import kept
 
-_PASSED, _AT_ENDS = 5.0, 40.0  # steps from a singularity of the noise: as near integrals may pass, and their ends be
-_FAR = 150.0  # times the rate, where a sum starts: fewer terms are added one by one
-_WIDTH = 3.0  # of a panel, in units of log x
-_KEPT = 20_000  # levels at high precision
+# The least distance, in steps, from an integral over the steps to a singularity of the noise: 5 steps beside its path
+# change the sum by e^{−2π·5} = 2e-14; at 40 steps from its ends every further term of Euler–Maclaurin is less by 40².
+_DISTANCE_FROM_PATH, _DISTANCE_FROM_ENDS = 5.0, 40.0
 _NO_STEP = (0.0, 0.0, 0.0, 0.0)
 
 
@@ -31,13 +30,13 @@ class Schedule(NamedTuple):
 
     def at(self, j: float) -> float:
         """The level of step j, rounded down."""
-        return self.half / self._share(j) * (1 - 4e-15)
+        return self.half / self._denominator(j) * (1 - 4e-15)
 
     def reach(self, j: float) -> float:
-        """MD/(ησ_j), rounded up: the noise is in proportion to MD/η, so that neither M nor D nor η is in it."""
-        return 2 * self._share(j) * (1 + 4e-15)
+        """MD/(ησ_j), rounded up: the noise is in proportion to MD/η, so that it does not depend on M, D and η."""
+        return 2 * self._denominator(j) * (1 + 4e-15)
 
-    def _share(self, j: float) -> float:
+    def _denominator(self, j: float) -> float:
         return SHARES[self.noise](self.decay * log(j), self.c1, self.c2)
 
     @property
@@ -47,7 +46,7 @@ class Schedule(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """By how much log x grows with log j."""
+        """d log x/d log j."""
         return self.decay * rate(self.noise)
 
     def log_x(self, j: float) -> float:
@@ -57,24 +56,18 @@ class Schedule(NamedTuple):
         """x/(x + C2)."""
         return 1 / (1 + exp(min(log(self.c2) - self.log_x(j), 700.0))) if self.c2 > 0 else 1.0
 
-    def width(self, j: float) -> float:
-        """How wide a panel from j on may be, in log x: 12 nodes integrate σ² to 1e-15. Singularities lie π beside the
-        bends; the ends of the panel are as far from these as half the panel, or more."""
-        at, bends = self.log_x(j), self._bends()
-        before = bends[0] - at if self.c2 > 0 else 0.0
-        return max(_WIDTH, at - bends[-1], before / 2)
+    @property
+    def panel_factor(self) -> float:
+        """The ratio of the ends of a panel on which 12 Gauss–Legendre points integrate σ² to 1e-15."""
+        return panel_factor(2 * self.rate)
 
-    def grow(self, j: float) -> float:
-        """By what factor such a panel grows."""
-        return min(WIDEST, 1 + self.width(j) / self.rate)
-
-    def added(self, first: int, last: float) -> int:
-        """How many steps from the first on a sum adds one by one: up to where the noise is smooth; all, where it is not
-        at the last one."""
-        j, at_one = first + (FIRST if first < _FAR * self.rate else FEWEST), self.log_x(1)
+    def head_terms(self, first: int, last: float) -> int:
+        """How many steps from the first on a sum adds as single terms: up to where the noise is smooth, or all of them
+        where it is not smooth at the last step."""
+        j, at_one = first + HEAD_TERMS, self.log_x(1)
         for bend in self._bends():
             step = exp(min((bend - at_one) / self.rate, 700.0))
-            if j <= step < _PASSED * self.rate / pi:
+            if j <= step < _DISTANCE_FROM_PATH * self.rate / pi:
                 j = ceil(step)
         while not self._is_smooth(j):
             j += 1 + j // 100
@@ -85,15 +78,16 @@ class Schedule(NamedTuple):
         return [log(c) for c in (self.c2, self.c2 + 1 / e) if c > 0]
 
     def _is_smooth(self, j: float) -> bool:
-        """Whether all singularities are far from it."""
+        """Whether an integral may end at step j: all singularities, which lie at imaginary parts ±π of log x over the
+        bends, are 40 steps away."""
         at = self.log_x(j)
-        return j * hypot(min(abs(at - bend) for bend in self._bends()), pi) >= _AT_ENDS * self.rate
+        return j * hypot(min(abs(at - bend) for bend in self._bends()), pi) >= _DISTANCE_FROM_ENDS * self.rate
 
-    def least(self, first: int, last: int) -> float:
-        """The least level of steps first..last."""
+    def least_level(self, first: int, last: int) -> float:
+        """The least level of the steps first..last."""
         return self.at(last)
 
-    def quietest(self, first: int, last: int) -> int:
+    def least_noisy_step(self, first: int, last: int) -> int:
         """The step with that level."""
         return last
 
@@ -101,9 +95,9 @@ class Schedule(NamedTuple):
         return _half_exact(mp, *self.step) * _exact(mp, self.noise, self.c1, self.c2, self.decay, j)
 
 
-@kept(_KEPT)
+@kept(20_000)  # every ε and every learning rate has the same levels
 def _exact(mp: Any, noise: str, c1: float, c2: float, decay: float, j: Any) -> Any:
-    """The level as printed with MD/(2η) = 1; every ε asks for it again, and every learning rate."""
+    """The level as printed with MD/(2η) = 1."""
     return level_exact(mp, noise, mp.mpf(j) ** mp.mpf(decay), mp.mpf(1), c1, c2)
 
 
@@ -112,23 +106,22 @@ def _half_exact(mp: Any, diameter: float, learning_rate: float, smoothness: floa
     """MD/(2η)."""
     from dpcalc.bounds.pnsgd._engine.step import contraction_exact
 
-    return contraction_exact(mp, learning_rate, smoothness,
-                             strong_convexity) * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
+    contraction = contraction_exact(mp, learning_rate, smoothness, strong_convexity)
+    return contraction * mp.mpf(diameter) / (2 * mp.mpf(learning_rate))
 
 
 class Listed(NamedTuple):
-    """One level a step."""
+    """One level for each step."""
 
     levels: tuple[float, ...]
-    decay: float = inf
 
     def at(self, j: float) -> float:
         return self.levels[int(j) - 1]
 
-    def least(self, first: int, last: int) -> float:
+    def least_level(self, first: int, last: int) -> float:
         return min(self.levels[first - 1 : last])
 
-    def quietest(self, first: int, last: int) -> int:
+    def least_noisy_step(self, first: int, last: int) -> int:
         return min(range(first, last + 1), key=self.at)
 
     def exact(self, mp: Any, j: Any) -> Any:
@@ -139,8 +132,7 @@ Levels = Schedule | Listed
 
 
 def schedule(noise: str, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float, c1: float,
-             c2: float,
-             decay: float) -> Schedule:
-    """Raises OutOfScope where M = 0: there is no noise then."""
+             c2: float, decay: float) -> Schedule:
+    """The schedule of a run. Raises OutOfScope where M = 0: there is no noise then."""
     half = half_reach(diameter, learning_rate, smoothness, strong_convexity)
     return Schedule(noise, half, c1, c2, decay, (diameter, learning_rate, smoothness, strong_convexity))

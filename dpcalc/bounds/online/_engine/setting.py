@@ -1,4 +1,4 @@
-"""What the bounds on a stream share."""
+"""The parameters and the assumptions that the bounds on a stream share."""
 
 from dpcalc.bounds.pnsgd._engine.step import SETTING
 

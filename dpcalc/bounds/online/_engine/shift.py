@@ -1,7 +1,8 @@
-"""Shifts through noise of changing level: Σ c^{2(q−t)}σ_t² over the steps of an interval, from below.
+"""Shifts through noise of changing level, whose cost depends on Σ c^{2(q−t)}σ_t² over the steps of an interval.
 
 To carry a shift of x to 0 over steps p+1..q, a_t at step t with Σ a_t c^{q−t} = x c^{q−p}, costs μ² = Σ(a_t/(ησ_t))²,
 least where a_t ∝ c^{q−t}σ_t²: μ = (x/η)c^{q−p}/√(Σ c^{2(q−t)}σ_t²) (shift lemma, Feldman et al. 2018; Cauchy–Schwarz).
+All sums here are lower bounds.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from dpcalc.numerics.mp.memo import kept
 from dpcalc.numerics.mp.sums import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
-FINE, COARSE = 512, 64
-_ALONE = 0.01  # of the noise so far: with less of it in a block the difference of two sums has lost its digits
-_FAR = 30.0  # of log c: a level that far back counts e^−60
+_BLOCKS = 512  # blocks of online-iteration have at most this part of the steps before them; part of its statement
+_LEAST_SHARE = 0.01  # of a sum, for a block: with less, the difference of two sums has lost two digits
+_FORGOTTEN = 30.0  # k·log(1/c): a level k steps back counts e^−60 of its square, less than a rounding error
+_UNDERFLOW = -745.0  # e^−745 is the least double
 
 
 def finite(n: float) -> int:
@@ -33,103 +35,108 @@ def finite(n: float) -> int:
     return int(n)
 
 
-def carried(levels: Levels, log_c: float, ends: list[int], start: int) -> list[float]:
-    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q in ends (rising, the first is start)."""
+def decayed_sums(levels: Levels, log_c: float, steps: list[int], start: int) -> list[float]:
+    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q of `steps` (rising, the first is start)."""
     if isinstance(levels, Listed):
         from dpcalc.bounds.online import listed  # arrays: for lists only
 
-        return listed.carried(levels, log_c, ends, start)
-    square, scale, q, each = _squares(levels.shape), levels.half**2 * (1 - 1e-15), start, expm1(2 * log_c)
-    found = [square(start) * scale]
-    for end in ends[1:]:
-        steps = end - q
-        weight = float(steps) if log_c == 0 or steps == 1 else expm1(2 * steps * log_c) / each
-        found.append((found[-1] * exp(max(2 * steps * log_c, -745.0)) + square(end) * scale * weight) * (1 - 4e-15))
-        q = end
-    return found
+        return listed.decayed_sums(levels, log_c, steps, start)
+    square, scale, one_step = _squares(levels.shape), levels.half**2 * (1 - 1e-15), expm1(2 * log_c)
+    sums = [square(start) * scale]
+    for before, end in pairwise(steps):
+        block = end - before
+        weight = float(block) if log_c == 0 or block == 1 else expm1(2 * block * log_c) / one_step
+        earlier = sums[-1] * exp(max(2 * block * log_c, _UNDERFLOW))
+        sums.append((earlier + square(end) * scale * weight) * (1 - 4e-15))
+    return sums
 
 
 @lru_cache(maxsize=4)
 def _squares(shape: Schedule) -> Callable[[float], float]:
-    """t → σ_t², which every n and learning rate asks for again."""
+    """t → σ_t², with its values in a cache, since they are the same at every n and every learning rate."""
     return cache(lambda t: shape.at(t) ** 2)
 
 
 @lru_cache(maxsize=4)
 def reaches(shape: Schedule) -> Callable[[float], float]:
-    """t → MD/(ησ_t), which every ε asks for again."""
+    """t → MD/(ησ_t), with its values in a cache, since they are the same at every ε."""
     return cache(shape.reach)
 
 
+@lru_cache(maxsize=16)
 def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-                 n: int,
-                 index: int, fine: int = FINE) -> float:
-    """μ of the record at `index` after step n, rounded up; for c < 1 by blocks of at most 1/fine of the steps before
-    them. By less than FINE, near it."""
+                 n: int, index: int) -> float:
+    """μ of the record at `index` after step n, rounded up; of a schedule for c < 1 by blocks of at most 1/512 of the
+    steps before them."""
     check_step_size(learning_rate, smoothness, strong_convexity)
-    log_c = _floor(log_factor(learning_rate, strong_convexity))
+    log_c = _not_underflowing(log_factor(learning_rate, strong_convexity))
     if log_c == 0 and not isinstance(levels, Listed):
-        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.grow, rough=fine < FINE,
-                          terms=levels.added(index, n))
+        total = lower_sum(lambda t: levels.at(t) ** 2, index, n, levels.panel_factor,
+                          head_terms=levels.head_terms(index, n))
     else:
-        # what is before that is next to nothing
-        start = index if log_c == 0 else max(index, n - int(_FAR / -log_c) - 1)
-        total = carried(levels, log_c, ends(n - start, start, fine), start)[-1]
+        start = index if log_c == 0 else max(index, n - int(_FORGOTTEN / -log_c) - 1)
+        total = decayed_sums(levels, log_c, ends(n - start, start, _BLOCKS), start)[-1]
     return scaled(2 * lipschitz, 2 * (n - index) * log_c - log(total))
 
 
-def _floor(log_c: float) -> float:
-    """c = 0 and underflowing powers of c as a c that is too large: sound."""
+def _not_underflowing(log_c: float) -> float:
+    """log c, at least −300: a c that is too large is sound, and its powers are positive."""
     return max(log_c, -300.0)
 
 
-def ends(later: int, index: int, fine: int) -> list[int]:
-    """Steps index..index+later, in intervals of at most 1/fine of the steps before them (in t and after the record)."""
-    found, m = [index], 0
+def ends(later: int, index: int, parts: int) -> list[int]:
+    """The last steps of blocks of the steps index..index+later, of which each has at most 1/parts of the steps before
+    it (both in all and after the record)."""
+    last_steps, m = [index], 0
     while m < later:
-        m = min(later, m + 1 + m // fine)
-        found.append(index + m)
-    return found
+        m = min(later, m + 1 + m // parts)
+        last_steps.append(index + m)
+    return last_steps
 
 
 @lru_cache(maxsize=4)
 def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float, n: int,
-         index: int, fine: int = 64) -> Path:
-    """The path of the record at `index` to step n, in intervals of at most 1/fine of the steps before them."""
+         strong_convexity: float, n: int, index: int) -> Path:
+    """The path of the record at `index` to step n, with a node after every block of at most 1/64 of the steps before
+    it."""
     check_step_size(learning_rate, smoothness, strong_convexity)
-    log_c = _floor(log_factor(learning_rate, strong_convexity))
-    steps = ends(n - index, index, fine)
-    sums = carried(levels, log_c, steps, index)
+    log_c = _not_underflowing(log_factor(learning_rate, strong_convexity))
+    steps = ends(n - index, index, 64)
+    sums = decayed_sums(levels, log_c, steps, index)
     first = up(diameter / learning_rate, 2e-16)
     nodes = [t - index for t in steps]
 
     def mu(j: int) -> float:
         return scaled(2 * lipschitz, 2 * nodes[j] * log_c - log(sums[j]))
 
+    def difference(p: int, j: int) -> float:
+        return sums[j] - sums[p] * exp(max(2 * (nodes[j] - nodes[p]) * log_c, _UNDERFLOW))
+
+    def noise_between(p: int, j: int) -> float:
+        """Σ c^{2(q−t)}σ_t² over the steps after node p up to node j, from below."""
+        if steps[j] - steps[p] == 1:
+            return levels.at(steps[j]) ** 2 * (1 - 1e-15)
+        noise = difference(p, j) - 2e-15 * sums[j]
+        if noise >= _LEAST_SHARE * sums[j]:
+            return noise
+        start = steps[p] + 1
+        return decayed_sums(levels, log_c, sorted({start, *steps[p + 1 : j + 1]}), start)[-1]
+
     def kappa(p: int, j: int, block: int) -> float:
         if nodes[j] - nodes[p] == block:
-            between = levels.at(steps[j]) ** 2 * (1
-                                                  - 1e-15) if block == 1 else sums[j] - sums[p] * exp(max(2 * block
-                                                                                                          * log_c,
-                                                                                                          -745.0))
-            between -= 0.0 if block == 1 else 2e-15 * sums[j]
-            if between < _ALONE * sums[j] and block > 1:
-                between = carried(levels, log_c, sorted({steps[p] + 1, *steps[p + 1 : j + 1]}), steps[p] + 1)[-1]
-            return scaled(first, 2 * block * log_c - log(between))
-        least = levels.least(steps[p] + 1, steps[j])
+            return scaled(first, 2 * block * log_c - log(noise_between(p, j)))
+        least = levels.least_level(steps[p] + 1, steps[j])
         return scaled(up(first / least, 4e-16), 2 * log_c + log_share(log_c, block - 1))
 
-    def near(p: int, j: int, block: int) -> float:
-        between = sums[j] - sums[p] * exp(max(2 * (nodes[j] - nodes[p]) * log_c, -745.0))
-        share = block / (nodes[j] - nodes[p])
-        return first * exp(max(block * log_c, -300.0)) / sqrt(between * share) if between > 0 else inf
+    def approximate_kappa(p: int, j: int, block: int) -> float:
+        noise = difference(p, j) * block / (nodes[j] - nodes[p])
+        return first * exp(max(block * log_c, -300.0)) / sqrt(noise) if noise > 0 else inf
 
-    return Path(nodes, cache(mu), cache(kappa), near)
+    return Path(nodes, cache(mu), cache(kappa), approximate_kappa)
 
 
 def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
-    """Σ_{t=first}^{last} c^{2(last−t)}σ_t²; where there are many, from the end on that counts most."""
+    """Σ_{t=first}^{last} c^{2(last−t)}σ_t² at high precision."""
     if isinstance(levels, Listed) or not is_long(mp, last - first + 1):
         return mp.fsum(c ** (2 * (last - t)) * levels.exact(mp, t) ** 2 for t in range(first, last + 1))
     return _long_sum(mp, levels, c, first, last)
@@ -137,27 +144,27 @@ def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
 
 @kept(4)
 def _long_sum(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
-    """The same for every ε."""
-    if c == 1:  # the later steps at the places where the product of B asks for them, too
+    """The same of many terms, which does not depend on ε; from the end on that counts most."""
+    if c == 1:  # the later steps where the product of B is evaluated, too
         return levels.exact(mp, first) ** 2 + smooth_sum(mp, lambda t: levels.exact(mp, t) ** 2, first + 1, last)
-    loudest = levels.exact(mp, first) ** 2
+    largest = levels.exact(mp, first) ** 2
     return smooth_sum(mp, lambda s: c ** (2 * (s - 1)) * levels.exact(mp, last + 1 - s) ** 2, 1, last + 1 - first,
-                      lambda s: c ** (2 * (s - 1)) * loudest)
+                      lambda s: c ** (2 * (s - 1)) * largest)
 
 
 def carried_exact(mp: Any, levels: Levels, c: Any, steps: list[int]) -> list[Any]:
-    """`carried` at high precision: of a schedule from below, with the last noise of each block."""
-    found = [levels.exact(mp, steps[0]) ** 2]
+    """`decayed_sums` at high precision: of a schedule from below, with the last noise of each block."""
+    sums = [levels.exact(mp, steps[0]) ** 2]
     for p, q in pairwise(steps):
         if isinstance(levels, Listed):
-            total = found[-1]
+            total = sums[-1]
             for t in range(p + 1, q + 1):
                 total = total * c**2 + levels.exact(mp, t) ** 2
         else:
             weight = q - p if c == 1 else (1 - c ** (2 * (q - p))) / (1 - c * c)
-            total = found[-1] * c ** (2 * (q - p)) + levels.exact(mp, q) ** 2 * weight
-        found.append(total)
-    return found
+            total = sums[-1] * c ** (2 * (q - p)) + levels.exact(mp, q) ** 2 * weight
+        sums.append(total)
+    return sums
 
 
 def path_exact(mp: Any, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
@@ -172,12 +179,12 @@ def path_exact(mp: Any, levels: Levels, lipschitz: float, diameter: float, learn
         return 2 * mp.mpf(lipschitz) * c ** nodes[j] / mp.sqrt(sums[j])
 
     def kappa(p: int, j: int, block: int) -> Any:
-        if nodes[j] - nodes[p] != block or block == 1:  # several blocks: each has at least the least noise of them all
-            least = levels.exact(mp, levels.quietest(steps[p] + 1, steps[j]))
+        if nodes[j] - nodes[p] != block or block == 1:  # each of several blocks has at least the least noise of them all
+            least = levels.exact(mp, levels.least_noisy_step(steps[p] + 1, steps[j]))
             return first / least * c * mp.sqrt(share_exact(mp, c, block - 1))
-        between = sums[j] - sums[p] * c ** (2 * block)
-        if float(between) < _ALONE * float(sums[j]):
-            between = carried_exact(mp, levels, c, sorted({steps[p] + 1, *steps[p + 1 : j + 1]}))[-1]
-        return first * c**block / mp.sqrt(between)
+        noise = sums[j] - sums[p] * c ** (2 * block)
+        if float(noise) < _LEAST_SHARE * float(sums[j]):
+            noise = carried_exact(mp, levels, c, sorted({steps[p] + 1, *steps[p + 1 : j + 1]}))[-1]
+        return first * c**block / mp.sqrt(noise)
 
     return mu, kappa
