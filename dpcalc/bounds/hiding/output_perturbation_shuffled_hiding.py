@@ -1,5 +1,4 @@
-"""Output perturbation of shuffled SGD: a late record hides among all the early ones, as the secret order exchanges it
-with every other.
+"""The privacy profile of output perturbation of shuffled SGD, where the secret order hides a record among the others.
 
 Setting. SGD without noise in its steps, one pass in a secret uniform order; every step is c-Lipschitz with c <= 1, at
 every w the gradients of any two records that can occur differ by at most 2L, and N(0, σ²I) is added once, to the last
@@ -14,7 +13,7 @@ So their distance z after a slot is at most cz + s, s = 2ηL in these slots and 
 and E_γ is at most θ(log γ, distance/σ), which rises in it. E_γ is jointly convex: the mean over the pairs of orders,
 and over w₀ where that is random, keeps the bound. ∎
 
-Both parameters fall in m and in m′, as c <= 1: a block of places is worst at its last slots.
+Both parameters fall in m and in m′, as c <= 1: in a block of places the last slots of the pass have the largest ones.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.hiding._engine.planned import Planned
-from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
+from dpcalc.bounds.hiding._engine.profile import FINE, PlanOrAlone
+from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd import output_perturbation_shuffled, output_perturbation_shuffled_exact
 from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of, starts
@@ -34,26 +33,28 @@ if TYPE_CHECKING:
 
 
 def _places(fine: int, n: int, **p: float) -> Places:
+    """The places in blocks, with the parameters of the Lemma."""
     from numpy import append, array, diff
 
     from dpcalc.bounds.hiding._engine.plan import Places
-    from dpcalc.bounds.hiding._engine.pushes import ALONE
+    from dpcalc.bounds.hiding._engine.pushes import SINGLE_PLACES
 
-    at = array(starts(n, fine, ALONE), float)
-    own = ratios(**p).many(at)
-    return Places(diff(append(at, n)), own, (own[:, None] + own) * (1 + 4e-16))
+    begins = array(starts(n, fine, SINGLE_PLACES), float)
+    own = ratios(**p).many(begins)
+    return Places(diff(append(begins, n)), own, (own[:, None] + own) * (1 + 4e-16))
 
 
 def _places_exact(mp: Any, fine: int, n: int, **p: float) -> PlacesExact:
     from dpcalc.bounds.hiding._engine.plan import PlacesExact
-    from dpcalc.bounds.hiding._engine.pushes import ALONE
+    from dpcalc.bounds.hiding._engine.pushes import SINGLE_PLACES
 
-    at, own = starts(n, fine, ALONE), ratios_exact(mp, **p)
-    return PlacesExact([b - a for a, b in pairwise([*at, n])], lambda j: own(at[j]), lambda i,
-                       j: own(at[i]) + own(at[j]))
+    begins, own = starts(n, fine, SINGLE_PLACES), ratios_exact(mp, **p)
+    lengths = [b - a for a, b in pairwise([*begins, n])]
+    return PlacesExact(lengths, lambda j: own(begins[j]), lambda i, j: own(begins[i]) + own(begins[j]))
 
 
-PLAN = Planned(_places, _places_exact, output_perturbation_shuffled_exact.BOUND)
+PLAN = PlanOrAlone(_places, _places_exact, output_perturbation_shuffled_exact.BOUND)
+PROFILE = PLAN.profile
 
 
 def rdp(alpha: float, n: int, **p: float) -> float:
@@ -61,32 +62,30 @@ def rdp(alpha: float, n: int, **p: float) -> float:
     from dpcalc.numerics import renyi_of_profile
 
     plain = output_perturbation_shuffled.value(alpha, n=n, **p)
-    return min(plain, renyi_of_profile.value(alpha, PLAN.profile, ratios(**p)(0), (("n", n), *p.items())))
+    return min(plain, renyi_of_profile.value(alpha, PROFILE.many, ratios(**p)(0), (("n", n), *p.items())))
 
 
 BOUND = Bound(
     name="output-perturbation-shuffled-hiding",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+            "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
-              "c_mm′ <= 1; "
-    "μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, |1−ηβ|); p and c by the plan of "
-    "shuffled-hiding with "
-    "one number Z, in blocks of places from above",
+              "c_mm′ <= 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, |1−ηβ|); p "
+              "and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
     in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model that is "
              "released.",
     source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
     params=(*OUTPUT, "n"),
-    value=PLAN.value,
+    value=PROFILE.value,
     exact=PLAN.exact,
     released=RELEASED,
     riskier=("learning_rate",),
     rtol=2e-9,
     in_blocks_beyond=FINE,
-    inverse=inverse_of(PLAN.value, PLAN.coarse),
-    blocks=PLAN.blocks,
-    choices=PLAN.choices,
+    inverse=inverse_of(PROFILE.value, PROFILE.coarse),
+    blocks=PROFILE.blocks,
+    choices=PROFILE.choices,
     rdp=rdp,
 )

@@ -1,5 +1,7 @@
-"""Shuffled projected noisy SGD: a late record hides among all the early ones, as the secret order exchanges it with
-every other.
+"""The privacy profile of shuffled projected noisy SGD, where the secret order hides a late record among the early ones.
+
+A record that is used late in a pass is followed by little noise. As the order is secret, such a run is compared with
+runs in which the record was used at another place.
 
 Setting. One pass over n slots in a secret uniform order of the records; a slot is w ← Π_K(w − η(g(w) + N(0, σ²I))) with
 g the gradient of its record (or the mean over its batch: then n is the number of batches, and L stands for L/b). The
@@ -11,25 +13,27 @@ those given that record i has m later slots; so P = (1/n)ΣP_m. E_γ(P‖Q) = su
 
 Lemma. For all γ >= 0 and places m ≠ m′: E_γ(P_m‖Q_m′) and E_γ(Q_m‖P_m′) are at most θ(log γ, μ(m, m′)), and
 E_γ(P_m‖Q_m) and E_γ(Q_m‖P_m) at most θ(log γ, μ_m), with the μ of one and of two pushes in pushes.py; μ(m′, m) = μ(m,
-m′), as the same two slots are exchanged. Proof. To an order with record i at slot m and record j at slot m′ belongs the
-order in which the two are exchanged. That is a bijection between the orders with i at slot m and those with i at slot
-m′, so it takes the uniform law on the first to the uniform law on the second. (With batches, an order with i at place s
-of slot m, and a place r of slot m′ where j is, go to the order in which the two are exchanged, and s; again a
-bijection, with r and s uniform, and the place within a slot does not matter.) Fix an order τ and its image τ′. The runs
-on them start from the same w₀ and use maps of the same records in every slot but two: at slot m′ one uses j and the
-other x_i′, at slot m one uses x_i and the other j. Let φ_k and ψ_k be the maps of the P-run X and of the Q-run X′ at
-slot k. Everywhere |φ_k(x) − ψ_k(y)| <= |φ_k(x) − φ_k(y)| + |φ_k(y) − ψ_k(y)| <= c|x − y| + s_k, where s_k = 2ηL at
-these two slots and else 0. Shift lemma: let a_k >= 0 be such that z_k = cz_{k−1} + s_k − a_k >= 0, z_0 = 0, and z = 0
-at the end. Let N_k be the noise of X at slot k, and run X̃ from w₀ by X̃ ← Π_K(ψ_k(X̃) + v_k + N_k), where v_k, of norm
-at most a_k, shortens φ_k(X) − ψ_k(X̃) to length at most z_k: then |X − X̃| <= z_k after slot k, as Π_K is 1-Lipschitz,
-and X̃ = X at the end. Let Y_k = v_k + N_k. As N_k = Y_k − v_k, each v_k is a function of w₀ and Y_1, …, Y_{k−1}, so
-(Y_k) against (N_k) is an adaptive composition of Gaussians shifted by at most a_k, and X̃ is the same function of w₀
-and (Y_k) that X′ is of w₀ and its own noises (post-processing, the last Π_K included). By Dong, Roth & Su 2022, Theorem
-3.2 and Corollary 3.3, X and X′ are μ-GDP at the end, μ² = Σa_k²/(ησ)². That holds for every test, so for every γ >= 0
-and in both directions. Only norms of pushes count: no map is common in a pushed slot and no direction matters, and the
-least Σa_k² is that of pushes.py. E_γ is jointly convex: the mean over τ, paired with τ′, keeps the bound. One push is
-the same with τ′ = τ, and the other claims are these with the names of the data sets exchanged. That the other records
-differ, or which one j is, nowhere enters. ∎
+m′), as the same two slots are exchanged.
+Proof. To an order with record i at slot m and record j at slot m′ belongs the order in which the two are exchanged.
+That is a bijection between the orders with i at slot m and those with i at slot m′, so it takes the uniform law on the
+first to the uniform law on the second. (With batches, an order with i at place s of slot m, and a place r of slot m′
+where j is, go to the order in which the two are exchanged, and s; again a bijection, with r and s uniform, and the
+place within a slot does not matter.)
+Fix an order τ and its image τ′. The runs on them start from the same w₀ and use maps of the same records in every slot
+but two: at slot m′ one uses j and the other x_i′, at slot m one uses x_i and the other j. Let φ_k and ψ_k be the maps
+of the P-run X and of the Q-run X′ at slot k. Everywhere |φ_k(x) − ψ_k(y)| <= |φ_k(x) − φ_k(y)| + |φ_k(y) − ψ_k(y)| <=
+c|x − y| + s_k, where s_k = 2ηL at these two slots and else 0.
+Shift lemma: let a_k >= 0 be such that z_k = cz_{k−1} + s_k − a_k >= 0, z_0 = 0, and z = 0 at the end. Let N_k be the
+noise of X at slot k, and run X̃ from w₀ by X̃ ← Π_K(ψ_k(X̃) + v_k + N_k), where v_k, of norm at most a_k, shortens
+φ_k(X) − ψ_k(X̃) to length at most z_k: then |X − X̃| <= z_k after slot k, as Π_K is 1-Lipschitz, and X̃ = X at the end.
+Let Y_k = v_k + N_k. As N_k = Y_k − v_k, each v_k is a function of w₀ and Y_1, …, Y_{k−1}, so (Y_k) against (N_k) is an
+adaptive composition of Gaussians shifted by at most a_k, and X̃ is the same function of w₀ and (Y_k) that X′ is of w₀
+and its own noises (post-processing, the last Π_K included). By Dong, Roth & Su 2022, Theorem 3.2 and Corollary 3.3, X
+and X′ are μ-GDP at the end, μ² = Σa_k²/(ησ)². That holds for every test, so for every γ >= 0 and in both directions.
+Only the norms of pushes count (the maps in a pushed slot need not have anything in common, and no direction matters),
+and the least Σa_k² is that of pushes.py. E_γ is jointly convex: the mean over τ, paired with τ′, keeps the bound. The
+claims on one push are the case τ′ = τ, and the other claims follow by exchanging the names of the data sets. It nowhere
+matters whether the other records differ, or which one j is. ∎
 
 Theorem. Let p_mm′, c_mm′ >= 0 with Σ_m′ p_mm′ >= 1 for every m and Σ_m c_mm′ <= 1 for every m′, and μ(m, m) = μ_m. Then
     δ(ε) <= (1/n) Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)),
@@ -40,20 +44,20 @@ c/p}(P_m‖Q_m′). ∎
 Records that are left out of a pass, as n is no multiple of b, change nothing: given that record i is one of them the
 two runs are the same, and given that it is not, the order of those that are used is uniform; so n may stand for the
 number of slots. The theorem holds for every fixed w₀, so for a pass that starts from a released iterate given that one:
-passes compose adaptively. With p = c = 1 on the diagonal that is shuffled-iteration. Any p and c are valid; plan.py has
-the plan that is taken, by one number Z, and contracted.py what a bounded set gives where ε is next to 0.
+passes compose adaptively. With p = c = 1 on the diagonal the bound is shuffled-iteration. Any p and c are valid;
+plan.py has the p and c that are used, which depend on one number Z, and contracted.py has a bound that is smaller near
+ε = 0 where the set is bounded.
 
-How good: the best p and c give max_z (1/n)[Σ_m Φ(−u_m) − e^ε Σ_m′ Φ(−z_m′)], u_m = max_m′(z_m′ − μ(m, m′)) (linear
-programming duality); without blocks the plan is within 6 % of that δ in 15 cases from n = 3 to 1000. Against a whole
+Tightness: the best p and c give max_z (1/n)[Σ_m Φ(−u_m) − e^ε Σ_m′ Φ(−z_m′)], u_m = max_m′(z_m′ − μ(m, m′)) (linear
+programming duality); without blocks the bound is within 6 % of that δ in 15 cases from n = 3 to 1000. Against a whole
 run, the bound is attained where r = 1 slot of another pass follows (shuffled_hiding_last.py), and within a factor 1.3
-of linear losses that contract (c = .9). """
+of linear losses that contract (c = .9)."""
 
 from __future__ import annotations
 
-from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.hiding._engine.profile import FINE, HidingProfile, Witness, read_witness, witnesses
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of
 from dpcalc.bounds.pnsgd._engine.step import SETTING, factor_exact
@@ -62,91 +66,60 @@ from dpcalc.core.bound import Bound
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpcalc.bounds.hiding._engine.plan import Places
+
     Array = NDArray[Any]
 
 SECRET = ("the order is uniform over all n records, secret, independent of the data, w₀ and all noises, and fresh in "
-          "every pass: no "
-          "buffer, bucket or stratified shuffle")
+          "every pass: no buffer, bucket or stratified shuffle")
 PLAIN = "a step depends on the iterate and its records alone: no momentum, adaptive step or normalisation; K is closed"
 OTHERS = "at equal iterates the gradients of any two records that can occur differ by at most 2L: each is at most L"
-FIXED = "L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are the same in every step"
+FIXED = ("L, η, σ, the batch size and the number of passes are fixed without the data; η, σ and the contraction are "
+         "the same in every step")
 EQUAL = "n >= 2; all batches have b records, and what is left over in a pass is not used in it"
 ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η <= 2/(β+ρ)", "Gaussian noise")
-_FINEST = 1000  # blocks that a record may ask for
-# blocks of one value, of many at once, of searches: they hold at most this part of the places before them
-FINE, MANY, COARSE = 16, 8, 4
-# how fine the blocks are, and then Z, or a and a + k (contracted.py), or nothing: every place keeps to itself
-Way = list[float]
 
 
-def many(epsilons: Array, fine: int, n: int, diameter: float | None = None, **p: float) -> tuple[Array, list[Way]]:
-    """log δ at many ε, from above, in blocks of at most 1/fine, and what proves each."""
+def evaluate(epsilons: Array, fine: int, n: int, diameter: float | None = None,
+             **p: float) -> tuple[Array, list[Witness]]:
+    """log δ at many ε, from above, in blocks of places of at most 1/fine, and what proves each."""
     from dpcalc.bounds.hiding._engine import plan, pushes
 
     mu = ratios(**p)
     places = pushes.places(mu.first, mu.log_c, n, fine)
     bound, z = plan.profile(places, epsilons)
-    ways = witnesses(fine, z)
+    found = witnesses(fine, z)
     if diameter is None or n < 2:
-        return bound, ways
-    return with_set(places, epsilons, bound, ways, diameter, p)
+        return bound, found
+    return _with_contraction(places, epsilons, bound, found, diameter, p)
 
 
-def witnesses(fine: int, z: Array) -> list[Way]:
-    """For every ε how fine the blocks are and, where the plan hides the record, its Z: what `exact` takes as `way`."""
-    return [[fine] if isnan(x) else [fine, x] for x in z.tolist()]
+def _with_contraction(places: Places, epsilons: Array, bound: Array, found: list[Witness], diameter: float,
+                      p: dict[str, float]) -> tuple[Array, list[Witness]]:
+    """The smaller of `bound` and of what the contraction within a bounded set gives (contracted.py).
 
-
-def with_set(places: Any, epsilons: Array, bound: Array, ways: list[Way], diameter: float,
-             p: dict[str, float]) -> tuple[Array, list[Way]]:
-    """The same or what the contraction of a set gives, if that is less: it is never less than what the last place alone
-    gives."""
+    The latter is never below what the last place alone gives, so it is computed only where `bound` is above that. """
     from numpy import log, minimum, nonzero
 
     from dpcalc.bounds.hiding._engine import contracted
     from dpcalc.bounds.pnsgd._engine.iteration import reaches
     from dpcalc.numerics.hockey_stick_array import log_theta
 
-    asked = nonzero(bound > log_theta(epsilons, places.own[:1]) - log(places.total))[0]
-    if not len(asked):
-        return bound, ways
+    improvable = nonzero(bound > log_theta(epsilons, places.own[:1]) - log(places.total))[0]
+    if not len(improvable):
+        return bound, found
     reach = reaches(p["level"], diameter, p["learning_rate"], p["strong_convexity"])
-    other, first, end = contracted.profile(places, epsilons[asked], reach)
-    bound = bound.copy()
-    for k, new, a, s in zip(asked.tolist(), other.tolist(), first.tolist(), end.tolist(), strict=True):
+    other, first, end = contracted.profile(places, epsilons[improvable], reach)
+    for k, new, a, s in zip(improvable.tolist(), other.tolist(), first.tolist(), end.tolist(), strict=True):
         if new < bound[k]:
-            ways[k] = [ways[k][0], int(a), int(s)]
-    bound[asked] = minimum(bound[asked], other)
-    return bound, ways
+            found[k] = [found[k][0], int(a), int(s)]
+    bound = bound.copy()
+    bound[improvable] = minimum(bound[improvable], other)
+    return bound, found
 
 
-def value(epsilon: float, **p: Any) -> float:
-    """log δ at ε, from above."""
-    return _one(epsilon, FINE, p)[0]
-
-
-def coarse(epsilon: float, **p: Any) -> float:
-    """`value` in larger blocks, near it."""
-    return _one(epsilon, COARSE, p)[0]
-
-
-def _one(epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:
-    from numpy import array
-
-    bound, ways = many(array([epsilon]), fine, **p)
-    return float(bound[0]), ways[0]
-
-
-def blocks(epsilon: Array, fine: int, ways: dict[float, Any] | None = None, **p: Any) -> Array:
-    """`value` for many ε, in larger blocks, from above."""
-    bound, found = many(epsilon, COARSE if fine <= COARSE else MANY, **p)
-    if ways is not None:
-        ways |= zip(epsilon.tolist(), found, strict=True)
-    return bound
-
-
-def profile(epsilons: Array, **p: Any) -> Array:
-    return many(epsilons, MANY, **p)[0]
+PROFILE = HidingProfile(evaluate)
+value, choices = PROFILE.value, PROFILE.choices
 
 
 def rdp(alpha: float, **p: Any) -> float:
@@ -156,61 +129,41 @@ def rdp(alpha: float, **p: Any) -> float:
 
     plain = shuffled_iteration_rdp.value(alpha, **{k: p[k] for k in shuffled_iteration_rdp.BOUND.params})
     mu = ratios(**{k: p[k] for k in CONSTANT})
-    return min(plain, renyi_of_profile.value(alpha, profile, mu(0), tuple(p.items())))
-
-
-def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
-    """The free choices of the value."""
-    return {"way": _one(epsilon, FINE, p)[1]}
+    return min(plain, renyi_of_profile.value(alpha, PROFILE.many, mu(0), tuple(p.items())))
 
 
 def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learning_rate: float, smoothness: float,
-          strong_convexity: float,
-          diameter: float | None = None, way: Way | None = None) -> Any:
-    """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
+          strong_convexity: float, diameter: float | None = None, way: Witness | None = None) -> Any:
+    """δ at high precision, by the witness of the value or by a given one. Raises ValueError where it is malformed."""
     from dpcalc.bounds.hiding._engine import contracted, plan, pushes
     from dpcalc.bounds.pnsgd._engine.iteration import reach_exact
 
-    p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
-    way = way or _one(float(epsilon), FINE, {**p, "smoothness": smoothness, "diameter": diameter, "n": n})[1]
-    fine, chosen = read(way)
+    way = way or PROFILE.witness(float(epsilon), level=level, lipschitz=lipschitz, learning_rate=learning_rate,
+                                 strong_convexity=strong_convexity, smoothness=smoothness, diameter=diameter, n=n)
+    fine, chosen = read_witness(way)
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
     places = pushes.places_exact(mp, first, c, n, fine)
     if len(chosen) == 2 and diameter is not None:
         reach = reach_exact(mp, level, diameter, learning_rate, strong_convexity)
-        return contracted.exact(mp, places, epsilon, int(chosen[0]), int(chosen[1]), reach, theta)
-    return plan.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
-
-
-def read(way: Way) -> tuple[int, list[float]]:
-    """How fine the blocks are, and the rest. Raises ValueError where that is no way."""
-    fine, *chosen = way
-    rising = all(0 <= x < inf for x in chosen) and len(chosen) <= 2 and chosen == sorted(set(chosen))
-    whole = len(chosen) < 2 or all(x == int(x) for x in chosen)
-    if int(fine) != fine or not 1 <= fine <= _FINEST or not rising or not whole:
-        raise ValueError(f"{str(way)[:40]} is no plan")
-    return int(fine), chosen
+        return contracted.exact(mp, places, epsilon, int(chosen[0]), int(chosen[1]), reach)
+    return plan.exact(mp, places, epsilon, chosen[0] if chosen else None)
 
 
 BOUND = Bound(
     name="shuffled-hiding",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --delta 1e-3",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+            "--delta 1e-3",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
-              "c_mm′ <= 1; μ(m, m) = "
-    "μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, μ(m, m′)² = μ_{d−1}² + μ_m², or, "
-    "only where "
-    "c^d·Σ_{k<=m} c^(2k) >= c^(2m+2)·Σ_{k<d} c^(2k), (2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one "
-    "number Z, in "
-    "blocks of places from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
+              "c_mm′ <= 1; μ(m, m) = μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, "
+              "μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k<=m} c^(2k) >= c^(2m+2)·Σ_{k<d} c^(2k), "
+              "(2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one number Z, in blocks of places from "
+              "above; next to ε = 0, with a set of diameter D, by contraction if that is less",
     in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
-             "released at the end of a "
-    "pass, nobody can tell whether the changed record was used late, when little noise follows it, or early: a late "
-    "record hides among all "
-    "the others. So δ falls with ε nearly as if every step used each record with probability 1/n. This is for convex "
-    "smooth losses whose "
-    "gradients are not clipped, and false if the order is known, or is shuffled within a buffer or a shard only.",
+             "released at the end of a pass, nobody can tell whether the changed record was used late, when little "
+             "noise follows it, or early: a late record hides among all the others. So δ falls with ε nearly as if "
+             "every step used each record with probability 1/n. This is for convex smooth losses whose gradients are "
+             "not clipped, and false if the order is known, or is shuffled within a buffer or a shard only.",
     source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
            f"arXiv:1905.02383v3",
     assumptions=ASSUMPTIONS,
@@ -219,8 +172,8 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-9,
     in_blocks_beyond=FINE,
-    inverse=inverse_of(value, coarse),
-    blocks=blocks,
+    inverse=inverse_of(PROFILE.value, PROFILE.coarse),
+    blocks=PROFILE.blocks,
     choices=choices,
     rdp=rdp,
 )

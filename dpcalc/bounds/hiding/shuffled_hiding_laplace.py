@@ -1,5 +1,5 @@
-"""Shuffled projected SGD with Laplace noise on an interval: late records hide among far earlier ones, by a sum rule and
-contraction.
+"""The privacy profile of shuffled projected SGD with Laplace noise on an interval, where the secret order hides a late
+record among much earlier ones.
 
 Setting. As in shuffled_hiding.py (its P_m, Q_m and Theorem are used), with K = [a, b] of length D and Laplace noise of
 scale v on every gradient. For γ >= 1, r = 2L/v and κ = MD/(ηv) let A_γ = (1 − √γ e^{−r/2})₊ and B_γ = (1 − √γ
@@ -27,19 +27,19 @@ it E_1 <= A_1, by joint convexity, and each of the m′ slots after it multiplie
 slot m only, so E_γ(S‖X′) <= A_γ B_γ^m. The sum rule with γ1 = 1 and γ2 = γ adds them. One place is the same with one
 differing slot. ∎
 
-γ1 = 1 is best up to small factors: a larger one contracts the first term √γ1 times as fast, but then γ2 = γ/γ1 makes
-the second vanish only at a γ that is γ1 times as large, where 1/γ1 as many places can move. Below 1 E_γ1 does not fall
-below 1 − γ1.
+The choice γ1 = 1 is best up to small factors: a larger one contracts the first term √γ1 times as fast, but then γ2 =
+γ/γ1 makes the second term vanish only at a γ that is γ1 times as large, for which only 1/γ1 as many places can be
+compared with early ones. For γ1 < 1, E_γ1 does not fall below 1 − γ1.
 
 Theorem. For whole 0 <= k <= h < n and, where k > 0, t >= 0 with e^ε t >= 1 and s = kt/(n − h) <= 1 − e^{−ε}: with γ =
 e^ε t and λ = e^ε(1 − s)
     nδ(ε) <= k·A_1·(1/(n − h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ Σ_{h<=m<n}
     B_λ^m.
-Proof. In the Theorem of shuffled_hiding.py take p_mm′ = 1/(n − h) and c_mm′ = t/(n − h) for late m < k and far m′ >= h;
-p = c = 1 on the diagonal for k <= m < h; p = 1 and c = 1 − s on that of far places; elsewhere 0. Rows of p add up to 1,
-columns of c to at most 1, and every e^ε c/p is at least 1. ∎
+Proof. In the Theorem of shuffled_hiding.py take p_mm′ = 1/(n − h) and c_mm′ = t/(n − h) for late m < k and early m′ >=
+h; p = c = 1 on the diagonal for k <= m < h; p = 1 and c = 1 − s on that of early places; elsewhere 0. Rows of p add up
+to 1, columns of c to at most 1, and every e^ε c/p is at least 1. ∎
 
-The second term vanishes where e^ε t >= e^{2L/v}. All sums are geometric. With k = 0 that is shuffled-contraction.
+The second term vanishes where e^ε t >= e^{2L/v}. All sums are geometric. With k = 0 the bound is shuffled-contraction.
 """
 
 from __future__ import annotations
@@ -67,16 +67,8 @@ from dpcalc.core.bound import Bound
 from dpcalc.numerics.elementary import log_sum
 from dpcalc.numerics.rounding import up
 
-_LATE = 48  # numbers of late places that are tried, in geometric steps up to a part of all
-_MOST = 0.7  # that part
-_FAR = 1.0, 1.25, 1.6, 2.5, 5.0, 12.0  # far places begin so many times after them
-_SOLD = 0.97, 0.6, 0.25, 0.08, 0.02  # parts of 1 − e^{−ε}, the most that far places can give away
-# of 2L/v: by as much log γ is above it where the second term is to vanish, so that no rounding brings it back
-_SURELY = 1e-9
-_LARGEST = 700.0  # a log t: no number of places is as large as the t of one beyond
-Way = tuple[int, int, float]  # k, h and log t
-
-_ALONE: Way = (0, 0, 0.0)
+Choice = tuple[int, int, float]  # k, h and log t of the Theorem
+_NO_HIDING: Choice = (0, 0, 0.0)
 
 
 def value(epsilon: float, **p: Any) -> float:
@@ -84,27 +76,28 @@ def value(epsilon: float, **p: Any) -> float:
     return _best(epsilon, p)[0]
 
 
-def _best(epsilon: float, p: dict[str, Any]) -> tuple[float, Way]:
-    alone = _log_delta(epsilon, _ALONE, p)
-    if alone == -inf or (way := _search(epsilon, p)) is None:
-        return alone, _ALONE
-    found = _log_delta(epsilon, way, p)
-    return (found, way) if found < alone else (alone, _ALONE)
+def _best(epsilon: float, p: dict[str, Any]) -> tuple[float, Choice]:
+    """log δ at ε, from above, and the k, h and log t that prove it."""
+    without = _log_delta(epsilon, _NO_HIDING, p)
+    if without == -inf or (choice := _search(epsilon, p)) is None:
+        return without, _NO_HIDING
+    return min((without, _NO_HIDING), (_log_delta(epsilon, choice, p), choice), key=lambda found: found[0])
 
 
-def _log_delta(epsilon: float, way: Way, p: dict[str, Any]) -> float:
-    """The theorem's log δ for some k, h and t, from above; 0 where it says nothing."""
-    (k, h, log_t), n = way, p["n"]
+def _log_delta(epsilon: float, choice: Choice, p: dict[str, Any]) -> float:
+    """The Theorem's log δ at k, h and log t, from above; 0 where its conditions fail."""
+    (k, h, log_t), n = choice, p["n"]
     run = {key: p[key] for key in STEP[1:]}
-    sold = k * exp(log_t) / (n - h) * (1 + 1e-15)
-    moved, left = (epsilon + log_t) * (1 - 3e-16), epsilon + log1p(-sold) if sold < 1 else -inf
-    left -= 4e-16 * (epsilon + abs(left - epsilon)) if k else 0.0
-    if k and not (moved >= 0 and left >= 0):
+    s = k * exp(log_t) / (n - h) * (1 + 1e-15)
+    log_gamma, log_lambda = (epsilon + log_t) * (1 - 3e-16), epsilon + log1p(-s) if s < 1 else -inf
+    log_lambda -= 4e-16 * (epsilon + abs(log_lambda - epsilon)) if k else 0.0
+    if k and not (log_gamma >= 0 and log_lambda >= 0):
         return 0.0
-    terms = [_log_power_sum(step(epsilon, LAPLACE, **run), k, h), _log_power_sum(step(left, LAPLACE, **run), h, n)]
+    terms = [_log_power_sum(step(epsilon, LAPLACE, **run), k, h),
+             _log_power_sum(step(log_lambda, LAPLACE, **run), h, n)]
     if k:
         terms += [log(k) + _log_power_sum(step(0.0, LAPLACE, **run), h, n) - log(n - h),
-                  _log_power_sum(step(moved, LAPLACE, **run), 0, k)]
+                  _log_power_sum(step(log_gamma, LAPLACE, **run), 0, k)]
     total = log_sum(terms)
     return min(0.0, up(total - log(n), 1e-14) + 1e-14 * (1 + log(n))) if total > -inf else -inf
 
@@ -113,42 +106,48 @@ def _log_power_sum(s: Step, start: int, end: int) -> float:
     """log of A Σ_{start <= m < end} B^m."""
     if start == end or s.log_a == -inf:
         return -inf
-    return s.log_a + (start * s.log_b if start else 0.0) + log_average_power(s.log_b, s.log_rest,
-                                                                             end - start) + log(end - start)
+    first = s.log_a + (start * s.log_b if start else 0.0)
+    return first + log_average_power(s.log_b, s.log_rest, end - start) + log(end - start)
 
 
-def _search(epsilon: float, p: dict[str, Any]) -> Way | None:
-    """A good k, h and t. Any are valid; for k and h of a grid that depends on n only, and t from (ε, 2L/v, n, k, h),
-    each candidate's δ falls as ε grows and rises with L and D, so that the least does."""
+def _search(epsilon: float, p: dict[str, Any]) -> Choice | None:
+    """A good k, h and log t, the best of a grid.
+
+    Any choice is valid. As k and h are of a grid that depends on n only, and t is a function of (ε, 2L/v, n, k, h), the
+    δ of each candidate falls as ε grows and rises with L and D, and so does the least one. """
     import numpy as np
 
     n, r = p["n"], move_ratio(p["level"], p["lipschitz"])
     kappa = reach_ratio(p["level"], **{key: p[key] for key in STEP[3:]})
     if n < 2 or epsilon <= 0:
         return None
-    late = np.unique(np.floor(np.geomspace(1, max(1, _MOST * n), _LATE)))
-    k, far, part = (x.ravel() for x in np.meshgrid(late, _FAR, _SOLD, indexing="ij"))
-    h = np.minimum(np.ceil(k * far), n - 1)
+    late = np.unique(np.floor(np.geomspace(1, max(1, 0.7 * n), 48)))
+    early_over_late, part_of_s = (1.0, 1.25, 1.6, 2.5, 5.0, 12.0), (0.97, 0.6, 0.25, 0.08, 0.02)
+    k, times, part = (x.ravel() for x in np.meshgrid(late, early_over_late, part_of_s, indexing="ij"))
+    h = np.minimum(np.ceil(k * times), n - 1)
 
     with np.errstate(all="ignore"):
-        log_t = np.minimum((r - epsilon) + _SURELY * r, np.log(part * -np.expm1(-epsilon) * (n - h) / k))
-        left = epsilon + np.log1p(-k * np.exp(log_t) / (n - h))
+        # The least t with A_γ = 0 (raised by 1e-9, so that rounding leaves it 0), or a part of the largest s.
+        log_t = np.minimum((r - epsilon) + 1e-9 * r, np.log(part * -np.expm1(-epsilon) * (n - h) / k))
+        log_lambda = epsilon + np.log1p(-k * np.exp(log_t) / (n - h))
 
         def log_a(e: Any) -> Any:
             return np.where(e < r, np.log(-np.expm1(np.minimum(e - r, 0) / 2)), -inf)
 
-        def powers(e: Any, start: Any, end: Any) -> Any:
+        def log_powers(e: Any, start: Any, end: Any) -> Any:
+            """log Σ_{start <= m < end} B^m."""
             rest = np.minimum(e - kappa, 0) / 2
             log_b = np.log1p(-np.exp(rest))
             y = (end - start) * log_b
-            return np.where(start > 0, start * log_b, 0.0) + np.where(y > -1e-9, np.log(end - start),
-                                                                      np.log(-np.expm1(y)) - rest)
+            length = np.where(y > -1e-9, np.log(end - start), np.log(-np.expm1(y)) - rest)
+            return np.where(start > 0, start * log_b, 0.0) + length
 
-        terms = (np.log(k / (n - h)) + log_a(0.0) + powers(0.0, h, n),
-                 log_a(epsilon + log_t) + powers(epsilon + log_t, 0 * k, k),
-                 np.where(h > k, log_a(epsilon) + powers(epsilon, k, h), -inf), log_a(left) + powers(left, h, n))
+        terms = (np.log(k / (n - h)) + log_a(0.0) + log_powers(0.0, h, n),
+                 log_a(epsilon + log_t) + log_powers(epsilon + log_t, 0 * k, k),
+                 np.where(h > k, log_a(epsilon) + log_powers(epsilon, k, h), -inf),
+                 log_a(log_lambda) + log_powers(log_lambda, h, n))
         found = np.logaddexp.reduce(np.where(np.isnan(terms), inf, terms))
-        found = np.where((epsilon + log_t > 0) & (left > 0), found, inf)
+        found = np.where((epsilon + log_t > 0) & (log_lambda > 0), found, inf)
     best = int(found.argmin())
     return (int(k[best]), int(h[best]), float(log_t[best])) if found[best] < inf else None
 
@@ -159,49 +158,50 @@ def pure(level: float, lipschitz: float, **_: Any) -> float:
 
 
 def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
-    """The free choices of the value: k, h and log t."""
+    """The free choices of the value at ε: k, h and log t."""
     return {"way": list(_best(epsilon, p)[1])}
 
 
 def exact(mp: Any, epsilon: Any, n: int, way: Sequence[float] | None = None, **p: Any) -> Any:
-    """δ by the choices of the value, or by given ones; 1 where the theorem says nothing of them. Raises ValueError
-    where these are none."""
-    k, h, log_t = _read(way, n) if way else _best(float(epsilon), {**p, "n": n})[1]
+    """δ at high precision, by the choices of the value or by given ones; 1 where they do not meet the conditions of the
+    Theorem. Raises ValueError where they are malformed."""
+    k, h, log_t = _read_choice(way, n) if way else _best(float(epsilon), {**p, "n": n})[1]
     e, log_t = mp.mpf(epsilon), mp.mpf(log_t)
-    share = k * mp.exp(log_t) / (n - h)
-    if k and not (e + log_t >= 0 and share < 1 and e + mp.log1p(-share) >= 0):
+    s = k * mp.exp(log_t) / (n - h)
+    if k and not (e + log_t >= 0 and s < 1 and e + mp.log1p(-s) >= 0):
         return mp.mpf(1)
 
-    def powers(at: Any, start: int, end: int) -> Any:
+    def powers(log_gamma: Any, start: int, end: int) -> Any:
         """A Σ_{start <= m < end} B^m."""
         if start == end:
             return mp.mpf(0)
-        a, b = step_exact(mp, at, LAPLACE, **p)
-        return a * b**start * (end - start) * average_power_exact(mp, rest_exact(mp, at, LAPLACE, **p), end - start)
+        a, b = step_exact(mp, log_gamma, LAPLACE, **p)
+        average = average_power_exact(mp, rest_exact(mp, log_gamma, LAPLACE, **p), end - start)
+        return a * b**start * (end - start) * average
 
-    moved = powers(mp.mpf(0), h, n) * k / (n - h) + powers(e + log_t, 0, k) if k else 0
-    return (moved + powers(e, k, h) + powers(e + mp.log1p(-share), h, n)) / n
+    late = powers(mp.mpf(0), h, n) * k / (n - h) + powers(e + log_t, 0, k) if k else 0
+    return (late + powers(e, k, h) + powers(e + mp.log1p(-s), h, n)) / n
 
 
-def _read(way: Sequence[float], n: int) -> Way:
-    if len(way) == 3 and 0 <= way[0] <= way[1] < n and all(x == int(x) for x in way[:2]) and abs(way[2]) < _LARGEST:
+def _read_choice(way: Sequence[float], n: int) -> Choice:
+    # No number of places is as large as e^700.
+    if len(way) == 3 and 0 <= way[0] <= way[1] < n and all(x == int(x) for x in way[:2]) and abs(way[2]) < 700:
         return int(way[0]), int(way[1]), float(way[2])
     raise ValueError(f"{str(way)[:40]} is no plan")
 
 
 BOUND = Bound(
     name="shuffled-hiding-laplace",
-    example="shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 "
-    "--smoothness 0.5 --n 10000 --epsilon 0.5",
+    example="shuffle-pnsgd --noise laplace --scale 2 --lipschitz 1 --diameter 8 --learning-rate 1 --smoothness 0.5 "
+            "--n 10000 --epsilon 0.5",
     kind="profile",
     statement="nδ(ε) <= k·A_1·(1/(n−h))Σ_{h<=m<n} B_1^m + A_γ Σ_{m<k} B_γ^m + A_{e^ε} Σ_{k<=m<h} B_{e^ε}^m + A_λ "
-              "Σ_{h<=m<n} B_λ^m, "
-    "γ = e^ε t, λ = e^ε(1 − s), s = kt/(n − h), for all 0 <= k <= h < n and t with γ >= 1 and λ >= 1; A_γ = (1 − √γ "
-    "e^(−L/v))₊ and "
-    "B_γ = (1 − √γ e^(−MD/(2ηv)))₊, M² = 1 − 2ηβρ/(β+ρ); k, h and t are sought",
+              "Σ_{h<=m<n} B_λ^m, γ = e^ε t, λ = e^ε(1 − s), s = kt/(n − h), for all 0 <= k <= h < n and t with γ >= 1 "
+              "and λ >= 1; A_γ = (1 − √γ e^(−L/v))₊ and B_γ = (1 − √γ e^(−MD/(2ηv)))₊, M² = 1 − 2ηβρ/(β+ρ); k, h and "
+              "t are sought",
     in_words="What shuffled-hiding says of Gaussian noise, for Laplace noise on an interval: once n is far above "
-             "e^(MD/(2ηv)), a record "
-    "that is used late hides among those that are used much earlier, and δ falls far below 1/n at ε > 0.",
+             "e^(MD/(2ηv)), a record that is used late hides among those that are used much earlier, and δ falls far "
+             "below 1/n at ε > 0.",
     source="dpcalc, bounds/hiding/shuffled_hiding_laplace.py (proof there), from Sordello, Bu & Dong 2021, Theorem 1",
     assumptions=(*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η <= 2/(β+ρ)",
                  LAPLACE_LINE),

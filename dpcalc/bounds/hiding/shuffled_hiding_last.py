@@ -1,23 +1,24 @@
-"""Several shuffled passes of projected noisy SGD, only the last iterate released: a record hides in the last pass.
+"""The privacy profile of the last iterate of several shuffled passes, where a record hides in the last pass.
 
 Theorem. In the setting of shuffled_hiding.py with c <= 1, q whole passes, each in a fresh secret uniform order, are
 followed by r <= n slots of another one (q whole passes and r = n are q + 1 passes); only the last iterate is released.
-Then the theorem there holds with the places of the last pass: m = 0, …, r − 1 later slots, each of probability 1/n,
-and, where r < n, absent with probability (n − r)/n, and with the μ of last_pass.py. Proof. The orders of all passes are
-independent. Condition on the place of record i in the last pass: P = Σ_m P_m/n over n places, n − r of which are
-absence, and so for Q. For P_m against Q_m′ take the same orders of the earlier passes on both sides, and the exchange
-of shuffled_hiding.py in the order of the last one: its bijection keeps the uniform law. If m′ is absent, the exchange
-is with a record j that is not used in the last pass: then the P-run uses i where the Q-run uses j, and the Q-run uses
-x_i′ nowhere in that pass; so they differ in slot m alone, and the μ is that of one place. (Both absent: in no slot of
-it.) In each earlier pass both runs use record i and its neighbour in the same slot and differ nowhere else: a push of
-at most 2ηL there, at most c times the distance elsewhere. For c <= 1 that push is worst in the last slot t of its pass:
-let it come at t′ < t instead, and take the same shifts a_k, each cut where nothing is left. Then z′_k <= z_k + c^{k−t′}
-pushes for t′ <= k < t, and at t, z′_t <= max(0, cz_{t−1} + c^{t−t′} − a_t) <= z_t, as c^{t−t′} <= 1; from then on z′ <=
-z. A pass in which the record is not used at all has no push, and the same shifts, cut, do. The shift lemma and joint
-convexity over all orders give θ(log γ, μ) with the least Σa_k² of these pushes, which last_pass.py has in closed form.
-Two iterates in a set of diameter D are at most D apart: take any coupling of both runs after a whole pass, which says
-nothing of later noises and orders, condition on it, and begin the shifts there with a distance of D; that gives further
-valid μ. The rest is the proof of the theorem there for n equally likely places. ∎
+Then the theorem there holds with the μ of last_pass.py and with the places of the last pass: a record has m = 0, …, r −
+1 later slots, each with probability 1/n, and, where r < n, is absent with probability (n − r)/n.
+Proof. The orders of all passes are independent. Condition on the place of record i in the last pass: P = Σ_m P_m/n over
+n places, n − r of which are absence, and so for Q. For P_m against Q_m′ take the same orders of the earlier passes on
+both sides, and the exchange of shuffled_hiding.py in the order of the last one: its bijection keeps the uniform law. If
+m′ is absent, the exchange is with a record j that is not used in the last pass: then the P-run uses i where the Q-run
+uses j, and the Q-run uses x_i′ nowhere in that pass; so they differ in slot m alone, and the μ is that of one place.
+(Both absent: in no slot of it.)
+In each earlier pass both runs use record i and its neighbour in the same slot and differ nowhere else: a push of at
+most 2ηL there, at most c times the distance elsewhere. For c <= 1 that push is worst in the last slot t of its pass:
+let it come at t′ < t instead, and take the same shifts a_k, each reduced where less is left. Then z′_k <= z_k +
+c^{k−t′} pushes for t′ <= k < t, and at t, z′_t <= max(0, cz_{t−1} + c^{t−t′} − a_t) <= z_t, as c^{t−t′} <= 1; from then
+on z′ <= z. A pass in which the record is not used at all has no push, and the same shifts, reduced, are valid. The
+shift lemma and joint convexity over all orders give θ(log γ, μ) with the least Σa_k² of these pushes, which
+last_pass.py has in closed form. Two iterates in a set of diameter D are at most D apart: take any coupling of both runs
+after a whole pass, which is independent of later noises and orders, condition on it, and begin the shifts there with a
+distance of D; that gives further valid μ. The rest is the proof of the theorem there for n equally likely places. ∎
 
 Records that are left out of a pass, as n is no multiple of b, change nothing. Condition on whether i is left out of the
 last pass, with the same probability on both data sets (joint convexity). If it is not, shuffled_hiding.py. If it is,
@@ -34,8 +35,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.hiding import shuffled_hiding
-from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS, COARSE, FINE, MANY, Way, read, witnesses
-from dpcalc.bounds.mechanisms.gaussian_exact import theta
+from dpcalc.bounds.hiding._engine.profile import FINE, MANY, HidingProfile, Witness, read_witness, witnesses
+from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, ratios
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of
 from dpcalc.bounds.pnsgd._engine.step import factor_exact, log_factor
@@ -50,54 +51,34 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-_WIDEST = 1e100  # D/(ηL) of a set that is taken as one: pushes stay far below the largest double
-
-
-def _run(n: int, iterations: int, wide: Any) -> Run:
-    """T = qn + r with 0 < r <= n."""
+def _run(n: int, iterations: int, relative_diameter: Any) -> Run:
+    """q whole passes and r more slots, T = qn + r with 0 < r <= n."""
     from dpcalc.bounds.hiding._engine.last_pass import Run
 
     whole, rest = divmod(iterations - 1, n)
-    return Run(n, whole, rest + 1, wide)
+    return Run(n, whole, rest + 1, relative_diameter)
 
 
-def _wide(diameter: float | None, learning_rate: float, lipschitz: float) -> float:
-    """D̂ = D/(2ηL), rounded up; a set that is very wide is none."""
-    if diameter is None or diameter > _WIDEST * learning_rate * lipschitz:
+def _relative_diameter(diameter: float | None, learning_rate: float, lipschitz: float) -> float:
+    """D̂ = D/(2ηL), rounded up; inf without a set, or where its square could exceed the doubles."""
+    if diameter is None or diameter > 1e100 * learning_rate * lipschitz:
         return inf
     return ratio_up((diameter,), (2.0, learning_rate, lipschitz))
 
 
-def many(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None,
-         **p: float) -> tuple[Array, list[Way]]:
-    """log δ at many ε, from above, in blocks of at most 1/fine, and the Z that proves each."""
+def evaluate(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None,
+             **p: float) -> tuple[Array, list[Witness]]:
+    """log δ at many ε, from above, in blocks of places of at most 1/fine, and what proves each."""
     from dpcalc.bounds.hiding._engine import last_pass, plan
 
     mu = ratios(**p)
-    run = _run(n, iterations, _wide(diameter, p["learning_rate"], p["lipschitz"]))
+    run = _run(n, iterations, _relative_diameter(diameter, p["learning_rate"], p["lipschitz"]))
     bound, z = plan.profile(last_pass.places(mu.first, mu.log_c, run, fine), epsilons)
     return bound, witnesses(fine, z)
 
 
-def _one(epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Way]:
-    from numpy import array
-
-    bound, ways = many(array([epsilon]), fine, **p)
-    return float(bound[0]), ways[0]
-
-
-def value(epsilon: float, **p: Any) -> float:
-    """log δ at ε, from above."""
-    return _one(epsilon, FINE, p)[0]
-
-
-def coarse(epsilon: float, **p: Any) -> float:
-    """`value` in larger blocks, near it."""
-    return _one(epsilon, COARSE, p)[0]
-
-
-def profile(epsilons: Array, **p: Any) -> Array:
-    return many(epsilons, MANY, **p)[0]
+PROFILE = HidingProfile(evaluate)
+value = PROFILE.value
 
 
 def rdp(alpha: float, **p: Any) -> float:
@@ -105,56 +86,43 @@ def rdp(alpha: float, **p: Any) -> float:
     from dpcalc.bounds.hiding._engine import last_pass
     from dpcalc.numerics import renyi_of_profile
 
-    own = {k: p[k] for k in CONSTANT}
-    mu = ratios(**own)
+    mu = ratios(**{k: p[k] for k in CONSTANT})
     first = float(last_pass.places(mu.first, mu.log_c, _run(p["n"], p["iterations"], inf), MANY).own[0])
-    return renyi_of_profile.value(alpha, profile, first, tuple(p.items()))
-
-
-def choices(epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
-    """The free choices of the value."""
-    return {"way": _one(epsilon, FINE, p)[1]}
+    return renyi_of_profile.value(alpha, PROFILE.many, first, tuple(p.items()))
 
 
 def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschitz: float, learning_rate: float,
-          smoothness: float,
-          strong_convexity: float, diameter: float | None = None, way: Way | None = None) -> Any:
-    """δ by the plan of the value, or by a given one. Raises ValueError where that is none."""
+          smoothness: float, strong_convexity: float, diameter: float | None = None, way: Witness | None = None) -> Any:
+    """δ at high precision, by the witness of the value or by a given one. Raises ValueError where it is malformed."""
     from dpcalc.bounds.hiding._engine import last_pass, plan
 
-    p = {"level": level, "lipschitz": lipschitz, "learning_rate": learning_rate, "strong_convexity": strong_convexity}
-    asked = {**p, "smoothness": smoothness, "diameter": diameter, "n": n, "iterations": iterations}
-    fine, chosen = read(way or _one(float(epsilon), FINE, asked)[1])
+    way = way or PROFILE.witness(float(epsilon), n=n, iterations=iterations, level=level, lipschitz=lipschitz,
+                                 learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity,
+                                 diameter=diameter)
+    fine, chosen = read_witness(way)
     first, c = 2 * mp.mpf(lipschitz) / mp.mpf(level), factor_exact(mp, learning_rate, strong_convexity)
-    wide = _wide(diameter, learning_rate, lipschitz)
-    exactly = inf if diameter is None or wide == inf else mp.mpf(diameter) / (2 * mp.mpf(learning_rate)
-                                                                              * mp.mpf(lipschitz))
-    run, doubles, log_c = _run(n, iterations, exactly), _run(n, iterations, wide), log_factor(learning_rate,
-                                                                                              strong_convexity)
-    places = last_pass.places_exact(mp, first, c, run, fine, log_c, doubles)
-    return plan.exact(mp, places, epsilon, chosen[0] if chosen else None, theta)
+    rounded: Any = _relative_diameter(diameter, learning_rate, lipschitz)
+    exactly = rounded if rounded == inf else mp.mpf(diameter) / (2 * mp.mpf(learning_rate) * mp.mpf(lipschitz))
+    places = last_pass.places_exact(mp, first, c, _run(n, iterations, exactly), fine,
+                                    log_factor(learning_rate, strong_convexity), _run(n, iterations, rounded))
+    return plan.exact(mp, places, epsilon, chosen[0] if chosen else None)
 
 
 BOUND = Bound(
     name="shuffled-hiding-last",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --epochs 10 --release last-iterate --delta 1e-5",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+            "--epochs 10 --release last-iterate --delta 1e-5",
     kind="profile",
-    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its theorem, "
-              "with the places of "
-    "the record in the last pass (or its absence, where that pass stops in the middle), and with the μ of pushes in "
-    "the last slot of every "
-    "earlier pass too, undone at the least cost; with a set of diameter D from any pass on at whose beginning both "
-    "runs are D apart",
+    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its "
+              "theorem, with the places of the record in the last pass (or its absence, where that pass stops in the "
+              "middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the least "
+              "cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
     in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release the "
-             "final model only, the "
-    "passes before the last one cost little, as the noise of every later step covers them (unless the last one has "
-    "just begun). In the "
-    "last pass the record hides among all the others, as nobody can tell how late it was used. This is for convex "
-    "smooth losses whose "
-    "gradients are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or if an "
-    "earlier model, a "
-    "metric of it, or the time of stopping is revealed.",
+             "final model only, the passes before the last one cost little, as the noise of every later step covers "
+             "them (unless the last one has just begun). In the last pass the record hides among all the others, as "
+             "nobody can tell how late it was used. This is for convex smooth losses whose gradients are not clipped, "
+             "and false if the order is known, is shuffled within a buffer or a shard only, or if an earlier model, a "
+             "metric of it, or the time of stopping is revealed.",
     source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
     assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
     params=(*CONSTANT, "diameter", "n", "iterations"),
@@ -162,7 +130,7 @@ BOUND = Bound(
     exact=exact,
     rtol=2e-9,
     in_blocks_beyond=FINE,
-    inverse=inverse_of(value, coarse),
-    choices=choices,
+    inverse=inverse_of(PROFILE.value, PROFILE.coarse),
+    choices=PROFILE.choices,
     rdp=rdp,
 )

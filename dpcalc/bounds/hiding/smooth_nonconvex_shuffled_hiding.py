@@ -1,10 +1,11 @@
-"""One epoch of shuffled noisy SGD on smooth losses, without convexity: a late record hides among all the early ones.
+"""The privacy profile of one epoch of shuffled noisy SGD without convexity, where the secret order hides a record among
+the others.
 
 Proof. It is that of shuffled_hiding.py, whose Lemma and Theorem hold for every c >= 0: a step w ↦ w − ηg(w) with a
 β-Lipschitz g is c-Lipschitz with c = 1 + ηβ, as |w − v − η(g(w) − g(v))| <= |w − v| + ηβ|w − v|. A projection onto a
 closed convex set K, or none (K is then the whole space), is 1-Lipschitz, and post-processing of the noise. What differs
-is where a block of places is worst, as for c > 1 the cost of two exchanged places may rise in the one with fewer later
-slots: pushes.places takes the larger of both ends there (proof in it). ∎
+is the worst place of a block: for c > 1 the cost of two exchanged places may rise in the one with fewer later slots, so
+pushes.places takes the larger of both ends there (proof in it). ∎
 
 Clipping of the gradient of each record, or of the mean over a batch, to a fixed norm is a projection on a ball, so
 1-Lipschitz, and keeps c = 1 + ηβ. Where the mean is clipped to norm C, two batches that differ in one record are 2L/b
@@ -14,8 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.bounds.hiding._engine.planned import Planned
-from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FINE, FIXED, OTHERS, PLAIN, SECRET
+from dpcalc.bounds.hiding._engine.profile import FINE, PlanOrAlone
+from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SECRET
 from dpcalc.bounds.pnsgd import smooth_nonconvex_shuffled, smooth_nonconvex_shuffled_exact
 from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, ratios
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of
@@ -40,7 +41,8 @@ def _places_exact(mp: Any, fine: int, n: int, level: float, lipschitz: float, le
                                1 + mp.mpf(learning_rate) * mp.mpf(smoothness), n, fine)
 
 
-PLAN = Planned(_places, _places_exact, smooth_nonconvex_shuffled_exact.BOUND)
+PLAN = PlanOrAlone(_places, _places_exact, smooth_nonconvex_shuffled_exact.BOUND)
+PROFILE = PLAN.profile
 
 
 def rdp(alpha: float, n: int, **p: float) -> float:
@@ -48,32 +50,30 @@ def rdp(alpha: float, n: int, **p: float) -> float:
     from dpcalc.numerics import renyi_of_profile
 
     plain = smooth_nonconvex_shuffled.value(alpha, n=n, **p)
-    return min(plain, renyi_of_profile.value(alpha, PLAN.profile, ratios(**p)(0), (("n", n), *p.items())))
+    return min(plain, renyi_of_profile.value(alpha, PROFILE.many, ratios(**p)(0), (("n", n), *p.items())))
 
 
 BOUND = Bound(
     name="smooth-nonconvex-shuffled-hiding",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --delta 1e-3",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+            "--delta 1e-3",
     kind="profile",
     statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
-              "c_mm′ <= 1; μ(m, m′) "
-    "as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one number Z, in blocks of places from above",
-    in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning rate, and "
-             "with clipping of "
-    "the gradient of each record.",
+              "c_mm′ <= 1; μ(m, m′) as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one number Z, in "
+              "blocks of places from above",
+    in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning rate, "
+             "and with clipping of the gradient of each record.",
     source="dpcalc, bounds/hiding/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, Talwar & "
-           "Thakurta 2018, "
-    "Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
+           "Thakurta 2018, Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
     assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
     params=(*SMOOTH, "n"),
-    value=PLAN.value,
+    value=PROFILE.value,
     exact=PLAN.exact,
     riskier=("learning_rate",),
     rtol=2e-9,
     in_blocks_beyond=FINE,
-    inverse=inverse_of(PLAN.value, PLAN.coarse),
-    blocks=PLAN.blocks,
-    choices=PLAN.choices,
+    inverse=inverse_of(PROFILE.value, PROFILE.coarse),
+    blocks=PROFILE.blocks,
+    choices=PROFILE.choices,
     rdp=rdp,
 )

@@ -1,10 +1,11 @@
-"""Projected noisy SGD whose last iterate is released: burn-in."""
+"""Bounds for projected noisy SGD of which only the last iterate is released (burn-in, amplification by iteration)."""
 
 from dpcalc.bounds.noisy_sgd import (
     as_published,
     burn_in_profile,
     burn_in_rdp,
     composition,
+    composition_profile,
     iteration,
     iteration_nonconvex,
     iteration_schedule,
@@ -12,7 +13,17 @@ from dpcalc.bounds.noisy_sgd import (
     nonconvex,
 )
 
-BOUNDS = (composition.BOUND, burn_in_profile.COMPOSITION, burn_in_rdp.BOUND, burn_in_profile.BOUND, iteration.BOUND,
-          iteration_schedule.BOUND, nonconvex.BURN_IN_RDP, nonconvex.BURN_IN_PROFILE, iteration_nonconvex.BOUND,
-          nonconvex.SCHEDULE,
-          as_published.BOUND, lower_bound.BOUND)
+BOUNDS = (
+    composition.BOUND,
+    composition_profile.BOUND,
+    burn_in_rdp.BOUND,
+    burn_in_profile.BOUND,
+    iteration.BOUND,
+    iteration_schedule.BOUND,
+    nonconvex.BURN_IN_RDP,
+    nonconvex.BURN_IN_PROFILE,
+    iteration_nonconvex.BOUND,
+    nonconvex.SCHEDULE,
+    as_published.BOUND,
+    lower_bound.BOUND,
+)

@@ -1,4 +1,6 @@
-"""The burn-in theorem as printed: false where the noise is small, shown only when asked for by name."""
+"""The burn-in theorem as printed, which is false where the noise is small; it is shown only on request by name.
+
+Why it is false stands in the errata of burn_in_rdp.py. """
 
 from math import exp, log, log1p, sqrt
 from typing import Any
@@ -9,13 +11,13 @@ from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING, noise_multiplier
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.core.bound import Bound
-from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.minimize import minimise, minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
 
 def last_step_weight(g: float, r: int) -> float:
-    """1/R for c = 1; c^{2R}, the shift undone by the last step alone (eq. 5.2), for c < 1."""
+    """The printed weight of the start: 1/R for c = 1, and c^{2R} for c < 1, where the last step alone undoes the shift
+    (eq. 5.2)."""
     if g == 0:
         return up(1 / r)
     x = 2 * r * contraction.log_c(g)
@@ -23,10 +25,10 @@ def last_step_weight(g: float, r: int) -> float:
 
 
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-          strong_convexity: float,
-          learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> float:
-    """R·D_α(N‖mix) + αD²/(2η²σ1²)·(1/R or c^{2R})."""
-    z = noise_multiplier(burn_in_rdp.rest(sigma, sigma1), batch_size, lipschitz)
+          strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int,
+          sigma1: float) -> float:
+    """The printed bound at the given R and σ1: R·D_α(N‖mix) + αD²/(2η²σ1²)·(1/R or c^{2R})."""
+    z = noise_multiplier(burn_in_rdp.remaining_noise(sigma, sigma1), batch_size, lipschitz)
     steps = r * printed_step(alpha, ratio_up((float(batch_size),), (float(n),)), z)
     if not sigma1:
         return up(steps)
@@ -39,44 +41,43 @@ def printed_step(alpha: float, q: float, z: float) -> float:
     if q == 1:
         return ratio_up((alpha,), (2.0, z, z))
     limit = up(-log1p(-q), 4e-16)
-    # At z = 0.03 the two components overlap by e^{−138}: the divergence is its limit.
+    # At z = 0.03 the two components overlap by e^{−138}, and the divergence is its limit for z → 0.
     return limit if z < 0.03 else min(poisson_rdp.reverse(alpha, z, q), limit)
 
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-           strong_convexity: float,
-           learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
+           strong_convexity: float, learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
     """{r, sigma1} near the optimum of the printed expression."""
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
     q, unit = batch_size / n, batch_size * sigma / (2 * lipschitz)
 
-    def split(u: float) -> tuple[float, int]:
+    def best_at(u: float) -> tuple[float, int]:
+        """The least total and its R with σ2² = σ²/(1 + e^{−u})."""
         share = 1 / (1 + exp(-u))
         step = printed_step(alpha, q, unit * sqrt(share))
-        hide = alpha / 2 * (diameter / learning_rate / sigma) ** 2 / (1 - share)
+        start = alpha / 2 * (diameter / learning_rate / sigma) ** 2 / (1 - share)
         if g == 0:
-            guess = sqrt(hide / step)
+            guess = sqrt(start / step)
         else:
             rate = -2 * contraction.log_c(g)
-            guess = log(max(hide * rate / step, 1.0)) / rate
-        near = max(1, min(iterations, int(guess) if guess < iterations else iterations))
+            guess = log(max(start * rate / step, 1.0)) / rate
 
         def total(k: int) -> float:
-            return k * step + hide * last_step_weight(g, k)
+            return k * step + start * last_step_weight(g, k)
 
-        r = minimise_over(total, near, 1, iterations)
+        r = minimise_over(total, int(min(guess, iterations)), 1, iterations)
         return total(r), r
 
-    u = minimise(lambda u: split(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
-    total, r = split(u)
+    u = minimise(lambda u: best_at(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
+    total, r = best_at(u)
     if iterations * printed_step(alpha, q, unit) <= total:
         return {"r": iterations, "sigma1": 0.0}
     return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
 
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-          strong_convexity: float,
-          learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
+          strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
+    """The printed bound at high precision, at the given R and σ1."""
     s1 = mp.mpf(sigma1)
     z = batch_size * mp.sqrt(mp.mpf(sigma) ** 2 - s1**2) / (2 * mp.mpf(lipschitz))
     steps = r * poisson_rdp.exact_reverse(mp, alpha, z, mp.mpf(batch_size) / n)
@@ -87,26 +88,10 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
     return steps + mp.mpf(alpha) * mp.mpf(diameter) ** 2 * weight / (2 * mp.mpf(learning_rate) ** 2 * s1**2)
 
 
-def closed_form(alpha: float, q: float, z: float) -> float:
-    """Lemma 2.12: S_α(q, z) <= 2αq²/z². Raises OutOfScope outside q < 1/5, z >= 4, α <= α*(q, z)."""
-    if q >= 0.2 or z < 4:
-        raise OutOfScope("out-of-range",
-                         f"q = {q:g}, noise multiplier {z:g}: Lemma 2.12 (Altschuler & Talwar 2022) needs "
-                         "q < 1/5 and z >= 4", "--sigma")
-    m = log1p(1 / (q * (alpha - 1)))
-    second = (m * m * z * z / 2 - log(5 * z * z)) / (m + log(q * alpha) + 1 / (2 * z * z))
-    if alpha > m * z * z / 2 - log(z * z) or alpha > second:
-        raise OutOfScope("out-of-range", f"{alpha:g} is above α*(q, z) of Lemma 2.12 (Altschuler & Talwar 2022)",
-                         "--alpha")
-    return ratio_up((2.0, alpha, q, q), (z, z))
-
-
-ERRATA = burn_in_rdp.BOUND.errata
-
 BOUND = Bound(
     name="burn-in-as-published",
     example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-    "--diameter 2 --sigma 0.1 --alpha 8 --bound burn-in-as-published",
+            "--diameter 2 --sigma 0.1 --alpha 8 --bound burn-in-as-published",
     kind="rdp",
     statement="min over R, σ1² + σ2² = σ² of R·S_α(b/n, bσ2/(2L)) + αD²/(2η²σ1²)·(1/R, or c^(2R)), S_α = D_α(N‖mix)",
     source="Altschuler & Talwar 2022, eq. 3.6 and 5.3, arXiv:2205.13710",
@@ -117,6 +102,6 @@ BOUND = Bound(
     exact=exact,
     rtol=1e-9,
     status="as-published",
-    errata=ERRATA,
+    errata=burn_in_rdp.BOUND.errata,
     search=search,
 )

@@ -1,10 +1,10 @@
-"""Rényi DP of the last iterate of noisy SGD: after a burn-in, more steps cost nothing.
+"""Rényi DP of the last iterate of noisy SGD: after a burn-in, more steps do not increase the privacy loss.
 
 Statement. For every R <= T and σ1² + σ2² = σ²,
 
     ε(α) <= R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²),   d = min(D, (2ηL/b)(1−c^{T−R})/(1−c)),
 
-w(R) = c^{2R}(1−c²)/(1−c^{2R}), which is 1/R for c = 1; for R = T, d = 0 and σ1 = 0.
+w(R) = c^{2R}(1−c²)/(1−c^{2R}), which is 1/R for c = 1; for R = T, d = 0 and σ1 = 0. The last R steps are the window.
 
 Proof. Write a batch as a uniform b-subset B of the other records in which a uniform j in B is replaced by the differing
 record with probability q = b/n; both runs share B, j and the coin. A step from w is then: gradient, noise η·N(0, σ2²),
@@ -15,7 +15,7 @@ of a step before the noise σ1 are (1−q)N(ψ) + qN(ψ₁) and (1−q)N(ψ) + q
 this part costs S_r(α, q, bσ2/(2L)) (sampled_step.py), from whichever point; (2) a copy v that takes P's step, with P's
 record, stays within c·s of P's run (D_α of v's law and w′'s grows by (1) at most, from one point at a time); (3) adding
 η·N(0, σ1²) lets the shift fall by a at the cost α a²/(2η²σ1²); (4) the projection contracts. Start at d, choose a_k
-with Σ c^{R−k}a_k = c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R). """
+with Σ c^{R−k}a_k = c^R d, so that the shift ends at 0; Σ a_k² is least for a_k ∝ c^{R−k}, which gives d²w(R). ∎ """
 
 from math import asinh, exp, inf, sqrt
 from typing import Any
@@ -28,21 +28,21 @@ from dpcalc.numerics.rounding import ratio_up, up
 
 
 def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-          strong_convexity: float,
-          learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> float:
+          strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int,
+          sigma1: float) -> float:
     """R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²) at the given R and σ1."""
     q = ratio_up((float(batch_size),), (float(n),))
-    z = noise_multiplier(rest(sigma, sigma1), batch_size, lipschitz)
-    burn_in = up(r * sampled_step.value(alpha, q, z))
-    mu = shift(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r, sigma1)
-    return up(burn_in + alpha / 2 * mu * mu, 1e-15) if mu else burn_in
+    z = noise_multiplier(remaining_noise(sigma, sigma1), batch_size, lipschitz)
+    steps = up(r * sampled_step.value(alpha, q, z))
+    mu = start_ratio(batch_size, iterations, lipschitz, smoothness, strong_convexity, learning_rate, diameter, r,
+                     sigma1)
+    return up(steps + alpha / 2 * mu * mu, 1e-15) if mu else steps
 
 
-def shift(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
-          learning_rate: float,
-          diameter: float, r: int, sigma1: float) -> float:
-    """μ = d√w(R)/(ησ1), rounded up: the burn-in's start is hidden as by a Gaussian mechanism of that ratio; 0 for R =
-    T."""
+def start_ratio(batch_size: int, iterations: int, lipschitz: float, smoothness: float, strong_convexity: float,
+                learning_rate: float, diameter: float, r: int, sigma1: float) -> float:
+    """μ = d√w(R)/(ησ1), rounded up: the ratio of the Gaussian mechanism that hides the distance at the start of the
+    window; 0 for R = T."""
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
     d = min(diameter, contraction.reached(g, iterations - r, 2 * learning_rate * lipschitz / batch_size))
     if d == 0:
@@ -50,65 +50,66 @@ def shift(batch_size: int, iterations: int, lipschitz: float, smoothness: float,
     return up(d * sqrt(contraction.weight(g, r)) / learning_rate / sigma1, 2e-15)
 
 
-def rest(sigma: float, sigma1: float) -> float:
+def remaining_noise(sigma: float, sigma1: float) -> float:
     """σ2 = √(σ² − σ1²), rounded down."""
     return sqrt((sigma - sigma1) * (sigma + sigma1)) * (1 - 4e-16) if sigma1 else sigma
 
 
 def search(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-           strong_convexity: float,
-           learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
-    """{r, sigma1} near the optimum. For a given split the best R has a closed form; the split is searched."""
+           strong_convexity: float, learning_rate: float, diameter: float, sigma: float) -> dict[str, Any]:
+    """{r, sigma1} near the optimum: the best R of a given σ1 is nearly a closed form, and σ1 is searched for."""
     q, push = batch_size / n, 2 * learning_rate * lipschitz / batch_size
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
 
-    def split(u: float) -> tuple[float, int]:
-        """The best total and R with σ2² = σ²/(1 + e^{−u})."""
+    def best_at(u: float) -> tuple[float, int]:
+        """The least total and its R with σ2² = σ²/(1 + e^{−u})."""
         share = 1 / (1 + exp(-u))
         step = sampled_step.value(alpha, q, batch_size * sigma * sqrt(share) / (2 * lipschitz))
-        hide = alpha / (2 * learning_rate**2 * sigma**2 * (1 - share))
-        return best_length(step, hide, g, iterations, push, diameter)
+        start = alpha / (2 * learning_rate**2 * sigma**2 * (1 - share))
+        return _best_window(step, start, g, iterations, push, diameter)
 
-    u = minimise(lambda u: split(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
-    total, r = split(u)
+    u = minimise(lambda u: best_at(u)[0], 0.0, -18.0, 18.0, 0.8, 2e-3)
+    total, r = best_at(u)
     whole = iterations * sampled_step.value(alpha, q, batch_size * sigma / (2 * lipschitz))
     if whole <= total or r == iterations:
         return {"r": iterations, "sigma1": 0.0}
     return {"r": r, "sigma1": sigma / sqrt(1 + exp(u))}
 
 
-def best_length(step: float, hide: float, g: float, iterations: int, push: float, diameter: float) -> tuple[float, int]:
-    """(total, R) minimising R·S + hide·d²·w(R) over R; exact where d no longer grows."""
+def _best_window(step: float, start: float, g: float, iterations: int, push: float,
+                 diameter: float) -> tuple[float, int]:
+    """The least value of step·R + start·d²·w(R) over R, and its R."""
     if not 0 < step < inf:
         return (inf if step else 0.0), iterations
 
     def total(r: int) -> float:
         d = min(diameter, contraction.reached(g, iterations - r, push))
-        return r * step + hide * d * d * contraction.weight(g, r)
+        return r * step + start * d * d * contraction.weight(g, r)
 
-    far = min(diameter, push / g) if g > 0 else diameter  # how far apart two runs ever are
+    largest_d = min(diameter, push / g) if g > 0 else diameter
+    # The best R where d is the largest distance, and the best R where d still grows with T − R.
     if g == 0:
-        guess = far * sqrt(hide / step)
-        late = iterations / sqrt(1 + step / (hide * push * push))
+        guess = largest_d * sqrt(start / step)
+        growing = iterations / sqrt(1 + step / (start * push * push))
     elif g < 1:
         rate = abs(2 * contraction.log_c(g))
-        guess = 2 * asinh(0.5 * far * sqrt(hide * abs(g * (2 - g)) * rate / step)) / rate
-        late = iterations - 1 / rate
+        guess = 2 * asinh(0.5 * largest_d * sqrt(start * abs(g * (2 - g)) * rate / step)) / rate
+        growing = iterations - 1 / rate
     else:
-        guess = late = 1.0
-    growth = diameter / push if far == diameter else 30 / g  # more steps than it takes to be that far apart
+        guess = growing = 1.0
+    growth = diameter / push if largest_d == diameter else 30 / g  # at least the steps until d is the largest distance
     grown = int(growth) + 1 if growth < iterations else iterations
     trials = {max(1, min(iterations, int(x) + k))
-              for x in (min(guess, iterations), min(guess, iterations - grown), late) for k in (0, 1)}
+              for x in (min(guess, iterations), min(guess, iterations - grown), growing) for k in (0, 1)}
     best = min(trials, key=total)
-    if g != 0 and iterations - best < grown:  # no closed form while d grows
+    if g != 0 and iterations - best < grown:  # while d grows there is a closed form for g = 0 only
         best = min(best, minimise_over(total, best, max(1, iterations - grown), iterations), key=total)
     return total(best), best
 
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, smoothness: float,
-          strong_convexity: float,
-          learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
+          strong_convexity: float, learning_rate: float, diameter: float, sigma: float, r: int, sigma1: float) -> Any:
+    """The bound at high precision, at the given R and σ1."""
     b, lip, eta, s1 = mp.mpf(batch_size), mp.mpf(lipschitz), mp.mpf(learning_rate), mp.mpf(sigma1)
     s2 = mp.sqrt(mp.mpf(sigma) ** 2 - s1**2)
     g = contraction.exact_gap(mp, learning_rate, smoothness, strong_convexity)
@@ -123,11 +124,11 @@ SHARED = ("n", "batch_size", "iterations", "lipschitz", "smoothness", "strong_co
 BOUND = Bound(
     name="burn-in-rdp",
     example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-    "--diameter 2 --epsilon 2 --delta 1e-5 --solve sigma",
+            "--diameter 2 --epsilon 2 --delta 1e-5 --solve sigma",
     kind="rdp",
     statement="min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = "
-              "c^(2R)(1−c²)/(1−c^(2R)) or 1/R, "
-    "d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
+              "c^(2R)(1−c²)/(1−c^(2R)) or 1/R, d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in "
+              "dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
     source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
     assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
     params=SHARED,
@@ -136,8 +137,7 @@ BOUND = Bound(
     rtol=1e-9,
     errata=(
         "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n = "
-        "1e6, b = 1, "
-        "σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 itself "
+        "1e6, b = 1, σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 itself "
         "assumes σ > 8√2·L/b). S_r takes its place.",
         "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",
     ),

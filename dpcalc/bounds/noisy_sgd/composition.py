@@ -1,4 +1,4 @@
-"""Every step of noisy SGD on random batches counted: the bound that grows for ever."""
+"""Rényi DP of all T iterates of noisy SGD on random batches, by composition: the bound grows with T without limit."""
 
 from typing import Any
 
@@ -9,7 +9,8 @@ from dpcalc.numerics.rounding import ratio_down, ratio_up, up
 
 
 def noise_multiplier(sigma: float, batch_size: int, lipschitz: float) -> float:
-    """z = bσ/(2L), rounded down: replacing one record moves the mean gradient of b records by at most 2L/b."""
+    """The noise multiplier z = bσ/(2L), rounded down: replacing one record moves the mean gradient of b records by at
+    most 2L/b."""
     return ratio_down(1.0, ratio_up((2.0, lipschitz), (float(batch_size), sigma)))
 
 
@@ -21,13 +22,14 @@ def value(alpha: float, n: int, batch_size: int, iterations: int, lipschitz: flo
 
 
 def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> Any:
+    """T·S_r(α, b/n, bσ/(2L)) at high precision."""
     z = batch_size * mp.mpf(sigma) / (2 * mp.mpf(lipschitz))
     return iterations * sampled_step.exact(mp, alpha, mp.mpf(batch_size) / n, z)
 
 
 PLAIN = ("w ← Π[w − η(g + N(0, σ²I))] with fresh noise, g the mean of the batch's gradients at w: no momentum, "
-         "adaptive step, "
-         "normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T are fixed without it")
+         "adaptive step, normalisation or clipping to a norm that depends on the data; η, σ, the batch size and T are "
+         "fixed without it")
 SETTING = (
     "each record's loss is convex, L-Lipschitz and β-smooth, the step size at most 2/β",
     "neighbours differ by replacing one record",
@@ -35,19 +37,19 @@ SETTING = (
     PLAIN,
 )
 HELD = ("the iterates are projected on a closed convex set of diameter D that does not depend on the data, or two runs "
-        "that differ in one "
-        "record are surely within D of each other at every step, whatever the batches and the noise, which they share")
+        "that differ in one record are surely within D of each other at every step, whatever the batches and the "
+        "noise, which they share")
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
          "(batches cut from a shuffled epoch are not covered)",)
 
 BOUND = Bound(
     name="composition",
     example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-    "--diameter 2 --sigma 0.1 --alpha 8",
+            "--diameter 2 --sigma 0.1 --alpha 8",
     kind="rdp",
     statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
-    source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, eq. "
-           "1.1",
+    source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, "
+           "eq. 1.1",
     assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH,
                  "all T iterates may be released"),
     params=("n", "batch_size", "iterations", "lipschitz", "sigma"),

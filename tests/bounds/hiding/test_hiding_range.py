@@ -8,7 +8,7 @@ import pytest
 from draws import log_uniform
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.hiding.shuffled_hiding import FINE
+from dpcalc.bounds.hiding._engine.profile import FINE
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 
 BOUNDS = all_bounds()

@@ -62,9 +62,9 @@ def test_where_steps_spread_the_cost_of_two_places_is_at_most_that_of_an_end_of_
     for _ in range(300):
         log_c, a = rng.choice((1e-6, 1e-3, 0.1)) * rng.random() + 1e-9, rng.randrange(300)
         b, later = a + rng.randrange(1, 200), a + 200 + rng.randrange(3000)
-        inside = pushes.two(1.0, log_c, np.arange(a, b + 1.0), np.full(b + 1 - a, float(later)))
+        inside = pushes.ratio_of_two(1.0, log_c, np.arange(a, b + 1.0), np.full(b + 1 - a, float(later)))
         assert inside.max() <= max(inside[0], inside[-1]) * (1 + 1e-12)
-        falls = pushes.two(1.0, log_c, np.full(100, float(a)), a + 1.0 + np.arange(100))
+        falls = pushes.ratio_of_two(1.0, log_c, np.full(100, float(a)), a + 1.0 + np.arange(100))
         assert (np.diff(falls) <= 1e-12).all()
 
 
@@ -195,6 +195,6 @@ def test_two_pushes_are_undone_apart_where_powers_leave_the_doubles(c, m, later)
     """At high precision as in doubles: the larger of both forms where pushes grow, as the later one cannot be undone before it comes."""
     mp = mpmath.mp.clone()
     mp.dps = 30
-    exact = mp.sqrt(pushes.two_exact(mp, mp.mpf(c), m, later))
-    found = pushes.two(1.0, log(c), np.array([float(m)]), np.array([float(later)]))[0]
+    exact = mp.sqrt(pushes.cost_of_two_exact(mp, mp.mpf(c), m, later))
+    found = pushes.ratio_of_two(1.0, log(c), np.array([float(m)]), np.array([float(later)]))[0]
     assert exact <= found <= max(exact * (1 + mp.mpf(10) ** -11), 1e-290)

@@ -148,7 +148,7 @@ def test_any_number_is_a_plan_but_none_is_far_better():
     """Other Z give valid, larger bounds."""
     places, epsilon = pushes.places(1.0, 0.0, 1000, 16), np.array([0.3])
     chosen = plan.Plan(places, epsilon)
-    best = chosen.best()
+    best = chosen.best_z()
     value = chosen.bound(best)[0]
     for part in (0.5, 0.9, 0.99):
         other = chosen.bound(best * part)[0]
@@ -165,9 +165,9 @@ def test_two_pushes_are_the_taut_string(c):
     mp.dps = 30
     for m, later in [(0, 1), (0, 7), (3, 4), (3, 7), (3, 8), (5, 11), (5, 30), (20, 41), (20, 40)]:
         true = mp.sqrt(step_by_step(mp, c, {m, later}))
-        found = pushes.two(1.0, log(c) if c != 1 else 0.0, np.array([float(m)]), np.array([float(later)]))[0]
+        found = pushes.ratio_of_two(1.0, log(c) if c != 1 else 0.0, np.array([float(m)]), np.array([float(later)]))[0]
         assert true <= found <= true * (1 + 1e-12)
-        assert mp.almosteq(mp.sqrt(pushes.two_exact(mp, mp.mpf(c), m, later)), true, 1e-25)
+        assert mp.almosteq(mp.sqrt(pushes.cost_of_two_exact(mp, mp.mpf(c), m, later)), true, 1e-25)
 
 
 @pytest.mark.parametrize("n, c, mu0, epsilon", [(10**4, 0.999, 2.0, 0.01), (10**6, 1.0, 1.0, 0.3), (10**9, 1 - 1e-7, 0.5, 0.3)])

@@ -9,7 +9,6 @@ from paths import GOLDEN
 from dpcalc.bounds.noisy_sgd import as_published, lower_bound
 from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step
 from dpcalc.bounds.sampling import poisson_rdp
-from dpcalc.core.errors import OutOfScope
 
 MUST_FAIL = json.loads((GOLDEN / "burn_in_must_fail.json").read_text())["cases"]
 
@@ -51,14 +50,3 @@ def test_erratum_last_step_weight():
     kappa = 1000
     g = 2 / (kappa + 1)
     assert as_published.last_step_weight(g, 100) / contraction.weight(g, 100) == pytest.approx(82.6, abs=0.05)
-
-
-@pytest.mark.parametrize("alpha, q, z", [(2.0, 0.2, 10.0), (2.0, 0.01, 3.9), (1e4, 0.01, 4.0), (500.0, 0.1, 5.0)])
-def test_closed_form_of_a_step_is_refused_outside_its_lemma(alpha, q, z):
-    with pytest.raises(OutOfScope, match=r"Lemma 2\.12"):
-        as_published.closed_form(alpha, q, z)
-
-
-@pytest.mark.parametrize("alpha, q, z", [(2.0, 0.1, 4.0), (8.0, 0.01, 10.0), (30.0, 1e-4, 5.0)])
-def test_closed_form_of_a_step_bounds_the_printed_divergence(alpha, q, z):
-    assert poisson_rdp.reverse(alpha, z, q) <= as_published.closed_form(alpha, q, z)

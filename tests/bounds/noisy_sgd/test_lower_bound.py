@@ -181,7 +181,7 @@ def test_many_steps_cost_what_mixing_costs():
 def test_laws_at_rest_agree_with_laws_that_are_squared():
     pair = Pair(12.0, 1.0, 0.0, 0.05, -0.05, 0.2, 0.0)
     g = walk_grid.grid(pair.half, pair.pull, pair.reach)
-    squared, resting = walk_monotone.law(pair, g, 10**9), walk_apart.resting(pair, g, 10**9)
+    squared, resting = walk_monotone.law(pair, g, 10**9), walk_apart.stationary(pair, g, 10**9)
     assert (resting.lead <= squared.lead * (1 + 1e-6) + 1e-12).all() and (resting.lead >= squared.lead * (1 - 1e-3) - 1e-8).all()
     assert (resting.mass >= squared.mass * (1 - 1e-6)).all()
 
@@ -192,7 +192,7 @@ def test_two_starts_meet_as_fast_as_is_said():
         matrix = sum(share * line.kernel(pair.pull * line.y + m, 1.0) for share, m in walk_step.means(pair, True))
         left, right = matrix[0], matrix[-1]
         for steps in range(1, 40):
-            assert np.abs(left - right).sum() / 2 <= walk_apart._gap(pair, steps) + 1e-12
+            assert np.abs(left - right).sum() / 2 <= walk_apart._distance_of_starts(pair, steps) + 1e-12
             left, right = left @ matrix, right @ matrix
 
 

@@ -1,22 +1,21 @@
-"""Several shuffled passes of which only the last iterate is released: the Gaussian-DP parameters of places in the last
-pass.
+"""The Gaussian-DP parameters of the places of a record in the last of several shuffled passes.
 
-T = qn + r slots, 0 < r <= n: q whole passes, each in a fresh order, then r slots of another one. In the whole passes
-both runs use the same orders, so they differ in one slot of each, at worst the last one: with r, r + n, …, r + (q−1)n
-later slots. In the last pass the record has m < r later slots, or (for n − r of n orders) is absent. For c <= 1, in
-units of one push and with V(k) = Σ_{j<k} c^{2j}, the least Σ a_k² (noisy_sgd/taut.py) is that of at most four segments,
-from the end of the run backwards: (noise, push) =
+Only the last iterate of T = qn + r slots is released, 0 < r <= n: q whole passes, each in a fresh order, then r slots
+of another one. In the whole passes both runs use the same orders, so they differ in one slot of each, at worst the last
+one: with r, r + n, …, r + (q−1)n later slots. In the last pass the record has m < r later slots, or (for n − r of n
+orders) is absent. For c <= 1, in units of one push and with V(k) = Σ_{j<k} c^{2j}, the least Σ a_k² (noisy_sgd/taut.py)
+is that of at most four segments, from the end of the run backwards: (noise, push) =
 
     (V(m+1), c^m), (V(m′+1) − V(m+1), c^{m′}), (V(r+1) − V(m′+1), c^r), (V(r+(q−1)n+1) − V(r+1), Σ_{1<=i<q} c^{r+in}),
 
 each merged with the later ones while its push per noise is not smaller; the last one stands for the pushes of all but
 the last whole pass, whose push per noise does not fall backwards: the quotient of two that follow each other is c^{−n}
 >= 1. The second one is left out for one place, the first two for a record that is absent. Two runs within a set of
-diameter D are never more than D apart, so all may also begin j passes before the end with a push of D (`Run.earlier`;
-any j is valid). For j = 1, the beginning of the last pass, the third segment is (V(r) − V(m′+1), D̂c^r) and there is no
-fourth; for j >= 2 the fourth is (V(r+(j−1)n) − V(r+1), Σ_{1<=i<j−1} c^{r+in} + D̂c^{r+(j−1)n}), D̂ = D/(2ηL) >= 1,
-whose first push per noise is no smaller, as D̂c^{−n}V(n)/V(n−1) >= 1. For every start a push one slot earlier in the
-last pass leaves no larger distance (pushes.py), so the cost falls in m and in m′. """
+diameter D are never more than D apart, so the shifts may also begin j passes before the end with a push of D
+(`Run.earlier`; any j is valid). For j = 1, the beginning of the last pass, the third segment is (V(r) − V(m′+1), D̂c^r)
+and there is no fourth; for j >= 2 the fourth is (V(r+(j−1)n) − V(r+1), Σ_{1<=i<j−1} c^{r+in} + D̂c^{r+(j−1)n}), D̂ =
+D/(2ηL) >= 1, whose first push per noise is no smaller, as D̂c^{−n}V(n)/V(n−1) >= 1. For every start a push one slot
+earlier in the last pass leaves no larger distance (pushes.py), so the cost falls in m and in m′."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
-from dpcalc.bounds.hiding._engine.pushes import ALONE
+from dpcalc.bounds.hiding._engine.pushes import SINGLE_PLACES
 from dpcalc.bounds.noisy_sgd._engine.taut import Hull
 from dpcalc.bounds.pnsgd._engine.positions import starts
 
@@ -37,14 +36,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_LONGER = 1.3  # the numbers of passes that are tried for a start within the set grow by this factor
-_ROUNDING = 1e-14  # relative: of μ, but where it is far below that of m = 0, and nothing to it
-_LEAST = -1e6  # of log c: a step that forgets as much forgets everything
+_ROUNDING = 1e-14  # relative margin of μ for the arithmetic below
 Segments = list[tuple[Any, Any]]  # noise and push, from the end of the run backwards
 
 
 class Powers(NamedTuple):
-    """Powers of c in one arithmetic: k → c^k, (a, b) → V(b) − V(a), k → Σ_{i<k} c^{in}."""
+    """The functions k → c^k, (a, b) → V(b) − V(a), and k → Σ_{i<k} c^{in}, in doubles or at high precision."""
 
     power: Callable[[Any], Any]
     noise: Callable[[Any, Any], Any]
@@ -52,39 +49,41 @@ class Powers(NamedTuple):
 
 
 class Run(NamedTuple):
-    """q whole passes of n slots and r more; `wide` = D̂, inf without a set."""
+    """q whole passes of n slots and r more slots; `relative_diameter` is D̂ = D/(2ηL), inf without a set."""
 
     n: int
     whole: int
     rest: int
-    wide: Any = inf
+    relative_diameter: Any = inf
 
     def earlier(self, c: Powers, top: Any, start: int) -> Segments:
-        """What came before the `top` last slots, from the start j passes before the end; j = 0: from the beginning."""
+        """The segments before the last `top` slots of the run, for shifts that begin `start` = j passes before the end,
+        or at the beginning of the run for j = 0."""
         n, q, r = self.n, self.whole, self.rest
         if start == 1:
-            return [(c.noise(top, r), self.wide * c.power(r))]
+            return [(c.noise(top, r), self.relative_diameter * c.power(r))]
         passes = start - 2 if start else q - 1
         found: Segments = [(c.noise(top, r + 1), c.power(r))] if q else []
         if start:
             first = r + (start - 1) * n
-            return [*found, (c.noise(r + 1, first), c.power(r + n) * c.sums(passes) + self.wide * c.power(first))]
+            push = c.power(r + n) * c.sums(passes) + self.relative_diameter * c.power(first)
+            return [*found, (c.noise(r + 1, first), push)]
         return [*found, (c.noise(r + 1, r + passes * n + 1), c.power(r + n) * c.sums(passes))] if q > 1 else found
 
     def starts(self) -> list[int]:
-        """The starts that are tried."""
-        if self.wide == inf or not self.whole:
+        """The starts that are tried; any are valid, and these are at most a factor 1.3 from the best one."""
+        if self.relative_diameter == inf or not self.whole:
             return [0]
         found, j = [0, 1], 2
-        while j <= self.whole and self.wide >= 1:
+        while j <= self.whole and self.relative_diameter >= 1:
             found.append(j)
-            j = max(j + 1, int(j * _LONGER))
+            j = max(j + 1, int(1.3 * j))
         return found
 
 
 def in_doubles(log_c: float, n: int) -> Powers:
-    """c <= 1, and c^n in sums."""
-    low = max(log_c, _LEAST)
+    """The functions for c <= 1 in doubles."""
+    low = max(log_c, -1e6)  # c^k is 0 for k >= 1 in both cases
 
     def noise(a: Any, b: Any) -> Any:
         return np.exp(2 * a * low) * (np.expm1(2 * (b - a) * low) / expm1(2 * low) if low else b - a)
@@ -93,33 +92,35 @@ def in_doubles(log_c: float, n: int) -> Powers:
 
 
 def at_precision(mp: Any, c: Any, n: int) -> Powers:
+    """The functions at high precision."""
+
     def noise(a: int, b: int) -> Any:
         return mp.mpf(b - a) if c == 1 else (c ** (2 * a) - c ** (2 * b)) / (1 - c * c)
 
     return Powers(lambda k: c**k, noise, lambda k: mp.mpf(k) if c == 1 else (1 - c ** (k * n)) / (1 - c**n))
 
 
-def cost(segments: Segments) -> Array:
-    """The least Σ a_k² of at most four segments, from the end of the run backwards, whose numbers are arrays of one
-    shape: segments are merged from the end (pool adjacent violators)."""
-    stack: list[list[Any]] = []  # noise, push, and where it still stands
+def _cost(segments: Segments) -> Array:
+    """The least Σ a_k² of at most four segments, from the end of the run backwards; noise and push are arrays of one
+    shape. Segments are merged from the end (pool adjacent violators), as in taut.py."""
+    hull: list[list[Any]] = []  # noise, push, and where the segment is not merged with an earlier one
     for noise, push in segments:
         noise, push = noise + 0.0, push + 0.0
         active = np.ones(noise.shape, bool)
-        for later in reversed(stack):
+        for later in reversed(hull):
             merged = active & later[2] & (push * later[0] >= later[1] * noise)
             active = active & (~later[2] | merged)
             noise, push = np.where(merged, noise + later[0], noise), np.where(merged, push + later[1], push)
             later[2] = later[2] & ~merged
-        stack.append([noise, push, np.ones(noise.shape, bool)])
+        hull.append([noise, push, np.ones(noise.shape, bool)])
     with np.errstate(under="ignore"):
-        found: Array = np.sum([np.where(stands, push**2 / np.where(stands, noise, 1.0), 0.0) for noise, push,
-                               stands in stack], axis=0)
+        terms = [np.where(separate, push**2 / np.where(separate, noise, 1.0), 0.0) for noise, push, separate in hull]
+        found: Array = np.sum(terms, axis=0)
     return found
 
 
 def _segments(run: Run, c: Powers, slots: list[Any], start: int) -> Segments:
-    """Of pushes with these numbers of later slots in the last pass, and all earlier ones."""
+    """The segments of pushes with these numbers of later slots in the last pass, and of all earlier pushes."""
     found: Segments = []
     top = 0
     for m in slots:
@@ -128,37 +129,38 @@ def _segments(run: Run, c: Powers, slots: list[Any], start: int) -> Segments:
     return found + run.earlier(c, top, start)
 
 
-def _least(run: Run, c: Powers, slots: list[Array]) -> tuple[Array, Array]:
-    """The least cost over all starts, for arrays of places, and the starts that give it."""
+def _least_cost(run: Run, c: Powers, slots: list[Array]) -> tuple[Array, Array]:
+    """The least cost over the starts that are tried, for arrays of places, and the starts that have it."""
     shape = np.broadcast_shapes(*(x.shape for x in slots))
     tried = run.starts()
-    costs = np.stack([cost([(np.broadcast_to(noise, shape), np.broadcast_to(push, shape))
+    costs = np.stack([_cost([(np.broadcast_to(noise, shape), np.broadcast_to(push, shape))
                             for noise, push in _segments(run, c, slots, start)]) for start in tried])
     return costs.min(axis=0), np.array(tried)[costs.argmin(axis=0)]
 
 
 class Blocks(NamedTuple):
-    """The last pass in blocks: their starts and lengths, and the least costs (with their starts of the run) of one
-    place and of two."""
+    """The places of the last pass in blocks."""
 
-    at: Array
+    begins: Array
     lengths: Array
-    own: tuple[Array, Array]
-    pair: tuple[Array, Array]
+    own: tuple[Array, Array]  # the least costs of one place, and the starts of the shifts that have them
+    pair: tuple[Array, Array]  # the same of two places
 
 
 @lru_cache(maxsize=8)
 def _blocks(log_c: float, run: Run, fine: int) -> Blocks:
     c, r = in_doubles(log_c, run.n), run.rest
-    at = np.array(starts(r, fine, ALONE), float)
-    rows, columns = np.minimum(at[:, None], np.maximum(at - 1, 0)), np.maximum(at, 1) + 0 * at[:, None]
-    return Blocks(at, np.diff(np.append(at, r)), _least(run, c, [at]), _least(run, c, [rows, columns]))
+    begins = np.array(starts(r, fine, SINGLE_PLACES), float)
+    rows = np.minimum(begins[:, None], np.maximum(begins - 1, 0))
+    columns = np.maximum(begins, 1) + 0 * begins[:, None]
+    return Blocks(begins, np.diff(np.append(begins, r)), _least_cost(run, c, [begins]),
+                  _least_cost(run, c, [rows, columns]))
 
 
 @lru_cache(maxsize=8)
 def places(first: float, log_c: float, run: Run, fine: int) -> Places:
-    """The places of the last pass in blocks, each at its last slots, where μ is larger; a record that is absent comes
-    last."""
+    """The places of the last pass in blocks, each with the μ of its last slots, which is the largest; the last block is
+    that of a record that is absent."""
     blocks = _blocks(log_c, run, fine)
 
     def mu(cost: Array) -> Array:
@@ -168,15 +170,15 @@ def places(first: float, log_c: float, run: Run, fine: int) -> Places:
     own, pair = mu(blocks.own[0]), mu(blocks.pair[0])
     if run.rest == run.n:
         return Places(blocks.lengths, own, pair)
-    absent = mu(_least(run, in_doubles(log_c, run.n), [])[0]) if run.whole else np.array(0.0)
+    absent = mu(_least_cost(run, in_doubles(log_c, run.n), [])[0]) if run.whole else np.array(0.0)
     pair = np.block([[pair, own[:, None]], [own[None, :], absent.reshape(1, 1)]])
     return Places(np.append(blocks.lengths, run.n - run.rest), np.append(own, absent), pair)
 
 
 def places_exact(mp: Any, first: Any, c: Any, run: Run, fine: int, log_c: float, doubles: Run) -> PlacesExact:
-    """The same at high precision, with the starts of the run that doubles choose: any are valid."""
+    """The same places at high precision, with the starts that `doubles`, the run in doubles, has: any are valid."""
     powers, blocks = at_precision(mp, c, run.n), _blocks(log_c, doubles, fine)
-    at, lengths = [int(x) for x in blocks.at], [int(x) for x in blocks.lengths]
+    begins, lengths = [int(x) for x in blocks.begins], [int(x) for x in blocks.lengths]
 
     def mu(slots: list[int], start: Any) -> Any:
         hull, last = Hull(), None
@@ -185,11 +187,11 @@ def places_exact(mp: Any, first: Any, c: Any, run: Run, fine: int, log_c: float,
         return first * mp.sqrt(last[2]) if last else mp.mpf(0)
 
     def own(j: int) -> Any:
-        if j < len(at):
-            return mu([at[j]], blocks.own[1][j])
-        return mu([], _least(doubles, in_doubles(log_c, run.n), [])[1] if run.whole else 0)
+        if j < len(begins):
+            return mu([begins[j]], blocks.own[1][j])
+        return mu([], _least_cost(doubles, in_doubles(log_c, run.n), [])[1] if run.whole else 0)
 
     def pair(i: int, j: int) -> Any:
-        return mu([at[i], at[j]], blocks.pair[1][i, j]) if j < len(at) else own(i)
+        return mu([begins[i], begins[j]], blocks.pair[1][i, j]) if j < len(begins) else own(i)
 
     return PlacesExact(lengths + ([run.n - run.rest] if run.rest < run.n else []), own, pair)

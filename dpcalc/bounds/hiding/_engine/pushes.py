@@ -1,5 +1,4 @@
-"""How far apart two shuffled runs are: the Gaussian-DP parameters of one changed place, and of two exchanged places, in
-the order.
+"""The Gaussian-DP parameters of two shuffled runs that differ in one place of the order, or in two exchanged places.
 
 A record with m later slots moves two runs apart by 2ηL/b there; every slot multiplies their distance by at most c and
 adds noise ησ. The shift lemma (Feldman et al. 2018; Altschuler & Talwar 2022) says that the last iterates are μ-GDP
@@ -7,17 +6,17 @@ with μ² = (2L/(bσ))²·cost, where cost is the least Σ a_k²/(noise)_k² of 
 ends (noisy_sgd/taut.py). In units of one push, and with V(k) = Σ_{j<k} c^{2j} and share(m) = c^{2m}/V(m+1):
 
     one push at m:                      share(m)
-    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later one comes; and,
-    only where
-                                        c^d·V(m+1) >= c^{2m+2}·V(d) (for c = 1: d <= m + 1), both together: (c^m +
-                                        c^{m′})²/V(m′+1).
+    two pushes, at m < m′, d = m′ − m:  share(d−1) + share(m), the earlier one undone before the later one comes; or,
+                                        only where c^d·V(m+1) >= c^{2m+2}·V(d) (for c = 1: d <= m + 1),
+                                        (c^m + c^{m′})²/V(m′+1), both undone together.
 
 Proof. Count pushes and noise at the end of the run: c^{m′} and c^m, and V(m′+1) in all, c^{2m+2}V(d) of it before the
 later push. If x is undone before the later push and the rest after it, the cost is at least x²/(c^{2m+2}V(d)) + (c^m +
-c^{m′} − x)²/V(m+1) (Cauchy–Schwarz), and even shifts within both parts attain it; x is at most c^{m′}, as nothing else
-is there yet. The free minimum over x is both pushes over all noise, (c^m + c^{m′})²/V(m′+1), and has x <= c^{m′} just
-where the condition holds; else x = c^{m′} is best. ∎ The first form is always valid, as it is the cost of possible
-shifts; the second one is smaller, and false where the condition fails. For c = 0 the cost is 1 where m = 0, and else 0.
+c^{m′} − x)²/V(m+1) (Cauchy–Schwarz), and shifts in proportion to the noise within both parts attain it; x is at most
+c^{m′}, as there is no other push yet. The free minimum over x is both pushes over all noise, (c^m + c^{m′})²/V(m′+1),
+and has x <= c^{m′} just where the condition holds; else x = c^{m′} is best.∎
+The first form is always valid, as it is the cost of possible shifts; the second one is smaller, and false where the
+condition fails. For c = 0 the cost is 1 where m = 0, and else 0.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def one(first: float, log_c: float, m: Array) -> Array:
-    """μ of a changed place with m later slots, rounded up; `first` is that of m = 0."""
+def ratio_of_one(first: float, log_c: float, m: Array) -> Array:
+    """μ of one changed place with m later slots, rounded up; `first` is μ of m = 0."""
     return scaled_many(first, log_shares(log_c, m))
 
 
-def two(first: float, log_c: float, m: Array, later: Array) -> Array:
+def ratio_of_two(first: float, log_c: float, m: Array, later: Array) -> Array:
     """μ of two exchanged places with m < m′ later slots, rounded up."""
     if log_c == -inf:
         return scaled_many(first, np.where(m == 0, 0.0, -inf))
@@ -58,7 +57,7 @@ def two(first: float, log_c: float, m: Array, later: Array) -> Array:
 
 
 def _is_merged(log_c: float, m: Array, d: Array) -> Array:
-    """Whether both pushes are undone together: c^d·V(m+1) >= c^{2m+2}·V(d)."""
+    """Whether it is best to undo both pushes together: c^d·V(m+1) >= c^{2m+2}·V(d)."""
     if log_c == 0:
         return m + 1 >= d
     with np.errstate(over="ignore", under="ignore"):
@@ -74,66 +73,66 @@ def noise_sum(mp: Any, c: Any, k: int, power: Any) -> Any:
     return mp.mpf(k) if c == 1 else (1 - power * power) / (1 - c * c)
 
 
-def one_exact(mp: Any, c: Any, m: int) -> Any:
-    """The cost of a changed place."""
+def cost_of_one_exact(mp: Any, c: Any, m: int) -> Any:
+    """The cost of one changed place at high precision."""
     return c ** (2 * m) / noise_sum(mp, c, m + 1, c ** (m + 1))
 
 
-def two_exact(mp: Any, c: Any, m: int, later: int, powers: tuple[Any, Any] | None = None) -> Any:
-    """The cost of two exchanged places, m < m′; c^m and c^m′ may be given, which many pairs share."""
+def cost_of_two_exact(mp: Any, c: Any, m: int, later: int, powers: tuple[Any, Any] | None = None) -> Any:
+    """The cost of two exchanged places, m < m′, at high precision; `powers` may give c^m and c^m′."""
     if c == 0:
         return mp.mpf(m == 0)
     at_m, at_later = powers or (c**m, c**later)
-    d, apart = later - m, at_later / at_m  # c^d
-    before, between = noise_sum(mp, c, m + 1, c * at_m), noise_sum(mp, c, d, apart)
-    left, right = apart * before, (c * at_m) ** 2 * between  # whether c^d·V(m+1) >= c^{2m+2}·V(d)
-    if c > 1:  # over what both sides may be too large for
-        left, right = (1 - (c * at_m) ** -2) / apart, 1 - apart**-2
+    d, ratio = later - m, at_later / at_m  # c^d
+    after, between = noise_sum(mp, c, m + 1, c * at_m), noise_sum(mp, c, d, ratio)
+    left, right = ratio * after, (c * at_m) ** 2 * between  # whether c^d·V(m+1) >= c^{2m+2}·V(d)
+    if c > 1:  # both sides are divided by numbers that may be very large
+        left, right = (1 - (c * at_m) ** -2) / ratio, 1 - ratio**-2
     if not_less(left, right):
         return (at_m + at_later) ** 2 / noise_sum(mp, c, later + 1, c * at_later)
-    return (apart / c) ** 2 / between + at_m**2 / before
+    return (ratio / c) ** 2 / between + at_m**2 / after
 
 
 # --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------
 
-ALONE = 16  # the first so many places are blocks of one; later blocks hold at most 1/fine of the places before them
+SINGLE_PLACES = 16  # the first places are blocks of one, as μ changes most there; half raises δ in coarse blocks by 2 %
 
 
 @lru_cache(maxsize=8)
 def places(first: float, log_c: float, n: int, fine: int) -> Places:
-    """A pass of n slots; `first` = 2L/(bσ), rounded up.
+    """The places of a pass of n slots in blocks, each with the largest μ of its places; `first` = 2L/(bσ), rounded up.
 
-    For c <= 1 every block is taken at its last slots, as μ falls in both places: where a push comes one slot earlier,
-    keep it for that slot; it is then at most c <= 1 pushes, and the same shifts, cut where nothing is left, undo it.
-    For c > 1 one place falls too. The cost of two is continuous in real m and m′, as both forms agree where the
-    condition changes. In m′ both forms fall: share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes are undone
-    together from some m on, as log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost
-    share(m′−m−1) + share(m) is convex, as share is (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in
-    a block of m is that of one of its ends, and the larger is taken. """
-    at = np.array(starts(n, fine, ALONE), float)
-    lengths = np.diff(np.append(at, n))
-    rows, columns = np.minimum(at[:, None], np.maximum(at - 1, 0)), np.maximum(at, 1) + 0 * at[:, None]
-    pair = two(first, log_c, rows, columns)
+    For c <= 1 the largest μ is that of the last slots, as μ falls in both places: where a push comes one slot earlier,
+    leave it until that slot; it is then at most c <= 1 pushes, and the same shifts, reduced where less is left, undo
+    it. For c > 1 the cost of one place falls too. The cost of two is continuous in real m and m′, as both forms agree
+    where the condition changes. In m′ both forms fall: share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes
+    are undone together from some m on, as log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before,
+    the cost share(m′−m−1) + share(m) is convex, as share is (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest
+    cost in a block of m is that of one of its ends, and the larger is taken. """
+    begins = np.array(starts(n, fine, SINGLE_PLACES), float)
+    lengths = np.diff(np.append(begins, n))
+    columns, largest_row = np.maximum(begins, 1) + 0 * begins[:, None], np.maximum(begins - 1, 0)
+    pair = ratio_of_two(first, log_c, np.minimum(begins[:, None], largest_row), columns)
     if log_c > 0:
-        pair = np.maximum(pair,
-                          two(first, log_c, np.minimum((at + lengths - 1)[:, None], np.maximum(at - 1, 0)), columns))
-    return Places(lengths, one(first, log_c, at), pair)
+        ends = begins + lengths - 1
+        pair = np.maximum(pair, ratio_of_two(first, log_c, np.minimum(ends[:, None], largest_row), columns))
+    return Places(lengths, ratio_of_one(first, log_c, begins), pair)
 
 
 def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
-    """The same at high precision."""
-    at = starts(n, fine, ALONE)
-    lengths = [b - a for a, b in pairwise([*at, n])]
-    powers = {m: c**m for m in {*at, *(a + size - 1 for a, size in zip(at, lengths, strict=True))}}
+    """The same places at high precision."""
+    begins = starts(n, fine, SINGLE_PLACES)
+    lengths = [b - a for a, b in pairwise([*begins, n])]
+    powers = {m: c**m for m in {*begins, *(a + size - 1 for a, size in zip(begins, lengths, strict=True))}}
 
     def cost(m: int, later: int) -> Any:
-        return two_exact(mp, c, m, later, (powers[m], powers[later]))
+        return cost_of_two_exact(mp, c, m, later, (powers[m], powers[later]))
 
     def pair(i: int, j: int) -> Any:
-        found = cost(at[i], at[j])
+        found = cost(begins[i], begins[j])
         if c > 1 and lengths[i] > 1:
-            other = cost(at[i] + lengths[i] - 1, at[j])
+            other = cost(begins[i] + lengths[i] - 1, begins[j])
             found = (found + other + abs(found - other)) / 2  # the larger one: balls that overlap have no order
         return first * mp.sqrt(found)
 
-    return PlacesExact(lengths, lambda j: first * mp.sqrt(one_exact(mp, c, at[j])), pair)
+    return PlacesExact(lengths, lambda j: first * mp.sqrt(cost_of_one_exact(mp, c, begins[j])), pair)

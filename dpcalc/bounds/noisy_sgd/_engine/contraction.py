@@ -1,7 +1,8 @@
-"""How noisy SGD contracts: c = max(|1−ηρ|, |1−ηβ|), the shift two runs can have, and the cost w(R) of undoing it.
+"""The contraction factor c of a step of noisy SGD, the distance two runs can reach, and the cost of undoing it.
 
-Everything is computed from g = 1 − c = min(ηρ, 2 − ηβ), which keeps its digits where c is near 1. The curvature ρ may
-be negative: a loss that is β-smooth and nothing more has ρ = −β, and its steps expand by c = 1 + ηβ, so that g < 0. """
+c = max(|1−ηρ|, |1−ηβ|) for a β-smooth loss of curvature at least ρ. Everything is computed from g = 1 − c = min(ηρ,
+2 − ηβ), which keeps its digits where c is near 1. The curvature ρ may be negative: a loss that is β-smooth and nothing
+more has ρ = −β, and its steps expand by c = 1 + ηβ, so that g < 0. """
 
 from fractions import Fraction
 from math import exp, expm1, inf, log1p, nextafter
@@ -11,37 +12,33 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
 from dpcalc.numerics.rounding import up
 
-_SAID = 1 + Fraction(1, 2**51)  # --learning-rate 2/β, rounded to a double, is still 2/β
-_LEAST = 1e-290  # of |g| where a step expands: below, doubles lose their digits
-_GROWTH = 700.0  # log c^K from which it is above every double
+LARGEST_EXPONENT = 700.0  # a little below log of the largest double, 709.8: e^x is computed up to here
 
 
 def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """1 − c, exact but for one rounding downwards. Raises OutOfScope for convex losses with η > 2/β, where a step need
-    not contract.
+    """g = 1 − c, rounded down once. Raises OutOfScope for convex losses with η > 2/β, whose steps may expand.
 
     As ρ <= β, |1−ηρ| <= max(1−ηρ, ηβ−1) and |1−ηβ| likewise, so c = max(1−ηρ, ηβ−1)."""
     if strong_convexity == 0 and learning_rate * smoothness <= 1:
         return 0.0
     eta, beta, rho = Fraction(learning_rate), Fraction(smoothness), Fraction(strong_convexity)
     if rho < 0:
-        return min(down(min(eta * rho, 2 - eta * beta)), -_LEAST)
-    if eta * beta > 2 * _SAID:
+        # Far below 1e-290 the functions of g would lose digits to underflow; a smaller g is a larger c, which is safe.
+        return min(down(min(eta * rho, 2 - eta * beta)), -1e-290)
+    if eta * beta > 2 + Fraction(1, 2**50):  # a learning rate of 2/β that was rounded to a double is admitted
         raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/β = {human(2 / smoothness, upward=False)}; "
-                         "Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) "
-                         "need steps that do not expand", "--learning-rate")
+                         "Theorems 3.1 and 5.1 (Altschuler & Talwar 2022) need steps that do not expand",
+                         "--learning-rate")
     if rho > beta:
-        raise OutOfScope("out-of-range",
-                         f"{plain(strong_convexity)} > β = {plain(smoothness)}: a loss cannot be more convex than "
-                         f"smooth",
-                         "--strong-convexity")
+        raise OutOfScope("out-of-range", f"{plain(strong_convexity)} > β = {plain(smoothness)}: a loss cannot be more "
+                         "convex than smooth", "--strong-convexity")
     return down(max(min(eta * rho, 2 - eta * beta), Fraction(0)))
 
 
 def down(x: Fraction) -> float:
-    """Greatest double <= x."""
-    near = float(x)
-    return near if Fraction(near) <= x else nextafter(near, -inf)
+    """The greatest double <= x."""
+    nearest = float(x)
+    return nearest if Fraction(nearest) <= x else nextafter(nearest, -inf)
 
 
 def log_c(g: float) -> float:
@@ -50,37 +47,40 @@ def log_c(g: float) -> float:
 
 
 def weight(g: float, r: int) -> float:
-    """w(R) = 1/R for c = 1, else c^{2R}(1−c²)/(1−c^{2R}), rounded up: the least Σ a_k² that undoes a unit shift in R
-    steps. It is 1/Σ_{k<=R} c^{−2k}, and tends to c² − 1 for c > 1."""
+    """w(R), rounded up: the least Σ a_k² of shifts a_k that undo a unit distance in R steps.
+
+    It is 1/Σ_{k<=R} c^{−2k}: 1/R for c = 1, else c^{2R}(1−c²)/(1−c^{2R}), which tends to c² − 1 for c > 1."""
     if g == 0:
         return up(1 / r)
     x = -2 * r * log_c(g)
-    if x > 700:
+    if x > LARGEST_EXPONENT:
         return nextafter(up(g * (2 - g) * exp(-x), 4e-16 * (4 + x)), inf) if x < inf else 0.0  # it may underflow
     return up(g * (2 - g) / expm1(x), 4e-16 * (4 + max(x, 0.0)))
 
 
 def reached(g: float, steps: int, push: float) -> float:
-    """Σ_{k<K} c^k·s: how far K pushes of size s take two runs apart, rounded up; inf where that exceeds the largest
-    double."""
+    """Σ_{k<steps} c^k·push, rounded up: how far pushes at every step take two runs apart; inf beyond the doubles."""
     if steps == 0 or g == 0:
         return up(steps * push)
     if g < 0:
         growth = steps * log_c(g)
-        return up(push * (expm1(growth) / -g), 4e-16 * (4 + growth)) if growth < _GROWTH else inf
+        return up(push * (expm1(growth) / -g), 4e-16 * (4 + growth)) if growth < LARGEST_EXPONENT else inf
     return up(push * -expm1(steps * log_c(g)) / g if g < 1 else push, 2e-15)
 
 
 def exact_gap(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
+    """g at high precision."""
     eta = mp.mpf(learning_rate)
     g = 1 - max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness)))
     return g if strong_convexity < 0 else max(g, mp.mpf(0))
 
 
 def exact_weight(mp: Any, g: Any, r: int) -> Any:
+    """w(R) at high precision."""
     c = 1 - g
     return 1 / mp.mpf(r) if c == 1 else c ** (2 * r) * (1 - c**2) / (1 - c ** (2 * r))
 
 
 def exact_reached(mp: Any, g: Any, steps: int, push: Any) -> Any:
+    """Σ_{k<steps} c^k·push at high precision."""
     return steps * push if g == 0 else push * (1 - (1 - g) ** steps) / g

@@ -1,11 +1,11 @@
-"""What the bounds of noisy SGD without convexity share: a step may take two runs apart by a factor c = 1 + ηβ.
+"""Bounds of noisy SGD without convexity: a step may take two runs apart by a factor c = 1 + ηβ.
 
-Proof. Convexity serves the proofs of this family in one place only: it makes a step w ↦ w − ηg(w) contract. Where every
+Proof. The proofs of this family use convexity in one place only: it makes a step w ↦ w − ηg(w) contract. Where every
 record's gradient, clipped or not, changes by at most β|w − w′|, so does the mean g of a batch of them, and |w − ηg(w) −
 w′ + ηg(w′)| <= (1 + ηβ)|w − w′|. (Clipping to a fixed norm is a projection on a ball, which brings no two gradients
 further apart.) What else the proofs use holds for every c: two records' gradients differ by 2L at most at one point, a
 projection on a convex set brings no two points further apart, and a Gaussian that hides a shift of a has the ratio
-a/(ησ), wherever it starts from. ηβ may be any number.
+a/(ησ), wherever it starts from. ηβ may be any number. ∎
 
 In the formulas this is the curvature ρ = −β, which is the least that a β-smooth loss can have.
 """
@@ -21,8 +21,7 @@ from dpcalc.core.bound import Bound
 
 SETTING = (
     "each record's gradient, as it is used (clipped to a fixed norm, perhaps), is at most L and β-Lipschitz in w, as "
-    "that of a β-smooth "
-    "loss is, clipped or not; the loss need not be convex",
+    "that of a β-smooth loss is, clipped or not; the loss need not be convex",
     "neighbours differ by replacing one record",
     START,
     PLAIN,
@@ -32,14 +31,14 @@ _FUNCTIONS = ("value", "exact", "inverse", "rdp", "search", "trace", "mu")
 
 def without_convexity(bound: Bound, name: str, example: str, statement: str, assumptions: tuple[str, ...],
                       source: str) -> Bound:
-    """A bound of convex losses as it is for smooth ones, where its formula is the same in c."""
-    functions: dict[str, Any] = {key: _of_smooth(function) for key in _FUNCTIONS if (function := getattr(bound, key))}
+    """The bound for smooth losses made from one for convex losses, where both formulas are the same function of c."""
+    functions: dict[str, Any] = {key: _at_least_curvature(function) for key in _FUNCTIONS
+                                 if (function := getattr(bound, key))}
     return bound._replace(name=name, example=example, statement=statement, assumptions=assumptions, source=source,
-                          errata=(),
-                          params=tuple(p for p in bound.params if p != "strong_convexity"), **functions)
+                          errata=(), params=tuple(p for p in bound.params if p != "strong_convexity"), **functions)
 
 
-def _of_smooth(function: Callable[..., Any]) -> Callable[..., Any]:
+def _at_least_curvature(function: Callable[..., Any]) -> Callable[..., Any]:
     def at_least_curvature(*args: Any, **params: Any) -> Any:
         return function(*args, **with_curvature(params))
 
@@ -47,5 +46,5 @@ def _of_smooth(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_curvature(params: dict[str, Any]) -> dict[str, Any]:
-    """What a formula in ρ takes."""
+    """The parameters of a formula in ρ, with ρ = −β."""
     return {**params, "strong_convexity": -params["smoothness"]}

@@ -1,4 +1,4 @@
-"""S_r(α, q, z): the Rényi divergence of one noisy step on a random batch, replace-one neighbours.
+"""S_r(α, q, z): the Rényi divergence of one noisy step on a random batch, for replace-one neighbours.
 
 Statement. Let P be (1−q)N(m, z²I) + qN(m₁, z²I) and Q the same with m₁′, the three means pairwise within 1. Then
 D_α(P‖Q) <= S_r(α, q, z) = log{1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{−α−1}) h(γ) dγ}/(α−1), h(γ) = q·θ(log((γ−1+q)/q), 1/z),
@@ -8,8 +8,8 @@ Proof. For γ >= 1 put γ′ = 1 + (γ−1)/q. Advanced joint convexity (Balle, 
 E_γ(P‖Q) = q·E_γ′(N(m₁) ‖ (1−β)N(m) + βN(m₁′)) for some β in [0,1], which by convexity is at most q·θ(log γ′, 1/z) as
 both means are within 1 of m₁; so is E_γ(Q‖P). The integral of E_γ over γ that gives D_α (privacy profiles: e^{(α−1)D_α}
 = 1 + α(α−1)∫_1^∞ (γ^{α−2}E_γ(P‖Q) + γ^{−α−1}E_γ(Q‖P)) dγ) increases in both. At q = 1 it is D_α(N(1,z²)‖N(0,z²)) =
-α/(2z²), and h increases in q: writing h(γ) = E[(1+u−γ)₊] as below, 1+u is a mean of 1 and e^w with weight q, spreading
-as q grows.
+α/(2z²), and h increases in q: with h(γ) = E[(1+u−γ)₊] as below, 1+u is a mean of 1 and e^w with weight q on e^w, and it
+spreads as q grows. ∎
 
 Evaluation. h(γ) = E_γ((1−q)N(0,z²)+qN(1,z²) ‖ N(0,z²)) = E[(1+u−γ)₊] with t ~ N(0,1), w = t/z − 1/(2z²), u = q(e^w −
 1). Integrating over γ first,
@@ -23,9 +23,10 @@ z/4) has an error below e^{−34}. """
 from __future__ import annotations
 
 from functools import lru_cache
-from math import exp, inf, log, log1p, pi, sqrt
+from math import exp, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
+from dpcalc.numerics.normal import LOG_SQRT_2PI
 from dpcalc.numerics.quadrature import tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
 
@@ -34,17 +35,12 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-RTOL = 1e-10
-_ERROR = 2e-11  # relative, of e^{(α−1)S} − 1: quadrature and rounding
-_LOG_SQRT_2PI = 0.5 * log(2 * pi)
-_START = 17.0  # in units of κ: the integrand grows like e^{3y/κ} there
-_DEPTH = 50.0  # e^{−50} of the maximum is nothing
-_COARSE = 2.0  # beyond the first stretch every bump is at least one standard deviation wide
+_REL_ERROR = 2e-11  # of e^{(α−1)S} − 1, by quadrature and rounding; measured against 30 digits, with a margin
 
 
 @lru_cache(maxsize=20_000)
 def value(alpha: float, q: float, z: float) -> float:
-    """S_r(α, q, z), never below it, at most RTOL above; inf where it exceeds the largest double."""
+    """S_r(α, q, z), never below it and at most a relative 1e-10 above it; inf beyond the largest double."""
     try:
         cap = ratio_up((alpha,), (2.0, z, z))
     except OverflowError:
@@ -57,44 +53,40 @@ def value(alpha: float, q: float, z: float) -> float:
     if growth + log(q) > 45:
         # Minkowski: ‖1 + u‖_α <= 1 − q + q‖e^w‖_α, and >= q‖e^w‖_α: equal to double precision here.
         return min(up((growth + log(q) + exp(log1p(-q) - log(q) - growth)) * (alpha / (alpha - 1)), 4e-15), cap)
-    if z > 1e140:  # α/(2z²) is below 1e-270: of no interest how far below
+    if z > 1e140:  # α/(2z²) is below 1e-270, where no question needs more digits
         return cap
-    log_excess = _log_excess(alpha, q, z) + _ERROR
+    log_excess = _log_excess(alpha, q, z) + _REL_ERROR
     raw = log1p(exp(log_excess)) if log_excess < 700 else log_excess
     return min(up(raw / (alpha - 1), 2e-15), cap)
 
 
 def _log_excess(alpha: float, q: float, z: float) -> float:
-    """log(e^{(α−1)S_r} − 1) by the trapezoidal rule on the stretches that matter."""
+    """log(e^{(α−1)S_r} − 1) by the trapezoidal rule, on the two stretches of y where the integrand is not negligible:
+    near the start, and around a later maximum if there is one."""
     import numpy as np
 
     kappa, step = min(1.0, z), min(0.5, z / 4)
-    first = 24.0 + 4 * z if z < 1 else 24.0  # covers the bump at the start; a later one is looked for
+    coarse_step = 2.0  # beyond the first stretch every maximum is at least one standard deviation wide
+    first_end = 24.0 + 4 * z if z < 1 else 24.0  # past the maximum at the start
     end = (alpha - 1) / z + 1.5 / z + 12
-    windows = [(-_START * kappa, min(first, end))]
-    top = -inf
-    if end > first:
-        coarse = first + _COARSE * np.arange(int((end - first) / _COARSE) + 2)
+    # Towards −∞ the integrand falls like e^{3y/κ}: before −17κ it is below e^{−51} of its value at 0.
+    stretches = [(-17 * kappa, min(first_end, end))]
+    if end > first_end:
+        coarse = first_end + coarse_step * np.arange(int((end - first_end) / coarse_step) + 2)
         heights = _log_integrand(coarse, alpha, q, z, kappa)
-        top = float(heights.max())
-        kept = (heights > top - _DEPTH).nonzero()[0]
-        windows.append((first, float(coarse[kept[-1]]) + _COARSE))
-        if kept[0] > 1:
-            windows[1] = (float(coarse[kept[0] - 1]), windows[1][1])
-    logs = [_log_integrand(a + step * np.arange(int((b - a) / step) + 1), alpha, q, z, kappa) for a,
-            b in _joined(windows, step)]
+        large = (heights > float(heights.max()) - 50).nonzero()[0]  # the rest is below e^{−50} of the maximum
+        begin = float(coarse[large[0] - 1]) if large[0] > 1 else first_end
+        stretches.append((begin, float(coarse[large[-1]]) + coarse_step))
+        if begin <= stretches[0][1] + step:  # a trapezoidal sum must not end where the integrand is large
+            stretches = [(stretches[0][0], stretches[1][1])]
+    logs = [_log_integrand(low + step * np.arange(int((high - low) / step) + 1), alpha, q, z, kappa)
+            for low, high in stretches]
     top = max(float(x.max()) for x in logs)
     return top + log(sum(float(np.exp(x - top).sum()) for x in logs) * step)
 
 
-def _joined(windows: list[tuple[float, float]], step: float) -> list[tuple[float, float]]:
-    """Two stretches that touch are one: a trapezoidal sum must not begin or end where the integrand is not small."""
-    if len(windows) == 2 and windows[1][0] <= windows[0][1] + step:
-        return [(windows[0][0], windows[1][1])]
-    return windows
-
-
 def _log_integrand(y: Array, alpha: float, q: float, z: float, kappa: float) -> Array:
+    """The log of the integrand of `Evaluation` at rising y, with the Jacobian ds/dy."""
     import numpy as np
 
     s = kappa * np.logaddexp(0.0, y / kappa)
@@ -109,12 +101,13 @@ def _log_integrand(y: Array, alpha: float, q: float, z: float, kappa: float) -> 
         log_rest = np.where(w > 600, w + log(q), log_rest)
     with np.errstate(over="ignore", divide="ignore"):
         log_grown = np.where(x > 600, x, np.log(np.expm1(np.minimum(x, 650.0))))
-    result: Array = log_grown + log_rest + log_slope - t * (t / 2) - _LOG_SQRT_2PI
+    result: Array = log_grown + log_rest + log_slope - t * (t / 2) - LOG_SQRT_2PI
     return result
 
 
 def exact(mp: Any, alpha: Any, q: Any, z: Any) -> Any:
-    """The integral over t, split where it bends; capped by α/(2z²). The integrand is at most e^{αw}."""
+    """S_r at high precision: the integral over s = t − 1/(2z), split at the points where the integrand bends. The
+    integrand is at most e^{αw}, which bounds the tail."""
     a, q, z = mp.mpf(alpha), mp.mpf(q), mp.mpf(z)
     if q == 1:
         return a / (2 * z * z)

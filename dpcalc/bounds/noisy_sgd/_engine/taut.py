@@ -1,8 +1,8 @@
-"""The taut string: the least Σ a_k²/(noise)_k² that undoes the pushes of a run before it ends.
+"""The least cost Σ a_k²/(noise)_k² of shifts a_k that undo the pushes of a run before it ends (the taut string).
 
 z_k = c_k z_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ given. With C_k = Π_{j>k} c_j the amount still to be undone, C_k z_k
-plus the pushes to come, is a path over the remaining noise Σ_{j>k}(C_jη_jσ_j)² that must stay above the pushes to come:
-the shortest one is their upper concave hull. Segments are merged from the end of the run backwards (pool adjacent
+plus the pushes to come, is a path over the remaining noise Σ_{j>k}(C_jη_jσ_j)² that must stay above the pushes to come.
+The shortest such path is their upper concave hull. Segments are merged from the end of the run backwards (pool adjacent
 violators), by sums of positive terms only. The numbers may be floats, mpmath's or balls. """
 
 from collections.abc import Container, Iterable
@@ -12,21 +12,23 @@ Segment = tuple[Any, Any, Any]  # noise, push, cost of this and all later steps
 
 
 class Hull:
-    """The segments from the end of the run backwards, and sums of 2^j of them where a multiple of as many ends: a step
-    with a long push before it is merged with many."""
+    """The segments of the hull, from the end of the run backwards.
+
+    Beside every segment whose number is a multiple of 2^j stand the sums over the last 2^j segments: a step with a long
+    push before it is merged with many segments at a time. """
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
         self._sums: list[list[tuple[Any, Any]]] = []
-        self._closed: Any = 0  # cost of what is closed
+        self._closed_cost: Any = 0
 
     def put(self, noise: Any, push: Any) -> Segment:
-        """An earlier step before them, merged with those it is to be: the segment that it is in."""
+        """Adds the next earlier step and returns the segment that contains it."""
         while self.segments and not_less(push * self.segments[-1][0], self.segments[-1][1] * noise):
             last = self.segments.pop()
             self._sums.pop()
             noise, push = noise + last[0], push + last[1]
-        top = (noise, push, self._later(len(self.segments)) + push * push / noise)
+        top = (noise, push, self._cost_of(len(self.segments)) + push * push / noise)
         self.segments.append(top)
         sums, end = [(noise, push)], len(self.segments)
         while end % 2 ** len(sums) == 0:
@@ -36,42 +38,45 @@ class Hull:
         return top
 
     def cost(self, noise: Any, push: Any) -> Any:
-        """What all would cost with this step before them."""
-        keep = len(self.segments)
-        while keep and (taken := self._mergeable(keep, noise, push)):
-            size, noise, push = taken
-            keep -= size
-        return self._later(keep) + push * push / noise
+        """The cost of all steps if this one were added; the hull itself does not change."""
+        count = len(self.segments)
+        while count and (merged := self._mergeable(count, noise, push)):
+            size, noise, push = merged
+            count -= size
+        return self._cost_of(count) + push * push / noise
 
     def close(self) -> None:
-        """What comes before is undone before the steps that are here, which merge no more; earlier ones may have a
-        factor of their own."""
-        self._closed = self._later(len(self.segments))
+        """Requires that earlier pushes be undone before the steps added so far, which then merge no more. The factors
+        C_k of earlier steps may start anew."""
+        self._closed_cost = self._cost_of(len(self.segments))
         self.segments, self._sums = [], []
 
-    def _mergeable(self, keep: int, noise: Any, push: Any) -> tuple[int, Any, Any] | None:
-        """As many segments as are known together that all are to be merged with the step: it is still above the one
-        farthest from it."""
-        for j, (more, pushes) in reversed([*enumerate(self._sums[keep - 1])]):
-            far = self.segments[keep - 2**j]
-            if not_less((push + pushes) * far[0], far[1] * (noise + more)):
+    def _mergeable(self, count: int, noise: Any, push: Any) -> tuple[int, Any, Any] | None:
+        """The largest known group at the end of the first `count` segments that is merged with the step: with the
+        group's number of segments, the sums of noise and push. The group merges as a whole if its first one does."""
+        for j, (more, pushes) in reversed([*enumerate(self._sums[count - 1])]):
+            first = self.segments[count - 2**j]
+            if not_less((push + pushes) * first[0], first[1] * (noise + more)):
                 return 2**j, noise + more, push + pushes
         return None
 
-    def _later(self, keep: int) -> Any:
-        return self.segments[keep - 1][2] if keep else self._closed
+    def _cost_of(self, count: int) -> Any:
+        """The cost of the first `count` segments and of all that is closed."""
+        return self.segments[count - 1][2] if count else self._closed_cost
 
 
 def not_less(x: Any, y: Any) -> bool:
-    """x >= y; of balls, whether that is sure: left apart, two segments still pass over every push, at no smaller
-    cost."""
+    """Whether x >= y, for balls whether that is certain. Two segments that are not merged are still a path above every
+    push, at no smaller cost."""
     return bool(x.surely_at_least(y)) if hasattr(x, "surely_at_least") else bool(x >= y)
 
 
 def least(steps: Iterable[tuple[Any, Any, Any, Any]], closed: Container[int] = ()) -> tuple[Any, int]:
-    """(μ², M) over all starts τ = T − M. `steps` runs backwards from the last: (noise², push, start, apart) of step k,
-    the first two with their factor C_k, `start` the distance z_{k−1} with its factor C_{k−1}, and `apart` whether a
-    start there is allowed. Before the M in `closed` the distance is to be 0, and the factors begin anew."""
+    """The least cost μ² over all starts τ = T − M, and that M.
+
+    `steps` runs backwards from the last step: (noise², push, start, allowed) of step k, the first two with their factor
+    C_k; `start` is the distance z_{k−1} with its factor C_{k−1}, and `allowed` says whether a start there may be used.
+    For every M in `closed` the distance before the last M steps must be 0, and the factors start anew there. """
     hull = Hull()
     best: Any = None
     length = 0

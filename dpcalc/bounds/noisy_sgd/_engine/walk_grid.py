@@ -1,7 +1,7 @@
-"""A quadrature on [−h, h] whose error, relative to the integral, is proven for every Gaussian that a walk's law meets.
+"""A quadrature on [−h, h] with a proven relative error for every Gaussian that occurs in the law of a walk.
 
-What a walk needs. With noise N(0, 1), contraction a (|a| <= 1) and pushes |m|, |m′| <= M, a density after a step is a
-mixture of φ(y − u), |u| <= |a|h + M, and the next one is ∫ φ(x − ay − m′)·(density) dy. In y each integrand is a
+Which Gaussians occur. With noise N(0, 1), contraction a (|a| <= 1) and pushes |m|, |m′| <= M, a density after a step is
+a mixture of φ(y − u), |u| <= |a|h + M, and the next one is ∫ φ(x − ay − m′)·(density) dy. In y each integrand is a
 multiple of G_c(y) = e^{−κ(y−c)²/2}, κ = 1 + a², c = (a(x − m′) + u)/κ. `relative_error` bounds |quadrature − ∫G_c| /
 ∫G_c over |c| <= h + d, d = 4.5 + 1.62M, which holds every x with |x| <= h + M + 9 (a <= 1; (1 + 2a)/κ < 1.62). Atoms,
 the tails from x = h, need x beyond: from any y the tail beyond h + M + 9 is at most e^{−40} of the tail from h, in the
@@ -29,26 +29,27 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 NODES = 24  # per panel
-_WIDEST, _GOAL = 6.0, 1e-12  # half-width of a panel; error to reach
-_RHO = (1.5, 2.0, 2.6, 3.4, 4.5, 6.0, 8.0, 11.0, 16.0, 30.0, 100.0)
+TARGET_ERROR = 1e-12  # of one step; a million steps are then known to 1e-6
+_RHO = (1.5, 2.0, 2.6, 3.4, 4.5, 6.0, 8.0, 11.0, 16.0, 30.0, 100.0)  # the ellipses tried; any ρ > 1 proves a bound
 
 
 class Grid(NamedTuple):
     x: Array
     w: Array
-    error: float  # relative error of the integral of any G_c, all |c| <= h + d
+    error: float  # bound on the relative error of the integral of G_c for all |c| <= h + d
 
 
 @lru_cache(maxsize=32)
 def grid(half: float, pull: float, reach: float) -> Grid:
-    """Panels that narrow towards the walls, where a centre beyond makes G_c steep. `reach` is M."""
+    """A quadrature that reaches TARGET_ERROR, or nearly, by making its panels smaller; `reach` is M.
 
+    Panels narrow towards the walls, where G_c is steep if its centre is outside. """
     beyond, kappa = 4.5 + 1.62 * reach, 1 + pull * pull
     shrink = 1.0
     while True:
-        centres, halves = _panels(half, shrink * _WIDEST, shrink * 16 / (1 + beyond))
+        centres, halves = _panels(half, shrink * 6.0, shrink * 16 / (1 + beyond))
         error = relative_error(centres, halves, half, beyond, kappa)
-        if error < _GOAL or shrink < 1e-2:
+        if error < TARGET_ERROR or shrink < 1e-2:
             break
         shrink *= 0.92
     t, w = legendre.rule(NODES)
@@ -56,7 +57,8 @@ def grid(half: float, pull: float, reach: float) -> Grid:
 
 
 def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
-    """Centres and half-widths: from both walls each panel up to twice as wide as the one before."""
+    """Centres and half-widths of panels: `least` at the walls, then each up to twice as wide as the one before, up to
+    `widest`."""
     import numpy as np
 
     edges, width = [0.0], min(2 * widest, 2 * least)
@@ -73,31 +75,31 @@ def _panels(half: float, widest: float, least: float) -> tuple[Array, Array]:
 
 def relative_error(centres: Array, halves: Array, half: float, beyond: float, kappa: float,
                    nodes: int = NODES) -> float:
-    """The bound of the module's proof over all |c| <= half + beyond (the panels are symmetric)."""
+    """The proven bound on the relative error over all |c| <= half + beyond, for symmetric panels."""
     import numpy as np
 
     inside, outside = max(1, ceil(half / 0.25)), ceil(beyond * (1 + beyond) / 2)
     cuts = np.concatenate([np.linspace(0, half, inside + 1), np.linspace(half, half + beyond, outside + 1)[1:]])
     low, high = cuts[:-1, None], cuts[1:, None]
-    away = np.maximum(np.maximum(low - centres, centres - high), 0.0)
-    best = np.full(away.shape, inf)
+    distance = np.maximum(np.maximum(low - centres, centres - high), 0.0)
+    best = np.full(distance.shape, inf)
     for rho in _RHO:
         a, b = (rho + 1 / rho) / 2, (rho - 1 / rho) / 2
         both = a * a + b * b
-        top = np.where(away * a <= halves * both, b * b * (halves * halves - away * away / both),
-                       -((away - halves * a) ** 2))
+        top = np.where(distance * a <= halves * both, b * b * (halves * halves - distance * distance / both),
+                       -((distance - halves * a) ** 2))
         best = np.minimum(best, kappa / 2 * top - 2 * nodes * log(rho) - log1p(-(rho**-2)))
     best += np.log(halves) + log(64 / 15)
     return float(np.exp(best - _log_integral(cuts[1:], half, kappa)[:, None]).sum(axis=1).max()) * (1 + 1e-9)
 
 
 def _log_integral(c: Array, half: float, kappa: float) -> Array:
-    """At most log ∫G_c over [−half, half], c >= 0: by tails, or where they cancel by the least value times the
-    length."""
+    """log ∫G_c over [−half, half] for c >= 0, from below: by tails, or where these cancel by the least value of G_c
+    times the length."""
     import numpy as np
 
     root = sqrt(kappa)
-    near, far = tails_array.log_tail(root * (c - half)), tails_array.log_tail(root * (c + half))
-    apart = np.maximum(near - far, 1e-2)
-    by_tails = near + np.log1p(-np.exp(-apart)) + 0.5 * log(2 * pi / kappa) - 1e-8
-    return np.maximum(log(2 * half) - kappa * (c + half) ** 2 / 2, np.where(near - far > 1e-2, by_tails, -inf))
+    larger, smaller = tails_array.log_tail(root * (c - half)), tails_array.log_tail(root * (c + half))
+    difference = larger - smaller
+    by_tails = larger + np.log1p(-np.exp(-np.maximum(difference, 1e-2))) + 0.5 * log(2 * pi / kappa) - 1e-8
+    return np.maximum(log(2 * half) - kappa * (c + half) ** 2 / 2, np.where(difference > 1e-2, by_tails, -inf))

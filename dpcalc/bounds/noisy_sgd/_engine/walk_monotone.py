@@ -1,4 +1,5 @@
-"""Walks with a >= 0 that remember their order: the law of Q, and what P is ahead of it (walk.py has the proof)."""
+"""The laws of a pair of walks with a >= 0, from the law of Q and the difference of the tails of P and Q (walk.py has
+the proof)."""
 
 from __future__ import annotations
 
@@ -30,20 +31,18 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_STEPWISE = 200  # so many steps are taken one by one
-
-
 def law(pair: Pair, g: Grid, steps: int) -> Law:
+    """Bounds on the two laws after T >= 2 steps, by powers of one step."""
     import numpy as np
 
     y = np.concatenate([[-pair.half], g.x, [pair.half]])
-    each = g.error + entry_error(pair, len(y))
-    state, powers = _first(pair, g, pair.start), _powers(pair._replace(start=0.0), g, y)
-    if steps - 2 <= _STEPWISE:
+    step_error = g.error + entry_error(pair, len(y))
+    state, powers = _after_one_step(pair, g, pair.start), _powers(pair._replace(start=0.0), g, y)
+    if steps <= 200:  # then products of a vector and a matrix are cheaper than squares of matrices
         for _ in range(steps - 2):
             state = powers[0].after(state)
-        return _read(pair, Origin(y, state.mass, g.x, state.s * g.w), None, steps * each)
-    wall, left, k = _first(pair, g, pair.half), steps - 2, 0
+        return _last_step(pair, Origin(y, state.mass, g.x, state.s * g.w), None, steps * step_error)
+    from_wall, left, k = _after_one_step(pair, g, pair.half), steps - 2, 0
     while left:
         if k == len(powers):
             powers.append(powers[-1].squared)
@@ -52,39 +51,43 @@ def law(pair: Pair, g: Grid, steps: int) -> Law:
         left >>= 1
         if left == 0:
             break
-        end = powers[k].after(wall)
-        if _mixed(pair, end, 2**k * each):
-            return _from_wall(pair, g, y, end, (2**k + 2) * each)
+        mixed = powers[k].after(from_wall)
+        if _is_mixed(pair, mixed, 2**k * step_error):
+            return _from_right_wall(pair, g, y, mixed, (2**k + 2) * step_error)
         k += 1
-    return _read(pair, Origin(y, state.mass, g.x, state.s * g.w), None, steps * each)
+    return _last_step(pair, Origin(y, state.mass, g.x, state.s * g.w), None, steps * step_error)
 
 
 def _sides(pair: Pair) -> tuple[bool, ...]:
-    """Whose C is carried: of P, and of Q unless it is P's mirrored."""
+    """The walks whose C is computed: P, and Q unless it is the mirror image of P."""
     return (True,) if pair.mirrored else (True, False)
 
 
 class _State(NamedTuple):
+    """What is computed step by step: the masses of Q, and S and C at the nodes."""
+
     mass: Array
-    s: Array  # at the nodes
-    c: tuple[Array, ...]  # C of P, and of Q unless mirrored
+    s: Array
+    c: tuple[Array, ...]  # of P, and of Q unless mirrored
 
 
-def _first(pair: Pair, g: Grid, y: float) -> _State:
-    """One step from y, and C after one step."""
+def _after_one_step(pair: Pair, g: Grid, y: float) -> _State:
+    """The state after one step from y, with C after one step."""
     import numpy as np
 
-    at, walls = np.array([y]), np.array([pair.pull * pair.half, -pair.pull * pair.half])
+    start, walls = np.array([y]), np.array([pair.pull * pair.half, -pair.pull * pair.half])
     c = []
     for up in _sides(pair):
         total = np.zeros(len(g.x))
         for m, share in means(pair, up):
             total += share * between(walls[1] + m - g.x, walls[0] + m - g.x)
         c.append(total)
-    return _State(moved_masses(pair, g, at, up=False)[0], push(pair, at, g.x)[0], tuple(c))
+    return _State(moved_masses(pair, g, start, up=False)[0], push(pair, start, g.x)[0], tuple(c))
 
 
 class _Power(NamedTuple):
+    """A power of the step [M B; 0 N] of walk.py."""
+
     m: Array
     b: Array
     n: tuple[Array, ...]  # of P, and of Q unless mirrored
@@ -100,43 +103,45 @@ class _Power(NamedTuple):
 
 
 @lru_cache(maxsize=4)
-def _powers_of(pair: Pair) -> list[_Power]:
-    """Powers 1, 2, 4, …, as far as they have been needed."""
+def _cached_powers(pair: Pair) -> list[_Power]:
+    """The powers 1, 2, 4, … of a step that were needed so far; callers add to the list."""
     return []
 
 
 def _powers(pair: Pair, g: Grid, y: Array) -> list[_Power]:
-    known = _powers_of(pair)
-    if not known:
+    powers = _cached_powers(pair)
+    if not powers:
         n = (density(pair, g.x, g.x, up) * (pair.pull * g.w)[:, None] for up in _sides(pair))
-        known.append(_Power(flush(moved_masses(pair, g, y, up=False)), flush(push(pair, y, g.x)), tuple(map(flush, n))))
-    return known
+        powers.append(_Power(flush(moved_masses(pair, g, y, up=False)), flush(push(pair, y, g.x)),
+                             tuple(map(flush, n))))
+    return powers
 
 
-def _mixed(pair: Pair, end: _State, error: float) -> bool:
-    """C no longer matters: to the difference of the laws, and to Q's tail."""
+def _is_mixed(pair: Pair, state: _State, error: float) -> bool:
+    """Whether C is small against the error of the difference of the laws, and against the tail of Q."""
     import numpy as np
 
-    above = np.cumsum(end.mass[::-1])[::-1][1:-1]
-    of_q = end.c[-1][:: -1 if pair.mirrored else 1]
-    return max(float(c.max())
-               for c in end.c) <= error * pair.rate * float(end.s.max()) and bool((of_q <= 1e-4 * above).all())
+    above = np.cumsum(state.mass[::-1])[::-1][1:-1]
+    of_q = state.c[-1][:: -1 if pair.mirrored else 1]
+    largest = max(float(c.max()) for c in state.c)
+    return largest <= error * pair.rate * float(state.s.max()) and bool((of_q <= 1e-4 * above).all())
 
 
-def _from_wall(pair: Pair, g: Grid, y: Array, end: _State, error: float) -> Law:
-    """The laws of any start and any larger number of steps, C carried one step further to the cuts."""
+def _from_right_wall(pair: Pair, g: Grid, y: Array, state: _State, error: float) -> Law:
+    """Bounds on the laws from any start and after any larger number of steps, from the laws that started at the right
+    wall; C is computed one step further, at the cuts."""
     cuts = places(pair)
     if not error < 1:
         return unknown(cuts)
-    more = exp(min(1.0, error + cell_error(pair, cuts)))  # beyond, nothing will be read
-    apart = [(c * g.w * pair.pull) @ density(pair, g.x, cuts, up) * more + FLOOR for c,
-             up in zip(end.c, (True, False), strict=False)]
-    return _read(pair, Origin(y, end.mass, g.x, end.s * g.w),
-                 (apart[0], apart[-1][::-1] if pair.mirrored else apart[-1]), error)
+    factor = exp(min(1.0, error + cell_error(pair, cuts)))  # where this is cut off, `_last_step` returns `unknown`
+    c = [(c * g.w * pair.pull) @ density(pair, g.x, cuts, up) * factor + FLOOR
+         for c, up in zip(state.c, (True, False), strict=False)]
+    return _last_step(pair, Origin(y, state.mass, g.x, state.s * g.w), (c[0], c[-1][::-1] if pair.mirrored else c[-1]),
+                      error)
 
 
-def _read(pair: Pair, origin: Origin, apart: tuple[Array, Array] | None, error: float) -> Law:
-    """One more step of the monotone case, cell by cell. `apart`: C_P and C_Q at the cuts."""
+def _last_step(pair: Pair, origin: Origin, c: tuple[Array, Array] | None, error: float) -> Law:
+    """Bounds after one more step, cell by cell; `c` are C_P and C_Q at the cuts, None for 0."""
     import numpy as np
 
     cuts = places(pair)
@@ -145,13 +150,11 @@ def _read(pair: Pair, origin: Origin, apart: tuple[Array, Array] | None, error: 
         return unknown(cuts)
     mass = cells(pair, origin, cuts)
     s = origin.mass @ push(pair, origin.y, cuts) + (origin.s * pair.pull) @ density(pair, origin.nodes, cuts, up=True)
-    lead, (c_p, c_q) = pair.rate * s, apart or (0.0, 0.0)
-    low = np.maximum(lead * exp(-error) - c_p - FLOOR, 0.0)  # P's events are the likelier: up >= down
-    high = lead * exp(error) + c_q + FLOOR
+    difference, (c_p, c_q) = pair.rate * s, c or (0.0, 0.0)
+    low = np.maximum(difference * exp(-error) - c_p - FLOOR, 0.0)  # P(w >= x) >= Q(w >= x), as up >= down
+    high = difference * exp(error) + c_q + FLOOR
     at_least, at_most = np.concatenate([[0.0], low, [0.0]]), np.concatenate([[0.0], high, [0.0]])
     gain_low, gain_high = at_least[:-1] - at_most[1:], at_most[:-1] - at_least[1:]
-    more = np.concatenate([np.broadcast_to(c_q, cuts.shape), [0.0]])
-    return Law(mass * exp(error) + more + FLOOR, np.where(gain_low > 0, gain_low, np.minimum(gain_high, 0.0)),
+    added = np.concatenate([np.broadcast_to(c_q, cuts.shape), [0.0]])
+    return Law(mass * exp(error) + added + FLOOR, np.where(gain_low > 0, gain_low, np.minimum(gain_high, 0.0)),
                np.cumsum(mass[::-1])[::-1][1:] * exp(error) + FLOOR, low)
-
-

@@ -1,4 +1,5 @@
-"""One step of a pair of clamped walks: its entries, its cells, and how wrong they may be (walk.py has the whole)."""
+"""One step of a pair of clamped walks: its transition matrix, the cells it is evaluated in, and bounds on the rounding
+errors of both (walk.py has the proof that uses them)."""
 
 from __future__ import annotations
 
@@ -13,50 +14,52 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-FLOOR = 1e-285  # all that underflow can lose: smaller entries are dropped, fewer than 1e12 of them
-TINY = 1e-300
-LEAST_PULL = 0.01  # a below is carried as if it were negative: N needs it relatively
+FLOOR = 1e-285  # probability that underflow can lose in all: fewer than 1e12 entries below TINY are dropped
+TINY = 1e-300  # smaller entries are dropped; products of larger ones may still be denormal, and those cost time
+LEAST_PULL = 0.01  # a walk with a smaller a is treated as one with a < 0, as errors of N are relative to a
 _ULP = 2.0**-53
-_LIBRARY = 200  # units of 2^-53 by which exp, and tails.tail at the argument as it is, may be wrong
-_FARTHEST = 38.6  # φ(z) is 0 in doubles beyond
-_CELLS, _FINEST, _NARROW = 200, 0.1, 0.05  # one cell where the walls have nearly everything
-# e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6, by the ellipse ρ = 4·20/9.65 of walk_grid's proof: wrong by 1e-18 of the
-# integral.
+_FUNCTION_ULPS = 200  # bound on the error of exp and tails_array.tail, in units of 2^-53
+_LARGEST_ARGUMENT = 38.6  # φ(z) is 0 in doubles beyond
+# Nodes for e^{−zv − v²/2} over |v| <= 1/4, |z| <= 38.6. With the ellipse ρ = 4·20/9.65 of the proof in walk_grid.py the
+# error is 1e-18 of the integral.
 _PUSH_NODES = 20
 
 
 class Pair(NamedTuple):
-    """Two walks in units of their noise per step."""
+    """The two walks P and Q on neighbouring data sets, in units of their noise per step (walk.py)."""
 
     half: float  # h
     pull: float  # a
     drift: float
-    up: float  # where the differing record is used: P
-    down: float  # Q
+    up: float  # the mean of P's step where the differing record is used
+    down: float  # the same of Q
     rate: float  # q
     start: float
 
     @property
     def reach(self) -> float:
+        """The largest mean of a step, M in walk_grid.py."""
         return max(abs(self.drift), abs(self.up), abs(self.down))
 
     @property
     def mirrored(self) -> bool:
-        """Q is P seen in a mirror."""
+        """Whether Q is the mirror image of P."""
         return self.drift == 0 and self.up == -self.down
 
 
 class Law(NamedTuple):
-    """Of the cells from left to right, the walls first and last, and of the events w > −h, w >= each cut, w >= h."""
+    """Bounds on the final laws, over the cells from left to right (the walls are the first and the last) and over the
+    events w > −h, w >= each cut between cells, and w >= h."""
 
-    mass: Array  # at least Q(cell)
-    gain: Array  # P(cell) − Q(cell), moved towards 0 as far as it may be wrong
-    above: Array  # at least Q(event)
-    lead: Array  # at most P(event) − Q(event), or 0
+    mass: Array  # Q(cell), from above
+    gain: Array  # P(cell) − Q(cell), moved towards 0 by the bound on its error
+    above: Array  # Q(event), from above
+    lead: Array  # P(event) − Q(event), from below, or 0
 
 
 class Origin(NamedTuple):
-    """Where the last step starts from: places with masses of Q; nodes with S times their weights."""
+    """What the last step starts from: points `y` with their masses, and nodes with the values of S times the weights
+    of the quadrature (walk.py)."""
 
     y: Array
     mass: Array
@@ -65,12 +68,13 @@ class Origin(NamedTuple):
 
 
 def means(pair: Pair, up: bool) -> tuple[tuple[float, float], ...]:
+    """The means of a step of P (`up`) or Q with their probabilities."""
     kick = pair.up if up else pair.down
     return tuple((m, share) for m, share in ((pair.drift, 1 - pair.rate), (kick, pair.rate)) if share > 0)
 
 
 def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
-    """Row y, column x: the density of a step from y to x."""
+    """The matrix with rows y and columns x of the density of a step from y to x."""
     import numpy as np
 
     total = np.zeros((len(y), len(x)))
@@ -81,23 +85,23 @@ def density(pair: Pair, y: Array, x: Array, up: bool) -> Array:
 
 
 def _tail(z: Array) -> Array:
-    """Q(z), any sign."""
+    """The normal tail at z of any sign."""
     import numpy as np
 
     return _upper(tails_array.tail(np.abs(z)), z)
 
 
 def between(low: Array, high: Array) -> Array:
-    """Φ(high) − Φ(low) for high >= low, from the side on which the tails are small."""
+    """Φ(high) − Φ(low) for high >= low, as a difference of the tails that are small."""
     import numpy as np
 
-    turn = low + high < 0
-    a, b = np.where(turn, -high, low), np.where(turn, -low, high)
+    mirrored = low + high < 0
+    a, b = np.where(mirrored, -high, low), np.where(mirrored, -low, high)
     return np.asarray(np.maximum(_tail(a) - _tail(b), 0.0))
 
 
 def push(pair: Pair, y: Array, x: Array) -> Array:
-    """Row y, column x: Φ(ay + up − x) − Φ(ay + down − x)."""
+    """The matrix with rows y and columns x of Φ(ay + up − x) − Φ(ay + down − x)."""
     import numpy as np
 
     z, half = (pair.pull * y + (pair.up + pair.down) / 2)[:, None] - x[None, :], (pair.up - pair.down) / 2
@@ -111,17 +115,19 @@ def push(pair: Pair, y: Array, x: Array) -> Array:
 
 
 def entry_error(pair: Pair, nodes: int) -> float:
-    """Relative error of a step's entries, and of a sum over them."""
-    moved = 8 * _ULP * (pair.half + pair.reach + 1) + legendre.ERROR  # of x, ends of panels, ay + m and differences
-    # of the exponent: in an entry, and in the quadrature of rounded nodes
-    slope = 1 + _FARTHEST + 2 * (4.5 + 1.62 * pair.reach + 13)
-    entry = slope * moved + (3 * _FARTHEST**2 + _LIBRARY + 2 / LEAST_PULL) * _ULP
+    """A bound on the relative error of the entries of a step, and of a sum of products of `nodes` of them."""
+    # The error of arguments: of x, ends of panels, ay + m and their differences.
+    argument_error = 8 * _ULP * (pair.half + pair.reach + 1) + legendre.ERROR
+    # The largest slope of the exponent, in an entry and in the quadrature with rounded nodes.
+    slope = 1 + _LARGEST_ARGUMENT + 2 * (4.5 + 1.62 * pair.reach + 13)
+    entry = slope * argument_error + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS + 2 / LEAST_PULL) * _ULP
     # Differences of tails over 1/2 or more cancel by 2.3 at most, by 5.2 near 0, where tails are right to a few units.
-    return (2.5 if pair.up - pair.down >= 0.5 else 1.01) * entry + (2 * nodes + 8) * _ULP + 5 * legendre.ERROR + 1e-16
+    cancellation = 2.5 if pair.up - pair.down >= 0.5 else 1.01
+    return cancellation * entry + (2 * nodes + 8) * _ULP + 5 * legendre.ERROR + 1e-16
 
 
 def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
-    """Row y; columns: masses of the left wall, the nodes, the right wall."""
+    """The transition matrix with rows y; its columns are the masses of the left wall, the nodes, and the right wall."""
     import numpy as np
 
     left, right = np.zeros(len(y)), np.zeros(len(y))
@@ -132,28 +138,30 @@ def moved_masses(pair: Pair, g: Grid, y: Array, up: bool) -> Array:
 
 
 def flush(matrix: Array) -> Array:
-    """Without entries so small that products of them would leave the range of doubles."""
+    """Sets entries so small that their products could underflow to 0, in place, and returns the matrix."""
     matrix[matrix < TINY] = 0.0
     return matrix
 
 
 def places(pair: Pair) -> Array:
-    """Where cells meet: the thresholds."""
+    """The points where cells meet, walls included; they are the thresholds of the events. Any cells prove a bound."""
     import numpy as np
 
-    count = min(_CELLS, max(8, int(2 * pair.half / _FINEST))) if 2 * pair.half > _NARROW else 1
+    width = 2 * pair.half
+    # A narrow interval is one cell, as nearly all mass is in the walls and smaller cells have larger errors.
+    count = min(200, max(8, int(width / 0.1))) if width > 0.05 else 1
     return np.linspace(-pair.half, pair.half, count + 1)
 
 
 def unknown(cuts: Array) -> Law:
-    """Where errors exceed the numbers."""
+    """The bounds that say nothing, where errors exceed the probabilities."""
     import numpy as np
 
     return Law(np.ones(len(cuts) + 1), np.zeros(len(cuts) + 1), np.ones(len(cuts)), np.zeros(len(cuts)))
 
 
 def cells(pair: Pair, origin: Origin, cuts: Array, up: bool = False) -> Array:
-    """Masses of the cells after one more step of Q (or P)."""
+    """The masses of the cells after one more step of Q, or of P (`up`), from the masses of `origin`."""
     import numpy as np
 
     total = np.zeros(len(cuts) + 1)
@@ -168,17 +176,17 @@ def cells(pair: Pair, origin: Origin, cuts: Array, up: bool = False) -> Array:
 
 
 def _upper(tail: Array, z: Array) -> Array:
-    """Q(z) from Q(|z|)."""
+    """The normal tail at z from that at |z|."""
     import numpy as np
 
     return np.where(z >= 0, tail, 1 - tail)
 
 
 def cell_error(pair: Pair, cuts: Array) -> float:
-    """Of the tails' differences over cells: they cancel by 2/(1 − Q(z + w)/Q(z)) <= 8/w + 2 at most, z >= −w/2."""
+    """A bound on the relative error of the cells' masses, which are differences of tails.
+
+    With a cell of width w from z >= −w/2 and the tail Q these cancel by 2/(1 − Q(z + w)/Q(z)) <= 8/w + 2 at most."""
     width = 2 * pair.half / (len(cuts) - 1)
-    moved = 8 * _ULP * (pair.half + pair.reach + 1)
-    return (len(cuts) + 8) * _ULP + (8 / min(width, 1.0) + 2) * (moved * (_FARTHEST + 1) + (3 * _FARTHEST**2 + _LIBRARY)
-                                                                 * _ULP)
-
-
+    argument_error = 8 * _ULP * (pair.half + pair.reach + 1)
+    tail_error = argument_error * (_LARGEST_ARGUMENT + 1) + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS) * _ULP
+    return (len(cuts) + 8) * _ULP + (8 / min(width, 1.0) + 2) * tail_error

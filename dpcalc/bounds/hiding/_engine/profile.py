@@ -1,0 +1,121 @@
+"""The functions of a Bound for a shuffled run whose record hides among the others, from one evaluation at many ε."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf, isnan
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dpcalc.bounds.pnsgd._engine.positions import FINE as FINE_WITHOUT_HIDING
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
+    from dpcalc.core.bound import Bound
+
+    Array = NDArray[Any]
+
+# How fine the blocks of places are: a block holds at most 1/fine of the places before it. The time grows with the
+# square of these numbers. With n = 1000 and log δ = −13.8, log δ is .4 too large for COARSE, .2 for MANY, .1 for FINE.
+FINE = 16  # for one value
+MANY = 8  # for many values at once, which are composed or integrated
+COARSE = 4  # for the first steps of a search for ε
+
+# What proves a value: how fine the blocks are, and then Z of plan.py, or a and a + k of contracted.py, or nothing where
+# every place is compared with itself only. `exact` takes it as `way`.
+Witness = list[float]
+Evaluate = Callable[..., "tuple[Array, list[Witness]]"]  # (epsilons, fine, *params) → log δ from above, and witnesses
+
+
+class HidingProfile(NamedTuple):
+    """The functions of a Bound whose profile is evaluated in blocks of places."""
+
+    evaluate: Evaluate
+
+    def _one(self, epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Witness]:
+        from numpy import array
+
+        bound, found = self.evaluate(array([epsilon]), fine, **p)
+        return float(bound[0]), found[0]
+
+    def value(self, epsilon: float, **p: Any) -> float:
+        """log δ at ε, from above."""
+        return self._one(epsilon, FINE, p)[0]
+
+    def coarse(self, epsilon: float, **p: Any) -> float:
+        """log δ at ε, from above, in larger blocks."""
+        return self._one(epsilon, COARSE, p)[0]
+
+    def blocks(self, epsilon: Array, fine: int, ways: dict[float, Any] | None = None, **p: Any) -> Array:
+        """log δ at many ε, from above, in larger blocks; `ways` takes in the witness of every ε."""
+        bound, found = self.evaluate(epsilon, COARSE if fine <= COARSE else MANY, **p)
+        if ways is not None:
+            ways |= zip(epsilon.tolist(), found, strict=True)
+        return bound
+
+    def many(self, epsilons: Array, **p: Any) -> Array:
+        """log δ at many ε, from above."""
+        return self.evaluate(epsilons, MANY, **p)[0]
+
+    def witness(self, epsilon: float, **p: Any) -> Witness:
+        """What proves the value at ε."""
+        return self._one(epsilon, FINE, p)[1]
+
+    def choices(self, epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
+        """The free choices of the value at ε."""
+        return {"way": self.witness(epsilon, **p)}
+
+
+def witnesses(fine: int, z: Array) -> list[Witness]:
+    """The witness of every ε, from the Z of plan.py, which is NaN where every place is compared with itself only."""
+    return [[fine] if isnan(x) else [fine, x] for x in z.tolist()]
+
+
+def read_witness(way: Witness) -> tuple[int, list[float]]:
+    """How fine the blocks are, and the rest of a witness. Raises ValueError where it is malformed."""
+    fine, *chosen = way
+    rising = all(0 <= x < inf for x in chosen) and len(chosen) <= 2 and chosen == sorted(set(chosen))
+    whole = len(chosen) < 2 or all(x == int(x) for x in chosen)
+    if int(fine) != fine or not 1 <= fine <= 1000 or not rising or not whole:  # finer blocks would take minutes
+        raise ValueError(f"{str(way)[:40]} is no plan")
+    return int(fine), chosen
+
+
+class PlanOrAlone(NamedTuple):
+    """The profile by the plan of plan.py, or by the bound without hiding where that is smaller."""
+
+    places: Callable[..., Places]  # (fine, *params)
+    places_exact: Callable[..., PlacesExact]  # (mp, fine, *params)
+    alone: Bound  # in which every place is compared with itself only
+
+    def evaluate(self, epsilons: Array, fine: int, **p: Any) -> tuple[Array, list[Witness]]:
+        """log δ at many ε, from above, and what proves each."""
+        from numpy import where
+
+        from dpcalc.bounds.hiding._engine import plan
+
+        assert self.alone.blocks is not None
+        alone_witness = dict[float, int]()
+        alone = self.alone.blocks(epsilons, FINE_WITHOUT_HIDING, ways=alone_witness, **p)
+        bound, z = plan.profile(self.places(fine, **p), epsilons)
+        hides = (bound < alone) & (z == z)  # Z is NaN where the plan does not hide the record
+        found: list[Witness] = [[fine, x] if h else [alone_witness[e]]
+                                for e, x, h in zip(epsilons.tolist(), z.tolist(), hides.tolist(), strict=True)]
+        return where(hides, bound, alone), found
+
+    @property
+    def profile(self) -> HidingProfile:
+        return HidingProfile(self.evaluate)
+
+    def exact(self, mp: Any, epsilon: Any, way: Witness | None = None, **p: Any) -> Any:
+        """δ at high precision, by the witness of the value or by a given one. Raises ValueError where it is
+        malformed."""
+        from dpcalc.bounds.hiding._engine import plan
+
+        fine, chosen = read_witness(way or self.profile.witness(float(epsilon), **p))
+        if not chosen:
+            return self.alone.exact(mp, epsilon, **p, way=fine)
+        if len(chosen) > 1:
+            raise ValueError(f"{str(way)[:40]} is no plan without a set")
+        return plan.exact(mp, self.places_exact(mp, fine, **p), epsilon, chosen[0])
