@@ -1,14 +1,7 @@
 """--solve over epochs: it meets the budget, and a little less privacy does not."""
 
-from math import log
-
 import pytest
 from last_iterate_lines import answer
-
-from dpcalc.bounds import all_bounds
-from dpcalc.bounds.pnsgd._engine.samples import about, followed
-from dpcalc.pld.atoms import profile_at_points
-from dpcalc.pld.bracket import epsilon_at_delta
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 2"
 ETA = "--learning-rate .01"
@@ -34,14 +27,3 @@ def test_a_solution_is_next_to_the_budget(line, unknown):
 
     less = x * (1 - 0.01 * safer)
     assert 0.998 <= epsilon(x) <= 1 < epsilon(less if unknown in ("sigma", "scale") else int(less))
-
-
-@pytest.mark.parametrize("steps", [3, 100])
-@pytest.mark.parametrize("n, level", [(1000, 10.0), (10**6, 3.0), (10**9, 0.3)])
-def test_about_a_profile(n, level, steps):
-    """What the first look says is near what the samples say, whose composition it guides."""
-    p = {"level": level, "lipschitz": 1.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0, "n": n}
-    bound, target = all_bounds()["shuffled-iteration"], log(1e-6)
-    a, b = (epsilon_at_delta(((profile_at_points(*samples), steps),), target, bracket=False).upper
-            for samples in (about(bound, p), followed(bound, target, steps, p)[0]))
-    assert abs(log(a / b)) < 0.1

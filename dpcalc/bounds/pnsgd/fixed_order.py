@@ -1,9 +1,9 @@
-"""Projected noisy SGD over the records in a fixed order: the guarantee of one position."""
+"""Projected noisy SGD over the records in a fixed order: the privacy profile of the record at one position."""
 
 from math import inf
 from typing import Any
 
-from dpcalc.bounds.pnsgd._engine.hybrid import LOWEST
+from dpcalc.bounds.pnsgd._engine.hybrid import LEAST_LOG
 from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, SETTING, STEP, reach_ratio, step, step_exact
 from dpcalc.bounds.pnsgd._engine.step import pure as step_pure
@@ -12,16 +12,15 @@ from dpcalc.numerics.rounding import up
 
 
 def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
-          smoothness: float,
-          strong_convexity: float, n: int, index: int) -> float:
-    """log δ = log A + (n − i) log B."""
+          smoothness: float, strong_convexity: float, n: int, index: int) -> float:
+    """log δ = log A + (n − i) log B, rounded up."""
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     later = n - index
     if later == 0 or s.log_a == -inf:
         return s.log_a
     if s.log_b == -inf:
         return -inf
-    return min(0.0, max(up(s.log_a + later * s.log_b, 2e-12), LOWEST))
+    return min(0.0, max(up(s.log_a + later * s.log_b, 2e-12), LEAST_LOG))
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
@@ -30,17 +29,16 @@ def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
 
 
 def pure(law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-         strong_convexity: float,
-         n: int, index: int) -> float:
-    """ε from which δ = 0: from which A is, or B where steps follow."""
+         strong_convexity: float, n: int, index: int) -> float:
+    """The least ε with δ = 0: with A = 0 or, where steps follow, B = 0."""
     own = step_pure(law, level, lipschitz)
     return own if n == index else min(own, reach_ratio(level, diameter, learning_rate, smoothness, strong_convexity))
 
 
 BOUND = Bound(
     name="fixed-order",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --index 500 --epsilon 1",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--index 500 --epsilon 1",
     kind="profile",
     statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise and "
     "(1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",

@@ -1,4 +1,4 @@
-"""Projected noisy SGD in a fixed order, by amplification by iteration."""
+"""Projected noisy SGD in a fixed order, by amplification by iteration: the privacy profile of one position."""
 
 from typing import Any
 
@@ -16,17 +16,18 @@ def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, 
 
 
 def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
-             n: int,
-             index: int) -> Any:
+             n: int, index: int) -> Any:
+    """μ_m at high precision."""
     return ratios_exact(mp, level, lipschitz, learning_rate, strong_convexity)(n - index)
 
 
 def value(epsilon: float, **p: Any) -> float:
-    """log θ(ε, μ_m)."""
+    """log θ(ε, μ_m), rounded up."""
     return log_gaussian(epsilon, mu(**p))
 
 
 def inverse(log_delta: float, **p: Any) -> float:
+    """The least ε with θ(ε, μ_m) <= δ, rounded up."""
     return gaussian_inverse(log_delta, mu(**p))
 
 
@@ -36,8 +37,8 @@ def exact(mp: Any, epsilon: float, **p: Any) -> Any:
 
 BOUND = Bound(
     name="fixed-order-iteration",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --index 500 --epsilon 1",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--index 500 --epsilon 1",
     kind="profile",
     statement="the record at position i is μ-GDP, μ = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), m = n − i, c = 1 − ηρ",
     source=FELDMAN,

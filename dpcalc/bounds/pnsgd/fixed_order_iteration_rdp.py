@@ -1,18 +1,17 @@
-"""Projected noisy SGD in a fixed order, by amplification by iteration: Rényi DP of one position."""
+"""Rényi DP of one position in projected noisy SGD in a fixed order, by amplification by iteration."""
 
 from typing import Any
 
 from dpcalc.bounds.pnsgd import fixed_order_iteration as iteration
+from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO
 from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
-_LEAST = 1e-300  # a square underflows
-
 
 def value(alpha: float, **p: Any) -> float:
-    """αμ_m²/2; below 1e-300 that, but for an exact 0."""
+    """αμ_m²/2, rounded up; at least LEAST_RATIO except for an exact 0, as a square may underflow."""
     mu = iteration.mu(**p)
-    return max(up(alpha / 2 * mu * mu, 1e-15), _LEAST) if mu else 0.0
+    return max(up(alpha / 2 * mu * mu, 1e-15), LEAST_RATIO) if mu else 0.0
 
 
 def exact(mp: Any, alpha: float, **p: Any) -> Any:

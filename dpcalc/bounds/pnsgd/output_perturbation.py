@@ -1,4 +1,4 @@
-"""Output perturbation of SGD in a fixed order: Rényi DP of one position."""
+"""Rényi DP of one position in output perturbation of SGD in a fixed order."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, n: int, index: int, **p: float) -> float:
-    """αs²/(2σ²), s = 2ηL c^{n−i}."""
+    """αs²/(2σ²), s = 2ηL c^{n−i}, rounded up."""
     ratio = ratios(**p)(n - index)
-    return max(up(alpha / 2 * ratio * ratio, 1e-15), 5e-324 if ratio > 0 else 0.0)
+    return max(up(alpha / 2 * ratio * ratio, 1e-15), 5e-324 if ratio > 0 else 0.0)  # the square may underflow
 
 
 def exact(mp: Any, alpha: float, n: int, index: int, **p: float) -> Any:
@@ -19,8 +19,8 @@ def exact(mp: Any, alpha: float, n: int, index: int, **p: float) -> Any:
 
 BOUND = Bound(
     name="output-perturbation",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --strong-convexity 0.1 --index 500 --alpha 8 --bound output-perturbation",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--strong-convexity 0.1 --index 500 --alpha 8 --bound output-perturbation",
     kind="rdp",
     statement="ε(α) = αs²/(2σ²), s = 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|), for the record at position i",
     source=SOURCE,

@@ -1,4 +1,4 @@
-"""Output perturbation of SGD in a fixed order: the profile of one position."""
+"""Output perturbation of SGD in a fixed order: the privacy profile of one position."""
 
 from typing import Any
 
@@ -14,11 +14,12 @@ def mu(n: int, index: int, **p: float) -> float:
 
 
 def mu_exact(mp: Any, n: int, index: int, **p: float) -> Any:
+    """The same at high precision."""
     return ratios_exact(mp, **p)(n - index)
 
 
 def value(epsilon: float, **p: Any) -> float:
-    """log θ(ε, 2ηL c^{n−i}/σ)."""
+    """log θ(ε, 2ηL c^{n−i}/σ), rounded up."""
     return log_gaussian(epsilon, mu(**p))
 
 
@@ -28,11 +29,11 @@ def exact(mp: Any, epsilon: float, **p: Any) -> Any:
 
 BOUND = Bound(
     name="output-perturbation-exact",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --strong-convexity 0.1 --index 500 --epsilon 1 --bound output-perturbation",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--strong-convexity 0.1 --index 500 --epsilon 1 --bound output-perturbation",
     kind="profile",
     statement="the record at position i changes the output by at most 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|): δ(ε) = "
-              "θ(ε, 2ηL c^(n−i)/σ)",
+    "θ(ε, 2ηL c^(n−i)/σ)",
     source=SOURCE,
     assumptions=ASSUMPTIONS,
     params=(*OUTPUT, "n", "index"),

@@ -1,4 +1,4 @@
-"""Projected noisy SGD stopped after a uniformly random number of records."""
+"""Projected noisy SGD stopped after a uniformly random number of records: the privacy profile of one position."""
 
 from math import inf, log
 from typing import Any
@@ -22,9 +22,8 @@ RELEASED = "the iterate at the random time"
 
 
 def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
-          smoothness: float,
-          strong_convexity: float, n: int, index: int) -> float:
-    """log of A(1 − B^{n−i+1})/(n(1 − B))."""
+          smoothness: float, strong_convexity: float, n: int, index: int) -> float:
+    """log of A(1 − B^{n−i+1})/(n(1 − B)), rounded up."""
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     if s.log_a == -inf:
         return -inf
@@ -40,11 +39,11 @@ def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
 
 BOUND = Bound(
     name="randomly-stopped",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --index 500 --epsilon 1 --bound randomly-stopped",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--index 500 --epsilon 1 --bound randomly-stopped",
     kind="profile",
     statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at "
-              "position i",
+    "position i",
     source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
     assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
                  LAPLACE_LINE),

@@ -1,4 +1,4 @@
-"""Projected noisy SGD stopped at random: the looser form without the position."""
+"""Projected noisy SGD stopped at random: the looser profile that holds for every position."""
 
 from math import inf, log
 from typing import Any
@@ -11,9 +11,8 @@ from dpcalc.numerics.rounding import up
 
 
 def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
-          smoothness: float,
-          strong_convexity: float, n: int) -> float:
-    """log of A/(n(1 − B)); δ is never above 1."""
+          smoothness: float, strong_convexity: float, n: int) -> float:
+    """log of A/(n(1 − B)), rounded up; at most 0."""
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     if s.log_a == -inf:
         return -inf
@@ -26,8 +25,8 @@ def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
 
 BOUND = Bound(
     name="randomly-stopped-loose",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --epsilon 1 --bound randomly-stopped-loose",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--epsilon 1 --bound randomly-stopped-loose",
     kind="profile",
     statement="stopped at a uniformly random one of n records: δ = A/(n(1 − B)) for every position",
     source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546",

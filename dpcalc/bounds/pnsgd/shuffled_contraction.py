@@ -1,4 +1,4 @@
-"""Shuffled projected noisy SGD, by the contraction of every step."""
+"""Shuffled projected noisy SGD: the privacy profile by the contraction of every step."""
 
 from math import inf
 from typing import Any
@@ -20,9 +20,8 @@ from dpcalc.numerics.rounding import up
 
 
 def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
-          smoothness: float,
-          strong_convexity: float, n: int) -> float:
-    """log of A(1 − B^n)/(n(1 − B)), as A/n·Σ B^m with the complement 1 − B carried apart."""
+          smoothness: float, strong_convexity: float, n: int) -> float:
+    """log of A(1 − B^n)/(n(1 − B)), rounded up; 1 − B is computed without cancellation."""
     s = step(epsilon, law, level, lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     if s.log_a == -inf:
         return -inf
@@ -35,8 +34,8 @@ def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
 
 BOUND = Bound(
     name="shuffled-contraction",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --epsilon 1",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--epsilon 1",
     kind="profile",
     statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
     source="Sordello, Bu & Dong 2021, Theorem 2",

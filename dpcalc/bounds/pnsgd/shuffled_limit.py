@@ -1,26 +1,27 @@
-"""What δ of shuffled-contraction tends to under the noise schedules of Sordello, Bu & Dong 2021 as n grows. A limit,
-not a guarantee.
+"""The limit of shuffled-contraction under the noise schedules of Sordello, Bu & Dong 2021 as n grows: no guarantee.
 
 It is a limit of that bound, not of the run: under the same schedules the bounds by which a record hides among the
-others are below δ* at large n. With Laplace noise, C1 = 1e5, C2 = 2, L = 10, η = .1, D = 1 and ε = 1 δ* is 6.07e-6, and
-shuffled-hiding-laplace says 6.2e-8 at n = 1e12. """
+others are below δ* at large n. With Laplace noise, C1 = 1e5, C2 = 2, L = 10, η = .1, D = 1 and ε = 1, δ* is 6.07e-6 and
+shuffled-hiding-laplace gives 6.2e-8 at n = 1e12.
+"""
 
 from math import exp, log
 from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.laws import Law
+from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
 from dpcalc.bounds.pnsgd._engine.step import log_shrink
 from dpcalc.bounds.start import START
 from dpcalc.core.bound import Bound
 from dpcalc.numerics.rounding import up
 
-_FACTOR = {"laplace": 1.0, "gaussian": 2.0}
+_FACTOR = {"laplace": 1.0, "gaussian": 2.0}  # x is this times C1 e^{ε/2}
 
 
 def value(epsilon: float, law: Law, c1: float) -> float:
-    """log δ*, δ* = (1 − e^{−x})/x, x = C1 e^{ε/2} (Laplace), 2C1 e^{ε/2} (Gaussian)."""
+    """log of δ* = (1 − e^{−x})/x, rounded up."""
     log_x = log(_FACTOR[law.name] * c1) + epsilon / 2
-    if log_x > 700:
+    if log_x > -LEAST_EXPONENT:
         return up(-log_x, 1e-15)
     x = exp(log_x)
     return min(0.0, up(log_shrink(x), 1e-12))
@@ -33,13 +34,12 @@ def exact(mp: Any, epsilon: float, law: Law, c1: float) -> Any:
 
 BOUND = Bound(
     name="shuffled-limit",
-    example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate "
-    "0.1 --diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
+    example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 "
+    "--diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
     kind="profile",
-    statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 e^(ε/2) "
-              "for Laplace "
-    "noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of shuffled-hiding-laplace and shuffled-hiding are "
-    "smaller at large n",
+    statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 "
+    "e^(ε/2) for Laplace noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of shuffled-hiding-laplace "
+    "and shuffled-hiding are smaller at large n",
     source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
     assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
     params=("law", "c1"),

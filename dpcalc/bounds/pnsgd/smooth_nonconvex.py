@@ -1,4 +1,4 @@
-"""One epoch of noisy SGD on smooth losses in a fixed order, without convexity: Rényi DP of one position."""
+"""Rényi DP of one position in an epoch of noisy SGD on smooth losses in a fixed order, without convexity."""
 
 from math import expm1
 from typing import Any
@@ -10,7 +10,7 @@ from dpcalc.numerics.rounding import up
 
 def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
           index: int) -> float:
-    """(2αL²/σ²)(1 − C^{−2})/(1 − C^{−2(n−i+1)})."""
+    """(2αL²/σ²)(1 − C^{−2})/(1 − C^{−2(n−i+1)}), rounded up."""
     s = 2 * log_spread(learning_rate, smoothness)
     later = n - index + 1
     share = 1 / later if s == 0 else expm1(-s) / expm1(-s * later)
@@ -26,8 +26,8 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: 
 
 BOUND = Bound(
     name="smooth-nonconvex",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --index 500 --alpha 8",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--index 500 --alpha 8",
     kind="rdp",
     statement="ε(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ, for the record at position i",
     source=SOURCE,

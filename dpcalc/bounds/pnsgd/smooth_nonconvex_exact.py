@@ -1,4 +1,4 @@
-"""One epoch of noisy SGD on smooth losses in a fixed order, without convexity: the Gaussian-DP behind Theorem 3.6."""
+"""An epoch of noisy SGD on smooth losses in a fixed order, without convexity: Gaussian DP of one position."""
 
 from typing import Any
 
@@ -9,17 +9,18 @@ from dpcalc.core.bound import Bound
 
 
 def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int, index: int) -> float:
-    """μ of the position, rounded up."""
+    """μ of the record at the position, rounded up."""
     return ratios(level, lipschitz, learning_rate, smoothness)(n - index)
 
 
 def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
              index: int) -> Any:
+    """The same at high precision."""
     return ratios_exact(mp, level, lipschitz, learning_rate, smoothness)(n - index)
 
 
 def value(epsilon: float, **p: Any) -> float:
-    """log θ(ε, μ)."""
+    """log θ(ε, μ), rounded up."""
     return log_gaussian(epsilon, mu(**p))
 
 
@@ -29,8 +30,8 @@ def exact(mp: Any, epsilon: float, **p: Any) -> Any:
 
 BOUND = Bound(
     name="smooth-nonconvex-exact",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --index 500 --epsilon 1",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--index 500 --epsilon 1",
     kind="profile",
     statement="the record at position i is μ-GDP, μ² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ",
     source=f"{SOURCE} (the shift lemma in f-DP: Bok, Su & Altschuler 2024, arXiv:2403.00278)",

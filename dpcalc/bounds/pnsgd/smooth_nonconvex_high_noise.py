@@ -1,4 +1,4 @@
-"""One epoch of shuffled noisy SGD on smooth losses, much noise: the plain mean over positions, doubled."""
+"""Rényi DP of an epoch of shuffled noisy SGD on smooth losses with much noise: twice the mean over positions."""
 
 from math import sqrt
 from typing import Any
@@ -14,7 +14,7 @@ from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
-    """(2/n)Σ_t ε_t(α); raises OutOfScope below σ = L√(2α(α−1))."""
+    """(2/n)Σ_t ε_t(α), rounded up. Raises OutOfScope where σ < L√(2α(α−1))."""
     least = lipschitz * sqrt(2 * alpha * (alpha - 1))
     if level < least:
         raise OutOfScope("out-of-range",
@@ -34,12 +34,11 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: 
 
 BOUND = Bound(
     name="smooth-nonconvex-high-noise",
-    example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
-    "--bound smooth-nonconvex-high-noise",
+    example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 --bound "
+    "smooth-nonconvex-high-noise",
     kind="rdp",
     statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of "
-              "smooth-nonconvex-shuffled is at most "
-    "e − 1 times the plain one",
+    "smooth-nonconvex-shuffled is at most e − 1 times the plain one",
     source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
     assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret", "σ >= L√(2α(α−1))"),
     params=(*SMOOTH, "n"),

@@ -1,4 +1,4 @@
-"""One epoch of shuffled noisy SGD on smooth losses, without convexity: Rényi DP by the mean over positions."""
+"""Rényi DP of an epoch of shuffled noisy SGD on smooth losses, without convexity, by the mean over positions."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
-    """(1/(α−1)) log((1/n)Σ_t e^{(α−1)ε_t(α)})."""
+    """(1/(α−1)) log((1/n)Σ_t e^{(α−1)ε_t(α)}), rounded up."""
     peak = up(2 * alpha * (lipschitz / level) ** 2, 2e-15)
     return log_mean_exp(alpha, peak, *share_and_slope(log_spread(learning_rate, smoothness)), n)
 
@@ -27,11 +27,11 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: 
 
 BOUND = Bound(
     name="smooth-nonconvex-shuffled",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n "
-    "1000 --alpha 8",
+    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+    "--alpha 8",
     kind="rdp",
-    statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = "
-              "1 + ηβ",
+    statement="ε(α) = (1/(α−1)) log((1/n)Σ_t e^((α−1)ε_t(α))), ε_t(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C "
+    "= 1 + ηβ",
     source=f"Berthier 2019, Lemma 3.1 with Theorem 3.6; {SOURCE.split('; ')[1]}",
     assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
     params=(*SMOOTH, "n"),

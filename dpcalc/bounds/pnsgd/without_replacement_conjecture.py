@@ -1,4 +1,4 @@
-"""SGD without replacement, part of each pass: the conjectured amplification."""
+"""Rényi DP of SGD without replacement in partial passes: the conjectured amplification."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from dpcalc.numerics.rounding import up
 
 
 def check_noise(level: float, lipschitz: float) -> None:
-    """Raises OutOfScope below σ² = 4L²."""
+    """Raise OutOfScope where σ² < 4L²."""
     if level < 2 * lipschitz:
         raise OutOfScope("out-of-range",
                          f"{plain(level)} < 2L = {plain(2 * lipschitz)}; Conjecture 1 (Berthier 2019) assumes "
@@ -18,7 +18,7 @@ def check_noise(level: float, lipschitz: float) -> None:
 
 
 def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> float:
-    """C·E·αL²/(n(1−τ)σ²)."""
+    """C·E·αL²/(n(1−τ)σ²), rounded up."""
     check_noise(level, lipschitz)
     return up(constant * passes * alpha * (lipschitz / level) ** 2 / (n * (1 - tau)), 4e-15)
 

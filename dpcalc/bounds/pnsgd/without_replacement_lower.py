@@ -1,4 +1,4 @@
-"""SGD without replacement, part of each pass: what one concrete run loses, so that no analysis can report less."""
+"""Rényi DP of SGD without replacement in partial passes: the loss of one concrete run, a lower bound."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, wh
 from dpcalc.bounds.sampling import poisson_rdp
 from dpcalc.core.bound import Bound
 
-_ERROR = 5e-9  # relative, with that of 2L/σ and 1/n as doubles
+_ERROR = 5e-9  # relative; of the quadrature, with the rounding of 2L/σ and 1/n
 
 
 def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float) -> float:
-    """⌊E/τ⌋ times D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), lowered by the error of the quadrature."""
+    """⌊E/τ⌋ times D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), rounded down."""
     one = poisson_rdp.value(alpha, level / (2 * lipschitz), 1 / n)
     return whole_passes(passes, tau) * one * (1 - _ERROR)
 
@@ -26,14 +26,13 @@ BOUND = Bound(
     "without-replacement-conjecture",
     kind="rdp",
     statement="linear losses with gradients {+L, −L, …, −L} against {−L, …, −L}: the first step of each pass alone "
-              "loses "
-    "D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
+    "loses D_α((1−1/n)N(0,σ²) + (1/n)N(2L,σ²) ‖ N(0,σ²)), and the passes are independent",
     source="the definition, for one concrete pair of data sets",
     assumptions=(*ASSUMPTIONS, "a lower bound: the loss of one instance, not a guarantee"),
     params=RUN,
     value=value,
     exact=exact,
     released="every iterate",
-    rtol=5e-9,
+    rtol=_ERROR,
     status="lower",
 )

@@ -1,4 +1,4 @@
-"""SGD without replacement, part of each pass: the sum that the conjecture bounds by an integral."""
+"""Rényi DP of SGD without replacement in partial passes: the sum behind the conjectured amplification."""
 
 from math import fsum
 from typing import Any
@@ -11,8 +11,10 @@ from dpcalc.numerics.rounding import up
 
 
 def inverse_squares(low: int, high: int) -> float:
-    """Σ_{x=low}^{high} 1/x², from above, to 1e-13: Euler–Maclaurin around midpoints beyond x = 256 (1/x² is completely
-    monotone)."""
+    """Σ_{x=low}^{high} 1/x², rounded up, to 1e-13 relative.
+
+    Beyond x = 256 by Euler–Maclaurin around midpoints, which is an upper bound, as 1/x² is completely monotone.
+    """
     first = min(high, max(low - 1, 256))
     head = fsum(1 / (x * x) for x in range(low, first + 1))
     if first == high:
@@ -23,7 +25,7 @@ def inverse_squares(low: int, high: int) -> float:
 
 
 def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float, constant: float) -> float:
-    """(E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²)."""
+    """(E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²), rounded up."""
     check_noise(level, lipschitz)
     sums = inverse_squares(n - steps(n, tau) + 1, n)
     return up(constant * passes / tau * alpha * (lipschitz / level) ** 2 * sums, 4e-15)
@@ -32,8 +34,8 @@ def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, pass
 def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float,
           constant: float) -> Any:
     sums = smooth_sum(mp, lambda x: 1 / mp.mpf(x) ** 2, n - steps(n, tau) + 1, n)
-    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz)
-                                                                              / mp.mpf(level)) ** 2 * sums
+    square = (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
+    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * square * sums
 
 
 BOUND = Bound(

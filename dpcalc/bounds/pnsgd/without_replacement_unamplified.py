@@ -1,4 +1,4 @@
-"""SGD without replacement, part of each pass: every pass uses a record at most once."""
+"""Rényi DP of SGD without replacement in partial passes, each of which uses a record at most once."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from dpcalc.numerics.rounding import up
 
 
 def value(alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float) -> float:
-    """⌈E/τ⌉·2αL²/σ²."""
+    """⌈E/τ⌉·2αL²/σ², rounded up."""
     return up(2 * alpha * passes_begun(passes, tau) * (lipschitz / level) ** 2, 4e-15)
 
 
@@ -22,8 +22,7 @@ BOUND = Bound(
     "without-replacement-conjecture",
     kind="rdp",
     statement="ε(α) = ⌈E/τ⌉·2αL²/σ²: each of E/τ passes, the last maybe only begun, is one Gaussian release of "
-              "sensitivity 2L for "
-    "the record",
+    "sensitivity 2L for the record",
     source="Mironov 2017, Propositions 1 and 7, arXiv:1702.07476v3",
     assumptions=ASSUMPTIONS,
     params=RUN,

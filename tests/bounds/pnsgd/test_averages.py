@@ -31,8 +31,8 @@ def test_bows_are_those_of_theta():
     mp.dps = 60
     for epsilon, ratio, n in cases(40, 1):
         exactly = Exactly(mp, ratio)
-        at = positions.heads(n, 16)
-        for j, bow in enumerate(positions.bows(epsilon, ratio, at)):
+        at = positions.average_nodes(n, 16)
+        for j, bow in enumerate(positions.curvatures(epsilon, ratio, at)):
             seen[bow] += at[j + 1] > at[j] + 1
             a, b = at[j] if bow > 0 else at[j - 1], at[j + 1]
             if not bow or j % 5 or log_gaussian(epsilon, ratio(b)) < -1e4:
@@ -78,12 +78,12 @@ def test_averages_are_close_from_above(seed):
         if (exact := true(epsilon, ratio, n)) < -600:
             continue
         found = positions.average_theta(epsilon, ratio, n)
-        gently = positions.suited(epsilon, ratio, n) < FINE
+        gently = positions.block_fineness(epsilon, ratio, n) < FINE
         gentle += gently
         assert -1e-12 <= found - exact < (0.005 if gently else 0.016), (epsilon, ratio, n)
         for fine in (FINE, 16, 4):
             found = positions.average_theta(epsilon, ratio, n, fine)
-            many = averages._average_theta(np.array([0.0, epsilon]), ratio, n, fine)
+            many = averages.average_in_blocks(np.array([0.0, epsilon]), ratio, n, fine)
             assert -1e-12 <= found - exact < 1 / fine and -1e-11 <= many[1] - found < 1e-8
     assert gentle > 10
 
@@ -95,7 +95,7 @@ def test_numbers_of_arrays_are_as_near_as_is_allowed_for():
         r = 2 * exp(rng.uniform(0, rng.choice((1, 9))))
         epsilon = rng.choice((0.0, rng.random() * r * (r * r / 4 - 1) ** 0.5))
         above = averages.log_theta(np.array([epsilon]), np.array([[r]]))[0, 0] - log_gaussian(epsilon, r)
-        assert -1e-12 < above < 1e-11 + averages._ROUNDING * (1 + (epsilon / r) ** 2 + r * r / 4)
+        assert -1e-12 < above < 1e-11 + averages.LOG_THETA_ERROR * (1 + (epsilon / r) ** 2 + r * r / 4)
 
 
 @pytest.mark.parametrize("first, c", [(160.0, 0.0), (30.0, 1e-3), (3.0, 0.0)])
@@ -112,7 +112,7 @@ def test_the_formula_in_the_same_blocks(first, c):
 def test_blocks_hold_all_positions_once():
     for n in (1, 2, 64, 65, 66, 1000, 10**12):
         for fine in (4, 16, 64):
-            at = positions.heads(n, fine)
+            at = positions.average_nodes(n, fine)
             assert at[0] == 0 and at[-1] == n - 1 and all(0 < b - a <= 1 + a // fine for a, b in pairwise(at))
             assert at[: min(n, 4 * fine, 64)] == list(range(min(n, 4 * fine, 64)))
 
@@ -121,7 +121,7 @@ def test_blocks_hold_all_positions_once():
 def test_bends_of_arrays_are_those_of_numbers(ratio):
     """The sums that are told add UNSURE, 1e-6, to a bend: by arrays and one by one the same bows are sure."""
     at = [0, 1, 5, 100, 10**6, 10**12, 9 * 10**15]
-    assert ratio.bends(np.array(at)) == pytest.approx([ratio.bend(m) for m in at], rel=1e-13, abs=0)
+    assert ratio.log_convexity_many(np.array(at)) == pytest.approx([ratio.log_convexity(m) for m in at], rel=1e-13, abs=0)
 
 
 def test_parts_of_a_sum_next_to_the_least_doubles():
@@ -129,7 +129,7 @@ def test_parts_of_a_sum_next_to_the_least_doubles():
     lengths = [1, 2, 40, 10**6, 10**9, 10**15]
     blocks = averages.blocks_of((0, *np.cumsum(lengths[:-1]).tolist()), sum(lengths))
     rising = np.array([[-3.0, -1e-9], [-650.0, -2.0], [-720.0, -705.0], [-744.0, -800.0], [-1e4, -1e5], [-1e300, -1e300]])
-    found = averages.mean(rising, blocks, averages.Bows(np.zeros((len(blocks.longer), 2), bool), None))
+    found = averages.mean(rising, blocks, averages.Curvatures(np.zeros((len(blocks.longer), 2), bool), None))
     with mpmath.workdps(60):
         exact = [mpmath.log(mpmath.fsum(k * mpmath.exp(mpmath.mpf(x)) for k, x in zip(lengths, column, strict=True)) / sum(lengths))
                  for column in rising.T.tolist()]

@@ -80,10 +80,10 @@ def test_the_rough_divergence_that_chooses_blocks_is_near():
     rng = random.Random(3)
     for _ in range(2000):
         kappa, level = 10 ** rng.uniform(-3, 2), rng.choice((0.0, 10 ** rng.uniform(-9, -3), 10 ** rng.uniform(-3, 3)))
-        near, true = hybrid._rough(level, kappa), log_gaussian(level, kappa)
+        near, true = hybrid._approximate_log_theta(level, kappa), log_gaussian(level, kappa)
         if -1e4 < true < -1e-9:
             assert abs(near - true) < 0.05 or near == pytest.approx(true, rel=0.05), (level, kappa)
-    assert hybrid._rough(1e200, 1.0) == -inf and hybrid._rough(0.0, 1e200) == 0.0
+    assert hybrid._approximate_log_theta(1e200, 1.0) == -inf and hybrid._approximate_log_theta(0.0, 1e200) == 0.0
 
 
 # --- the worst position ----------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def test_few_records_have_the_best_blocks():
         found = hybrid.follow(epsilon, walk)[0]
         best = [log_gaussian(epsilon, walk.mu(0))]
         for j in range(1, len(found)):
-            blocks = (best[p] + log_gaussian(hybrid._level(epsilon, hybrid._log_gap(epsilon), best[p]),
+            blocks = (best[p] + log_gaussian(hybrid._conditional_epsilon(epsilon, hybrid._log_expm1(epsilon), best[p]),
                                              walk.kappa(p, j, j - p))
                       for p in range(j) if best[p] > -600)
             best.append(min(best[-1], log_gaussian(epsilon, walk.mu(j)), *blocks))

@@ -79,10 +79,10 @@ RUN = {"level": 50.7, "lipschitz": 5.0, "diameter": 10.0, "learning_rate": 0.001
 @pytest.mark.parametrize("most", [20, 70, 128])
 def test_the_steps_to_one_record_are_alike(most):
     for n in (*range(1, 300), *range(1000, 9000, 13), 10**6, 271044, 10**12, 10**15 + 1):
-        step = iteration.suited(n, most, 50.7, 10.0, 0.001, 0.0)
+        step = iteration.step_length(n, most, 50.7, 10.0, 0.001, 0.0)
         least = max(1, -(-(n - 1) // most))
         assert least <= step <= 2 * least and (step == 1) == (n <= most + 1), n
-        nodes = iteration.nodes(n, step=step)
+        nodes = iteration.path_nodes(n, step=step)
         gaps = np.diff(nodes)
         assert nodes[0] == 0 and nodes[-1] == n - 1 and len(gaps) <= most and set(gaps[1:]) <= {step} and all(gaps[:1] > 0) and all(gaps[:1] <= step)
 
@@ -112,9 +112,9 @@ def test_steps_are_good_where_epsilon_is_not_0():
 
 
 def test_ends_of_the_range_have_steps():
-    assert iteration.suited(1000, 70, 1.0, 1.0, 1.0, 1.0) == 15  # c = 0: one step forgets all
-    assert iteration.suited(1000, 70, 1e-300, 1e300, 1e-5, 0.0) == 15
-    assert iteration.suited(1000, 70, 1e300, 1e-300, 1.0, 0.0) >= 15
+    assert iteration.step_length(1000, 70, 1.0, 1.0, 1.0, 1.0) == 15  # c = 0: one step forgets all
+    assert iteration.step_length(1000, 70, 1e-300, 1e300, 1e-5, 0.0) == 15
+    assert iteration.step_length(1000, 70, 1e300, 1e-300, 1.0, 0.0) >= 15
 
 
 CONTRACTING = {"lipschitz": 1.0, "strong_convexity": 0.1, "diameter": 1.1189978759870003, "learning_rate": 0.19476600677376477,

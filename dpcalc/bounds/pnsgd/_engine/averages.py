@@ -1,4 +1,4 @@
-"""positions.average_theta by arrays, a little above it: for the many values that a composition takes."""
+"""positions.average_theta for arrays of ε, slightly larger: for the grids from which epochs are composed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd._engine.positions import FINE, SURELY, UNSURE, Ratio, heads, suited, turn_at
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO
+from dpcalc.bounds.pnsgd._engine.positions import (
+    CERTAIN_PART,
+    CURVATURE_MARGIN,
+    FINE,
+    Ratio,
+    average_nodes,
+    block_fineness,
+    one_plus_ab,
+)
+from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT, LEAST_RATIO
 from dpcalc.numerics.hockey_stick_array import log_theta
 
 if TYPE_CHECKING:
@@ -17,99 +25,106 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_LEAST = -1e300
-# log of a part of the largest term, rounded up to it: next to the least doubles, exp takes a hundred times as long
-LEAST_HEIGHT = -700.0
-_ROUNDING = 2e-14  # of log_theta, over 1 + ε²/r² + r²/4
+# The log θ of arrays is at most this times 1 + ε²/r² + r²/4 above the exact one, where r > 2. The tests measure it.
+LOG_THETA_ERROR = 2e-14
 
 
 class Blocks(NamedTuple):
-    """Where blocks begin, the positions from each to the next one (from the last one: to the end), and which are of
-    several positions."""
+    """Blocks of the positions 0..n−1."""
 
-    at: Array
-    lengths: Array
-    longer: Array
+    at: Array  # their first positions
+    lengths: Array  # how many positions each has
+    longer: Array  # the indices of those of several positions, except for the last block; they are consecutive
 
 
 @lru_cache(maxsize=8)
 def blocks_of(at: tuple[int, ...], n: int) -> Blocks:
+    """The blocks of 0..n−1 that begin at given positions."""
     lengths = np.diff([*at, n])
     return Blocks(np.array(at), lengths, (lengths[:-1] > 1).nonzero()[0])
 
 
 def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
                   ways: dict[float, Any] | None = None) -> Array:
-    """log of (1/n)Σ_m θ(ε, r_m) for every ε, in blocks from above, for r_m decreasing in m; in those of `value` where
-    `fine` is FINE."""
-    fines = np.array([suited(e, ratio, n) for e in epsilon.tolist()]) if fine >= FINE else np.full(len(epsilon), fine)
+    """log of (1/n)Σ_m θ(ε, r_m) for every ε, rounded up; in the blocks of positions.average_theta if `fine` is FINE.
+
+    `ways` receives for every ε how fine its blocks are.
+    """
+    fines = np.full(len(epsilon), fine)
+    if fine >= FINE:
+        fines = np.array([block_fineness(e, ratio, n) for e in epsilon.tolist()])
     if ways is not None:
         ways |= zip(epsilon.tolist(), fines.tolist(), strict=True)
     found = np.empty(len(epsilon))
     for one in set(fines.tolist()):
-        found[fines == one] = _average_theta(epsilon[fines == one], ratio, n, one)
+        found[fines == one] = average_in_blocks(epsilon[fines == one], ratio, n, one)
     return found
 
 
-def _average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
-    blocks = blocks_of(tuple(heads(n, fine)), n)
+def average_in_blocks(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
+    """The same in blocks of at most 1/fine of the positions before them."""
+    blocks = blocks_of(tuple(average_nodes(n, fine)), n)
     r = ratio.many(blocks.at)
-    logs = log_theta(epsilon, r[:, None])
-    return mean(logs, blocks, bows_many(epsilon, ratio, r, blocks))
+    return mean(log_theta(epsilon, r[:, None]), blocks, curvatures_many(epsilon, ratio, r, blocks))
 
 
-class Bows(NamedTuple):
-    """positions.bows for every ε, of blocks of several positions: where θ is convex (None: everywhere); and where it is
-    concave the part of the number at the head before that θ is not below, elsewhere 0 (None: nowhere)."""
+class Curvatures(NamedTuple):
+    """positions.curvatures for every ε (columns) and block of several positions (rows)."""
 
-    convex: Array | None
+    convex: Array | None  # whether θ is surely convex; None: everywhere
+    # Where θ is surely concave, the part of the computed value at the start of the block before that θ is not below;
+    # elsewhere 0. None: concave nowhere.
     concave: Array | None
 
 
-def bows_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Bows:
+def curvatures_many(epsilon: Array, ratio: Ratio, r: Array, blocks: Blocks) -> Curvatures:
+    """Where θ is convex and where it is concave; r are the ratios at the first positions of the blocks."""
     k = blocks.longer
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        if not len(k) or bool(np.greater_equal(*_turns(epsilon, r[k[:1]])).all()):
-            return Bows(None, None)
-        rows = np.append(k, k[-1] + 1)  # those of several positions follow each other
-        turn, error = _turns(epsilon, r[rows])
-        heads_before = np.maximum(k - 1, 0)
-        bends = ratio.bends(blocks.at)
-        bend, before = bends[rows, None], bends[heads_before, None]
-        convex = (turn >= error)[:-1] | (turn[:-1] + np.minimum(bend[:-1], bend[1:]) >= error[:-1])
-        concave = (turn[1:] + np.maximum(before, bend[1:]) * (1 + UNSURE) <= -error[1:]) & (k > 0)[:, None] & ~convex
+        if not len(k) or bool(np.greater_equal(*_one_plus_ab(epsilon, r[k[:1]])).all()):
+            return Curvatures(None, None)
+        rows = np.append(k, k[-1] + 1)
+        value, error = _one_plus_ab(epsilon, r[rows])
+        before = np.maximum(k - 1, 0)
+        convexity = ratio.log_convexity_many(blocks.at)
+        here, previous = convexity[rows, None], convexity[before, None]
+        convex = (value >= error)[:-1] | (value[:-1] + np.minimum(here[:-1], here[1:]) >= error[:-1])
+        bend = np.maximum(previous, here[1:]) * (1 + CURVATURE_MARGIN)
+        concave = (value[1:] + bend <= -error[1:]) & (k > 0)[:, None] & ~convex
         if not concave.any():
-            return Bows(convex, None)
-        surely = SURELY - _ROUNDING / UNSURE * _turns(epsilon, r[heads_before])[1]
-    return Bows(convex, np.where(concave, surely, 0.0))
+            return Curvatures(convex, None)
+        certain = CERTAIN_PART - LOG_THETA_ERROR / CURVATURE_MARGIN * _one_plus_ab(epsilon, r[before])[1]
+    return Curvatures(convex, np.where(concave, certain, 0.0))
 
 
-def _turns(epsilon: Array, r: Array) -> tuple[Array, Array]:
-    """positions.turn_at for every r (rows)."""
-    return turn_at(epsilon / np.maximum(r, LEAST_RATIO)[:, None], r[:, None] / 2)
+def _one_plus_ab(epsilon: Array, r: Array) -> tuple[Array, Array]:
+    """positions.one_plus_ab for every r (rows)."""
+    return one_plus_ab(epsilon / np.maximum(r, LEAST_RATIO)[:, None], r[:, None] / 2)
 
 
-def mean(logs: Array, blocks: Blocks, bows: Bows) -> Array:
-    """log of the mean of e^logs down the rows, each as often as its block is long, from above; the first row is the
-    largest."""
-    top = np.maximum(logs[0], _LEAST)
-    f = np.exp(np.maximum(logs - top, LEAST_HEIGHT))
-    total = blocks.lengths @ f - _bowed(f, blocks, bows)
+def mean(logs: Array, blocks: Blocks, curvatures: Curvatures) -> Array:
+    """log of the mean of e^logs down the rows, each as often as its block is long, rounded up.
+
+    The first row is the largest.
+    """
+    top = np.maximum(logs[0], -1e300)
+    f = np.exp(np.maximum(logs - top, LEAST_EXPONENT))
+    total = blocks.lengths @ f - _excess(f, blocks, curvatures)
     found = top + np.log(total) - log(blocks.lengths.sum()) + 1e-15 * len(blocks.lengths) * (1 + np.abs(top))
     bound: Array = np.minimum(logs[0], found)
     return bound
 
 
-def _bowed(f: Array, blocks: Blocks, bows: Bows) -> Any:
-    """How much less than by first terms the sum surely is."""
+def _excess(f: Array, blocks: Blocks, curvatures: Curvatures) -> Any:
+    """How much the sum by chords is below the sum by first terms."""
     k = blocks.longer
     if not len(k):
         return 0.0
     half = (blocks.lengths[k] - 1) / 2
     falls = f[k] - f[k + 1]
-    less: Array = half @ (falls if bows.convex is None else np.where(bows.convex, falls, 0.0))
-    if bows.concave is not None:
+    excess: Array = half @ (falls if curvatures.convex is None else np.where(curvatures.convex, falls, 0.0))
+    if curvatures.concave is not None:
         before = np.maximum(k - 1, 0)
-        drop = np.maximum(f[before] * bows.concave - f[k], 0.0)
-        less += (half * blocks.lengths[k] / blocks.lengths[before]) @ drop
-    return less
+        drop = np.maximum(f[before] * curvatures.concave - f[k], 0.0)
+        excess += (half * blocks.lengths[k] / blocks.lengths[before]) @ drop
+    return excess

@@ -1,4 +1,4 @@
-"""E epochs of a bound that says μ-GDP, with the outputs of all epochs released: they compose to √E·μ-GDP."""
+"""E epochs that are μ-GDP each, with the outputs of all epochs released: they compose to √E·μ-GDP."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpcalc.numerics.rounding import up
 
 @lru_cache(maxsize=16)
 def composed(bound: Bound) -> Bound:
-    """The bound for `steps` epochs, in closed form; of one that tells μ, and μ at high precision."""
+    """The bound for `steps` epochs in closed form, from one for an epoch that has `mu` and `mu_exact`."""
     one, one_exact = bound.mu, bound.mu_exact
     assert one is not None and one_exact is not None
 

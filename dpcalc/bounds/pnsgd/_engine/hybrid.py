@@ -1,12 +1,13 @@
-"""The sharpest bound on one record's divergence, step by step: amplification by iteration and by contraction together.
+"""Upper bounds on one record's divergence after every step: amplification by iteration and by contraction together.
 
 With γ = e^ε let d bound E_γ(P‖Q) at some step. Then d at a later step is bounded by F(d) = d·θ(log(1 + (e^ε−1)/d), κ).
 
 Proof. Write P − γQ = d·p − (d+γ−1)·q with probability measures p, q (the positive part has mass d, the negative one
-d + γ − 1). A kernel K commutes with that, so E_γ(PK‖QK) <= d·E_{1+(γ−1)/d}(pK‖qK), and by joint convexity the last
-is at most its value between two starting points of K, at most D apart. K being k noisy contractions, those two are
-κ-GDP: shift lemma, shift D brought to 0. θ increases in κ and falls in ε, and F increases in d: 1 + (γ−1)/d falls in
-d. So bounds may be put in for d. r blocks in a row give at most d·θ(log(1 + (e^ε−1)/d), κ)^r: d only falls. ∎
+d + γ − 1). A kernel K preserves this decomposition, so E_γ(PK‖QK) <= d·E_{1+(γ−1)/d}(pK‖qK), and by joint convexity the
+last is at most its value between two starting points of K, at most D apart. K being k noisy contractions, those two are
+κ-GDP: shift lemma, a shift of D brought to 0. θ increases in κ and falls in ε, and F increases in d, as 1 + (γ−1)/d
+falls in d; so d may be replaced by an upper bound. r blocks in a row give at most d·θ(log(1 + (e^ε−1)/d), κ)^r, because
+d never rises. ∎
 
 By data processing a bound at some step holds at every later one: d falls along the path.
 F(d) <= d·θ(ε, κ), the linear contraction of Asoodeh, Diaz & Calmon 2020: the result is never above it.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import cache
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Any, NamedTuple
 
@@ -23,20 +25,19 @@ from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
-NOTHING = 6.5  # standard deviations
-_SMALL = 0.1  # κ, where 1 − θ does not tell θ
-_ALL, _FEW = 32, 64  # nodes that all block lengths are tried for; where there are no more than that
-_PARTS, _FIRST = 20, 4  # of a step; nodes that all of them are tried for
-_OFF = 0.03  # of θ, or of 1 − θ, that a rough look may be off by
-_APART = 1.5  # nodes at which blocks are tried where none is of use
-TIMES = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
-_SPREAD = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
-LOWEST = -1.7e308  # a positive δ below e^LOWEST is reported as that, not as 0
+# Up to so many steps all blocks are compared, by the exact θ: at most 2000 evaluations of 10 µs.
+SHORT_PATH = 64
+# Numbers of equal blocks, and distances in nodes, that a search for the best block begins from.
+BLOCK_COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
+_DISTANCES = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
+LEAST_LOG = -1.7e308  # a positive δ whose logarithm would overflow is reported as e to this, not as 0
 
 
 class Link(NamedTuple):
-    """How d was bounded at a node: from node `before` by `times` blocks of `block` steps; before = −1: as μ-GDP;
-    times = 0: the value of the node before."""
+    """How d was bounded at a node: from node `before` by `times` blocks of `block` steps each.
+
+    before = −1: by μ-GDP. times = 0: the value of the node before.
+    """
 
     before: int
     block: int
@@ -47,189 +48,157 @@ Way = tuple[list[int], list[Link]]  # nodes, and how d was bounded at each
 
 
 class Path(NamedTuple):
-    """The nodes (steps after the record), μ at node j, κ of `block` steps anywhere between nodes p and j, and about
-    that κ, faster."""
+    """The steps after the record at which d is bounded, and the GDP parameters between them."""
 
-    nodes: list[int]
-    mu: Callable[[int], float]
-    kappa: Callable[[int, int, int], float]
-    near: Callable[[int, int, int], float]
+    nodes: list[int]  # numbers of steps after the record, rising from 0
+    mu: Callable[[int], float]  # node j → μ of the record there, by iteration alone; rounded up
+    kappa: Callable[[int, int, int], float]  # nodes p < j, steps → κ of so many steps between them; rounded up
+    approximate_kappa: Callable[[int, int, int], float]  # the same to a few percent, faster
 
 
-def _log_gap(epsilon: float) -> float:
+def _log_expm1(epsilon: float) -> float:
     """log(e^ε − 1)."""
     if epsilon == 0:
         return -inf
     return log(expm1(epsilon)) if epsilon < 600 else epsilon
 
 
-def _level(epsilon: float, log_gap: float, log_d: float) -> float:
-    """log(1 + (e^ε − 1)/d), rounded down; never below ε."""
-    if log_gap == -inf:
+def _conditional_epsilon(epsilon: float, log_excess: float, log_d: float) -> float:
+    """log(1 + (e^ε − 1)/d) rounded down, the ε at which F takes θ; `log_excess` is log(e^ε − 1). Never below ε."""
+    if log_d == -inf:
+        return inf
+    if log_excess == -inf:
         return 0.0
-    value = log_add(0.0, log_gap - log_d)
-    return max(epsilon, value - 4e-16 * (1 + value + abs(log_gap) + abs(log_d) * 0.5))
+    value = log_add(0.0, log_excess - log_d)
+    return max(epsilon, value - 4e-16 * (1 + value + abs(log_excess) + abs(log_d) * 0.5))
 
 
-def follow(epsilon: float, path: Path, enough: Callable[[int, float], bool] = lambda j, d: False,
-           as_mu: Callable[[int], float] | None = None) -> tuple[list[float], list[Link]]:
-    """log d at every node, each an upper bound, and how it was found; stops early where enough(node, log d) says so.
-    `as_mu` is what μ-GDP says at a node, where that is known.
+def follow(epsilon: float, path: Path,
+           enough: Callable[[int, float], bool] = lambda j, log_d: False) -> tuple[list[float], list[Link]]:
+    """Upper bounds on log d at every node of a path, and how each was found; stops where enough(node, log d) is true.
 
-    The blocks are chosen by a rough θ: any choice is sound. Where none was of use at the node before, they are tried
-    now and then (seldom as long as d falls as μ-GDP); if one is of use again, at the nodes since as well. """
-    nodes, log_gap = path.nodes, _log_gap(epsilon)
-    direct_at = as_mu or (lambda j: log_gaussian(epsilon, path.mu(j)))
-    logs, links = [direct_at(0)], [Link(-1, 0, 0)]
-    levels = [_level(epsilon, log_gap, logs[0]) if logs[0] > -inf else inf]
-    place, by_mu, tried = 0, 0.0, 0
-
-    def by_block(j: int, lost: bool) -> None:
-        """The number of node j, if it is less by blocks."""
-        nonlocal place
-        place = _place(path, j, levels, logs, place, lost)
-        p, block, times = _blocks(nodes, j, place)
-        kappa = path.kappa(p, j, block)
-        if levels[p] < kappa * (kappa / 2 - NOTHING):
-            return
-        factor = log_gaussian(levels[p], kappa)
-        candidate = factor if factor == -inf else max(up(logs[p] + times * factor, 4e-16), LOWEST)
-        if candidate < logs[j]:
-            logs[j], links[j] = candidate, Link(p, block, times)
-            levels[j] = _level(epsilon, log_gap, candidate) if candidate > -inf else inf
-
-    for j in range(1, len(nodes)):
-        best, link = logs[-1], Link(j - 1, 0, 0)
-        if best <= LOWEST or enough(j - 1, best):
+    Each is the least of the bound at the node before, of μ-GDP, and of one choice of blocks. Any choice is sound.
+    """
+    log_excess = _log_expm1(epsilon)
+    logs, links = [log_gaussian(epsilon, path.mu(0))], [Link(-1, 0, 0)]
+    levels = [_conditional_epsilon(epsilon, log_excess, logs[0])]
+    place = 0
+    for j in range(1, len(path.nodes)):
+        value, link = logs[-1], Link(j - 1, 0, 0)
+        if value <= LEAST_LOG or enough(j - 1, value):
             break
-        if by_mu < 30 or j % 16 == 0:  # far behind: looked at now and then only
-            direct = direct_at(j)
-            by_mu = direct - best
-            if direct < best:
-                best, link = direct, Link(-1, 0, 0)
-        lost = links[-1].times == 0 and j > _ALL and len(nodes) > _FEW
-        logs.append(best)
+        if (direct := log_gaussian(epsilon, path.mu(j))) < value:
+            value, link = direct, Link(-1, 0, 0)
+        if _approximate_log_theta(levels[-1], path.approximate_kappa(0, j, path.nodes[j])) < 0:
+            place = _best_place(path, j, levels, logs, place)
+            before, block, times = _block_at(path.nodes, j, place)
+            by_blocks = _after_blocks(logs[before], log_gaussian(levels[before], path.kappa(before, j, block)), times)
+            if by_blocks < value:
+                value, link = by_blocks, Link(before, block, times)
+        logs.append(value)
         links.append(link)
-        levels.append(_level(epsilon, log_gap, best) if best > -inf else inf)
-        if lost and j < len(nodes) - 1:
-            soon = nodes[j] < _APART * nodes[tried] or not _in_reach(path, j, levels[-1]) if link.before < 0 else j % 4
-            if soon:
-                continue
-        by_block(j, lost)
-        if lost and links[j].times:
-            for k in range(tried + 1, j + 1):
-                if logs[k] > logs[k - 1]:
-                    logs[k], links[k], levels[k] = logs[k - 1], Link(k - 1, 0, 0), levels[k - 1]
-                by_block(k, True)
-        tried = j
+        levels.append(_conditional_epsilon(epsilon, log_excess, value))
     return logs, links
 
 
-def _in_reach(path: Path, j: int, level: float) -> bool:
-    """Whether the longest block is of use to that level."""
-    kappa = path.near(0, j, path.nodes[j])
-    return level >= kappa * (kappa / 2 - NOTHING)
+def _after_blocks(log_d: float, log_theta: float, times: int) -> float:
+    """log of d·θ^times, rounded up."""
+    return -inf if log_theta == -inf else max(up(log_d + times * log_theta, 4e-16), LEAST_LOG)
 
 
-# --- where to look for the best blocks -------------------------------------------------------------------------------
+# --- the search for the best blocks: any choice is sound -------------------------------------------------------------
 
 
-def _blocks(nodes: list[int], j: int, place: int) -> tuple[int, int, int]:
-    """(node before, block length, how many blocks). Place 0 is one block from the node before j, 1 from the one before
-    that, and so on; −1, −2, … are 2, 3, … blocks from the node before j."""
+def _block_at(nodes: list[int], j: int, place: int) -> tuple[int, int, int]:
+    """(node before, steps of a block, how many blocks) of a place in the order of block lengths.
+
+    Place 0 is one block from the node before j, 1 from the one before that, and so on; −1, −2, … are 2, 3, … equal
+    blocks from the node before j.
+    """
     if place >= 0:
         return j - 1 - place, nodes[j] - nodes[j - 1 - place], 1
-    times = TIMES[-place]
+    times = BLOCK_COUNTS[-place]
     return j - 1, (nodes[j] - nodes[j - 1]) // times, times
 
 
-def _place(path: Path, j: int, levels: list[float], logs: list[float], last: int, lost: bool) -> int:
-    """About the best place: all are looked at near the record, later those next to the last best one, now and then
-    (more often where no block was of use) some of all lengths; from there on downhill."""
+def _best_place(path: Path, j: int, levels: list[float], logs: list[float], last: int) -> int:
+    """The place of about the best block to node j; `last` is that of the node before.
+
+    On a short path all are compared. Else the search goes downhill, by an approximate θ, from the best of some places
+    near the last one and, at the first nodes and then at every eighth one, of some of all lengths.
+    """
     nodes = path.nodes
-    least = 1 - bisect_right(TIMES, nodes[j] - nodes[j - 1])  # a block is a step at least
-    found: dict[int, float] = {}
+    shortest = 1 - bisect_right(BLOCK_COUNTS, nodes[j] - nodes[j - 1])  # a block is a step at least
+    is_short = nodes[-1] < SHORT_PATH
 
+    @cache
     def height(place: int) -> float:
-        if place not in found:
-            p, block, times = _blocks(nodes, j, place)
-            found[place] = logs[p] + times * _rough(levels[p], path.near(p, j, block))
-        return found[place]
+        before, block, times = _block_at(nodes, j, place)
+        if is_short:
+            return logs[before] + times * log_gaussian(levels[before], path.kappa(before, j, block))
+        return logs[before] + times * _approximate_log_theta(levels[before], path.approximate_kappa(before, j, block))
 
-    if j <= (_FEW if len(nodes) <= _FEW else _ALL) and nodes[j] == nodes[j - 1] + 1:
-        best = min(range(least, j), key=height)
-        return _of_alike(path, j, levels, logs, {k: height(k) for k in range(least, j)},
-                         best) if len(nodes) <= _FEW else best
-    tried = {min(max(k, least), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
-    if least >= -_PARTS and (j <= _FIRST or j % 8 == 0):  # few parts of short steps, of which one suits
-        tried |= {*range(least, 0)}
-    if lost or j % 8 == 0:
-        sparse = 2 if lost else 1
-        tried |= {*range(least, 0, 3 * sparse), *(k for k in _SPREAD[::sparse] if k < j), j - 1}
+    if is_short:
+        return min(range(shortest, j), key=height)
+    tried = {min(max(k, shortest), j - 1) for k in (last, last + 1, last * 2 // 3, last // 3, last * 3 // 2)}
+    if j <= 8 or j % 8 == 0:
+        tried |= {*range(shortest, 0, max(1, -shortest // 20)), *(k for k in _DISTANCES if k < j), j - 1}
     best = min(tried, key=height)
-    for way in (1, -1):
-        while least <= best + way < j and height(best + way) < height(best):
-            best += way
+    for direction in (1, -1):
+        while shortest <= best + direction < j and height(best + direction) < height(best):
+            best += direction
     return best
 
 
-def _of_alike(path: Path, j: int, levels: list[float], logs: list[float], heights: dict[int, float], best: int) -> int:
-    """The best of the places that are within what a rough look may be off by of the one that seems best."""
+def _approximate_log_theta(epsilon: float, kappa: float) -> float:
+    """log θ(ε, κ) to about a hundredth of θ or of 1 − θ; 0 where 1 − θ is below 1e-10.
 
-    def off(place: int) -> float:
-        p, _, times = _blocks(path.nodes, j, place)
-        return _OFF * min(logs[p] - heights[place], times)
-
-    def exactly(place: int) -> float:
-        p, block, times = _blocks(path.nodes, j, place)
-        return logs[p] + times * log_gaussian(levels[p], path.kappa(p, j, block))
-
-    most = heights[best] + off(best)
-    return min((k for k, x in heights.items() if x - off(k) <= most), key=exactly)
-
-
-def _rough(level: float, kappa: float) -> float:
-    """log θ(level, κ) to about a hundredth of θ or 1 − θ; R is near 1/g."""
-    if not 1e-140 < kappa < 1e140 or level > 1e140:
-        return 0.0 if level < kappa * (kappa / 2) else -inf
-    a = level / kappa - kappa / 2
-    if not -NOTHING < a < 1e70:
+    The Mills ratio R(x) is taken as 1/(.661x + .339√(x² + 5.51)) (Börjesson & Sundberg 1979).
+    """
+    if not 1e-140 < kappa < 1e140 or epsilon > 1e140:  # squares overflow
+        return 0.0 if epsilon < kappa * (kappa / 2) else -inf
+    a = epsilon / kappa - kappa / 2
+    if not -6.5 < a < 1e70:
         return 0.0 if a < 0 else -inf
     b = a + kappa
     root_a, root_b = sqrt(a * a + 5.51), sqrt(b * b + 5.51)
-    far = 0.661 * b + 0.339 * root_b
-    if a < 0 and kappa > _SMALL:
-        return log1p(-min(0.9999, 0.398942 * exp(max(-a * a / 2, -700.0))
-                          * (1 / (0.339 * root_a - 0.661 * a) + 1 / far)))
-    near = 0.661 * a + 0.339 * root_a
-    return log(kappa * (0.661 + 0.339 * (a + b) / (root_a + root_b)) / (near * far)) - 0.918939 - a * a / 2
+    inverse_b = 0.661 * b + 0.339 * root_b
+    if a < 0 and kappa > 0.1:  # 1 − θ = φ(a)(R(−a) + R(b)); for a smaller κ that is near 1
+        return log1p(-min(0.9999, 0.398942 * exp(-a * a / 2) * (1 / (0.339 * root_a - 0.661 * a) + 1 / inverse_b)))
+    # θ = φ(a)(R(a) − R(b)), by the difference of the roots without cancellation
+    inverse_a = 0.661 * a + 0.339 * root_a
+    fall = kappa * (0.661 + 0.339 * (a + b) / (root_a + root_b)) / (inverse_a * inverse_b)
+    return log(fall) - 0.918939 - a * a / 2
+
+
+# --- the same path at high precision ---------------------------------------------------------------------------------
 
 
 def _surely_positive(x: Any) -> bool:
-    """x > 0; of balls, whether that is sure."""
+    """Whether x > 0; for a ball, whether all of it is."""
     return bool(x.surely_positive()) if hasattr(x, "surely_positive") else bool(x > 0)
 
 
 def _surely_finite(x: Any) -> bool:
-    """False of a ball that holds anything: of a number too small for its exponents."""
+    """Whether a ball is bounded: it is not where a number is too small for its exponents. True for other numbers."""
     return bool(x.surely_finite()) if hasattr(x, "surely_finite") else True
 
 
 def follow_exact(mp: Any, epsilon: float, links: list[Link], theta: Callable[[Any, Any, Any], Any],
                  mu: Callable[[int], Any],
                  kappa: Callable[[int, int, int], Any]) -> list[Any]:
-    """d at every node along the same links, at high precision."""
+    """The bounds d at every node along given links, at high precision; `theta` is (mp, ε, κ) → θ."""
     found: list[Any] = []
     e = mp.mpf(epsilon)
-    gap = mp.expm1(e)
+    excess = mp.expm1(e)
     for j, (before, block, times) in enumerate(links):
         if before < 0:
             found.append(theta(mp, e, mu(j)))
         elif times == 0 or not _surely_positive(found[before]):
-            found.append(found[before])  # F(d) <= d
+            found.append(found[before])  # a bound too, as F(d) <= d
         else:
             d = found[before]
-            smaller = d * theta(mp, mp.log1p(gap / d), kappa(before, j, block)) ** times
+            smaller = d * theta(mp, mp.log1p(excess / d), kappa(before, j, block)) ** times
             found.append(smaller if _surely_finite(smaller) else mp.between(0, d))
     return found
 

@@ -1,4 +1,4 @@
-"""The two noises: the hockey-stick divergence between a noise law and its shift by `ratio` noise levels."""
+"""The hockey-stick divergence between Gaussian or Laplace noise and its shift by `ratio` noise levels."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from dpcalc.numerics.rounding import up
 
 
 class Law(NamedTuple):
-    """`log_delta` is never too small and `log_rest`, the log of 1 − δ, never too large; `exact` is δ as printed,
-    `exact_rest` 1 − δ where it is below 1, without cancellation."""
+    """A noise law by its divergence δ at (ε, ratio)."""
 
     name: str
-    log_delta: Callable[[float, float], float]  # (ε, ratio)
-    log_rest: Callable[[float, float], float]
-    exact: Callable[[Any, Any, Any], Any]
-    exact_rest: Callable[[Any, Any, Any], Any]
+    log_delta: Callable[[float, float], float]  # log δ, rounded up
+    log_rest: Callable[[float, float], float]  # log(1 − δ), rounded down
+    exact: Callable[[Any, Any, Any], Any]  # (mp, ε, ratio) → δ as printed
+    exact_rest: Callable[[Any, Any, Any], Any]  # the same for 1 − δ where it is below 1, without cancellation
 
 
 def _error(log_x: float) -> float:
-    """Of log θ or log(1 − θ), relative: near 0 the exponent of the complement (up to 700) costs three digits."""
+    """A bound on the relative error of log θ or log(1 − θ).
+
+    Near 0 it is larger: the complement is an exponential there, whose exponent (up to 700) costs three digits.
+    """
     return 3e-13 if log_x > -0.5 else 4e-15
 
 
@@ -35,23 +37,25 @@ def log_gaussian(epsilon: float, ratio: float) -> float:
 
 
 def gaussian_inverse(log_delta: float, ratio: float) -> float:
-    """Least ε with log_gaussian(ε, r) <= log δ, to 1e-12."""
+    """The least ε with log_gaussian(ε, r) <= log δ, rounded up, to 1e-12."""
     return epsilon_for(log_delta * (1 + 1.5 * _error(log_delta)), ratio) if ratio > 0 else 0.0
 
 
 def _gaussian_rest(epsilon: float, ratio: float) -> float:
+    """log(1 − θ(ε, r)), rounded down."""
     value = log_theta_complement(epsilon, ratio)
     return value * (1 + _error(value))
 
 
 def _log_laplace(epsilon: float, ratio: float) -> float:
-    """log(1 − e^{(ε − r)/2})₊."""
+    """log(1 − e^{(ε − r)/2})₊, rounded up."""
     if epsilon >= ratio:
         return -inf
-    return up(log1mexp((epsilon - ratio) / 2 * (1 + 3e-16)), 4e-16)  # the difference, rounded, may be nearer to 0
+    return up(log1mexp((epsilon - ratio) / 2 * (1 + 3e-16)), 4e-16)  # rounding may bring ε − r nearer to 0
 
 
 def _laplace_rest(epsilon: float, ratio: float) -> float:
+    """log of min(1, e^{(ε − r)/2}), rounded down."""
     return min(0.0, (epsilon - ratio) / 2 - 4e-16 * (epsilon + ratio))
 
 
@@ -60,9 +64,9 @@ def _laplace_exact(mp: Any, epsilon: Any, ratio: Any) -> Any:
 
 
 def _gaussian_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
-    """Q(r/2 − ε/r) + e^ε Q(r/2 + ε/r), analytic in r: a number of mp, real or complex."""
+    """Q(r/2 − ε/r) + e^ε Q(r/2 + ε/r), for a real or complex r of mp, in which it is analytic."""
     e, r = mp.mpf(epsilon), ratio
-    if hasattr(mp, "theta_rest") and (other := mp.theta_rest(e, r)) is not None:  # a context may have a faster way
+    if hasattr(mp, "theta_rest") and (other := mp.theta_rest(e, r)) is not None:  # a context may have a faster one
         return other
     root = mp.sqrt(mp.mpf(2))
     return (mp.erfc((r / 2 - e / r) / root) + mp.exp(e) * mp.erfc((r / 2 + e / r) / root)) / 2

@@ -1,4 +1,7 @@
-"""What the bounds for output perturbation share: plain SGD, strongly convex and smooth, noise once on its output."""
+"""Output perturbation: SGD without noise on strongly convex and smooth losses, with noise added once to its output.
+
+Replacing the record m steps before the end moves the output by at most 2ηLc^m.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,10 @@ ERRATUM = ("Berthier 2019, Section 3.2.2, prints σ² = αs²/(2ε²) for RDP (�
 
 
 def log_factor(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """log c, rounded up: from whole numbers, as 1 − ηβ may cancel, and c comes to a power of up to 1e12. Raises
-    OutOfScope where c >= 1."""
+    """log c, rounded up, in whole numbers: 1 − ηβ may cancel, and c is taken to a power of up to 1e12.
+
+    Raises OutOfScope where c >= 1.
+    """
     top, bottom = steepest(learning_rate, strong_convexity, smoothness)
     if top >= bottom:
         c = top / bottom
@@ -39,17 +44,18 @@ def log_factor(learning_rate: float, smoothness: float, strong_convexity: float)
 
 
 def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Powers:
-    """m → 2ηL c^m/σ."""
+    """The function m → 2ηL c^m/σ, rounded up. Raises OutOfScope where c >= 1."""
     return Powers(_first(level, lipschitz, learning_rate), log_factor(learning_rate, smoothness, strong_convexity))
 
 
 def _first(level: float, lipschitz: float, learning_rate: float) -> float:
+    """2ηL/σ, rounded up."""
     return up(2 * learning_rate * lipschitz / level, 1e-15)
 
 
-def ratios_about(level: float, lipschitz: float, learning_rate: float, smoothness: float,
-                 strong_convexity: float) -> Powers:
-    """The same, as formulas take it: steady where c >= 1, too."""
+def unchecked_ratios(level: float, lipschitz: float, learning_rate: float, smoothness: float,
+                     strong_convexity: float) -> Powers:
+    """`ratios` as formulas at high precision take it, with 1 in place of a c >= 1."""
     top, bottom = steepest(learning_rate, strong_convexity, smoothness)
     log_c = log_factor(learning_rate, smoothness, strong_convexity) if top < bottom else 0.0
     return Powers(_first(level, lipschitz, learning_rate), log_c)
@@ -58,6 +64,7 @@ def ratios_about(level: float, lipschitz: float, learning_rate: float, smoothnes
 @kept_numbers
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,
                  strong_convexity: float) -> Callable[[int], Any]:
+    """`ratios` at high precision, for any c."""
     c = steepest_exact(mp, learning_rate, strong_convexity, smoothness)
     first = 2 * mp.mpf(learning_rate) * mp.mpf(lipschitz) / mp.mpf(level)
     return lambda m: first * c**m

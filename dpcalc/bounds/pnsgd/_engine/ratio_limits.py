@@ -1,4 +1,4 @@
-"""The smallest ratios 2L/σ and shares that are kept as they are: smaller ones are rounded up to these."""
+"""Limits at which numbers that are next to nothing are rounded up, so that logarithms and exponentials stay doubles."""
 
-LEAST_RATIO = 1e-300  # a ratio below is rounded up to it
-NEARLY_NONE = -1400.0  # of log(ratio/first): one below is rounded up to it
+LEAST_RATIO = 1e-300  # a positive shift, in noise levels, is never below this
+LEAST_EXPONENT = -700.0  # exponents below this are raised to it: exp of less is subnormal, a hundred times slower, or 0

@@ -1,4 +1,4 @@
-"""Shares of a shift that are left after many steps, and ratios scaled by them, for arrays of positions."""
+"""Shares of a shift that remain after many steps, and ratios scaled by them, for arrays of positions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO, NEARLY_NONE
+from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT, LEAST_RATIO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def log_shares(log_c: float, m: Array) -> Array:
-    """positions.log_share of an array."""
+    """positions.log_share of an array of positions."""
     if log_c == 0:
         return -np.log(m + 1.0)
     if log_c == -inf:
@@ -26,8 +26,8 @@ def log_shares(log_c: float, m: Array) -> Array:
 
 
 def scaled_many(first: float, log_square: Array) -> Array:
-    """positions.scaled of an array, from above; below 1e-300 that."""
-    half = np.maximum(log_square / 2, NEARLY_NONE)
+    """positions.scaled of an array: first·√e^{log_square}, rounded up; at least LEAST_RATIO except for an exact 0."""
+    half = np.maximum(log_square / 2, 2 * LEAST_EXPONENT)
     root = np.exp(half / 2)
     found: Array = first * root * root * (1 + 4e-15 * (2 + np.abs(half)))
     return np.where(log_square == -inf, 0.0, np.maximum(LEAST_RATIO, found))

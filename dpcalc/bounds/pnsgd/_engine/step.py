@@ -1,7 +1,7 @@
-"""One step of projected noisy SGD: how far it moves what differs, and how much it brings together what is apart.
+"""One step of projected noisy SGD: the divergence A of two runs at a changed record, and the contraction B of a step.
 
-A step w ← Π_K[w − η(∇ℓ(w) + Z)] moves a changed record by 2ηL against noise ησ, and two starting points, at most D
-apart, to at most MD: A is the divergence of a shift of 2L/σ noise levels, B that of MD/(ησ).
+A changed record moves the step w ← Π_K[w − η(∇ℓ(w) + Z)] by at most 2ηL against noise ησ, and two starting points, at
+most D apart, are brought to at most MD. So A is the divergence of a shift of 2L/σ noise levels, B that of MD/(ησ).
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ SETTING = ("the loss of every record is convex, L-Lipschitz and β-smooth (ρ-st
            START, "w ← Π_K[w − η(∇ℓ(w) + Z)], fresh noise Z each step", "only the last iterate is released",
            "neighbours differ by replacing one record")
 LAPLACE_LINE = "Laplace noise: K = [a, b], dimension 1"
-_SERIES = 0.03  # for log_shrink
 MOVE = ("law", "level", "lipschitz")
 STEP = (*MOVE, "diameter", "learning_rate", "smoothness", "strong_convexity")
 
 
 def check_step_size(learning_rate: float, smoothness: float, strong_convexity: float) -> None:
-    """Raises OutOfScope where the step is no contraction (a condition that Sordello et al. 2021 omit)."""
+    """Raise OutOfScope where a step need not be a contraction (a condition that Sordello et al. 2021 omit)."""
     if strong_convexity > smoothness:
         raise OutOfScope("out-of-range",
                          f"{plain(strong_convexity)} > β = {plain(smoothness)}: a ρ-strongly convex, β-smooth loss has "
@@ -40,8 +39,10 @@ def check_step_size(learning_rate: float, smoothness: float, strong_convexity: f
 
 
 def squared_contraction(learning_rate: float, smoothness: float, strong_convexity: float) -> float:
-    """M² = 1 − 2ηβρ/(β+ρ), the least double not below it (whole-number arithmetic: near η = 2/(β+ρ), β = ρ it cancels);
-    c² where η = 1/ρ, rounded, makes that negative."""
+    """M² = 1 − 2ηβρ/(β+ρ), rounded up, in whole numbers, because near η = 2/(β+ρ) with β = ρ it cancels.
+
+    Where η = 1/ρ as a double makes M² negative it is the square of the true contraction factor instead.
+    """
     if smoothness == 0 or strong_convexity == 0:
         return 1.0
     (a, b), (p, q), (s, t) = (x.as_integer_ratio() for x in (learning_rate, smoothness, strong_convexity))
@@ -54,7 +55,7 @@ def squared_contraction(learning_rate: float, smoothness: float, strong_convexit
 
 
 def steepest(learning_rate: float, *curvatures: float) -> tuple[int, int]:
-    """max |1 − ηκ| over some curvatures, exactly: top and bottom of a fraction."""
+    """max |1 − ηκ| over some curvatures κ, exactly: numerator and denominator."""
     a, b = learning_rate.as_integer_ratio()
     top, bottom = -1, 1
     for curvature in curvatures:
@@ -66,12 +67,12 @@ def steepest(learning_rate: float, *curvatures: float) -> tuple[int, int]:
 
 
 def steepest_exact(mp: Any, learning_rate: float, *curvatures: float) -> Any:
-    """The same at high precision."""
+    """`steepest` at high precision."""
     return max(abs(1 - mp.mpf(learning_rate) * mp.mpf(curvature)) for curvature in curvatures)
 
 
 def log_factor(learning_rate: float, strong_convexity: float) -> float:
-    """log c, c = |1 − ηρ|: the Lipschitz constant of a step with η <= 2/(β+ρ); rounded up, −inf at c = 0."""
+    """log c, rounded up, of c = |1 − ηρ|, the Lipschitz constant of a step with η <= 2/(β+ρ); −inf where c = 0."""
     x = learning_rate * strong_convexity
     if x < 0.5:
         return log1p(-x) * (1 - 1e-15)
@@ -80,7 +81,7 @@ def log_factor(learning_rate: float, strong_convexity: float) -> float:
 
 
 def factor_exact(mp: Any, learning_rate: float, strong_convexity: float) -> Any:
-    """c = 1 − ηρ; its size where η = 1/ρ, rounded, makes it negative."""
+    """c = |1 − ηρ| at high precision; 1 − ηρ is negative where η = 1/ρ was rounded up."""
     return steepest_exact(mp, learning_rate, strong_convexity)
 
 
@@ -101,15 +102,16 @@ def _contraction(learning_rate: float, smoothness: float, strong_convexity: floa
 
 
 class Step(NamedTuple):
-    log_a: float
-    log_b: float
+    """A and B of a step at some ε."""
+
+    log_a: float  # rounded up
+    log_b: float  # rounded up
     log_rest: float  # log(1 − B), rounded down
 
 
 def step(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
-         smoothness: float,
-         strong_convexity: float) -> Step:
-    """log A, log B and log(1 − B)."""
+         smoothness: float, strong_convexity: float) -> Step:
+    """log A, log B and log(1 − B). Raises OutOfScope where a step need not be a contraction."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     reach = reach_ratio(level, diameter, learning_rate, smoothness, strong_convexity)
     return Step(law.log_delta(epsilon, move_ratio(level, lipschitz)), log_b(law, epsilon, reach),
@@ -117,14 +119,16 @@ def step(epsilon: float, law: Law, level: float, lipschitz: float, diameter: flo
 
 
 def log_b(law: Law, epsilon: float, ratio: float) -> float:
-    """log B, from the side where it keeps its digits."""
+    """log B, rounded up: from 1 − B where B is near 1 and would lose digits."""
     rest = law.log_rest(epsilon, ratio)
     return log1p(-exp_or_zero(rest)) * (1 - 1e-15) if rest < -0.7 else law.log_delta(epsilon, ratio)
 
 
 def log_average_power(log_b: float, log_rest: float, count: int) -> float:
-    """log of (1 − B^n)/(n(1 − B)) = (1/n) Σ_{m<n} B^m, rounded up, without cancellation; 0 where n(1 − B)
-    underflows."""
+    """log of (1 − B^n)/(n(1 − B)) = (1/n) Σ_{m<n} B^m, rounded up, without cancellation.
+
+    It is 0 where n(1 − B) underflows.
+    """
     if count == 1:
         return 0.0
     if log_b == -inf:
@@ -133,28 +137,27 @@ def log_average_power(log_b: float, log_rest: float, count: int) -> float:
     y = count * -log_b
     if rest > 0.3:
         return log1mexp(-y) - log(count) - log_rest + 1e-15 * (1 + log(count))
-    # (1 − e^{−y})/y times −log(1 − u)/u, u = 1 − B: both factors are near 1 where y and u are small, and both
-    # logarithms count, as they cancel; the first, where it is no series, is a difference of two of up to 3.6 + its own
-    # size.
+    # The product of (1 − e^{−y})/y and −log(1 − u)/u, u = 1 − B. Their logarithms may cancel, so the rounding of both
+    # counts; the first is a difference of two numbers, each at most 3.6 plus itself.
     shrunk, grown = log_shrink(y), _log_ratio(rest)
-    return min(0.0, shrunk + grown + 1e-14 * (abs(shrunk) + grown) + (2e-15 if y >= _SERIES else 0.0))
+    return min(0.0, shrunk + grown + 1e-14 * (abs(shrunk) + grown) + 2e-15)
 
 
 def log_shrink(y: float) -> float:
     """log((1 − e^{−y})/y) for y >= 0."""
-    if y < _SERIES:
+    if y < 0.03:  # a series, whose first omitted term is below 1e-22
         z = y * y
-        return -y / 2 + z / 24 - z * z / 2880 + z * z * z / 181440  # the next term is below 1e-22
+        return -y / 2 + z / 24 - z * z / 2880 + z * z * z / 181440
     return log1mexp(-y) - log(y)
 
 
 def _log_ratio(u: float) -> float:
-    """log(−log(1 − u)/u) for 0 <= u <= 0.3, rounded up by its caller."""
+    """log(−log(1 − u)/u) for 0 <= u <= 0.3; its caller rounds it up."""
     return log1p(x_minus_log1p(-u) / u) if u > 1e-300 else 0.0
 
 
 def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
-    """M as printed; c where η = 1/ρ, rounded, makes M² negative."""
+    """M as printed; the true contraction factor where η = 1/ρ, rounded up, makes M² negative."""
     if smoothness == 0 or strong_convexity == 0:
         return mp.mpf(1)
     eta, beta, rho = mp.mpf(learning_rate), mp.mpf(smoothness), mp.mpf(strong_convexity)
@@ -164,7 +167,7 @@ def contraction_exact(mp: Any, learning_rate: float, smoothness: float, strong_c
 
 def step_exact(mp: Any, epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
                smoothness: float, strong_convexity: float) -> tuple[Any, Any]:
-    """(A, B) as printed."""
+    """(A, B) as printed, at high precision."""
     reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
     return law.exact(mp, epsilon, 2 * mp.mpf(lipschitz) / mp.mpf(level)), law.exact(mp, epsilon, reach)
 
@@ -176,9 +179,8 @@ def _reach_exact(mp: Any, level: float, diameter: float, learning_rate: float, s
 
 
 def rest_exact(mp: Any, epsilon: float, law: Law, level: float, diameter: float, learning_rate: float,
-               smoothness: float,
-               strong_convexity: float, **_: Any) -> Any:
-    """1 − B, by a formula of its own where it would be lost in B as printed, be it after a million digits."""
+               smoothness: float, strong_convexity: float, **_: Any) -> Any:
+    """1 − B at high precision, by a formula of its own where B is so near 1 that it may be lost at any precision."""
     reach = _reach_exact(mp, level, diameter, learning_rate, smoothness, strong_convexity)
     b = law.exact(mp, epsilon, reach)
     return 1 - b if float(b) < 0.5 else law.exact_rest(mp, epsilon, reach)
@@ -192,7 +194,7 @@ def average_power_exact(mp: Any, rest: Any, count: int) -> Any:
 
 
 def pure(law: Law, level: float, lipschitz: float, **_: Any) -> float:
-    """ε from which A = 0: 2L/v for Laplace noise."""
+    """The least ε with A = 0, which is 2L/v for Laplace noise. Raises OutOfScope for Gaussian noise, which has none."""
     if law.name == "gaussian":
         raise OutOfScope("no-solution", "0: no finite ε holds with δ = 0 for Gaussian noise; δ must be positive",
                          "--delta")

@@ -1,4 +1,4 @@
-"""What the rows of the conjecture on SGD without replacement share: partial passes, every iterate released."""
+"""SGD without replacement in passes over a part of the records, with every iterate released."""
 
 from fractions import Fraction
 from math import ceil, floor
@@ -15,17 +15,19 @@ WITHDRAWN = ("Berthier & Karimireddy's proof is withdrawn: it applies sampling w
 
 
 def whole_passes(passes: float, tau: float) -> int:
-    """Passes begun and finished: ⌊E/τ⌋, at least 1."""
+    """The number of whole passes, ⌊E/τ⌋, at least 1."""
     return max(1, floor(passes / tau * (1 + 1e-12)))
 
 
 def passes_begun(passes: float, tau: float) -> int:
-    """Passes that can use a record: ⌈E/τ⌉, the last maybe only begun; E/τ is whole where it is so up to the rounding of
-    τ."""
+    """The number of passes that can use a record, ⌈E/τ⌉: the last one may only be begun.
+
+    E/τ counts as whole where it is so up to the rounding of τ.
+    """
     count = Fraction(passes) / Fraction(tau)
     return max(1, ceil(count * (1 - Fraction(1, 2**52))))
 
 
 def steps(n: int, tau: float) -> int:
-    """Steps of a pass: ⌊τn⌋, at least 1."""
+    """The number of steps of a pass, ⌊τn⌋, at least 1."""
     return max(1, floor(n * tau * (1 + 1e-12)))
