@@ -1,1 +1,2 @@
-"""Special functions that keep their digits, safe inversion and search. Scalar code imports `math` only."""
+"""Special functions without loss of accuracy, directed rounding, root finding, minimization and quadrature. Scalar code
+imports `math` only; numpy is for the files named *_array."""

@@ -1,24 +1,26 @@
-"""Binomial probabilities to full relative accuracy for n to 1e15, by Loader's saddle-point form (Loader 2000)."""
+"""Binomial probabilities to full relative accuracy for n up to 1e15, by Loader's saddle-point expansion (Loader
+2000)."""
 
-from math import fsum, lgamma, log, log1p, pi
+from math import fsum, lgamma, log, log1p
 
-_HALF_LOG_2PI = 0.5 * log(2 * pi)
-_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+from dpcalc.numerics.normal import LOG_SQRT_2PI
+
+_STIRLING_COEFFICIENTS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
 def stirling_error(n: float) -> float:
     """log n! − log(√(2πn)(n/e)^n)."""
     if n < 16:
-        return 0.0 if n == 0 else lgamma(n + 1) - (n + 0.5) * log(n) + n - _HALF_LOG_2PI
+        return 0.0 if n == 0 else lgamma(n + 1) - (n + 0.5) * log(n) + n - LOG_SQRT_2PI
     s, power, square = 0.0, 1 / n, 1 / (n * n)
-    for c in _STIRLING:  # the first term left out is below 1e-17 of 1/n for n >= 16
+    for c in _STIRLING_COEFFICIENTS:  # for n >= 16 the first omitted term is below 1e-17/n
         s += c * power
         power *= square
     return s
 
 
 def deviance(x: float, mean: float) -> float:
-    """x log(x/m) + m − x >= 0, without the cancellation near x = m."""
+    """x log(x/m) + m − x >= 0 for the mean m, without cancellation near x = m."""
     d = x - mean
     if abs(d) < 0.1 * (x + mean):
         v = d / (x + mean)
@@ -33,20 +35,20 @@ def deviance(x: float, mean: float) -> float:
 
 
 def log_binomial_pmf(k: float, n: float, log_p: float, log_q: float, p: float, q: float) -> float:
-    """log C(n,k) p^k q^{n−k}; p and q = 1 − p are both given, with their logs, so that neither is lost."""
+    """log C(n,k) p^k q^{n−k}. Both p and q = 1 − p are given, and their logs, as either may be tiny."""
     if k == 0:
         return n * log_q
     if k == n:
         return n * log_p
     core = stirling_error(n) - stirling_error(k) - stirling_error(n - k) - deviance(k, n * p) - deviance(n - k, n * q)
-    return core - _HALF_LOG_2PI - 0.5 * (log(k) + log1p(-k / n))
+    return core - LOG_SQRT_2PI - 0.5 * (log(k) + log1p(-k / n))
 
 
 def log_choose(n: int, k: int) -> float:
-    """log C(n,k), to a few ulp of the larger of its parts (never of log n!)."""
+    """log C(n,k), to a few ulp of its larger factor (not of log n!, which may be far larger)."""
     k = min(k, n - k)
     if k < 16:
         return fsum(log((n - i) / (i + 1)) for i in range(k))
     spread = -k * log(k / n) - (n - k) * log1p(-k / n)
     errors = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
-    return spread + errors - _HALF_LOG_2PI - 0.5 * (log(k) + log1p(-k / n))
+    return spread + errors - LOG_SQRT_2PI - 0.5 * (log(k) + log1p(-k / n))

@@ -1,15 +1,13 @@
-"""Elementary functions that keep their digits where the textbook form loses them."""
+"""Elementary functions that stay accurate where the textbook formula cancels or overflows."""
 
 from math import exp, expm1, fsum, inf, log, log1p
 
-_LOG_HALF = -0.6931471805599453
-
 
 def expm1mx(x: float) -> float:
-    """e^x − 1 − x >= 0, to a few ulp also where x is small."""
+    """e^x − 1 − x >= 0, to a few units in the last place (ulp) also where x is small."""
     if abs(x) > 0.5:
         return expm1(x) - x
-    # |x| <= 1/2: the terms left out (k >= 18) sum to less than 2^-60 of the first.
+    # For |x| <= 1/2 the omitted terms (k >= 18) sum to less than 2^-60 of the first.
     term, terms = x, []
     for k in range(2, 18):
         term *= x / k
@@ -18,12 +16,12 @@ def expm1mx(x: float) -> float:
 
 
 def x_minus_log1p(x: float) -> float:
-    """x − log(1+x) >= 0 for x > −1, to a few ulp; by log(1+x) = 2 artanh(x/(2+x)) where it cancels."""
+    """x − log(1+x) >= 0 for x > −1, to a few ulp; where it cancels by log(1+x) = 2 artanh(x/(2+x))."""
     if abs(x) > 0.2:
         return x - log1p(x)
     r = x / (2 + x)
     square, s = r * r, 0.0
-    for k in range(23, 1, -2):  # |r| <= 1/9: the terms left out are below 1e-20 of the first
+    for k in range(23, 1, -2):  # for |r| <= 1/9 the omitted terms are below 1e-20 of the first
         s = (s + 1 / k) * square
     return r * (x - 2 * s)
 
@@ -32,11 +30,11 @@ def log1mexp(x: float) -> float:
     """log(1 − e^x) for x <= 0 (Mächler 2012); −inf at 0."""
     if x == 0.0:
         return -inf
-    return log(-expm1(x)) if x > _LOG_HALF else log1p(-exp(x))
+    return log(-expm1(x)) if x > -log(2) else log1p(-exp(x))
 
 
 def log_ratio(a: float, b: float) -> float:
-    """log(a/b) of positive numbers, with a small relative error near a = b too."""
+    """log(a/b) of positive numbers, with a small relative error also near a = b, and without overflow."""
     if a / 2 <= b <= 2 * a:
         return log1p((a - b) / b)  # the difference is exact
     return log(a / b) if b > 1e-300 and 1e-300 < a / b < 1e300 else log(a) - log(b)
@@ -63,5 +61,5 @@ def log_sum(terms: list[float]) -> float:
 
 
 def exp_or_zero(x: float) -> float:
-    """e^x for a log-probability: 0 where the double underflows (the caller keeps the log)."""
-    return exp(x) if x > -745.2 else 0.0
+    """e^x of a log-probability; 0 where it underflows."""
+    return exp(x)

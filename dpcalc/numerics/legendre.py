@@ -1,5 +1,5 @@
-"""Gauss-Legendre rules to the last bit (numpy's weights are right to 1e-13 only), by Newton's method in decimal
-arithmetic."""
+"""Gauss–Legendre rules to the last bit, by Newton's method in decimal arithmetic. (numpy's weights have errors of
+1e-13.)"""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-ERROR = 2.0**-52  # of weights, relatively, and of nodes; a test checks it through the integrals of powers
+ERROR = 2.0**-52  # of the weights (relative) and of the nodes (absolute); a test integrates powers
 
 
 @lru_cache(maxsize=16)
 def rule(count: int) -> tuple[Array, Array]:
-    """Nodes and weights on [−1, 1]: the roots of P_N, and w = 2/((1 − x²)·P′_N(x)²)."""
+    """The nodes and weights of the rule with N = `count` (even) on [−1, 1]: the roots of P_N, and w = 2/((1 −
+    x²)·P′_N(x)²)."""
     import numpy as np
 
     half = []
@@ -26,7 +27,7 @@ def rule(count: int) -> tuple[Array, Array]:
         context.prec = 36
         for k in range(count // 2):
             x = Decimal(cos(pi * (k + 0.75) / (count + 0.5)))
-            for _ in range(5):  # from 1e-3 at worst: 6, 12, 24, 36 digits
+            for _ in range(5):  # the error falls from 1e-3 at most to 1e-6, 1e-12, 1e-24, 1e-36
                 p, slope = _legendre(count, x)
                 x -= p / slope
             _, slope = _legendre(count, x)
@@ -35,7 +36,7 @@ def rule(count: int) -> tuple[Array, Array]:
 
 
 def _legendre(count: int, x: Decimal) -> tuple[Decimal, Decimal]:
-    """P_N and P′_N, N even (so that 0 is no node)."""
+    """P_N(x) and P′_N(x)."""
     before, last = Decimal(1), x
     for k in range(2, count + 1):
         before, last = last, ((2 * k - 1) * x * last - (k - 1) * before) / k

@@ -1,13 +1,15 @@
-"""Rough one-dimensional search for the free parameter of a theorem: any point it returns is a valid choice."""
+"""One-dimensional minimization over the free parameter of a theorem. Any value of it is valid, so a rough or a local
+minimum is good enough."""
 
 from collections.abc import Callable, Sequence
 
-_GOLDEN = 0.3819660112501051
+_GOLDEN = 0.3819660112501051  # (3 − √5)/2, the share of a golden section
 
 
 def minimise(f: Callable[[float], float], start: float, low: float, high: float,
              step: float = 1.0, tolerance: float = 1e-6) -> float:
-    """A point near a local minimum of f on [low, high]: walk downhill from `start`, then Brent's method."""
+    """A point close to a local minimum of f on [low, high], within the tolerance: by walking downhill from `start` in
+    growing steps, and by Brent's method."""
     (a, fa), (x, fx), (b, fb) = _walk(f, min(max(start, low), high), low, high, step)
     w, fw, v, fv = (a, fa, b, fb) if fa <= fb else (b, fb, a, fa)
     move = before = b - a
@@ -31,7 +33,8 @@ def minimise(f: Callable[[float], float], start: float, low: float, high: float,
 
 
 def minimise_over(f: Callable[[int], float], start: int, low: int, high: int) -> int:
-    """The same over integers: doubling steps downhill, then a ternary section; f is taken to be unimodal."""
+    """The best integer that was tried, a minimum if f is unimodal: by walking downhill from `start` in doubling steps,
+    and by sections."""
     seen: dict[int, float] = {}
 
     def g(k: int) -> float:
@@ -52,6 +55,8 @@ def minimise_over(f: Callable[[int], float], start: int, low: int, high: int) ->
 
 
 def _walk(f: Callable[[float], float], x: float, low: float, high: float, step: float) -> Sequence[tuple[float, float]]:
+    """Three points (x, f(x)) in increasing order, the middle one with the least f; two of them coincide at an end of
+    the range."""
     fx = f(x)
     left, right = max(low, x - step), min(high, x + step)
     fl, fr = f(left), f(right)
@@ -74,7 +79,7 @@ def _walk(f: Callable[[float], float], x: float, low: float, high: float, step: 
 
 def _brent_step(a: float, b: float, x: float, w: float, v: float, fx: float, fw: float, fv: float,
                 before: float, tolerance: float) -> float:
-    """The step of a parabola through three points where it is small and inside, else a golden section."""
+    """The step to the vertex of a parabola through three points if that is small and inside, else a golden section."""
     r, q = (x - w) * (fx - fv), (x - v) * (fx - fw)
     p, q = (x - v) * q - (x - w) * r, 2 * (q - r)
     if q > 0:

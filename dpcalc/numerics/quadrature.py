@@ -1,4 +1,4 @@
-"""∫ e^{f(x)} dx for positive, smooth integrands with Gaussian tails, in logs and with an error estimate."""
+"""Integrals ∫ e^{f(x)} dx of smooth integrands with Gaussian tails, as logs and with an error estimate."""
 
 from __future__ import annotations
 
@@ -11,29 +11,22 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_SHORT = 3000  # nodes; up to here looking for empty stretches costs more than it saves
+_MAX_NODES_WITHOUT_SCAN = 3000  # so many are evaluated at once; to find negligible stretches first would take longer
 
 
 def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step: float,
                  knots: tuple[float, ...] = ()) -> tuple[float, float]:
-    """(log ∫, relative error estimate) by the trapezoidal rule, whose error for such integrands falls like
-    e^{−2πa/step} with a the half-width of the strip of analyticity.
+    """log ∫ e^{log_f} over [low, high] and an estimate of its relative error, by the trapezoidal rule. For such
+    integrands its error falls like e^{−2πa/step}, where a is the half-width of the strip of analyticity.
 
-    On long ranges the stretches below e^{−50} of the maximum are found first and skipped; `knots` are the points
-    around which the integrand bends within a few steps (elsewhere its bumps are at least a unit wide). The estimate
-    is the difference of the sums over even and odd nodes (step 2h); the error at step h is about its square.
+    On long ranges, stretches below e^{−50} of the maximum are found by a scan and omitted; `knots` are points around
+    which the integrand changes within a few steps (elsewhere its bumps are at least a unit wide). The estimate is the
+    difference between the sums over even and over odd nodes, of step 2h; the error with step h is about its square.
     """
     import numpy as np
 
-    if (high - low) / step <= _SHORT:
-        windows = [(low, high)]
-    else:
-        around = [k + step * np.arange(-200, 201, dtype=float) for k in knots]
-        points = np.sort(np.concatenate([np.linspace(low, high, int((high - low) / 0.25) + 2), *around]))
-        coarse = points[np.diff(points, prepend=-np.inf) > 0]
-        heights = log_f(coarse)
-        runs = _runs(heights > heights.max() - 50.0)
-        windows = [(float(coarse[max(i - 1, 0)]), float(coarse[min(j + 1, len(coarse) - 1)])) for i, j in runs]
+    is_short = (high - low) / step <= _MAX_NODES_WITHOUT_SCAN
+    windows = [(low, high)] if is_short else _windows(log_f, low, high, step, knots)
     total = odd = 0.0
     top = None
     for a, b in windows:
@@ -45,20 +38,27 @@ def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step:
     return (top or 0.0) + log(total * step), abs(2 * odd - total) / total
 
 
-def _runs(keep: Array) -> list[tuple[int, int]]:
-    """(first, last) of each stretch of true entries; stretches that touch after widening by one are joined."""
-    runs: list[tuple[int, int]] = []
-    for i in keep.nonzero()[0].tolist():
+def _windows(log_f: Callable[[Array], Array], low: float, high: float, step: float,
+             knots: tuple[float, ...]) -> list[tuple[float, float]]:
+    """The ranges that contain all values above e^{−50} of the maximum, by a scan with steps of 1/4 and around knots."""
+    import numpy as np
+
+    around = [k + step * np.arange(-200, 201, dtype=float) for k in knots]
+    points = np.sort(np.concatenate([np.linspace(low, high, int((high - low) / 0.25) + 2), *around]))
+    points = points[np.diff(points, prepend=-np.inf) > 0]
+    heights = log_f(points)
+    runs: list[tuple[int, int]] = []  # first and last index; runs that would touch when widened by one are joined
+    for i in (heights > heights.max() - 50.0).nonzero()[0].tolist():
         if runs and i <= runs[-1][1] + 3:
             runs[-1] = (runs[-1][0], i)
         else:
             runs.append((i, i))
-    return runs
+    return [(float(points[max(i - 1, 0)]), float(points[min(j + 1, len(points) - 1)])) for i, j in runs]
 
 
 def whole(mp: Any, f: Any, points: Sequence[float], ends: tuple[float, float], beyond: Any) -> Any:
-    """∫ f of a published formula, f >= 0, over the points. In ball arithmetic (dpcalc.verify) over the wider ends too,
-    and with the rest, which lies between 0 and beyond(*ends), added."""
+    """∫ f of a published formula, f >= 0, over the points. In ball arithmetic (dpcalc.verify) the range is extended to
+    `ends`, and the integral outside of it, which lies between 0 and beyond(*ends), is added as a ball."""
     if not hasattr(mp, "between"):
         return mp.quad(f, points)
     low, high = min(ends[0], points[0]), max(ends[1], points[-1])
@@ -66,5 +66,5 @@ def whole(mp: Any, f: Any, points: Sequence[float], ends: tuple[float, float], b
 
 
 def tail(mp: Any, x: Any) -> Any:
-    """Q(|x|), the normal tail."""
+    """Q(|x|), the upper tail of the standard normal distribution, at high precision."""
     return mp.erfc(abs(x) / mp.sqrt(2)) / 2

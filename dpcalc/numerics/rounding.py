@@ -1,26 +1,21 @@
-"""Directed rounding: a privacy loss may be reported too large by an ulp, never too small."""
+"""Directed rounding: a reported privacy loss may be too large by a unit in the last place (ulp), never too small."""
 
 from collections.abc import Iterable
 from math import inf, isinf, ldexp, nextafter
 
-_LARGEST = 1.7976931348623157e308
-
 
 def up(x: float, rel: float = 0.0) -> float:
-    """Least-surprise upper bound of a value known to relative accuracy `rel`: x + rel·|x|, one ulp higher.
+    """An upper bound on a value that is known to a relative accuracy of `rel`: x + rel·|x|, and one ulp more.
 
-    Zero stays zero: formulas that give an exact zero have no rounding to make up for.
-    """
+    Zero stays zero, as a formula that gives exactly zero has made no rounding error. """
     if x == 0.0 or isinf(x):
         return x
     return nextafter(x + rel * abs(x), inf)
 
 
 def ratio_up(numerators: Iterable[float], denominators: Iterable[float] = ()) -> float:
-    """Least double >= Π numerators / Π denominators, exactly (integer arithmetic; all arguments > 0 or >= 0).
-
-    Raises OverflowError when the ratio exceeds the largest double.
-    """
+    """The smallest double >= Π numerators / Π denominators, by integer arithmetic. Numerators are >= 0, denominators
+    > 0. Raises OverflowError when the ratio exceeds the largest double. """
     top, bottom = 1, 1
     for x in numerators:
         a, b = x.as_integer_ratio()
@@ -32,26 +27,26 @@ def ratio_up(numerators: Iterable[float], denominators: Iterable[float] = ()) ->
 
 
 def quotient_down(top: int, bottom: int) -> float:
-    """Greatest double <= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
+    """The largest double <= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
     x = quotient_up(top, bottom)
     p, q = x.as_integer_ratio()
     return x if p * bottom == top * q else nextafter(x, 0.0)
 
 
 def ratio_down(numerator: float, denominator: float) -> float:
-    """Greatest double <= numerator / denominator, exactly (both > 0)."""
+    """The largest double <= numerator / denominator, by integer arithmetic; both are > 0."""
     (a, b), (c, d) = (x.as_integer_ratio() for x in (numerator, denominator))
     return quotient_down(a * d, b * c)
 
 
 def sum_up(terms: Iterable[float]) -> float:
-    """Least double >= the exact sum of non-negative terms."""
+    """The smallest double >= the exact sum of non-negative terms."""
     top, bottom = _exact_sum(terms)
     return quotient_up(top, bottom)
 
 
 def difference_down(a: float, b: float) -> float:
-    """Greatest double <= a − b (0 where a <= b), the subtraction done exactly."""
+    """The largest double <= a − b (0 where a <= b), by an exact subtraction."""
     top, bottom = _exact_sum((a, -b))
     return quotient_down(top, bottom) if top > 0 else 0.0
 
@@ -65,15 +60,15 @@ def _exact_sum(terms: Iterable[float]) -> tuple[int, int]:
 
 
 def quotient_up(top: int, bottom: int) -> float:
-    """Least double >= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
+    """The smallest double >= top/bottom, for whole numbers (top >= 0, bottom > 0)."""
     if top == 0:
         return 0.0
-    x = top / bottom  # true division of Python integers is correctly rounded, and raises OverflowError itself
+    x = top / bottom  # correctly rounded for Python integers; raises OverflowError itself
     if x == 0.0:
         return ldexp(1.0, -1074)
     p, q = x.as_integer_ratio()
     if p * bottom < top * q:
         x = nextafter(x, inf)
-    if x > _LARGEST:
+    if isinf(x):
         raise OverflowError("the ratio exceeds the largest double")
     return x

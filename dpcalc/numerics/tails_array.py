@@ -1,57 +1,69 @@
-"""Normal tails of whole arrays, to relative 2e-14 of the argument as it is (tests compare with 30 digits).
+"""Tails of the standard normal distribution for arrays, with a relative error below 2e-14 at the given argument.
 
-Q(z) = φ(z)·R(z). R, Mills' ratio, is a Taylor sum about the middle of pieces 1/64 wide: R^{(k)}(z) = (−1)^k ∫ t^k
-e^{−zt − t²/2} dt, so that what seven terms leave is at most (1/128)^7/7!·∫ t^7 e^{−zt−t²/2} dt < 2e-17·R. Beyond 38.75,
-where Q is no double, it is (1 − 1/z² + 3/z⁴ − …)/z, wrong by less than the first term left out. """
+Q(x) = φ(x)·R(x). Mills' ratio R is found by cubic Hermite interpolation of R(x)/t in t = 4/(x + 5), which maps x >= −1
+to (0, 1]. The interpolation error falls with the fourth power of the number of intervals, and is below 1e-15 here. """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import factorial, log, pi, sqrt
+from math import pi, sqrt
 from typing import TYPE_CHECKING, Any
+
+from dpcalc.numerics import normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
 
-_PER_UNIT, _END, _TERMS = 64, 38.75, 7
-_LOG_SQRT_2PI = 0.5 * log(2 * pi)
+_INTERVALS = 8192  # of t; with half as many the interpolation error is 16 times as large and exceeds rounding errors
 
 
 @lru_cache(maxsize=1)
-def _table() -> Array:
-    """Row k: Taylor coefficients k of the pieces. Integrals over t by Gauss-Legendre: the integrand is 0 in doubles
-    past 9.5."""
+def _cubic_coefficients() -> tuple[Array, ...]:
+    """The four coefficients of R(x)/t on each interval of t, and at t = 1."""
     import numpy as np
 
-    from dpcalc.numerics import normal
+    t = np.linspace(0.0, 1.0, _INTERVALS + 1)[1:]
+    ratio, slope = _mills_and_slope(4 / t - 5)
+    value = np.concatenate([[1 / 4], ratio / t])
+    # dx/dt = −4/t². Near t = 0, R(x)/t = (x+5)/(4x)·(1 − 1/x² + …) = 1/4 + 5t/16 + O(t²).
+    slope = np.concatenate([[5 / 16], -4 * slope / t**3 - ratio / t**2]) / _INTERVALS
+    rise = np.diff(value)
+    cubic = value[:-1], slope[:-1], 3 * rise - 2 * slope[:-1] - slope[1:], slope[:-1] + slope[1:] - 2 * rise
+    return tuple(np.append(c, end) for c, end in zip(cubic, (value[-1], 0.0, 0.0, 0.0), strict=True))
 
-    z = (np.arange(round(_PER_UNIT * _END)) + 0.5) / _PER_UNIT
-    end = np.minimum(9.5, 45 / (z + 1e-300))
-    t, w = np.polynomial.legendre.leggauss(60)
-    t, w = end[:, None] * (t + 1) / 2, end[:, None] * w / 2
-    weight = w * np.exp(-z[:, None] * t - t * t / 2)
-    rest = [(-1) ** k / factorial(k) * (weight * t**k).sum(axis=1) for k in range(1, _TERMS)]
-    return np.stack([np.array([normal.mills(x) for x in z.tolist()]), *rest])
 
-
-def mills(z: Array) -> Array:
-    """R(z) = Q(z)/φ(z) for z >= 0."""
+def _mills_and_slope(x: Array) -> tuple[Array, Array]:
+    """R and R′ = xR − 1 at decreasing x: from 3 on by Laplace's continued fraction R = 1/(x + 1/(x + 2/(x + 3/…))),
+    of which 60 terms suffice there."""
     import numpy as np
 
-    table = _table()
-    piece = np.minimum(z * _PER_UNIT, table.shape[1] - 1).astype(np.intp)
-    x = np.minimum(z, _END) - (piece + 0.5) / _PER_UNIT
-    total = table[-1].take(piece)
-    for row in table[-2::-1]:
-        total *= x
-        total += row.take(piece)
-    if (far := z > _END).any():
-        s = 1 / np.maximum(z, _END) ** 2
-        total = np.where(far, (1 - s * (1 - 3 * s * (1 - 5 * s * (1 - 7 * s * (1 - 9 * s * (1 - 11 * s))))))
-                         * np.sqrt(s), total)
-    return np.asarray(total)
+    large = x[x >= 3]
+    rest = np.zeros_like(large)
+    for k in range(60, 0, -1):
+        rest = k / (large + rest)
+    at_large = 1 / (large + rest)
+    small = x[x < 3]
+    at_small = np.array([normal.mills(y) for y in small.tolist()])
+    return np.concatenate((at_large, at_small)), np.concatenate((-rest * at_large, small * at_small - 1))
+
+
+def mills(x: Array) -> Array:
+    """R(x) = Q(x)/φ(x) for x >= −1."""
+    import numpy as np
+
+    t = 4 / (x + 5)
+    u = t * _INTERVALS
+    interval = u.astype(np.intp)
+    u -= interval
+    *lower, highest = _cubic_coefficients()  # separate arrays: one array of all four would not fit in the cache
+    ratio: Array = highest.take(interval)
+    for c in reversed(lower):
+        ratio *= u
+        ratio += c.take(interval)
+    ratio *= t
+    return ratio
 
 
 def tail(z: Array) -> Array:
@@ -61,11 +73,19 @@ def tail(z: Array) -> Array:
     return np.asarray(np.exp(-0.5 * z * z) * mills(z) / sqrt(2 * pi))
 
 
-def log_tail(z: Array) -> Array:
-    """log Q(z), any sign; infinite arguments too."""
+def log_tails(z: Array) -> tuple[Array, Array]:
+    """log P(N(0,1) < z) and log P(N(0,1) > z), for any sign, with relative errors of the probabilities below 4e-15 +
+    3e-16·z². At ±∞ they are 0 and a number below −1e299."""
     import numpy as np
 
-    size = np.minimum(np.abs(z), 1e150)
+    size = np.minimum(np.abs(z), 1e150)  # the square of a larger number would overflow
     with np.errstate(divide="ignore"):
-        positive = np.log(mills(size)) - size * size / 2 - _LOG_SQRT_2PI
-    return np.where(z >= 0, positive, np.log1p(-np.exp(np.minimum(positive, log(0.5)))))
+        small = np.log(mills(size)) - size * size / 2 - normal.LOG_SQRT_2PI
+    large = np.log1p(-np.exp(small))
+    is_left = z < 0
+    return np.where(is_left, small, large), np.where(is_left, large, small)
+
+
+def log_tail(z: Array) -> Array:
+    """log Q(z), for any sign."""
+    return log_tails(z)[1]

@@ -1,8 +1,8 @@
-"""One use of a pair on nested grids: its pessimistic law, whose masses are split, and its optimistic laws under P and
-Q, which are merged.
+"""Discretization of the privacy loss of one use of a mechanism on nested grids: the pessimistic estimate, whose masses
+are split between grid points, and the optimistic estimate, whose outcomes are merged into cells.
 
-The grids are refined where they cost most: where the loss is widely spread, or where the tilted law has its mass.
-"""
+The grids are refined where discretization changes the result most: where the loss is widely spread, or where the tilted
+distribution has its mass. """
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dpcalc.pld.multiscale import Law, TooLarge
+from dpcalc.pld.multiscale import MultiscalePmf, TooLarge
 from dpcalc.pld.pair import LARGEST_EXPONENT, log_q
-from dpcalc.pld.pmf import NOTHING, ULP, Pmf, split
+from dpcalc.pld.pmf import NEGLIGIBLE_WEIGHT, ULP, Pmf, split
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-FIRST_CELLS = 1024  # of the coarsest grid at first
-MAX_CELLS = 1 << 15  # of one level: it takes a few tenths of a second to compose
-RELATIVE_ERROR = 5e-15  # of the distribution functions of pairs
-FINER = 8  # times, that a level is finer than the one around it, at most
-OUTSIDE = 1 / 16  # of the budget, that a level may cost at either side of the finer one within
+FIRST_CELLS = 1024  # of the first grid; with half or twice as many about one refinement more or less is needed
+MAX_CELLS = 1 << 15  # of one level: composing takes a few tenths of a second; half as many widen some brackets
+MAX_REFINEMENT = 8  # ratio of the steps of neighbouring levels
+OUTER_SHARE = 1 / 16  # of the budget: the cost left to a level on either side of the finer level inside it
+CDF_ERROR = 5e-15  # relative rounding error of the distribution functions of pairs (see tails_array.py)
 
 
 @dataclass(frozen=True)
 class Level:
-    """The cells between the points step·first and step·last, but for those of the finer level within."""
+    """The cells between the points step·first and step·last, except those of the finer level inside."""
 
     step: float
     first: int
@@ -44,29 +44,30 @@ class Level:
 
 
 def power_of_two(x: float) -> float:
-    """The largest one that is not above: grids of such steps have points in common, and doubling is exact."""
+    """The largest power of two that is at most x. Grids with such steps share points, and doubling is exact."""
     if not 0 < x < inf:
         raise TooLarge("too-large", "losses are too large, or too small, for grids of doubles")
     return 2.0 ** floor(log2(x))
 
 
 def cell_costs(pair: Pair, tilt: float, level: Level, log_moment: float, weight: float) -> Array:
-    """Of each cell, what splitting is above merging in the moment M, relative to it, times `weight`."""
+    """The costs of all cells: the difference that splitting instead of merging makes to the moment E_P[e^{λℓ}],
+    relative to the moment, times `weight`."""
     edges = level.edges
     log_p, loss = pair.masses(edges)
     low, high = split(log_p, loss, edges)
     with np.errstate(over="ignore", invalid="ignore"):
-        above = np.exp(low + tilt * edges[:-1] - log_moment) + np.exp(high + tilt * edges[1:] - log_moment)
-        found: Array = weight * np.maximum(above - np.exp(np.where(log_p > -inf, log_p + tilt * loss, -inf)
-                                                          - log_moment), 0.0)
-    return found
+        if_split = np.exp(low + tilt * edges[:-1] - log_moment) + np.exp(high + tilt * edges[1:] - log_moment)
+        if_merged = np.exp(np.where(log_p > -inf, log_p + tilt * loss, -inf) - log_moment)
+        costs: Array = weight * np.maximum(if_split - if_merged, 0.0)
+    return costs
 
 
 def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: float, weight: float, budget: float,
                   coarsest: float) -> list[Level]:
-    """Levels from the finest to the coarsest one, from `low` to `high`, with steps of at most `coarsest`. They cost at
-    most the budget if they need no more than MAX_CELLS each."""
-    enough = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # no grid costs more than half the budget with this step
+    """Levels from the finest to the coarsest, which covers losses from `low` to `high`, with steps of at most
+    `coarsest`. Together they cost at most the budget, unless a level would need more than MAX_CELLS."""
+    enough = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # with this step, any grid costs at most half the budget
     step = power_of_two(max(min(max((high - low) / FIRST_CELLS, enough), coarsest), (high - low) / MAX_CELLS))
     level, outside = Level(step, floor(low / step), floor(high / step) + 1), list[Level]()
     while True:
@@ -76,13 +77,13 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
             raise TooLarge("too-large", "the moments of so large losses are beyond doubles")
         if total <= budget:
             return [level, *outside]
-        sums, small = np.cumsum(cost), OUTSIDE * budget
-        first = level.first + int(np.searchsorted(sums, small))
-        last = level.first + int(np.searchsorted(sums, total - small)) + 1
+        sums, outer_cost = np.cumsum(cost), OUTER_SHARE * budget
+        first = level.first + int(np.searchsorted(sums, outer_cost))
+        last = level.first + int(np.searchsorted(sums, total - outer_cost)) + 1
         if 2 * (last - first) <= cells:
             outside.insert(0, level)
-            ratio = min(round(level.step / power_of_two(level.step * sqrt(budget / total))), FINER)
-            budget -= 2 * small
+            ratio = min(round(level.step / power_of_two(level.step * sqrt(budget / total))), MAX_REFINEMENT)
+            budget -= 2 * outer_cost
         else:
             first, last, ratio = level.first, level.last, 2
         if ratio * (last - first) > MAX_CELLS:
@@ -90,10 +91,11 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
         level = Level(level.step / ratio, first * ratio, last * ratio)
 
 
-def pessimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, float]:
-    """The tilted law of all masses split between the points of the grids, and the log of the P-mass that is infinite.
-    What is below all points is moved to the first one, and what is above them is split between the last one and ∞."""
-    found: list[Array] = []
+def pessimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[MultiscalePmf, float]:
+    """The tilted pessimistic estimate, all masses being split between grid points, and the log of the P-mass of an
+    infinite loss. Losses below the first point are moved up to it, and losses above the last point are split between it
+    and ∞."""
+    log_weights: list[Array] = []
     inside, log_infinite = None, -inf
     for level in levels:
         logs = np.full(level.last - level.first + 1, -inf)
@@ -104,14 +106,14 @@ def pessimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, floa
             points = np.rint(edges[finite] / level.step).astype(int) - level.first
             logs[points] = np.logaddexp(logs[points], at_edges[finite])
             log_infinite = float(at_edges[-1]) if edges[-1] == inf else log_infinite
-        found.append(logs + tilt * level.edges)
+        log_weights.append(logs + tilt * level.edges)
         inside = level
-    return _law(levels, found, [0.0] * len(levels), None), log_infinite
+    return _normalized(levels, log_weights, [0.0] * len(levels), None), log_infinite
 
 
 def _edges_around(level: Level, inside: Level | None, is_last: bool) -> list[Array]:
-    """The edges of the cells between the points of a level, beside those of the finer one within; to ±∞ for the last
-    one."""
+    """The edges of the cells of a level, without those of the finer level inside; the outermost cells of the last level
+    extend to ±∞."""
     points = level.edges
     runs = [points]
     if inside is not None:
@@ -123,11 +125,13 @@ def _edges_around(level: Level, inside: Level | None, is_last: bool) -> list[Arr
     return [edges for edges in runs if len(edges) > 1]
 
 
-def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, tuple[float, float]]:
-    """The law of the number of the cell, of cells around the points of the grids, with its excess over that of Q; each
-    level is tilted as if the losses in its cells were at their mean place. And the logs of the P- and the Q-mass of
-    what is above all cells, without infinite losses. What is below them is in no test."""
-    found: list[Array] = []
+def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[MultiscalePmf, tuple[float, float]]:
+    """The tilted optimistic estimate, all outcomes of a cell around a grid point being merged, with the excess over the
+    weights of Q; and the logs of the P-mass and the Q-mass of finite losses above all cells.
+
+    Each level is tilted as if the losses of its cells were at their mean offset from the points. Losses below all cells
+    are left out of every test, which is valid for a lower bound. """
+    log_weights: list[Array] = []
     offsets: list[float] = []
     excess: list[Array] = []
     inside = None
@@ -137,62 +141,65 @@ def optimistic(pair: Pair, levels: list[Level], tilt: float) -> tuple[Law, tuple
         for first, edges in _cells_around_points(level, inside):
             here = slice(first - level.first, first - level.first + len(edges) - 1)
             log_p[here], loss[here] = pair.masses(edges)
-        held = log_p > -inf
-        weights = np.where(held, log_p + tilt * points, -inf)
-        place = np.where(held, np.clip(loss - points, -level.step, level.step), 0.0)
-        weight = np.exp(weights - float(weights.max())) if held.any() else np.zeros(len(points))
-        offset = float((weight * place).sum() / weight.sum()) if held.any() else 0.0
-        found.append(weights + tilt * offset)
+        has_mass = log_p > -inf
+        logs = np.where(has_mass, log_p + tilt * points, -inf)
+        from_point = np.where(has_mass, np.clip(loss - points, -level.step, level.step), 0.0)
+        weight = np.exp(logs - float(logs.max())) if has_mass.any() else np.zeros(len(points))
+        offset = float((weight * from_point).sum() / weight.sum()) if has_mass.any() else 0.0
+        log_weights.append(logs + tilt * offset)
         offsets.append(offset)
-        apart = np.where(held, points + offset - loss, 0.0)
-        if apart.max() > LARGEST_EXPONENT / 10:
+        difference = np.where(has_mass, points + offset - loss, 0.0)
+        if difference.max() > LARGEST_EXPONENT / 10:
             raise TooLarge("too-large", "cells are too wide to show anything from below")
-        excess.append(-np.expm1(apart))
+        excess.append(-np.expm1(difference))
         inside = level
     above = pair.masses(np.array([(levels[-1].last + 0.5) * levels[-1].step, inf]))
-    return _law(levels, found, offsets, excess), (float(above[0][0]), float(log_q(above)[0]))
+    return _normalized(levels, log_weights, offsets, excess), (float(above[0][0]), float(log_q(above)[0]))
 
 
 def _cells_around_points(level: Level, inside: Level | None) -> list[tuple[int, Array]]:
-    """The first points of the ranges of a level beside the finer one within, and the edges of the cells around the
-    points there."""
+    """The edges of the cells around the points of a level, in one range or in two beside the finer level inside; each
+    range with the index of its first point."""
     h = level.step
     edges = (np.arange(level.first, level.last + 2) - 0.5) * h
     if inside is None:
         return [(level.first, edges)]
     ratio = round(h / inside.step)
-    left, right = inside.first // ratio - 1, inside.last // ratio + 1  # the last point below, the first one above
+    left, right = inside.first // ratio - 1, inside.last // ratio + 1  # the last point below it, the first one above it
     below, above = edges[: left - level.first + 2].copy(), edges[right - level.first :].copy()
     below[-1:], above[:1] = (inside.first - 0.5) * inside.step, (inside.last + 0.5) * inside.step
     return [x for x in ((level.first, below), (right, above)) if len(x[1]) > 1]
 
 
-def _law(levels: list[Level], weights: list[Array], offsets: list[float], excess: list[Array] | None) -> Law:
-    """Of the logs of all weights, and of the part of each that is above Q."""
-    top = max(float(x.max()) for x in weights)
-    found = []
-    for k, (level, offset, x) in enumerate(zip(levels, offsets, weights, strict=True)):
-        weight = np.exp(x - top)
-        weight[weight < NOTHING] = 0.0
-        found.append(Pmf(level.step, offset, level.first, weight, excess[k] * weight if excess else None,
-                         NOTHING * len(weight)))
-    return Law(tuple(found), top).normalized()
+def _normalized(levels: list[Level], log_weights: list[Array], offsets: list[float],
+                excess: list[Array] | None) -> MultiscalePmf:
+    """The distribution with these weights, and with this excess relative to each weight."""
+    top = max(float(x.max()) for x in log_weights)
+    pmfs = []
+    for k, (level, offset, logs) in enumerate(zip(levels, offsets, log_weights, strict=True)):
+        weight = np.exp(logs - top)
+        weight[weight < NEGLIGIBLE_WEIGHT] = 0.0
+        pmfs.append(Pmf(level.step, offset, level.first, weight, excess[k] * weight if excess else None,
+                        NEGLIGIBLE_WEIGHT * len(weight)))
+    return MultiscalePmf(tuple(pmfs), top).normalized()
 
 
-def rounding_of_one_use(pair: Pair, x: Law, tilt: float) -> tuple[float, float]:
-    """What rounding may make of log M for one use of a pair, by its pessimistic law, and of the log of the ratio of
-    both masses of a cell.
+def rounding_of_one_use(pair: Pair, estimate: MultiscalePmf, tilt: float) -> tuple[float, float]:
+    """Bounds on the rounding errors of log E_P[e^{λℓ}] of one use of a pair, for its pessimistic estimate, and of the
+    log of the ratio of both masses of a cell.
 
-    Both are means over all cells but the lightest: those of a sum; a single cell may have more, far less than what
-    merging gives away. Losses have errors of a few units in the last place of themselves and of the pair's scale, more
-    where masses are small. Errors of the distribution functions, RELATIVE_ERROR of them, move mass from a cell to the
-    next one: over all cells that adds up to no more than the same error of M, nor than moves losses by as much."""
+    Both are means over the cells, as a sum of many losses has them; a single cell may have a larger error, which is far
+    below what merging gives away. Losses have errors of a few units in the last place of themselves and of the pair's
+    rounding scale, more where masses are small. A relative error CDF_ERROR of a distribution function moves mass from a
+    cell to the next one. Over all cells this changes the moment by at most the same relative error, and by at most as
+    much as an equal change of all losses."""
     log_p = size = 0.0
-    for level in x.levels:
-        held = level.weight > 1e-12
-        weight, loss = level.weight[held], level.losses[held]
-        each = np.abs(np.log(weight) + x.log_scale - tilt * loss)
-        log_p += float((weight * each).sum())
-        size += float((weight * (np.abs(loss) + pair.scale) * (4 + 2 * each)).sum())
-    functions = RELATIVE_ERROR * min(1.0, (1 + tilt) * size)
-    return ULP * (log_p + pair.scale + abs(x.log_scale)) + (1 + tilt) * (ULP * size + functions), ULP * size
+    for level in estimate.levels:
+        counted = level.weight > 1e-12  # the others are too light to change a mean
+        weight, loss = level.weight[counted], level.losses[counted]
+        abs_log_p = np.abs(np.log(weight) + estimate.log_scale - tilt * loss)
+        log_p += float((weight * abs_log_p).sum())
+        size += float((weight * (np.abs(loss) + pair.rounding_scale) * (4 + 2 * abs_log_p)).sum())
+    cdf_error = CDF_ERROR * min(1.0, (1 + tilt) * size)
+    scales = pair.rounding_scale + abs(estimate.log_scale)
+    return ULP * (log_p + scales) + (1 + tilt) * (ULP * size + cdf_error), ULP * size

@@ -1,4 +1,4 @@
-"""δ at ε and ε at δ of composed laws.
+"""The hockey-stick divergence δ at ε, and its inverse, of composed estimates.
 
     δ(ε) = E_P[(1 − e^{ε−ℓ})₊] = M e^{−λε} Σ_{ℓ_k > ε} w_k e^{−λ(ℓ_k − ε)} (1 − e^{ε−ℓ_k}) + P(ℓ = ∞)
 """
@@ -12,33 +12,35 @@ from math import exp, expm1, inf, log, log1p, sqrt
 
 import numpy as np
 
-from dpcalc.pld.multiscale import Law
+from dpcalc.numerics.elementary import log_add
+from dpcalc.pld.multiscale import MultiscalePmf
 from dpcalc.pld.pair import LARGEST_EXPONENT
-from dpcalc.pld.pilot import ROUNDING, log_add, log_peak, margin
+from dpcalc.pld.pilot import ROUNDING, log_peak, rounding_margin
 from dpcalc.pld.pmf import Pmf
 
-READING = 2e-13  # relative: of a sum of ten thousand products with exponentials
-SOLVED = 1e-9  # relative: how near to its safe side an ε is solved
+EPSILON_TOLERANCE = 1e-9  # relative: how closely an ε is solved for, well below the precision of any bracket
 
 
 @dataclass(frozen=True)
-class Upper:
-    """The profile of a pessimistic law. `slack` is what the log of the sum of all weights may be too small by."""
+class UpperProfile:
+    """The privacy profile of a pessimistic estimate. The log of the sum of all weights may be too small by
+    `log_error`."""
 
-    law: Law
+    estimate: MultiscalePmf
     tilt: float
     log_infinite: float
-    slack: float
+    log_error: float
 
     @cached_property
     def error(self) -> float:
-        """What cropped weights and the errors of transforms may make of the sum above, at any ε."""
+        """An upper bound on what truncated weights and the errors of transforms contribute to the sum, at any ε."""
         peak = exp(log_peak(self.tilt))
-        return sum(x.cropped * peak + x.noise * kernel_norm_of(x, self.tilt) for x in self.law.levels)
+        return sum(x.truncated * peak + x.fft_error * kernel_norm(x, self.tilt) for x in self.estimate.levels)
 
     def sum_above(self, epsilon: float) -> float:
+        """The sum over ℓ_k > ε."""
         total = 0.0
-        for x in self.law.levels:
+        for x in self.estimate.levels:
             losses = x.losses[max(x.index_of(epsilon) - 1, 0) :] - epsilon
             above = np.maximum(losses, 0.0)
             total += float((x.weight[len(x.weight) - len(above) :] * np.exp(-self.tilt * above)
@@ -46,95 +48,104 @@ class Upper:
         return total
 
     def log_delta(self, epsilon: float) -> float:
+        """An upper bound on log δ."""
         total = self.error + self.sum_above(epsilon)
         if not total < inf:
             return 0.0
-        finite = log(total) + self.law.log_scale - self.tilt * epsilon + self.slack + READING if total > 0 else -inf
-        return min(0.0, log_add(finite, self.log_infinite + margin(self.log_infinite)))
+        log_finite = -inf
+        if total > 0:
+            log_finite = log(total) + self.estimate.log_scale - self.tilt * epsilon + self.log_error + ROUNDING
+        return min(0.0, log_add(log_finite, self.log_infinite + rounding_margin(self.log_infinite)))
 
     def rounding(self, epsilon: float) -> float:
-        """How much of log δ errors of rounding may be."""
-        found = self.sum_above(epsilon) if epsilon < inf else 0.0
-        return log1p(self.error / found) + self.slack if found > 0 else inf
+        """The part of log δ that bounds on rounding errors may account for."""
+        total = self.sum_above(epsilon) if epsilon < inf else 0.0
+        return log1p(self.error / total) + self.log_error if total > 0 else inf
 
 
 @dataclass(frozen=True)
-class Lower:
-    """The profile of the numbers of cells: every set of them is a test, which shows δ >= P − e^ε Q = Σ e^{−λx} (w(1 −
-    e^{−x}) + d e^{−x}), for weights w and their excess d over those of Q, at a loss of ε + x.
+class LowerProfile:
+    """The privacy profile of an optimistic estimate. Every set of cells is a test, which shows δ >= P − e^ε Q = Σ
+    e^{−λx} (w(1 − e^{−x}) + d e^{−x}), for weights w and their excess d over those of Q, at a loss of ε + x.
 
-    `slack` is what the log of the sum of all weights may be too large by, `slack_of_losses` what log(P/Q) may be."""
+    `above` has the logs of the P- and the Q-mass of finite losses above all cells. The log of the sum of all weights
+    may be too large by `log_error`, and log(P/Q) of cells by `log_ratio_error`."""
 
-    law: Law
+    estimate: MultiscalePmf
     tilt: float
     above: tuple[float, float]
-    slack: float
-    slack_of_losses: float
+    log_error: float
+    log_ratio_error: float
 
     def log_delta(self, epsilon: float) -> float:
-        total = sum(max(0.0, self._best_test(x, epsilon)) for x in self.law.levels)
-        finite = log(total) + self.law.log_scale - self.tilt * epsilon - self.slack - READING if total > 0 else -inf
+        """A lower bound on log δ."""
+        total = sum(max(0.0, self._best_test(x, epsilon)) for x in self.estimate.levels)
+        log_cells = -inf
+        if total > 0:
+            log_cells = log(total) + self.estimate.log_scale - self.tilt * epsilon - self.log_error - ROUNDING
         in_p, in_q = self.above
-        share = in_q + epsilon - in_p + ROUNDING if in_p > -inf else 0.0
-        return log_add(finite, in_p - ROUNDING + log(-expm1(share)) if share < 0 else -inf)
+        log_share = in_q + epsilon - in_p + ROUNDING if in_p > -inf else 0.0
+        return log_add(log_cells, in_p - ROUNDING + log(-expm1(log_share)) if log_share < 0 else -inf)
 
     def _best_test(self, x: Pmf, epsilon: float) -> float:
-        """Of all sets of cells from some number on, what the best one shows, less the most that errors may have
-        added."""
+        """The largest sum over the cells from some number on, less the most that errors may have added to it."""
         begin = x.index_of(epsilon - min(2 * x.step, LARGEST_EXPONENT / (2 + 2 * self.tilt)))
         above = x.losses[begin:] - epsilon
         if not len(above) or x.excess is None:
             return 0.0
-        excess = x.excess[begin:] - self.slack_of_losses * x.weight[begin:]
+        excess = x.excess[begin:] - self.log_ratio_error * x.weight[begin:]
         gain = np.exp(-self.tilt * above) * (-x.weight[begin:] * np.expm1(-above) + excess * np.exp(-above))
         sums = np.cumsum(gain[::-1])
         best = int(sums.argmax())
-        edge = float(above[len(above) - 1 - best])
-        decay, some = exp(min(-(self.tilt + 1) * edge, LARGEST_EXPONENT)), sqrt(best + 1)
+        return float(sums[best]) - self._fft_error(x, float(above[len(above) - 1 - best]), best + 1)
+
+    def _fft_error(self, x: Pmf, edge: float, cells: int) -> float:
+        """An upper bound on the errors of transforms in the sum over so many cells from the loss ε + edge on."""
+        largest, some = exp(min(-(self.tilt + 1) * edge, LARGEST_EXPONENT)), sqrt(cells)
+        geometric = min(1 / sqrt(2 * self.tilt * x.step) + 1, some)  # ℓ2 norm of e^{−λx} on the cells
         if edge >= 0:  # the kernel is at most e^{−λx}
-            kernel_norm = min(kernel_norm_of(x, self.tilt), exp(-self.tilt * edge)
-                              * min(1 / sqrt(2 * self.tilt * x.step) + 1, some))
+            norm = min(kernel_norm(x, self.tilt), exp(-self.tilt * edge) * geometric)
         else:
-            kernel_norm = decay * min(kernel_norm_of(x, self.tilt) + abs(edge) * some, some)
-        return float(sums[best]) - kernel_norm * x.noise - decay * min(1 / sqrt(2 * self.tilt * x.step) + 1,
-                                                                       some) * x.excess_noise
+            norm = largest * min(kernel_norm(x, self.tilt) + abs(edge) * some, some)
+        return norm * x.fft_error + largest * geometric * x.excess_fft_error
 
 
-def kernel_norm_of(x: Pmf, tilt: float) -> float:
-    """ℓ2 norm of e^{−λx}(1 − e^{−x}), x >= 0, on an endless grid, as errors of transforms are also where weights were
-    cut off: its square is at most the integral and one more term."""
+def kernel_norm(x: Pmf, tilt: float) -> float:
+    """The ℓ2 norm of e^{−λx}(1 − e^{−x}), x >= 0, on an infinite grid, as truncated weights have errors too: its square
+    is at most the integral and one more term."""
     a, peak = 2 * tilt, exp(log_peak(tilt))
     return sqrt(2 / (a * (a + 1) * (a + 2) * x.step) + peak * peak)
 
 
-def least_epsilon(log_delta: Callable[[float], float], target: float, most: float) -> float:
-    """An ε in [0, most] where an upper profile is at most δ, next to the least one; inf where there is none."""
+def smallest_epsilon(log_delta: Callable[[float], float], target: float, largest: float) -> float:
+    """An ε in [0, largest] at which an upper profile is at most δ, close to the smallest; inf where there is none."""
     if log_delta(0.0) <= target:
         return 0.0
-    return _bracket(log_delta, target, 0.0, most)[1] if log_delta(most) <= target else inf
+    return _crossing(log_delta, target, 0.0, largest)[1] if log_delta(largest) <= target else inf
 
 
 def largest_epsilon(log_delta: Callable[[float], float], target: float, upper: float) -> float:
-    """An ε below `upper` where a lower profile is above δ, next to the largest one; 0 where none is found. The search
-    goes downwards from the upper answer, as far below what the tilt makes typical errors are all that is left."""
-    gap, last = SOLVED * upper, upper
-    while gap < upper:
-        if log_delta(upper - gap) > target:
-            return _bracket(log_delta, target, upper - gap, last)[0]
-        gap, last = 3 * gap, upper - gap
+    """An ε below `upper` at which a lower profile is above δ, close to the largest; 0 where none is found. The search
+    goes down from the upper bound, as the lower profile is useless far below the losses that the tilt makes typical."""
+    distance, last = EPSILON_TOLERANCE * upper, upper
+    while distance < upper:
+        if log_delta(upper - distance) > target:
+            return _crossing(log_delta, target, upper - distance, last)[0]
+        distance, last = 3 * distance, upper - distance
     return 0.0
 
 
-def _bracket(log_delta: Callable[[float], float], target: float, low: float, high: float) -> tuple[float, float]:
-    """Nearer ends with log δ above the target at the first one and not at the second one: log δ is nearly linear in
-    ε."""
+def _crossing(log_delta: Callable[[float], float], target: float, low: float, high: float) -> tuple[float, float]:
+    """Neighbouring ε with log δ above the target at the first one and not at the second one: by secants, as log δ is
+    nearly linear in ε, and every third time by bisection."""
     at_low, at_high = log_delta(low) - target, log_delta(high) - target
     for k in range(200):
-        if high - low <= SOLVED * high:
+        if high - low <= EPSILON_TOLERANCE * high:
             break
         middle = (low + high) / 2
         if k % 3 and at_high > -inf:
             middle = low + min(max(at_low / (at_low - at_high), 1e-3), 1 - 1e-3) * (high - low)
-        found = log_delta(middle) - target
-        low, high, at_low, at_high = (middle, high, found, at_high) if found > 0 else (low, middle, at_low, found)
+        at_middle = log_delta(middle) - target
+        low, high, at_low, at_high = ((middle, high, at_middle, at_high) if at_middle > 0 else
+                                      (low, middle, at_low, at_middle))
     return low, high

@@ -1,16 +1,17 @@
-"""Sums of many losses: repeated squaring, on nested grids that get coarser as sums get wider.
+"""Sums of many independent losses by repeated squaring, on nested grids that become coarser as sums become wider.
 
-A law is kept on levels: a fine grid where most of the mass is, and coarser ones around it for rare large losses. In the
-product of two laws a sum of parts from different levels is put on the coarser grid of both. Where a fine level becomes
-too long, what is outside moves to the next level. With T/m sums of m losses left to combine, a step h changes log δ by
-about (T/m)·λ(1+λ)h²/8, so it may grow by √2 at each squaring: a sum of 1e9 losses needs no more points than one of 10.
+A distribution is represented on several levels: a fine grid where most of the mass is, and coarser grids around it for
+rare large losses. In the product of two distributions, a sum of parts from different levels is put on the coarser grid
+of both. Where a fine level becomes too long, the part outside of a window moves to the next level. With T/m sums of m
+losses left to combine, a grid step h changes log δ by about (T/m)·λ(1+λ)h²/8, so it may grow by √2 at each squaring: a
+sum of 1e9 losses needs no more points than one of 10.
 
-`Splitting` moves laws to coarser grids for upper bounds, and writes down every choice that it makes. `Merging` makes
-the same choices for lower bounds. All choices are valid. """
+`Splitting` moves distributions to coarser grids for upper bounds, and records every choice that it makes. `Merging`
+makes the same choices for lower bounds. Both bounds are valid for any choices. """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, inf, log, log2
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,15 +28,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-MAX_POINTS = 1 << 21  # of one transform: 16 MB an array, of which there are about ten
-MAX_FINE_POINTS = 1 << 14  # of a level that is not the coarsest one
-# sums that are left to combine, times their weight: with more, errors of transforms would add up, and products are
-# direct
-MANY = 1e3
-DIRECT_POINTS = 1 << 14  # of laws that are multiplied directly, at most: it takes 70 ms
-UNBOUNDED = 1e300  # of a loss, in a witness
-# of all weight, that may be left out at either end of the sum of all losses: it changes δ by about 1e-8 of itself
-CROPPED = 1e-10
+MAX_POINTS = 1 << 21  # of one transform: an array takes 16 MB, and about ten are needed
+# Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
+MAX_FINE_POINTS = 1 << 14
+# Number of sums left to combine, times their weight, above which the errors of transforms would add up to more than a
+# product that is computed directly costs.
+MAX_FFT_SUMS = 1e3
+TRUNCATED_WEIGHT = 1e-10  # share of the weight of the sum of all losses that is truncated at either end: 1e-8 of δ
 
 
 class TooLarge(OutOfScope):
@@ -43,9 +42,9 @@ class TooLarge(OutOfScope):
 
 
 @dataclass(frozen=True)
-class Law:
-    """The levels, from the finest to the coarsest, the log of what weights are relative to, and the relative error of
-    all weights."""
+class MultiscalePmf:
+    """Parts of one distribution on grids from the finest to the coarsest, the log of the factor of all weights, and
+    the relative error of all weights."""
 
     levels: tuple[Pmf, ...]
     log_scale: float = 0.0
@@ -55,31 +54,33 @@ class Law:
     def steps(self) -> list[float]:
         return [x.step for x in self.levels]
 
-    def normalized(self) -> Law:
-        """With weights that add up to 1."""
+    def normalized(self) -> MultiscalePmf:
+        """The same distribution with weights that add up to 1."""
         total = sum(float(x.weight.sum()) for x in self.levels)
         if not 0 < total < inf:
             raise TooLarge("too-large", "the weights of the sums are beyond doubles")
-        return Law(tuple(x.scaled(1 / total) for x in self.levels), self.log_scale + log(total), self.relative_error)
+        return MultiscalePmf(tuple(x.scaled(1 / total) for x in self.levels), self.log_scale + log(total),
+                             self.relative_error)
 
 
 class Coarsening(Protocol):
-    """How laws are moved to coarser grids, and which of these are taken."""
+    """How distributions are moved to coarser grids, and which grids and windows are chosen. `remaining` is the number
+    of sums like this one that are left to combine."""
 
     def double(self, x: Pmf) -> Pmf:
-        """To twice the step."""
+        """The distribution on a grid of twice the step."""
 
-    def plus(self, x: Pmf, y: Pmf) -> Pmf:
-        """Both on one grid."""
+    def add(self, x: Pmf, y: Pmf) -> Pmf:
+        """The sum of two parts of a mixture on one grid."""
 
-    def window(self, x: Pmf, left: float) -> tuple[float, float]:
-        """From where to where the coarsest level is kept, `left` sums as this one being left to combine."""
+    def window(self, x: Pmf, remaining: float) -> tuple[float, float]:
+        """The range of losses outside of which the coarsest level is truncated."""
 
-    def fine_window(self, x: Pmf, step: float, left: float) -> tuple[float, float]:
-        """From where to where another level is kept, while what is outside moves to this step."""
+    def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
+        """The range of losses outside of which another level moves to a grid of this step."""
 
-    def step(self, x: Pmf, left: float, most: float) -> float:
-        """The step that a level may move to, at most that of the next one."""
+    def step(self, x: Pmf, remaining: float, largest: float) -> float:
+        """The step that a level moves to, at most that of the next level."""
 
 
 def coarsened(x: Pmf, step: float, grid: Coarsening) -> Pmf:
@@ -88,21 +89,20 @@ def coarsened(x: Pmf, step: float, grid: Coarsening) -> Pmf:
     return x
 
 
-def on_steps(x: Law, steps: Sequence[float], grid: Coarsening) -> Law:
-    """The law with levels of these steps, where it has any: each level moves to the next coarser one of them."""
-    found: dict[float, Pmf] = {}
+def on_steps(x: MultiscalePmf, steps: Sequence[float], grid: Coarsening) -> MultiscalePmf:
+    """The distribution with each level moved to the next coarser of these steps."""
+    by_step: dict[float, Pmf] = {}
     for level in x.levels:
         step = next(h for h in steps if h >= level.step)
-        here = coarsened(level, step, grid)
-        found[step] = grid.plus(found[step], here) if step in found else here
-    return replace(x, levels=tuple(found[h] for h in sorted(found)))
+        moved = coarsened(level, step, grid)
+        by_step[step] = grid.add(by_step[step], moved) if step in by_step else moved
+    return replace(x, levels=tuple(by_step[h] for h in sorted(by_step)))
 
 
-def multiply(a: Law, b: Law, grid: Coarsening, left: float) -> Law:
-    """The law of the sum of two losses, whose levels are on the same grids; `left` such sums are to be combined. With
-    A_j and B_j the sums of all levels up to j, on the grid of level j, level j of the product is A_j·B_j without
-    A_{j−1}·B_{j−1}."""
-    found: list[Pmf] = []
+def multiply(a: MultiscalePmf, b: MultiscalePmf, grid: Coarsening, remaining: float) -> MultiscalePmf:
+    """The distribution of the sum of two losses whose levels are on the same grids. With A_j and B_j the sums of all
+    levels up to j, on the grid of level j, level j of the product is A_j·B_j without A_{j−1}·B_{j−1}."""
+    levels: list[Pmf] = []
     all_a: Pmf | None = None
     all_b: Pmf | None = None
     errors = [0.0]
@@ -112,85 +112,80 @@ def multiply(a: Law, b: Law, grid: Coarsening, left: float) -> Law:
             return None
         if (n := len(x.weight) + len(y.weight) - 1) > MAX_POINTS:
             raise TooLarge("too-large", f"sums would take {n} points")
-        is_direct = left * float(x.weight.sum()) * float(y.weight.sum()) > MANY and min(len(x.weight),
-                                                                                        len(y.weight)) <= DIRECT_POINTS
-        found, error = pmf.convolve(x, y, is_direct)
+        direct = (remaining * float(x.weight.sum()) * float(y.weight.sum()) > MAX_FFT_SUMS
+                  and min(len(x.weight), len(y.weight)) <= MAX_FINE_POINTS)
+        xy, error = pmf.convolve(x, y, direct)
         errors.append(error)
-        return found
+        return xy
 
-    def plus(x: Pmf | None, y: Pmf | None) -> Pmf | None:
-        return x or y if x is None or y is None else grid.plus(x, y)
+    def add(x: Pmf | None, y: Pmf | None) -> Pmf | None:
+        return x or y if x is None or y is None else grid.add(x, y)
 
     for step in sorted({*a.steps, *b.steps}):
-        x, y = (next((level for level in law.levels if level.step == step), None) for law in (a, b))
+        x, y = (next((level for level in factor.levels if level.step == step), None) for factor in (a, b))
         lower_a = coarsened(all_a, step, grid) if all_a else None
         if a is b:
-            level = product(x, plus(lower_a.scaled(2.0) if lower_a else None, x))
+            level = product(x, add(lower_a.scaled(2.0) if lower_a else None, x))
         else:
             lower_b = coarsened(all_b, step, grid) if all_b else None
-            all_b = plus(lower_b, y)
-            level = plus(product(x, all_b), product(lower_a, y))
+            all_b = add(lower_b, y)
+            level = add(product(x, all_b), product(lower_a, y))
         if level is not None:
-            found.append(level)
-        all_a = plus(lower_a, x)
-    return Law(tuple(found), a.log_scale + b.log_scale, a.relative_error + b.relative_error + max(errors)).normalized()
+            levels.append(level)
+        all_a = add(lower_a, x)
+    error = a.relative_error + b.relative_error + max(errors)
+    return MultiscalePmf(tuple(levels), a.log_scale + b.log_scale, error).normalized()
 
 
-def settled(x: Law, left: float, grid: Coarsening) -> Law:
-    """The law of a sum, of which `left` are to be combined: without the far ends of its levels, on grids as coarse as
-    the choices allow."""
+def reduced(x: MultiscalePmf, remaining: float, grid: Coarsening) -> MultiscalePmf:
+    """The distribution of a sum with fewer points: levels are truncated to their windows and moved to grids as coarse
+    as the choices allow."""
     levels = list(x.levels)
     for j in range(len(levels) - 1):
-        levels[j], outside = pmf.cut(levels[j], *grid.fine_window(levels[j], levels[j + 1].step, left))
+        levels[j], outside = pmf.truncate(levels[j], *grid.fine_window(levels[j], levels[j + 1].step, remaining))
         for part in outside:
-            levels[j + 1] = grid.plus(levels[j + 1], coarsened(part, levels[j + 1].step, grid))
-    levels[-1], outside = pmf.cut(levels[-1], *grid.window(levels[-1], left))
+            levels[j + 1] = grid.add(levels[j + 1], coarsened(part, levels[j + 1].step, grid))
+    levels[-1], outside = pmf.truncate(levels[-1], *grid.window(levels[-1], remaining))
     lost = sum(float(part.weight.sum()) for part in outside)
-    levels[-1] = levels[-1]._replace(cropped=levels[-1].cropped + lost)
+    levels[-1] = levels[-1]._replace(truncated=levels[-1].truncated + lost)
     steps = list[float]()
     for level in reversed(levels):
-        steps.insert(0, grid.step(level, left, steps[0] if steps else inf))
+        steps.insert(0, grid.step(level, remaining, steps[0] if steps else inf))
     return on_steps(replace(x, levels=tuple(levels)), steps, grid)
 
 
-def power(one: Law, count: int, grid: Coarsening) -> Law:
-    """The law of the sum of `count` losses, by the binary digits of the number."""
-    found, m = settled(one, count, grid), 1
-    one = found
+def self_compose(one: MultiscalePmf, count: int, grid: Coarsening) -> MultiscalePmf:
+    """The distribution of the sum of `count` losses, by squaring and multiplying along the binary digits of `count`."""
+    total, m = reduced(one, count, grid), 1
+    one = total
     for bit in bin(count)[3:]:
-        found, m = multiply(found, found, grid, count / m), 2 * m
+        total, m = multiply(total, total, grid, count / m), 2 * m
         if bit == "1":
-            one = on_steps(one, found.steps, grid)
-            found, m = multiply(found, one, grid, count / m), m + 1
-        found = settled(found, count / m, grid)
-    return found
+            one = on_steps(one, total.steps, grid)
+            total, m = multiply(total, one, grid, count / m), m + 1
+        total = reduced(total, count / m, grid)
+    return total
 
 
-def combined(laws: Sequence[Law], grid: Coarsening) -> Law:
-    """The law of the sum of different losses, those on finer grids first."""
-    rest = sorted(laws, key=lambda x: x.steps)
+def compose(pmfs: Sequence[MultiscalePmf], grid: Coarsening) -> MultiscalePmf:
+    """The distribution of the sum of different losses, those on finer grids being added first."""
+    rest = sorted(pmfs, key=lambda x: x.steps)
     while len(rest) > 1:
-        found = [_sum_of_two(a, b, len(rest) / 2, grid) for a, b in _pairs(rest)]
-        rest = sorted(found + rest[len(rest) // 2 * 2 :], key=lambda x: x.steps)
+        pairs = zip(rest[::2], rest[1::2], strict=False)
+        sums = [_sum_of_two(a, b, len(rest) / 2, grid) for a, b in pairs]
+        rest = sorted(sums + rest[len(rest) // 2 * 2 :], key=lambda x: x.steps)
     return rest[0]
 
 
-def _pairs(laws: list[Law]) -> Iterator[tuple[Law, Law]]:
-    return zip(laws[::2], laws[1::2], strict=False)
-
-
-def _sum_of_two(a: Law, b: Law, left: float, grid: Coarsening) -> Law:
+def _sum_of_two(a: MultiscalePmf, b: MultiscalePmf, remaining: float, grid: Coarsening) -> MultiscalePmf:
     finest = max(a.steps[0], b.steps[0])
     steps = sorted({h for h in (*a.steps, *b.steps) if h >= finest})
-    return settled(multiply(on_steps(a, steps, grid), on_steps(b, steps, grid), grid, left), left, grid)
-
-
-# --- the choices ------------------------------------------------------------------------------------------------------
+    return reduced(multiply(on_steps(a, steps, grid), on_steps(b, steps, grid), grid, remaining), remaining, grid)
 
 
 @dataclass
 class Choices:
-    """What was chosen, in order: ends of windows, and steps."""
+    """The windows and the steps that were chosen, in order."""
 
     windows: list[tuple[float, float]] = field(default_factory=list)
     steps: list[float] = field(default_factory=list)
@@ -198,14 +193,16 @@ class Choices:
 
 @dataclass
 class Splitting:
-    """For upper bounds. A level moves to a coarser grid as long as what this changes log δ by is a fair share of the
-    budget that is left, up to the step `coarsest`."""
+    """The choices for upper bounds. A level moves to a coarser grid as long as the change of log δ is a fair share of
+    the remaining budget, up to the step `coarsest`.
+
+    `curvature` relates variance to log δ: additional variance v of the sum of all losses raises log δ by v/2 times
+    it."""
 
     tilt: float
-    # of log δ: a sum of all losses with as much more variance v has a log δ that is larger by v/2 times this
     curvature: float
     coarsest: float
-    budget: float = 0.0  # what is left of it
+    budget: float = 0.0  # change of log δ that is still allowed
     choices: Choices = field(default_factory=Choices)
 
     def double(self, x: Pmf) -> Pmf:
@@ -213,48 +210,48 @@ class Splitting:
             raise TooLarge("too-large", "the weights of the sums are beyond doubles")
         return pmf.split_to_double_step(x, self.tilt)
 
-    def plus(self, x: Pmf, y: Pmf) -> Pmf:
-        return pmf.plus(x, y)
+    def add(self, x: Pmf, y: Pmf) -> Pmf:
+        return pmf.add(x, y)
 
-    def window(self, x: Pmf, left: float) -> tuple[float, float]:
-        return self._without(x, CROPPED / left, len(x.weight))
+    def window(self, x: Pmf, remaining: float) -> tuple[float, float]:
+        return self._window(x, TRUNCATED_WEIGHT / remaining, len(x.weight))
 
-    def fine_window(self, x: Pmf, step: float, left: float) -> tuple[float, float]:
-        return self._without(x, self._share(left) / (left * self.curvature * step * step / 8), MAX_FINE_POINTS)
+    def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
+        cost_per_weight = remaining * self.curvature * step * step / 8
+        return self._window(x, self._share(remaining) / cost_per_weight, MAX_FINE_POINTS)
 
-    def _share(self, left: float) -> float:
-        """Half of what is left of the budget for each squaring to come."""
-        return self.budget / (2 * (1 + log2(max(left, 1.0))))
+    def _share(self, remaining: float) -> float:
+        """The budget of this squaring: half of the remaining budget is shared equally among those to come."""
+        return self.budget / (2 * (1 + log2(max(remaining, 1.0))))
 
-    def _without(self, x: Pmf, little: float, most: int) -> tuple[float, float]:
-        """But for so little weight at either end, and at most so many points."""
+    def _window(self, x: Pmf, weight: float, max_points: int) -> tuple[float, float]:
+        """The range without this weight at either end, and of at most so many points."""
         sums = np.cumsum(x.weight)
-        begin = min(int(np.searchsorted(sums, little, "right")), len(sums) - 1)
-        end = max(int(np.searchsorted(sums, float(sums[-1]) - little)) + 1, begin + 1)
-        if end - begin > most:
-            begin += int((sums[begin + most : end] - sums[begin : end - most]).argmax())
-            end = begin + most
-        return self._between(x, begin, end)
-
-    def _between(self, x: Pmf, begin: int, end: int) -> tuple[float, float]:
-        """Halfway between points, as the grids of merged laws are moved by parts of a step; unbounded where nothing is
-        left out."""
-        at = x.offset + (x.first - 0.5) * x.step
-        low, high = at + begin * x.step if begin else -UNBOUNDED, at + end * x.step if end < len(x.weight) else UNBOUNDED
+        begin = min(int(np.searchsorted(sums, weight, "right")), len(sums) - 1)
+        end = max(int(np.searchsorted(sums, float(sums[-1]) - weight)) + 1, begin + 1)
+        if end - begin > max_points:
+            begin += int((sums[begin + max_points : end] - sums[begin : end - max_points]).argmax())
+            end = begin + max_points
+        # Its ends lie halfway between points, as the grids of merged distributions are offset by parts of a step. Where
+        # nothing is truncated they are ±1e300, as JSON has no infinite numbers.
+        start = x.offset + (x.first - 0.5) * x.step
+        low = start + begin * x.step if begin else -1e300
+        high = start + end * x.step if end < len(x.weight) else 1e300
         self.choices.windows.append((low, high))
-        return self.choices.windows[-1]
+        return low, high
 
-    def step(self, x: Pmf, left: float, most: float) -> float:
-        allowed = self._share(left)
-        while 2 * x.step <= min(self.coarsest, most) and (cost := left * self.cost_of_doubling(x)) <= allowed:
+    def step(self, x: Pmf, remaining: float, largest: float) -> float:
+        allowed = self._share(remaining)
+        while 2 * x.step <= min(self.coarsest, largest) and (
+                cost := remaining * self._cost_of_doubling(x)) <= allowed:
             x, allowed, self.budget = self.double(x), allowed - cost, self.budget - cost
         self.choices.steps.append(x.step)
         return x.step
 
-    def cost_of_doubling(self, x: Pmf) -> float:
-        """What it changes log δ by, about: log M, and the variance of the sum."""
+    def _cost_of_doubling(self, x: Pmf) -> float:
+        """The approximate change of log δ, through the moment and the variance of the sum, by doubling the step."""
         h = x.step
-        if self.tilt * h > 50:
+        if self.tilt * h > 50:  # the exponential below would be beyond any budget
             return inf
         odd = float(x.weight[(x.first + 1) % 2 :: 2].sum())
         excess = (exp(-(self.tilt + 1) * h) + exp(self.tilt * h)) / (1 + exp(-h)) - 1
@@ -263,7 +260,7 @@ class Splitting:
 
 @dataclass
 class Merging:
-    """For lower bounds, by the choices of an upper one: outcomes are merged, and tilted by their mean loss."""
+    """The choices of an upper bound, repeated for a lower one: outcomes are merged, and placed at their mean loss."""
 
     tilt: float
     choices: Choices
@@ -274,19 +271,20 @@ class Merging:
     def double(self, x: Pmf) -> Pmf:
         return pmf.merged_to_double_step(x, self.tilt)
 
-    def plus(self, x: Pmf, y: Pmf) -> Pmf:
-        apart = round((y.offset - x.offset) / x.step)
-        y = y._replace(first=y.first + apart, offset=y.offset - apart * x.step)  # the nearest of its points at each one
-        in_x, in_y = float(x.weight.sum()), float(y.weight.sum())
-        by = (y.offset - x.offset) * (in_y / (in_x + in_y) if in_x + in_y > 0 else 0.5)
-        return pmf.plus(pmf.moved(x, by, self.tilt), pmf.moved(y, x.offset + by - y.offset, self.tilt))
+    def add(self, x: Pmf, y: Pmf) -> Pmf:
+        steps = round((y.offset - x.offset) / x.step)
+        y = y._replace(first=y.first + steps, offset=y.offset - steps * x.step)  # each point meets the nearest of y
+        weight_x, weight_y = float(x.weight.sum()), float(y.weight.sum())
+        share_y = weight_y / (weight_x + weight_y) if weight_x + weight_y > 0 else 0.5
+        by = (y.offset - x.offset) * share_y
+        return pmf.add(pmf.shifted(x, by, self.tilt), pmf.shifted(y, x.offset + by - y.offset, self.tilt))
 
-    def window(self, x: Pmf, left: float) -> tuple[float, float]:
+    def window(self, x: Pmf, remaining: float) -> tuple[float, float]:
         low, high = next(self._windows)
-        return low - x.step, high + x.step  # as the means of cells lie between the points of the upper law
+        return low - x.step, high + x.step  # the mean losses of cells lie between the points of the upper bound
 
-    def fine_window(self, x: Pmf, step: float, left: float) -> tuple[float, float]:
-        return self.window(x, left)
+    def fine_window(self, x: Pmf, step: float, remaining: float) -> tuple[float, float]:
+        return self.window(x, remaining)
 
-    def step(self, x: Pmf, left: float, most: float) -> float:
+    def step(self, x: Pmf, remaining: float, largest: float) -> float:
         return next(self._steps)

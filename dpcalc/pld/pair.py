@@ -1,9 +1,9 @@
 """Dominating pairs of noise mechanisms.
 
-A mechanism is dominated by a pair of distributions (P, Q) if its hockey-stick divergences between neighbouring data
-sets are at most those of P from Q. The privacy loss is ℓ = log dP/dQ. All that the engine asks of a pair is the masses
-that P and Q have between given losses. The second one is said as the loss of the cell, which keeps its digits where
-both masses are nearly equal. """
+A mechanism is dominated by a pair of distributions (P, Q) if the hockey-stick divergences between its outputs on
+neighbouring data sets are at most those of P from Q. The privacy loss is ℓ = log dP/dQ. The rest of this package needs
+only the masses that P and Q give to an interval of losses. The Q-mass is represented by the privacy loss of the
+interval, log(P-mass/Q-mass), which stays accurate where both masses are nearly equal. """
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from dpcalc.numerics.normal_array import log_tails
+from dpcalc.numerics.tails_array import log_tails
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
-    Masses = tuple[Array, Array]  # of each cell the log of its P-mass, and its loss: log of its P-mass over its Q-mass
+    Masses = tuple[Array, Array]  # of each cell: log of its P-mass, and log(P-mass/Q-mass)
 
-LARGEST_EXPONENT = 700.0  # of a double
+LARGEST_EXPONENT = 700.0  # exp of a larger number is close to the overflow of doubles, at 709.8
 
 
 class Pair(Protocol):
     """A dominating pair.
 
-    `attained` says that P and Q are the outputs of the mechanism on two neighbouring data sets, so that what is shown
-    of the pair from below is true of the mechanism. """
+    `attained` is true if P and Q are the outputs of the mechanism on two neighbouring data sets. Then lower bounds for
+    the pair are lower bounds for the mechanism. """
 
     @property
     def attained(self) -> bool: ...
@@ -37,20 +37,21 @@ class Pair(Protocol):
     def log_infinite(self) -> float:
         """log P(ℓ = ∞)."""
     @property
-    def largest(self) -> tuple[float, float]:
-        """The largest finite loss, or ∞, and the log of its P-mass."""
+    def largest_loss(self) -> tuple[float, float]:
+        """The largest finite loss (∞ if there is none), and the log of its P-mass."""
     @property
-    def scale(self) -> float:
-        """Losses of cells have errors of a few units in the last place of this, and of themselves."""
+    def rounding_scale(self) -> float:
+        """The losses of cells have rounding errors of a few units in the last place of this number and of
+        themselves."""
     @property
     def twin(self) -> Pair | None:
-        """The pair of the other direction (a record added for a record removed); None where it is the same."""
+        """The pair of the other direction of adjacency (add instead of remove); None if it is the same pair."""
     def masses(self, edges: Array) -> Masses:
-        """Of each cell edges[i] <= ℓ < edges[i+1]. Edges rise and may be infinite at both ends; infinite losses are in
-        no cell."""
+        """The masses of the cells edges[i] <= ℓ < edges[i+1]. Edges increase and may be infinite at both ends; infinite
+        losses belong to no cell."""
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        """Edges of about so many cells, narrow where P and its tilted laws have their mass; at most about e^log_tail of
-        P is outside."""
+        """The edges of about so many cells, narrow where P and its tilted versions have their mass; the P-mass outside
+        of them is at most about e^log_tail."""
 
 
 def log_q(masses: Masses) -> Array:
@@ -60,17 +61,17 @@ def log_q(masses: Masses) -> Array:
         return np.where(log_p > -inf, log_p - loss, -inf)
 
 
-def combined(parts: Sequence[Masses]) -> Masses:
-    """The masses of the same cells in a mixture of these parts."""
+def mixture(parts: Sequence[Masses]) -> Masses:
+    """The masses of the same cells under a mixture, from those of its parts (weights included)."""
     log_p = np.logaddexp.reduce([p for p, _ in parts])
     with np.errstate(invalid="ignore", over="ignore"):
         each_q = [log_q(x) for x in parts]
         all_q = np.logaddexp.reduce(each_q)
         gains = [np.expm1(np.minimum(loss, LARGEST_EXPONENT)) for _, loss in parts]
         excess = sum(np.where(q > -inf, np.exp(q - all_q) * gain, 0.0) for q, gain in zip(each_q, gains, strict=True))
-        far = log_p - all_q
-        near = np.abs(far) < 0.5
-    return log_p, np.where(near, np.log1p(np.where(near, excess, 0.0)), far)
+        difference = log_p - all_q
+        cancels = np.abs(difference) < 0.5
+    return log_p, np.where(cancels, np.log1p(np.where(cancels, excess, 0.0)), difference)
 
 
 def log_difference(a: Array, b: Array) -> Array:
@@ -81,14 +82,14 @@ def log_difference(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Gaussian:
-    """N(0, 1) against N(−μ, 1), which dominates every μ-GDP mechanism. The loss is normal with mean μ²/2 under P, −μ²/2
-    under Q, and variance μ² (Dong, Roth & Su 2022, arXiv:1905.02383v3)."""
+    """N(0, 1) against N(−μ, 1), which dominates every μ-GDP mechanism. The loss is normal with variance μ², and with
+    mean μ²/2 under P and −μ²/2 under Q (Dong, Roth & Su 2022, arXiv:1905.02383v3)."""
 
     mu: float
     attained: bool = True
     log_infinite = -inf
-    largest = (inf, -inf)
-    scale = 1.0
+    largest_loss = (inf, -inf)
+    rounding_scale = 1.0
     twin = None
 
     def masses(self, edges: Array) -> Masses:
@@ -100,18 +101,18 @@ class Gaussian:
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
         return self._edges(log_tail, self.mu / 2, cells)
 
-    def edges_of_both(self, log_tail: float, cells: int) -> Array:
-        """The same for P and Q."""
+    def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
+        """Edges of cells that cover Q, too."""
         return self._edges(log_tail, -self.mu / 2, cells)
 
     def _edges(self, log_tail: float, lowest_mean: float, cells: int) -> Array:
         reach = sqrt(-2 * log_tail)
-        cells = int(min(cells * max(1.0, self.mu / 10), 4 * cells))  # as narrow cells where μ is large
+        cells = int(min(cells * max(1.0, self.mu / 10), 4 * cells))  # where μ is large, cells stay narrow relative to 1
         return self.mu * np.linspace(lowest_mean - reach, self.mu / 2 + reach, cells + 1)
 
 
 def _normal_masses(z: Array) -> Array:
-    """log(Φ(b) − Φ(a)) of neighbours, each from the tail on its side."""
+    """log(Φ(z[i+1]) − Φ(z[i])), computed from the nearer tail."""
     below, above = log_tails(z)
     is_left = z[:-1] + z[1:] < 0
     is_left |= np.isneginf(z[:-1]) & (z[1:] < 0)
@@ -120,7 +121,8 @@ def _normal_masses(z: Array) -> Array:
 
 @dataclass(frozen=True)
 class Laplace:
-    """Laplace noise, r = sensitivity/scale: atoms at ±r, and the density e^{(ℓ−r)/2}/4 under P between them."""
+    """Laplace noise with ratio r = sensitivity/scale: the loss has atoms at ±r, and between them the density
+    e^{(ℓ−r)/2}/4 under P."""
 
     ratio: float
     attained: bool = True
@@ -128,11 +130,11 @@ class Laplace:
     twin = None
 
     @property
-    def largest(self) -> tuple[float, float]:
+    def largest_loss(self) -> tuple[float, float]:
         return self.ratio, log(0.5)
 
     @property
-    def scale(self) -> float:
+    def rounding_scale(self) -> float:
         return self.ratio
 
     def masses(self, edges: Array) -> Masses:
@@ -143,12 +145,12 @@ class Laplace:
         for place, log_p in ((r, log(0.5)), (-r, log(0.5) - r)):
             inside = (edges[:-1] <= place) & (place < edges[1:])
             parts.append((np.where(inside, log_p, -inf), np.full(len(a), place)))
-        return combined(parts)
+        return mixture(parts)
 
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        end = self.ratio * (1 + 1e-11) + 1e-300  # both atoms are inside, however places are rounded
+        end = self.ratio * (1 + 1e-11) + 1e-300  # both atoms lie inside however they are rounded
         return np.linspace(-end, end, cells + 1)
 
-    def edges_of_both(self, log_tail: float, cells: int) -> Array:
-        """The same for P and Q."""
+    def pilot_edges_of_both(self, log_tail: float, cells: int) -> Array:
+        """Edges of cells that cover Q, too."""
         return self.pilot_edges(log_tail, cells)

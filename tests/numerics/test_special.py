@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
-from dpcalc.numerics import hockey_stick_array as many
-from dpcalc.numerics import quadrature, tails_array
+from dpcalc.numerics import hockey_stick_array, quadrature, tails_array
 from dpcalc.numerics.elementary import log_sub
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta, log_theta_complement, ratio_for
 from dpcalc.numerics.lambertw import lambert_w
@@ -44,14 +43,14 @@ def test_theta_of_arrays_is_never_below_and_close():
     rng = np.random.default_rng(1)
     r = 10 ** rng.uniform(-9, 2.5, 20000)
     e = np.maximum(0.0, r * (r / 2 + np.where(rng.random(20000) < 0.5, rng.uniform(-12, 4, 20000), 10 ** rng.uniform(-2, 3, 20000))))
-    got = many.log_theta(e, r)
+    got = hockey_stick_array.log_theta(e, r)
     true = np.array([log_theta(x, y) for x, y in zip(e.tolist(), r.tolist(), strict=True)])
     assert (got >= true).all()
     assert ((got - true) <= 1e-6 * np.maximum(1, -true)).all()
-    assert many.log_theta(np.array([0.0, 1.0]), np.array([0.0, 0.0])).tolist() == [-np.inf, -np.inf]
-    assert many.log_theta(np.array([0.0, 1e9]), np.array([1e-300, 1e-3])).max() < -690
+    assert hockey_stick_array.log_theta(np.array([0.0, 1.0]), np.array([0.0, 0.0])).tolist() == [-np.inf, -np.inf]
+    assert hockey_stick_array.log_theta(np.array([0.0, 1e9]), np.array([1e-300, 1e-3])).max() < -690
     x = np.concatenate([np.linspace(-1, 20, 20001), 10 ** np.linspace(1, 8, 10001)])
-    assert abs(many.mills_many(x) / np.array([mills(y) for y in x.tolist()]) - 1).max() < 1e-13
+    assert abs(tails_array.mills(x) / np.array([mills(y) for y in x.tolist()]) - 1).max() < 5e-15
 
 
 def test_inverses_of_theta_are_safe_and_tight():

@@ -224,7 +224,7 @@ def test_law_delta_and_epsilon_agree(rate, sigma, steps, epsilon):
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0, 8.0])
-def test_more_sums_than_are_listed(epsilon):
+def test_more_sums_than_are_enumerated(epsilon):
     """Losses −x, 0 and x: their sums are on a lattice, where the law of 300 of them is a power of a polynomial."""
     x, a, count = mpmath.mpf("0.25"), mpmath.mpf("0.2"), 300
     p = [a * mpmath.exp(-x), 1 - a - a * mpmath.exp(-x), a]
@@ -237,14 +237,14 @@ def test_more_sums_than_are_listed(epsilon):
     assert found.lower <= exact + 1e-9 and exact - 1e-9 <= found.upper <= found.lower + 1.01 * PRECISION
 
 
-def test_listed_sums_are_exact():
+def test_enumerated_sums_are_exact():
     """Two uses of (.1, .9) and (.5, .5), by hand: the total variation is .25 + .31."""
     assert log_delta_at_epsilon(((outcomes([0.1, 0.9], [0.5, 0.5]), 2),), 0.0).upper == pytest.approx(log(0.56), rel=1e-12)
     found = epsilon_at_delta(((outcomes([0.05, 0.95], [0.04, 0.96]), 3),), log(1e-18))
     assert 3 * log(1.25) - 1e-6 <= found.lower <= found.upper <= 3 * log(1.25) + 1e-12
 
 
-def test_the_largest_loss_does_not_say_too_much():
+def test_the_bound_by_the_largest_loss_is_rounded_to_the_safe_side():
     """ℓ + log(1 − δ/P), with a δ far below P and the unit in the last place."""
     found = epsilon_at_delta(((Laplace(1e-6), 1),), log(1e-18))
     assert found.lower <= 1e-6 - 2e-18 * (1 - 1e-6) <= found.upper <= 1e-6 * (1 + 1e-10)
@@ -266,12 +266,12 @@ def test_all_mass_below_a_grid_is_kept():
     ("subsample --sampling-rate 0.000936666 --sigma 0.350351 --steps 41314 --epsilon 0.378018", "this δ is known to within a factor of 1.0"),
     ("subsample --sampling-rate .001 --sigma 46.9 --steps 14454 --epsilon 5.5", "has no lower end here"),
 ])
-def test_a_bracket_that_is_wider_than_asked_for_is_told(line, note):
+def test_a_bracket_that_is_wider_than_the_precision_has_a_note(line, note):
     code, out, err = call(line.split())
     assert code == 0 and note in " ".join(out.split()), err
 
 
-def test_a_bracket_as_narrow_as_asked_for_needs_no_note():
+def test_a_bracket_as_narrow_as_the_precision_has_no_note():
     line = "subsample --sampling-rate .01 --sigma 1 --steps 1000 --delta 1e-6 --precision 1e-4"
     record = json.loads(call([*line.split(), "--json"])[1])
     result = record["result"]

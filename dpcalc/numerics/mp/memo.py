@@ -1,4 +1,4 @@
-"""What need not be found twice at high precision, or in ball arithmetic."""
+"""Caches for functions of a high-precision context (mpmath, or ball arithmetic), which hold values per precision."""
 
 from __future__ import annotations
 
@@ -12,42 +12,43 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def kept(most: float = 8) -> Callable[[F], F]:
-    """For a function of a context and of what can be hashed: it remembers the last values that it found, at each
-    precision; but those of comparisons that balls left open, which may turn out another way."""
+    """Decorates a function of a context and of hashable arguments: its last `most` values are cached, at each
+    precision. A value that follows an undecided comparison of balls is not, as that may be decided the other way
+    later."""
 
-    def of(find: F) -> F:
+    def decorate(function: F) -> F:
         known: dict[Any, Any] = {}
 
-        @wraps(find)
-        def again(mp: Any, *args: Any, **p: Any) -> Any:
+        @wraps(function)
+        def cached(mp: Any, *args: Any, **p: Any) -> Any:
             key = (mp, mp.prec, args, *p.items())
             if key in known:
                 return known[key]
-            before = getattr(mp, "position", 0)
-            value = find(mp, *args, **p)
+            before = getattr(mp, "position", 0)  # number of undecided comparisons so far
+            value = function(mp, *args, **p)
             if getattr(mp, "position", 0) == before:
                 if len(known) >= most:
                     del known[next(iter(known))]
                 known[key] = value
             return value
 
-        return again  # type: ignore[return-value]
+        return cached  # type: ignore[return-value]
 
-    return of
+    return decorate
 
 
 def kept_numbers(make: Callable[..., Numbers]) -> Callable[..., Numbers]:
-    """The same for `make(mp, …)`, which returns a function of whole numbers: the last few, and all that they found."""
+    """Decorates `make(mp, …)`, which returns a function of whole numbers: the last few functions are cached, with all
+    their values."""
 
     @kept()
     def last(mp: Any, *args: Any, **p: Any) -> Callable[[Any, int], Any]:
-        find = make(mp, *args, **p)
-        return kept(inf)(lambda mp, n: find(n))
+        function = make(mp, *args, **p)
+        return kept(inf)(lambda mp, n: function(n))
 
     @wraps(make)
-    def made(mp: Any, *args: Any, **p: Any) -> Numbers:
+    def cached(mp: Any, *args: Any, **p: Any) -> Numbers:
         numbers = last(mp, *args, **p)
         return lambda n: numbers(mp, n)
 
-    return made
-
+    return cached

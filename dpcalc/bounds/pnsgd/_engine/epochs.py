@@ -16,7 +16,7 @@ from dpcalc.core.bound import Bound
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon, no_epsilon
 from dpcalc.numerics.rounding import up
-from dpcalc.pld.atoms import LEAST_LOG_DELTA, hull, profile_at_points
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA, hull, profile_at_points
 
 if TYPE_CHECKING:
     from dpcalc.pld.bracket import Bracket
@@ -59,7 +59,7 @@ def _log_delta_at(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -
     if one > -1e-9 or _is_far_below_mean(float(bound.value(0.0, **p)), epsilon, steps):
         return 0.0, {}
     simple = basic_value(bound, epsilon, steps, p)
-    if simple >= LEAST_LOG_DELTA:  # smaller values of a grid are rounded up to that
+    if simple >= SMALLEST_LOG_DELTA:  # smaller values of a grid are rounded up to that
         try:
             found = _log_delta_by_composition(bound, epsilon, steps, p)
             if found.upper < simple:
@@ -97,7 +97,7 @@ def _log_delta_by_composition(bound: Bound, epsilon: float, steps: int, p: dict[
         found = _log_delta_of_grid(grid, steps, epsilon, PRECISION)
         # What lies beyond the grid and counts as infinite losses, E·e^lowest, is at most e^−5 of δ.
         is_deep = found.upper > lowest + log(steps) + 5
-        if is_deep or lowest == LEAST_LOG_DELTA or grid[0][-1] >= epsilon + _ALL_COUNTS:
+        if is_deep or lowest == SMALLEST_LOG_DELTA or grid[0][-1] >= epsilon + _ALL_COUNTS:
             return _with_epoch(found, grid, ways)
         expected = found.upper - TAIL_DEPTH
 

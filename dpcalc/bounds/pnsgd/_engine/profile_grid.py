@@ -17,7 +17,7 @@ from typing import Any
 from dpcalc.bounds.pnsgd._engine.positions import COARSE
 from dpcalc.core.bound import Bound
 from dpcalc.core.errors import OutOfScope
-from dpcalc.pld.atoms import LEAST_LOG_DELTA
+from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
 
 Grid = tuple[tuple[float, ...], tuple[float, ...]]  # ε, rising from 0, and log δ there
 Params = tuple[tuple[str, Any], ...]
@@ -38,12 +38,12 @@ def profile_grid(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) 
 
 def rough_grid(bound: Bound, p: dict[str, Any]) -> Grid:
     """The grid for any δ, wider and by coarse blocks: no upper bound, but near the profile."""
-    return _grid(bound, LEAST_LOG_DELTA, tuple(p.items()), _ROUGH_SPACING, COARSE)[0]
+    return _grid(bound, SMALLEST_LOG_DELTA, tuple(p.items()), _ROUGH_SPACING, COARSE)[0]
 
 
 def lowest_log_delta(log_delta: float, steps: int) -> float:
     """The log δ of one epoch down to which a grid goes, in steps of 4: so nearby questions have the same grid."""
-    return max(4.0 * floor((log_delta - log(steps) - TAIL_DEPTH) / 4), LEAST_LOG_DELTA)
+    return max(4.0 * floor((log_delta - log(steps) - TAIL_DEPTH) / 4), SMALLEST_LOG_DELTA)
 
 
 @lru_cache(maxsize=16)
@@ -101,10 +101,10 @@ def _fall(bound: Bound, params: Params) -> dict[float, float]:
         found.update(sorted([*found.items(), *more]))
 
     add(0.0, *(2.0**k for k in range(low, high)))
-    while found[2.0 ** (high - 1)] > LEAST_LOG_DELTA and high < 400:  # squares of larger losses overflow
+    while found[2.0 ** (high - 1)] > SMALLEST_LOG_DELTA and high < 400:  # squares of larger losses overflow
         add(*(2.0**k for k in range(high, high + 24)))
         high += 24
-    while found[0.0] > LEAST_LOG_DELTA and found[2.0**low] < found[0.0] - _SPACING and low > -400:
+    while found[0.0] > SMALLEST_LOG_DELTA and found[2.0**low] < found[0.0] - _SPACING and low > -400:
         add(*(2.0**k for k in range(low - 24, low)))
         low -= 24
     if (end := _zero_from(bound, p)) < inf:
