@@ -1,5 +1,4 @@
-"""The processor time that one record may take. A computation that is still running when it is used up is
-interrupted."""
+"""The processor time that the verification of one record may take, and the interruption of what takes longer."""
 
 from __future__ import annotations
 
@@ -11,58 +10,59 @@ from threading import current_thread, main_thread
 from time import process_time
 from typing import TypeVar
 
-SECONDS = 120.0  # of the processor, for one record
-_AGAIN = 1.0  # seconds, after which an interruption that a library swallowed is repeated
+SECONDS = 120.0  # of processor time for one record: a composition with many epochs takes about a minute
 T = TypeVar("T")
 
 
 class OutOfTime(BaseException):
-    """The time is over. It derives from BaseException, so that no `except Exception` on the way catches it."""
+    """The time is used up. It derives from BaseException, so that no `except Exception` on the way catches it."""
 
 
-class _State:
-    """Whether an interruption has to wait, and whether one does."""
+class _Interruption:
+    """The state of the interruption: whether it has to be deferred, and whether it is pending."""
 
-    waits = due = False
+    deferred = pending = False
 
 
 @contextmanager
-def unbroken() -> Iterator[None]:
-    """Within: an interruption waits, as in functions that are called back by a library that an exception leaves in
-    disorder."""
-    outer, _State.waits = _State.waits, True
+def defer_interruption() -> Iterator[None]:
+    """Defer an interruption to the end of the block, for callbacks of a library that an exception would leave in an
+    inconsistent state."""
+    outer, _Interruption.deferred = _Interruption.deferred, True
     try:
         yield
     finally:
-        _State.waits = outer
-    if _State.due and not outer:
+        _Interruption.deferred = outer
+    if _Interruption.pending and not outer:
         raise OutOfTime
 
 
-def due() -> bool:
-    """Whether an interruption waits."""
-    return _State.due
+def interruption_is_pending() -> bool:
+    return _Interruption.pending
 
 
 class Budget:
-    """Seconds of the processor from now on. Where there are no timers (Windows, other threads) nothing is begun after
-    the end, and what was begun before it is waited for."""
+    """Seconds of processor time from now on.
+
+    Where there are no timers (on Windows, and in other threads) nothing is started after the end, and what was started
+    before it is completed.
+    """
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds, self._end = seconds, process_time() + seconds
 
-    def within(self, find: Callable[[], T], late: Callable[[str], T]) -> T:
-        """What `find` finds; or what `late` makes of the reason, where the time is over before."""
+    def run(self, compute: Callable[[], T], when_late: Callable[[str], T]) -> T:
+        """Return what `compute` returns; or, if there is not enough time, what `when_late` makes of the reason."""
         reason = f"it takes longer than the {self.seconds:g} s of the processor that a record is given"
         left = self._end - process_time()
         if left <= 0:
-            return late(reason)
+            return when_late(reason)
         try:
             with _interrupted_after(left):
-                return find()
+                return compute()
         except OutOfTime:
             self._end = -inf
-            return late(reason)
+            return when_late(reason)
 
 
 @contextmanager
@@ -71,16 +71,17 @@ def _interrupted_after(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def end(*_: object) -> None:
-        _State.due = True
-        if not _State.waits:
+    def interrupt(*_: object) -> None:
+        _Interruption.pending = True
+        if not _Interruption.deferred:
             raise OutOfTime
 
-    before = signal.signal(signal.SIGVTALRM, end)
+    before = signal.signal(signal.SIGVTALRM, interrupt)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, _AGAIN)
+        # repeated every second, in case a library swallows the first one
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         signal.signal(signal.SIGVTALRM, before)
-        _State.due = False
+        _Interruption.pending = False

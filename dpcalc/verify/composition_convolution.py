@@ -1,21 +1,26 @@
-"""Products of polynomials with whole coefficients: by python-flint, or by Kronecker substitution as those of the
-standard library's `decimal`, whose multiplication of long numbers is fast."""
+"""Products of polynomials with whole coefficients.
+
+They are computed by python-flint; without it by Kronecker substitution as products of two long numbers of the standard
+library's `decimal`, whose multiplication is fast.
+"""
 
 from __future__ import annotations
 
 
-def product(a: list[int], b: list[int]) -> list[int]:
+def multiply_polynomials(a: list[int], b: list[int]) -> list[int]:
+    """Return the coefficients of the product; a and b are non-negative coefficients."""
     try:
         from flint import fmpz_poly
     except ImportError:
-        return by_decimal(a, b)
+        return _multiply_by_decimal(a, b)
     x = fmpz_poly(a)
-    found = (x * x if a is b else x * fmpz_poly(b)).coeffs()
-    return [int(c) for c in found] + [0] * (len(a) + len(b) - 1 - len(found))
+    product = (x * x if a is b else x * fmpz_poly(b)).coeffs()
+    return [int(c) for c in product] + [0] * (len(a) + len(b) - 1 - len(product))
 
 
-def by_decimal(a: list[int], b: list[int]) -> list[int]:
-    """Both as the digits of one long number, far enough apart that the product's coefficients do not meet."""
+def _multiply_by_decimal(a: list[int], b: list[int]) -> list[int]:
+    """Write each polynomial as the digits of one number, with blocks wide enough for the coefficients of the
+    product."""
     import decimal
 
     width = len(str(max(a))) + len(str(max(b))) + len(str(min(len(a), len(b)))) + 1

@@ -1,5 +1,4 @@
-"""δ of a composition on the grids that a row tells of, or that the calculator finds anew; both directions, and lower
-ends."""
+"""Bounds on δ of a composition over both directions of the adjacency, on the grids of a witness or on computed ones."""
 
 from __future__ import annotations
 
@@ -9,22 +8,23 @@ from typing import Any
 
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.question import Question
-from dpcalc.verify import composition, composition_plans, listed, loss_laws
-from dpcalc.verify.loss_laws import Use
+from dpcalc.verify import composition, composition_finite, composition_plans, loss_distributions
+from dpcalc.verify.arb.context import is_ball_context
+from dpcalc.verify.loss_distributions import Use
+from dpcalc.verify.nested_grids import MAX_EXPONENT
 from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
-ROUNDING = 1e-14  # of the largest loss
-FAR = 700.0  # a loss whose exponential is next to the largest double
-CLOSER = 0.25  # times the precision of a record that does not say its grid
+_LOSS_ERROR = 1e-14  # relative, of a largest loss computed in doubles: a safety margin of 45 units of rounding
 
 
-def found(pairs: Any, question: Question, epsilon: float | None = None, precision: float | None = None,
-          one_sided: bool = False) -> Mapping[str, Any]:
-    """The grids on which the calculator composes these pairs for a question, or for another ε. Raises Unchecked."""
+def compute_grids(pairs: Any, question: Question, epsilon: float | None = None, precision: float | None = None,
+                  one_sided: bool = False) -> Mapping[str, Any]:
+    """Return the witness with which the calculator composes these pairs for a question, or for another ε. Raises
+    Unchecked where it has none."""
     from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
 
-    precision = CLOSER * (precision or PRECISION)
+    precision = (precision or PRECISION) / 4  # as a grid with the precision of the record might just miss its number
     try:
         if epsilon is None and question.delta:
             return epsilon_at_delta(pairs, question.log_delta, precision, bracket=False, one_sided=one_sided).witness
@@ -34,60 +34,66 @@ def found(pairs: Any, question: Question, epsilon: float | None = None, precisio
         raise Unchecked(reason.message) from None
 
 
-def delta(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, log_delta: float, side: int = 0) -> Any:
-    """The upper value of δ at ε, over both directions; of one with a side, +1 or −1."""
-    own = _direction(parts, side < 0 if side else bool(given.get("reversed")))
-    other = own if side else _direction(parts, not given.get("reversed"))
-    if (epsilon == 0 and "grids" not in given and _all_below(own, 0.0)) or (_all_below(own, epsilon)
-                                                                            and _all_below(other, epsilon)):
-        return max(infinite(mp, own), infinite(mp, other), key=float)
-    if "sums" in given:
-        found = listed.delta(mp, own, epsilon)
-        return found if side or all(use.symmetric for use, _ in parts) else max(found, listed.delta(mp, other, epsilon),
-                                                                                key=float)
-    if "grids" not in given:
+def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon: float, log_delta: float,
+                     side: int = 0) -> Any:
+    """Return an upper bound of δ at ε: over both directions, or in that of a side, +1 or −1."""
+    own = _in_direction(parts, side < 0 if side else bool(witness.get("reversed")))
+    other = own if side else _in_direction(parts, not witness.get("reversed"))
+    symmetric = all(use.symmetric for use, _ in parts)
+    if (epsilon == 0 and "grids" not in witness and _all_losses_at_most(own, 0.0)) or (
+            _all_losses_at_most(own, epsilon) and _all_losses_at_most(other, epsilon)):
+        return max(infinite_mass(mp, own), infinite_mass(mp, other), key=float)
+    if "sums" in witness:
+        found = composition_finite.delta(mp, own, epsilon)
+        return found if side or symmetric else max(found, composition_finite.delta(mp, other, epsilon), key=float)
+    if "grids" not in witness:
         raise Unchecked("its number is a bound by moments, or its record has no grid")
-    plan = composition_plans.plan(given)
-    total = composition.delta(mp, own, plan, epsilon, log_delta)
-    # δ(0) is the total variation, the same in both directions
-    if side or epsilon == 0 or all(use.symmetric for use, _ in parts):
-        return total
-    claimed = mp.exp(mp.mpf(log_delta)) if log_delta > -inf else total
-    if "other" in given:
-        return max(total, composition.delta(mp, other, composition_plans.plan(given["other"]), epsilon, log_delta),
-                   key=float)
-    return total if composition.is_settled(mp, other, plan, epsilon, claimed) else max(total, claimed * 2, key=float)
+    plan = composition_plans.read_plan(witness)
+    found = composition.delta_from_above(mp, own, plan, epsilon, log_delta)
+    # δ(0) is the total variation, which is the same in both directions
+    if side or epsilon == 0 or symmetric:
+        return found
+    claimed = mp.exp(mp.mpf(log_delta)) if log_delta > -inf else found
+    if "other" in witness:
+        other_plan = composition_plans.read_plan(witness["other"])
+        return max(found, composition.delta_from_above(mp, other, other_plan, epsilon, log_delta), key=float)
+    if composition.is_below_by_chernoff(mp, other, plan, epsilon, claimed):
+        return found
+    return max(found, claimed * 2, key=float)  # the other direction is not known to be below the claim
 
 
-def delta_from_below(mp: Any, parts: Parts, given: Mapping[str, Any], epsilon: float, claimed: float) -> Any:
-    """Surely not above δ at ε: of the direction that the witness names, or of the other one."""
-    if not hasattr(mp, "arb"):
+def delta_from_below(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon: float, claimed: float) -> Any:
+    """Return a lower bound of δ at ε, from the direction of the witness, or from the other one if that is not
+    enough."""
+    if not is_ball_context(mp):
         raise Unchecked("lower ends need python-flint: pip install python-flint")
-    if "sums" in given:
-        return delta(mp, parts, given, epsilon, -inf)
-    best = mp.mpf(0)
+    if "sums" in witness:
+        return delta_from_above(mp, parts, witness, epsilon, -inf)  # which is exact
+    best = _from_largest_losses(mp, parts, epsilon)
     for is_other in (False, True):
-        uses = _direction(parts, bool(given.get("reversed")) != is_other)
-        told = given.get("other", {}) if is_other else given
-        here = composition.delta_from_below(mp, uses, composition_plans.plan(told),
-                                            epsilon) if "grids" in told else infinite(mp, uses)
-        best = max(best, here, key=float)
+        uses = _in_direction(parts, bool(witness.get("reversed")) != is_other)
+        grids = witness.get("other", {}) if is_other else witness
+        if "grids" in grids:
+            found = composition.delta_from_below(mp, uses, composition_plans.read_plan(grids), epsilon)
+        else:
+            found = infinite_mass(mp, uses)
+        best = max(best, found, key=float)
         if best >= claimed or all(use.symmetric for use, _ in parts):
             break
-    return max(best, _of_largest(mp, parts, epsilon), key=float)
+    return best
 
 
-def _of_largest(mp: Any, parts: Parts, epsilon: float) -> Any:
-    """What the largest losses alone show: P(1 − e^{ε−ℓ}), of all at once."""
+def _from_largest_losses(mp: Any, parts: Parts, epsilon: float) -> Any:
+    """Return the lower bound P(1 − e^{ε−ℓ}) of δ by the event that all losses are the largest ones."""
     best = mp.mpf(0)
     for added in (False, True):
         total, log_p = mp.mpf(0), mp.mpf(0)
-        for use, count in _direction(parts, added):
-            most = _largest(use)
-            if abs(most) == inf:
+        for use, count in _in_direction(parts, added):
+            largest = _largest_loss(use)
+            if abs(largest) == inf:
                 break
-            loss = mp.mpf(most * (1 - 2 * ROUNDING))
-            mass = loss_laws.above(use, mp, loss)[0]
+            loss = mp.mpf(largest * (1 - 2 * _LOSS_ERROR))
+            mass = loss_distributions.masses_above(use, mp, loss)[0]
             if not float(mass) > 0:
                 break
             total, log_p = total + count * loss, log_p + count * mp.log(mass)
@@ -97,28 +103,28 @@ def _of_largest(mp: Any, parts: Parts, epsilon: float) -> Any:
     return best
 
 
-def infinite(mp: Any, parts: Parts) -> Any:
-    """1 − Π(1 − P(∞))^T, the probability of an infinite loss: δ where no finite loss is above ε."""
-    infinite = [(loss_laws.infinite(use, mp), count) for use, count in parts]
-    if not all(mass < 1 for mass, _ in infinite):
+def infinite_mass(mp: Any, parts: Parts) -> Any:
+    """Return 1 − Π(1 − P(∞))^T, the probability of an infinite loss: δ where no finite loss is above ε."""
+    masses = [(loss_distributions.infinite_mass(use, mp), count) for use, count in parts]
+    if not all(mass < 1 for mass, _ in masses):
         return mp.mpf(1)
-    return -mp.expm1(mp.fsum(count * mp.log1p(-mass) for mass, count in infinite))
+    return -mp.expm1(mp.fsum(count * mp.log1p(-mass) for mass, count in masses))
 
 
-def _direction(parts: Parts, added: bool) -> Parts:
+def _in_direction(parts: Parts, added: bool) -> Parts:
     return tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
 
 
-def _all_below(parts: Parts, epsilon: float) -> bool:
+def _all_losses_at_most(parts: Parts, epsilon: float) -> bool:
     """Whether no finite loss is above ε."""
-    return sum(count * _largest(use) for use, count in parts) <= epsilon
+    return sum(count * _largest_loss(use) for use, count in parts) <= epsilon
 
 
-def _largest(use: Use) -> float:
-    """Not less than any finite loss."""
-    most, rate = (use.whole or use.base).most, use.rate if use.scheme else 1.0
-    if abs(most) == inf or rate == 1:
-        return most + abs(most) * ROUNDING
+def _largest_loss(use: Use) -> float:
+    """Return a number that is not below any finite loss."""
+    largest, rate = (use.unsampled or use.pair).largest_loss, use.rate if use.scheme else 1.0
+    if abs(largest) == inf or rate == 1:
+        return largest + abs(largest) * _LOSS_ERROR
     if use.added and use.scheme == "poisson":
-        return -log((1 - rate) + rate * exp(-most)) * (1 + ROUNDING)
-    return log1p(rate * expm1(most)) * (1 + ROUNDING) if most < FAR else most
+        return -log((1 - rate) + rate * exp(-largest)) * (1 + _LOSS_ERROR)
+    return log1p(rate * expm1(largest)) * (1 + _LOSS_ERROR) if largest < MAX_EXPONENT else largest

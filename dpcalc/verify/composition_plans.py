@@ -1,4 +1,4 @@
-"""The free choices behind a composition, as a witness tells them: read, and made sure to be some."""
+"""The free choices of a numerical composition, read from a witness and validated."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from dpcalc.verify.unchecked import TooLong
 
-MOST_POINTS = 400_000  # of the grids of all parts: they are composed in about a minute
+MAX_GRID_POINTS = 400_000  # of the grids of all parts together; as many are composed in about a minute
 
 
 class Level(NamedTuple):
-    """The points step·first to step·last, a step being a power of 2."""
+    """The grid points step·first, …, step·last. The step is a power of 2."""
 
     step: float
     first: int
@@ -21,8 +21,12 @@ class Level(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The tilt λ; of each part the levels of its grid, from the finest to the coarsest; and in the order in which they
-    are asked for, from which to which loss levels of sums are kept, and the steps that they move to."""
+    """The choices of a composition.
+
+    `tilt` is λ. `grids` are the levels of the grid of each part, from the finest to the coarsest. `windows` are the
+    ranges of losses that a level of a sum keeps, and `steps` the grid steps to which sums move, both in the order in
+    which the composition needs them.
+    """
 
     tilt: float
     grids: tuple[tuple[Level, ...], ...]
@@ -30,19 +34,19 @@ class Plan(NamedTuple):
     steps: tuple[float, ...]
 
 
-def plan(witness: Mapping[str, Any]) -> Plan:
-    """Raises KeyError, TypeError or ValueError where a witness has none."""
+def read_plan(witness: Mapping[str, Any]) -> Plan:
+    """Return the plan in a witness. Raises KeyError, TypeError or ValueError where it has no valid one."""
     grids = tuple(tuple(Level(float(h), int(first), int(last)) for h, first, last in levels)
                   for levels in witness["grids"])
     windows = tuple((float(low), float(high)) for low, high in witness["windows"])
-    found = Plan(float(witness["tilt"]), grids, windows, tuple(map(float, witness["steps"])))
+    plan = Plan(float(witness["tilt"]), grids, windows, tuple(map(float, witness["steps"])))
     levels = [level for levels in grids for level in levels]
-    if not (0 < found.tilt < inf and levels and all(map(_is_grid, grids)) and all(map(_is_power_of_two, found.steps))):
+    if not (0 < plan.tilt < inf and levels and all(map(_is_grid, grids)) and all(map(_is_power_of_two, plan.steps))):
         raise ValueError("its grids are none")
     points = sum(level.last - level.first for level in levels)
-    if points > MOST_POINTS:
-        raise TooLong(f"its grids have {points} points, and grids of at most {MOST_POINTS} are checked")
-    return found
+    if points > MAX_GRID_POINTS:
+        raise TooLong(f"its grids have {points} points, and grids of at most {MAX_GRID_POINTS} are checked")
+    return plan
 
 
 def _is_power_of_two(x: float) -> bool:
@@ -50,13 +54,13 @@ def _is_power_of_two(x: float) -> bool:
 
 
 def _is_grid(levels: tuple[Level, ...]) -> bool:
-    """Whether each level is within the next one, which is coarser, and ends at points of it."""
+    """Whether each level lies within the next one, which is coarser, and begins and ends at points of it."""
     if not levels or not all(_is_power_of_two(level.step) and level.first < level.last for level in levels):
         return False
-    for inside, level in pairwise(levels):
-        ratio = level.step / inside.step
-        if ratio <= 1 or inside.first % ratio or inside.last % ratio:
+    for finer, coarser in pairwise(levels):
+        ratio = coarser.step / finer.step
+        if ratio <= 1 or finer.first % ratio or finer.last % ratio:
             return False
-        if not level.first <= inside.first / ratio < inside.last / ratio <= level.last:
+        if not coarser.first <= finer.first / ratio < finer.last / ratio <= coarser.last:
             return False
     return True

@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 from dpcalc.verify.arb.ball import Undecided
 from dpcalc.verify.arb.context import Context, enclosure
-from dpcalc.verify.claims import Claim
+from dpcalc.verify.claim import Claim
+from dpcalc.verify.tolerances import RECOMPUTED
 from dpcalc.verify.unchecked import Unchecked
 
-BITS = (128, 256, 512, 1024, 2048)
-_LONG = 8.0  # seconds of the processor, after which no more bits are tried
-# relative: a claim that is refused by less is looked at with more bits, as what is rounded up is rounded up by less
-# then
-_CLOSE = 1e-6
-DIGITS, MARGIN = 50, 1e-20
-BETWEEN = "50-digit arithmetic, margin 1e-20, not certified"
+_PRECISIONS = (128, 256, 512, 1024, 2048)  # bits, tried one after the other
+_MAX_SECONDS = 8.0  # of processor time, after which no higher precision is tried: each takes several times as long
+_DIGITS, _MARGIN = 50, 1e-20  # without python-flint; the margin is relative, and covers the rounding of 50 digits
 
 
 class Decision(NamedTuple):
-    """holds: whether the claim is proven (None: left open); `ends` of what the theorem gives, and how that was
-    computed."""
+    """Whether a claim is proven.
+
+    `holds` is None where the claim is left open. `ends` are below and above what the theorem gives, and `how` says how
+    it was computed.
+    """
 
     holds: bool | None
     ends: tuple[float, float]
@@ -29,22 +29,24 @@ class Decision(NamedTuple):
     bits: int | None = None
 
 
-def certifying() -> bool:
-    """Whether python-flint is there."""
+def can_certify() -> bool:
+    """Whether python-flint is installed."""
     from importlib.util import find_spec
 
     return find_spec("flint") is not None
 
 
 def decide(claim: Claim) -> Decision:
-    """Whether the claim holds."""
-    return _by_balls(claim) if certifying() else _by_digits(claim)
+    """Decide whether the claim holds."""
+    return _decide_by_balls(claim) if can_certify() else _decide_by_digits(claim)
 
 
-def _by_balls(claim: Claim) -> Decision:
+def _decide_by_balls(claim: Claim) -> Decision:
+    """Increase the precision until the claim is proven or refuted. A claim that is refuted by very little is tried once
+    more, as upper bounds that are rounded up become smaller with the precision."""
     start, refused = process_time(), None
-    for bits in BITS:
-        if bits > BITS[0] and process_time() - start > _LONG:
+    for bits in _PRECISIONS:
+        if bits > _PRECISIONS[0] and process_time() - start > _MAX_SECONDS:
             break
         context = Context(bits)
         how = f"ball arithmetic, {bits} bits"
@@ -54,30 +56,30 @@ def _by_balls(claim: Claim) -> Decision:
             continue
         if not slack.is_finite() or not (slack >= 0 or slack < 0):
             continue
-        found = Decision(bool(slack >= 0), _ends(context, claim), how, bits)
-        if found.holds or refused or not abs(float(slack)) < _CLOSE * abs(found.ends[0]):
-            return found
-        refused = found
+        decision = Decision(bool(slack >= 0), _endpoints(context, claim), how, bits)
+        if decision.holds or refused or not abs(float(slack)) < RECOMPUTED * abs(decision.ends[0]):
+            return decision
+        refused = decision
     return refused or Decision(None, (float("nan"), float("nan")), how, bits)
 
 
-def _ends(context: Context, claim: Claim) -> tuple[float, float]:
+def _endpoints(context: Context, claim: Claim) -> tuple[float, float]:
     try:
-        return enclosure(context, lambda: claim.exact(context)).ends()
+        return enclosure(context, lambda: claim.exact(context)).endpoints()
     except Undecided:
         return float("nan"), float("nan")
 
 
-def _by_digits(claim: Claim) -> Decision:
+def _decide_by_digits(claim: Claim) -> Decision:
     import mpmath
 
     mp = mpmath.mp.clone()
-    mp.dps = DIGITS
+    mp.dps = _DIGITS
     try:
         slack, exact = claim.slack(mp), claim.exact(mp)
     except OverflowError:
-        raise Unchecked(f"so small a number is beyond {DIGITS}-digit arithmetic; pip install python-flint checks it in "
-                        f"ball "
-                        "arithmetic") from None
+        raise Unchecked(f"so small a number is beyond {_DIGITS}-digit arithmetic; pip install python-flint checks it "
+                        "in ball arithmetic") from None
     value = float(exact)
-    return Decision(bool(slack >= -MARGIN * max(abs(exact), mp.mpf(10) ** -400)), (value, value), BETWEEN)
+    holds = bool(slack >= -_MARGIN * max(abs(exact), mp.mpf(10) ** -400))
+    return Decision(holds, (value, value), f"{_DIGITS}-digit arithmetic, margin {_MARGIN:g}, not certified")

@@ -1,4 +1,4 @@
-"""The formulas of a row, as published, at its witness: what the claims about it are made of."""
+"""The published formulas of a row at its witness, of which the claims about it are made."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.online._engine.levels import Schedule
-from dpcalc.bounds.pnsgd._engine.step import contraction_exact
 from dpcalc.core.results import Row
-from dpcalc.verify import long_sums, lower_bound
-from dpcalc.verify.arb.context import Formula, once
+from dpcalc.verify import long_sums, lower_bound, online_sums
+from dpcalc.verify.arb.context import Formula, compute_once
 from dpcalc.verify.mechanisms import MECHANISMS
 from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
-def own_of(row: Row) -> dict[str, Any]:
-    """The arguments of `exact`: the parameters, and the theorem's free choices as the row made them."""
+def exact_arguments(row: Row) -> dict[str, Any]:
+    """Return the arguments of `exact`: the parameters, and the theorem's free choices from the witness."""
     bound = row.route.bound
     free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp", "epsilon")} if bound.search else {}
     own = {**own_params(bound, row.params), **free}
@@ -26,8 +25,9 @@ def own_of(row: Row) -> dict[str, Any]:
     return own
 
 
-def _formula(row: Row) -> Callable[..., Any]:
-    """The published formula; sums that are too long to be added term by term have their own way (long_sums.py)."""
+def _published_formula(row: Row) -> Callable[..., Any]:
+    """Return the bound's `exact`, or the formula of long_sums.py for a sum that may be too long to be added term by
+    term."""
     bound, p = row.route.bound, row.params
     if bound.name in long_sums.FORMULAS:
         return long_sums.FORMULAS[bound.name]
@@ -36,111 +36,112 @@ def _formula(row: Row) -> Callable[..., Any]:
     return bound.exact
 
 
-def rdp_total(row: Row, alpha: float) -> Formula:
-    """ε(α) of all steps."""
-    formula, own, steps = _formula(row), own_of(row), row.params.get("steps", 1)
-    return once(lambda mp: steps * formula(mp, alpha, **own))
+def rdp_of_all_steps(row: Row, alpha: float) -> Formula:
+    """Return the formula of ε(α) of all steps."""
+    formula, own, steps = _published_formula(row), exact_arguments(row), row.params.get("steps", 1)
+    return compute_once(lambda mp: steps * formula(mp, alpha, **own))
 
 
-def delta_at(row: Row) -> Callable[[Any, Any], Any]:
-    """(context, ε) → δ as published."""
-    own = own_of(row)
-    if (one := row.route.bound.one) is not None:  # a single epoch: others are composed (epochs.py)
+def delta_of_row(row: Row) -> Callable[[Any, Any], Any]:
+    """Return (context, ε) → δ as published; of a single epoch, where the bound composes epochs (epochs.py)."""
+    own, way = exact_arguments(row), breakpoints.of_row(row)
+    if (one := row.route.bound.one) is not None:
         own.pop("steps")
-        way = breakpoints.of_row(row)
         return lambda mp, epsilon: one.exact(mp, epsilon, **own, **way)
-    formula, way = _formula(row), breakpoints.of_row(row)
+    formula = _published_formula(row)
     return lambda mp, epsilon: formula(mp, epsilon, **own, **way)
 
 
-def _by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:
+# --- Rényi divergences of profiles -----------------------------------------------------------------------------------
+
+
+def _rdp_by_mu(mu: Callable[..., Any]) -> Callable[..., Any]:
     return lambda mp, alpha, own, params: mp.mpf(alpha) * mu(mp, **own) ** 2 / 2
 
 
-def _iteration(mp: Any, **own: Any) -> Any:
+def _mu_iteration(mp: Any, **own: Any) -> Any:
     from dpcalc.bounds.noisy_sgd import iteration
 
     return iteration.exact_mu(mp, **own)
 
 
-def _iteration_nonconvex(mp: Any, **own: Any) -> Any:
+def _mu_iteration_nonconvex(mp: Any, **own: Any) -> Any:
     from dpcalc.bounds.noisy_sgd import iteration_nonconvex
 
     return iteration_nonconvex.exact_mu(mp, **own)
 
 
-def _iteration_schedule(mp: Any, **own: Any) -> Any:
+def _mu_iteration_schedule(mp: Any, **own: Any) -> Any:
     from dpcalc.bounds.noisy_sgd import iteration_schedule
     from dpcalc.bounds.noisy_sgd._engine import expanding
 
     return iteration_schedule.exact_mu(mp, **(own if "strong_convexity" in own else expanding.with_curvature(own)))
 
 
-def _affine(fed: bool) -> Callable[..., Any]:
+def _mu_affine(with_noise_feedback: bool) -> Callable[..., Any]:
     def mu(mp: Any, curvature: float, learning_rate: float, sigma: float, iterations: int, lipschitz: float,
            index: int) -> Any:
         from dpcalc.bounds.noise_feedback import affine, with_feedback, without_feedback
 
-        variance = (with_feedback if fed else without_feedback).exact_variance(mp, curvature, learning_rate, sigma,
-                                                                               iterations)
+        scheme = with_feedback if with_noise_feedback else without_feedback
+        variance = scheme.exact_variance(mp, curvature, learning_rate, sigma, iterations)
         return affine.exact_ratio(mp, curvature, learning_rate, lipschitz, iterations - index, variance)
 
     return mu
 
 
-def _sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
-    """Of the profile of a batch drawn without replacement."""
+def _rdp_sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
+    """Return the RDP of a batch drawn without replacement, from its profile."""
     part = params["part"]
     return MECHANISMS[part["name"]].sampled_rdp(mp, alpha, own["sampling_rate"], part)
 
 
-RDP: dict[str, Callable[..., Any]] = {
-    "iteration": _by_mu(_iteration),
-    "iteration-nonconvex": _by_mu(_iteration_nonconvex),
-    "iteration-schedule": _by_mu(_iteration_schedule),
-    "iteration-schedule-nonconvex": _by_mu(_iteration_schedule),
-    "noise-feedback": _by_mu(_affine(True)),
-    "without-feedback": _by_mu(_affine(False)),
-    "wor-profile": _sampled,
+# (context, α, arguments of `exact`, parameters) → ε(α) of a bound that is given as a profile
+RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
+    "iteration": _rdp_by_mu(_mu_iteration),
+    "iteration-nonconvex": _rdp_by_mu(_mu_iteration_nonconvex),
+    "iteration-schedule": _rdp_by_mu(_mu_iteration_schedule),
+    "iteration-schedule-nonconvex": _rdp_by_mu(_mu_iteration_schedule),
+    "noise-feedback": _rdp_by_mu(_mu_affine(True)),
+    "without-feedback": _rdp_by_mu(_mu_affine(False)),
+    "wor-profile": _rdp_sampled,
     "lower-bound": lambda mp, alpha, own, params: lower_bound.rdp(mp, alpha, own),
 }
 
 
-_REACH = ("learning_rate", "smoothness", "strong_convexity")
-_STREAM = ("levels", "lipschitz", "diameter", *_REACH, "n", "index")
+# --- pure differential privacy ---------------------------------------------------------------------------------------
 
 
-def _reach(mp: Any, diameter: float, *step: float) -> Any:
-    """MD/η."""
-    return contraction_exact(mp, *step) * mp.mpf(diameter) / mp.mpf(step[0])
+_STEP_PARAMETERS = ("learning_rate", "smoothness", "strong_convexity")
+_STREAM_PARAMETERS = ("levels", "lipschitz", "diameter", *_STEP_PARAMETERS, "n", "index")
 
 
-def _pure_step(mp: Any, name: str, p: Mapping[str, Any]) -> Any:
-    """2L/v, or MD/(ηv) where steps follow a position of a fixed order."""
-    moved = 2 * mp.mpf(p["lipschitz"])
+def _pure_epsilon_of_step(mp: Any, name: str, p: Mapping[str, Any]) -> Any:
+    """Return 2L/v, or MD/(ηv) where steps follow a position of a fixed order, if that is less."""
+    shift = 2 * mp.mpf(p["lipschitz"])
     if name.removesuffix("-basic") == "fixed-order" and p["index"] < p["n"]:
-        moved = min(moved, _reach(mp, p["diameter"], *(p[k] for k in _REACH)))
-    return moved / mp.mpf(p["level"])
+        shift = min(shift, online_sums.shift_of_diameter(mp, p["diameter"], *(p[k] for k in _STEP_PARAMETERS)))
+    return shift / mp.mpf(p["level"])
 
 
-def _pure_stream(mp: Any, levels: Any, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
-                 strong_convexity: float,
-                 n: float, index: int) -> Any:
-    """2L/v_i, or MD/(ηv_t) at the loudest step after it."""
+def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: float, learning_rate: float,
+                            smoothness: float, strong_convexity: float, n: float, index: int) -> Any:
+    """Return 2L/v_i, or MD/(ηv_t) at the later step t with the most noise, if that is less."""
     own = 2 * mp.mpf(lipschitz) / levels.exact(mp, index)
     if n == index:
         return own
-    loudest = index + 1 if isinstance(levels, Schedule) else max(range(index + 1, int(n) + 1), key=levels.at)
-    return min(own, _reach(mp, diameter, learning_rate, smoothness, strong_convexity) / levels.exact(mp, loudest))
+    noisiest = index + 1 if isinstance(levels, Schedule) else max(range(index + 1, int(n) + 1), key=levels.at)
+    shift = online_sums.shift_of_diameter(mp, diameter, learning_rate, smoothness, strong_convexity)
+    return min(own, shift / levels.exact(mp, noisiest))
 
 
-def pure(row: Row) -> Formula:
-    """The least ε with δ = 0."""
+def pure_epsilon(row: Row) -> Formula:
+    """Return the formula of the least ε with δ = 0."""
     p, steps = row.params, row.params.get("steps", 1)
     if "levels" in p:
-        return lambda mp: _pure_stream(mp, **{k: p[k] for k in _STREAM})
+        return lambda mp: _pure_epsilon_of_stream(mp, **{k: p[k] for k in _STREAM_PARAMETERS})
     if "level" in p:
-        return lambda mp: steps * _pure_step(mp, row.route.bound.name, p)
+        return lambda mp: steps * _pure_epsilon_of_step(mp, row.route.bound.name, p)
     if any(delta > 0 for _, delta, _ in p.get("points", ())) or p.get("step_delta", 0.0) > 0:
         raise OtherQuestion("a release that is composed has a positive δ: no ε holds at δ = 0")
     if "points" in row.route.bound.params:

@@ -1,5 +1,4 @@
-"""Published sums over all records, or over all numbers of steps: added up in any length, in ball arithmetic
-(sums.py)."""
+"""Published sums over all records, or over all numbers of steps, for any number of terms."""
 
 from __future__ import annotations
 
@@ -19,135 +18,147 @@ from dpcalc.bounds.pnsgd import (
 )
 from dpcalc.bounds.pnsgd._engine import without_replacement
 from dpcalc.bounds.pnsgd._engine.output import ratios_exact
-from dpcalc.bounds.sampling import weighted_rdp, wor_rdp
 from dpcalc.verify import lower_bound as lower
-from dpcalc.verify import streams, whole_orders
-from dpcalc.verify.sums import falling
+from dpcalc.verify import online_sums
+from dpcalc.verify.arb.ball import Ball
+from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context
+from dpcalc.verify.decreasing_sums import decreasing_sum
 
-_SPREADS, _MORE = 13.0, 80  # how far above the mean of a binomial law terms are added
-_LOOK, _NOTHING = 64, 1e-20  # now and then, whether what is left below matters
-_SHORT = 1000  # steps
+_MAX_PRINTED_STEPS = 1000  # up to which the printed sum over all l is evaluated; it takes a fraction of a second
 
 
-def _mean_exp(mp: Any, alpha: float, n: int, rdp: Callable[[Any], Any]) -> Any:
-    """(1/(α−1)) log((1/n)Σ_{j=1}^n e^{(α−1)ε_j})."""
+# --- means over the positions of a record ----------------------------------------------------------------------------
+
+
+def _log_mean_exp(mp: Any, alpha: float, n: int, rdp: Callable[[Any], Any]) -> Any:
+    """Return (1/(α−1)) log((1/n)Σ_{j=1}^n e^{(α−1)ε_j})."""
     a1 = mp.mpf(alpha) - 1
-    return mp.log1p(falling(mp, lambda j: mp.expm1(a1 * rdp(j)), 1, n, above=True) / n) / a1
+    return mp.log1p(decreasing_sum(mp, lambda j: mp.expm1(a1 * rdp(j)), 1, n, above=True) / n) / a1
 
 
-def _output(mp: Any, alpha: float, n: int, learning_rate: float, smoothness: float, strong_convexity: float,
-            **p: float) -> Any:
+def _output_perturbation_shuffled(mp: Any, alpha: float, n: int, learning_rate: float, smoothness: float,
+                                  strong_convexity: float, **p: float) -> Any:
     eta = mp.mpf(learning_rate)
     c = max(abs(1 - eta * mp.mpf(strong_convexity)), abs(1 - eta * mp.mpf(smoothness)))
     ratio = ratios_exact(mp, learning_rate=learning_rate, smoothness=smoothness, strong_convexity=strong_convexity,
                          **p)(0)
-    peak = mp.mpf(alpha) * ratio**2 / 2
+    largest = mp.mpf(alpha) * ratio**2 / 2
     if not c > 0:
-        return mp.log1p(mp.expm1((mp.mpf(alpha) - 1) * peak) / n) / (mp.mpf(alpha) - 1)
-    return _mean_exp(mp, alpha, n, lambda j: peak * mp.exp(2 * (j - 1) * mp.log(c)))
+        return mp.log1p(mp.expm1((mp.mpf(alpha) - 1) * largest) / n) / (mp.mpf(alpha) - 1)
+    return _log_mean_exp(mp, alpha, n, lambda j: largest * mp.exp(2 * (j - 1) * mp.log(c)))
 
 
-def _smooth(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float,
-            smoothness: float) -> Callable[[Any], Any]:
-    """ε_j(α) of the j-th record from the end."""
-    peak = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
+def _smooth_rdp(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float,
+                smoothness: float) -> Callable[[Any], Any]:
+    """Return j → ε_j(α) of the j-th record from the end."""
+    largest = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
     s = 2 * mp.log1p(mp.mpf(learning_rate) * mp.mpf(smoothness))
-    return lambda j: peak * mp.expm1(-s) / mp.expm1(-s * j) if s > 0 else peak / j
+    return lambda j: largest * mp.expm1(-s) / mp.expm1(-s * j) if s > 0 else largest / j
 
 
-def _smooth_shuffled(mp: Any, alpha: float, n: int, **p: float) -> Any:
-    return _mean_exp(mp, alpha, n, _smooth(mp, alpha, **p))
+def _smooth_nonconvex_shuffled(mp: Any, alpha: float, n: int, **p: float) -> Any:
+    return _log_mean_exp(mp, alpha, n, _smooth_rdp(mp, alpha, **p))
 
 
-def _iteration(mp: Any, alpha: float, n: int, **p: float) -> Any:
-    return _mean_exp(mp, alpha, n, shuffled_iteration_rdp.rdp_exact(mp, alpha, **p))
+def _shuffled_iteration(mp: Any, alpha: float, n: int, **p: float) -> Any:
+    return _log_mean_exp(mp, alpha, n, shuffled_iteration_rdp.rdp_exact(mp, alpha, **p))
 
 
-def _smooth_mean(mp: Any, alpha: float, n: int, **p: float) -> Any:
-    return 2 * falling(mp, _smooth(mp, alpha, **p), 1, n, above=True) / n
+def _smooth_nonconvex_high_noise(mp: Any, alpha: float, n: int, **p: float) -> Any:
+    return 2 * decreasing_sum(mp, _smooth_rdp(mp, alpha, **p), 1, n, above=True) / n
 
 
-def _squares(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float,
-             constant: float) -> Any:
-    sums = falling(mp, lambda x: 1 / (x * x), n - without_replacement.steps(n, tau) + 1, n, above=True)
-    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * (mp.mpf(lipschitz)
-                                                                              / mp.mpf(level)) ** 2 * sums
+def _without_replacement_sum(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: float, passes: float,
+                             constant: float) -> Any:
+    sums = decreasing_sum(mp, lambda x: 1 / (x * x), n - without_replacement.steps(n, tau) + 1, n, above=True)
+    unit = (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
+    return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * unit * sums
+
+
+# --- the optimal composition -----------------------------------------------------------------------------------------
 
 
 def _composition(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: int) -> Any:
-    """1 − (1−δ₀)^T(1 − h), h = Σ_l P(l)(1 − e^{ε−(T−2l)ε₀})₊, P binomial with p = 1/(1+e^ε₀): the terms around its mean
-    added, the others bounded by geometric series."""
-    if steps <= _SHORT:
+    """Return δ = 1 − (1−δ₀)^T(1 − h), h = Σ_l P(l)(1 − e^{ε−(T−2l)ε₀})₊ with P the binomial distribution of
+    p = 1/(1+e^ε₀)."""
+    if steps <= _MAX_PRINTED_STEPS:
         return composition_optimal.exact(mp, epsilon, step_epsilon, step_delta, steps)
-    e, g = mp.mpf(step_epsilon), mp.mpf(epsilon)
-    none = steps * mp.log1p(-mp.mpf(step_delta))
-    return -mp.expm1(none) + mp.exp(none) * _excess(mp, g, e, steps)
+    log_finite = steps * mp.log1p(-mp.mpf(step_delta))
+    h = _binomial_hockey_stick(mp, mp.mpf(epsilon), mp.mpf(step_epsilon), steps)
+    return -mp.expm1(log_finite) + mp.exp(log_finite) * h
 
 
-def _excess(mp: Any, g: Any, e: Any, steps: int) -> Any:
-    """h."""
-    p = 1 / (1 + mp.exp(e))
-    mean, reach = steps * float(p), _SPREADS * sqrt(steps * float(p)) + _MORE
-    last = int(min(steps, mean + reach, (steps - float(g / e)) / 2 + 2)) if float(e) > 0 else -1
-    while last >= 0 and not (steps - 2 * last) * e - g > 0:
+def _binomial_hockey_stick(mp: Any, epsilon: Any, step_epsilon: Any, steps: int) -> Any:
+    """Return h: the terms around the mean are added, and the others are bounded by geometric series."""
+    e = step_epsilon
+
+    def is_positive(l: int) -> bool:
+        return bool((steps - 2 * l) * e - epsilon > 0)
+
+    mean = steps * float(1 / (1 + mp.exp(e)))
+    start = mean + 13 * sqrt(mean) + 80  # so far above the mean that the terms beyond are negligible; any is valid
+    last = int(min(steps, start, (steps - float(epsilon / e)) / 2 + 2)) if float(e) > 0 else -1
+    while last >= 0 and not is_positive(last):
         last -= 1
     if last < 0:
         return mp.mpf(0)
-    grown, top = mp.exp(e), _binomial(mp, steps, last, e)
+    odds, top = mp.exp(e), _binomial_mass(mp, steps, last, e)
     rest = mp.mpf(0)
-    if (steps - 2 * (last + 1)) * e - g > 0:  # the terms above are not all 0
-        rest = _beyond(mp, top, mp.mpf(steps - last) / (last + 1) / grown)
-    gap, shrink = mp.exp(g - (steps - 2 * last) * e), mp.exp(-2 * e)
-    total, weight, first = _added(_bare(top), _bare(gap), _bare(grown), _bare(shrink), steps, last)
+    if is_positive(last + 1):  # the terms beyond are not all 0
+        rest = _geometric_bound(mp, top, mp.mpf(steps - last) / (last + 1) / odds)
+    gap, shrink = mp.exp(epsilon - (steps - 2 * last) * e), mp.exp(-2 * e)
+    total, mass, first = _add_downwards(_without_context(top), _without_context(gap), _without_context(odds),
+                                        _without_context(shrink), steps, last)
     if first:
-        rest = rest + _beyond(mp, mp.mpf(weight), mp.mpf(first) / (steps - first + 1) * grown)
-    return mp.mpf(total) + (mp.between(0, rest) if hasattr(mp, "between") else 0)
+        rest = rest + _geometric_bound(mp, mp.mpf(mass), mp.mpf(first) / (steps - first + 1) * odds)
+    return mp.mpf(total) + (mp.between(0, rest) if is_ball_context(mp) else 0)
 
 
-def _added(weight: Any, gap: Any, grown: Any, shrink: Any, steps: int, last: int) -> tuple[Any, Any, int]:
-    """Σ weight·(1 − gap) from l = last down to where next to nothing is left; the next weight and l + 1."""
-    total = weight * 0
+def _add_downwards(mass: Any, gap: Any, odds: Any, shrink: Any, steps: int, last: int) -> tuple[Any, Any, int]:
+    """Return Σ mass·(1 − gap) from l = last down to where the rest is negligible; the next mass, and the l of the last
+    term added."""
+    total = mass * 0
     for l in range(last, -1, -1):
-        total += weight * (1 - gap)
-        weight, gap = weight * l / (steps - l + 1) * grown, gap * shrink
-        if l % _LOOK == 0 and (left := l / (steps - l + 1)
-                               * float(grown)) < 1 and float(weight) < _NOTHING * (1 - left) * float(total):
-            break
-    return total, weight, l
+        total += mass * (1 - gap)
+        mass, gap = mass * l / (steps - l + 1) * odds, gap * shrink
+        if l % 64 == 0:  # now and then, as conversions to doubles take time
+            ratio = l / (steps - l + 1) * float(odds)
+            if ratio < 1 and float(mass) < NEGLIGIBLE * (1 - ratio) * float(total):
+                break
+    return total, mass, l
 
 
-def _bare(x: Any) -> Any:
-    return getattr(x, "x", x)
+def _without_context(x: Any) -> Any:
+    return x.x if isinstance(x, Ball) else x
 
 
-def _beyond(mp: Any, weight: Any, ratio: Any) -> Any:
-    """Not less than the terms after (or at) this one: each is at most `ratio` times its neighbour."""
+def _geometric_bound(mp: Any, mass: Any, ratio: Any) -> Any:
+    """Return an upper bound of the terms after (or from) this one, each of which is at most `ratio` times its
+    neighbour."""
     if not ratio < 1:
         raise mp.undecided("a binomial law that does not fall")
-    return weight / (1 - ratio)
+    return mass / (1 - ratio)
 
 
-def _binomial(mp: Any, steps: int, l: int, e: Any) -> Any:
-    """C(T,l) p^l (1−p)^{T−l}."""
-    ways = mp.loggamma(mp.mpf(steps + 1)) - mp.loggamma(mp.mpf(l + 1)) - mp.loggamma(mp.mpf(steps - l + 1))
-    return mp.exp(ways - l * e - steps * mp.log1p(mp.exp(-e)))
+def _binomial_mass(mp: Any, steps: int, l: int, e: Any) -> Any:
+    """Return C(T,l) p^l (1−p)^{T−l}."""
+    log_binomial = mp.loggamma(mp.mpf(steps + 1)) - mp.loggamma(mp.mpf(l + 1)) - mp.loggamma(mp.mpf(steps - l + 1))
+    return mp.exp(log_binomial - l * e - steps * mp.log1p(mp.exp(-e)))
 
 
-def _response(mp: Any, epsilon: float, probability: float, steps: int) -> Any:
+def _randomized_response(mp: Any, epsilon: float, probability: float, steps: int) -> Any:
     p = mp.mpf(probability)
     return _composition(mp, epsilon, abs(mp.log(p / (1 - p))), 0.0, steps)
 
 
 FORMULAS: Mapping[str, Callable[..., Any]] = {
-    **streams.FORMULAS,
+    **online_sums.FORMULAS,
     lower_bound.BOUND.name: lower.delta,
-    wor_rdp.BOUND.name: whole_orders.sampled,
-    weighted_rdp.BOUND.name: whole_orders.weighted,
-    output_perturbation_shuffled.BOUND.name: _output,
-    shuffled_iteration_rdp.BOUND.name: _iteration,
-    smooth_nonconvex_shuffled.BOUND.name: _smooth_shuffled,
-    smooth_nonconvex_high_noise.BOUND.name: _smooth_mean,
-    without_replacement_sum.BOUND.name: _squares,
+    output_perturbation_shuffled.BOUND.name: _output_perturbation_shuffled,
+    shuffled_iteration_rdp.BOUND.name: _shuffled_iteration,
+    smooth_nonconvex_shuffled.BOUND.name: _smooth_nonconvex_shuffled,
+    smooth_nonconvex_high_noise.BOUND.name: _smooth_nonconvex_high_noise,
+    without_replacement_sum.BOUND.name: _without_replacement_sum,
     composition_optimal.BOUND.name: _composition,
-    randomized_response_exact.BOUND.name: _response,
+    randomized_response_exact.BOUND.name: _randomized_response,
 }

@@ -1,49 +1,52 @@
-"""The exact conversion of one Rényi order (rdp-optimal), checked at a claimed (ε, δ).
+"""The optimal conversion of one Rényi order (rdp-optimal), checked at a claimed (ε, δ).
 
 (ε, δ) follows where (α−1)(ε − ε(α)) + log min_p h(p) >= 0, h(p) = p^α(p−δ)^{1−α} + (1−p)^α(e^ε−p+δ)^{1−α} on (δ, 1). h
 is convex (see bounds/conversions/rdp_optimal.py), so that at any point p it is at least h(p) − |h′(p)| everywhere: one
-point near the minimum proves a lower bound, and how it was found does not matter. Where h falls at p, and the least h
-is at most w away, it is at least h(p) − |h′(p)|·w: for α near 1 it may lie next to 1, where h is steep. """
+point near the minimum proves a lower bound, and how it was found does not matter. Where h falls at p, and the minimum
+is at most w away, it is at least h(p) − |h′(p)|·w. That is needed for α near 1, where the minimum may lie next to 1,
+and h is steep there.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from dpcalc.bounds.conversions import rdp_optimal
+from dpcalc.verify.arb.context import is_ball_context
 
 
 def slack(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
-    """(α−1)(ε − ε(α)) + log min h, from below in ball arithmetic; (ε, δ) follows where it is >= 0."""
-    if not hasattr(mp, "between"):
+    """Return a lower bound of (α−1)(ε − ε(α)) + log min h; (ε, δ) follows where it is >= 0."""
+    if not is_ball_context(mp):
         return rdp_optimal.condition(mp, alpha, rdp, delta, epsilon)
     a, d, e = mp.mpf(alpha), mp.mpf(delta), mp.mpf(epsilon)
     if a * d >= 1:
         return (a - 1) * (e - mp.log1p(-d) - rdp)
     grown = mp.exp(e)
-    x, width = _near(mp, a, d, grown)
-    height, slope = _at(mp, a, d, grown, x)
+    x, width = _point_near_minimum(mp, a, d, grown)
+    height, slope = _h_and_slope(mp, a, d, grown, x)
     return mp.log(height - abs(slope) * width) + (a - 1) * (e - rdp)
 
 
-def _at(mp: Any, a: Any, d: Any, grown: Any, x: Any) -> tuple[Any, Any]:
-    """h and h′ at p = δ + x."""
+def _h_and_slope(mp: Any, a: Any, d: Any, grown: Any, x: Any) -> tuple[Any, Any]:
+    """Return h and h′ at p = δ + x."""
     p, rest, y = d + x, 1 - d - x, grown - x
     first, second = mp.exp(a * mp.log(p) - (a - 1) * mp.log(x)), mp.exp(a * mp.log(rest) - (a - 1) * mp.log(y))
     return first + second, first * (a / p - (a - 1) / x) - second * (a / rest - (a - 1) / y)
 
 
-def _near(mp: Any, a: Any, d: Any, grown: Any) -> tuple[Any, Any]:
-    """A number next to the root of h′ in ((α−1)δ, 1−δ), by halving in log x and then in x; and how far away the root is
-    at most."""
+def _point_near_minimum(mp: Any, a: Any, d: Any, grown: Any) -> tuple[Any, Any]:
+    """Return an x near the root of h′ in ((α−1)δ, 1−δ), by bisection in log x and then in x; and the largest distance
+    of the minimum."""
     low, high = (a - 1) * d, 1 - d
-    falls = False  # surely, at `low`: then the least h lies between there and `high`
+    falls_at_low = False  # if it surely does, the minimum lies between `low` and `high`
     for _ in range(2 * mp.prec):
-        x = mp.middle(mp.sqrt(low * high) if float(high) > 2 * float(low) else (low + high) / 2)
-        slope = _at(mp, a, d, grown, x)[1]
+        x = mp.midpoint(mp.sqrt(low * high) if float(high) > 2 * float(low) else (low + high) / 2)
+        slope = _h_and_slope(mp, a, d, grown, x)[1]
         if slope.x < 0:
-            low, falls = x, True
+            low, falls_at_low = x, True
         elif slope.x > 0:
             high = x
         else:
             return x, 1
-    return (low, high - low) if falls else (x, 1)
+    return (low, high - low) if falls_at_low else (x, 1)

@@ -1,25 +1,26 @@
-"""What is left open, and why."""
+"""Why a part of a record is left unchecked, or is rejected."""
 
 from typing import NamedTuple
 
 
 class Unchecked(Exception):
-    """Why a claim cannot be checked here."""
+    """A claim cannot be checked here; the text says why."""
 
 
 class OtherQuestion(Exception):
-    """A row that answers another question than the record says was asked."""
+    """A row answers another question than the one that the record was asked."""
 
 
 class TooLong(Unchecked):
-    """A grid, or a sum, that would take minutes."""
+    """A grid or a sum would take minutes to check."""
 
 
-BROKEN = (ArithmeticError, ValueError, TypeError, LookupError)  # what a witness that is none may lead to
+# What computing with an invalid witness may raise.
+INVALID_WITNESS_ERRORS = (ArithmeticError, ValueError, TypeError, LookupError)
 
 
 class NotComputed(NamedTuple):
-    """In place of a value of a record that is not known here."""
+    """Stands in place of a value of the expected record that could not be computed."""
 
     why: str
     matters: bool = False  # whether the record cannot be verified without it

@@ -6,7 +6,7 @@ import json
 from verifying import WORSE_IF_MORE
 
 from dpcalc.core.errors import DpcalcError
-from dpcalc.verify.records import _check
+from dpcalc.verify.records import check_shape
 from dpcalc.verify.report import verify
 
 LONGEST = 3  # entries of a list that are changed each
@@ -67,7 +67,7 @@ def passes(record, path):
     """Whether verify finds nothing wrong, and does not say that it left this field unchecked."""
     record = json.loads(json.dumps(record))
     try:
-        _check(record, "it")
+        check_shape(record, "it")
         verdict = verify(record)
     except DpcalcError:
         return False

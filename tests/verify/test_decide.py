@@ -16,7 +16,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.atoms import approximate_dp
 from dpcalc.pld.pair import Gaussian, Laplace
 from dpcalc.pld.sampled import poisson, without_replacement
-from dpcalc.verify import composition, composition_atoms, composition_plans, loss_laws, multiscale
+from dpcalc.verify import composition, composition_atoms, composition_plans, loss_distributions, nested_grids
 from dpcalc.verify.arb.ball import Ball, Undecided
 from dpcalc.verify.arb.context import Context, enclosure
 from dpcalc.verify.rdp_optimal import slack
@@ -44,7 +44,7 @@ def test_balls_hold_the_published_formula(name):
         for key in want if bound.kind == "point" else (None,):
             exact = want[key] if key else want
             ball = _tight(lambda c, key=key: bound.exact(c, *order, **own)[key] if key else bound.exact(c, *order, **own), float(abs(exact)))  # noqa: B023
-            low, high = ball.ends()
+            low, high = ball.endpoints()
             assert low * (1 - 1e-30) <= exact <= high * (1 + 1e-30) + (1e-300 if high == 0 else 0), (p, low, high, exact)
             seen += 1
     assert seen >= 2
@@ -68,7 +68,7 @@ def test_integrals_with_their_tails(alpha, z, q):
 
     for exact, value in ((lambda c: poisson_rdp.exact(c, alpha, z, q), poisson_rdp.value(alpha, z, q)),
                          (lambda c: sampled_step.exact(c, alpha, q, z), sampled_step.value(alpha, q, z))):
-        low, high = enclosure(c := Context(128), lambda: exact(c)).ends()  # noqa: B023
+        low, high = enclosure(c := Context(128), lambda: exact(c)).endpoints()  # noqa: B023
         assert low <= high <= value <= low * (1 + 1e-9)
     whole = enclosure(c := Context(128), lambda: poisson_rdp.integral(
         c, lambda u: (1 + u) ** 3 - 1 - 3 * u, c.mpf(3), c.mpf(q), c.mpf(z), lambda low, high: c.mpf(0)))
@@ -83,14 +83,14 @@ def test_open_comparisons_go_both_ways():
     def formula():
         return c.mpf(1) if third * 3 >= 1 else c.mpf(2)
 
-    low, high = enclosure(c, formula).ends()
+    low, high = enclosure(c, formula).endpoints()
     assert low <= 1 and high >= 2 and high - low < 1 + 1e-8
     with pytest.raises(Undecided):
         formula()
     with pytest.raises(Undecided, match="too many"):
         enclosure(c, lambda: c.fsum(c.mpf(1) if third * 3 > 1 else c.mpf(0) for _ in range(9)))
-    assert isinstance(c.mpf(2) ** 0.5, Ball) and enclosure(c, lambda: max(third, third)).ends()[0] <= 1 / 3
-    low, high = enclosure(c, lambda: c.mpf(1) / 3).ends()
+    assert isinstance(c.mpf(2) ** 0.5, Ball) and enclosure(c, lambda: max(third, third)).endpoints()[0] <= 1 / 3
+    low, high = enclosure(c, lambda: c.mpf(1) / 3).endpoints()
     assert Fraction(low) < Fraction(1, 3) < Fraction(high) and high == nextafter(low, 1)
 
 
@@ -113,8 +113,8 @@ def test_the_optimal_conversion():
 
 # --- the law of one use ----------------------------------------------------------------------------------------------
 
-GAUSSIAN, LAPLACE = loss_laws.gaussian(lambda mp: mp.mpf(1) / 2), loss_laws.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
-BINARY = composition_atoms.binary(lambda mp: mp.mpf(1), 0.25, 1.0)
+GAUSSIAN, LAPLACE = loss_distributions.gaussian(lambda mp: mp.mpf(1) / 2), loss_distributions.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
+BINARY = composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(1), 0.25, 1.0)
 PAIRS = {"gaussian": (GAUSSIAN, Gaussian(0.5)), "laplace": (LAPLACE, Laplace(0.5)), "binary": (BINARY, approximate_dp(1.0, -1.3862943611198906))}
 SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p, q: poisson(p, q).twin}
 
@@ -124,18 +124,18 @@ SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": with
 def test_laws_are_those_that_are_composed(base, scheme):
     """Two independent descriptions of a pair: distribution functions in balls, and the masses that are composed."""
     mine, fast = PAIRS[base]
-    use = loss_laws.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0, scheme == "added")
+    use = loss_distributions.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0, scheme == "added")
     pair, c = SAMPLED[scheme](fast, 0.3), Context(128)
-    assert float(loss_laws.infinite(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-12)
+    assert float(loss_distributions.infinite_mass(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-12)
     edges = [-inf, -0.9, -0.4, -0.17, -0.031, 0.0213, 0.11, 0.3, 0.77, 1.2, inf]
     log_p, loss = pair.masses(np.array(edges))
     above_p = above_q = 0.0
     for x, p, at in reversed(list(zip(edges[1:-1], log_p[1:].tolist(), loss[1:].tolist(), strict=True))):
         above_p, above_q = above_p + exp(p), above_q + (exp(p - at) if p > -inf else 0.0)
-        mine_p, mine_q = (float(m) for m in loss_laws.above(use, c, c.mpf(x)))
+        mine_p, mine_q = (float(m) for m in loss_distributions.masses_above(use, c, c.mpf(x)))
         assert (above_p, above_q) == pytest.approx((mine_p, mine_q), rel=1e-12, abs=1e-15)
-        below = float(loss_laws.below(use, c, c.mpf(x)))
-        assert below + mine_p + float(loss_laws.infinite(use, c)) == pytest.approx(1, abs=1e-15)
+        below = float(loss_distributions.p_mass_up_to(use, c, c.mpf(x)))
+        assert below + mine_p + float(loss_distributions.infinite_mass(use, c)) == pytest.approx(1, abs=1e-15)
 
 
 @pytest.mark.parametrize("scheme, rate", [(None, 1.0), ("without-replacement", 0.2), ("poisson", 0.2)])
@@ -144,11 +144,11 @@ def test_one_step_is_its_profile(scheme, rate):
     c, mu = Context(128), 0.5
     grid = (composition_plans.Level(2.0**-10, -1000, 1000), composition_plans.Level(2.0**-7, -400, 400))
     plan = composition_plans.Plan(3.0, (grid,), ((-1e300, 1e300),) * 2, (2.0**-7, 2.0**-10))
-    parts = ((loss_laws.Use(GAUSSIAN, scheme, rate), 1),)
+    parts = ((loss_distributions.Use(GAUSSIAN, scheme, rate), 1),)
     for epsilon in (0.0, 0.05, 0.4, 1.0):
         inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))
         want = rate * (erfc((inner / mu - mu / 2) / sqrt(2)) - exp(inner) * erfc((inner / mu + mu / 2) / sqrt(2))) / 2
-        above, below = (float(f(c, parts, plan, epsilon)) for f in (composition.delta, composition.delta_from_below))
+        above, below = (float(f(c, parts, plan, epsilon)) for f in (composition.delta_from_above, composition.delta_from_below))
         assert want * (1 - 2e-4) - 1e-9 <= below <= want * (1 + 1e-13) and want * (1 - 1e-13) <= above <= want * (1 + 2e-4) + 1e-9
 
 
@@ -176,9 +176,9 @@ def test_sums_are_on_their_side(steps, flint, monkeypatch):
     weights = [rng.randrange(1 << 57) for _ in range(9)]
     exact = _exactly(weights, steps)
     plan = composition_plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (1.0,) * 40)
-    for up, kind in ((True, multiscale.Splitting), (False, multiscale.Merging)):
-        rounding = multiscale.Rounding(bits, (up,))
-        (found,) = multiscale.power((multiscale.Points(1.0, -4, (weights,)),), steps, kind(plan, rounding, lambda x, up: 1 << 60))
+    for up, kind in ((True, nested_grids.Splitting), (False, nested_grids.Merging)):
+        rounding = nested_grids.Rounding(bits, (up,))
+        (found,) = nested_grids.self_compose((nested_grids.WeightedLevel(1.0, -4, (weights,)),), steps, kind(plan, rounding, lambda x, up: 1 << 60))
         for k, w in enumerate(found.rows[0]):
             want = exact[k + found.first + 4 * steps] / 2.0 ** (bits * steps)
             low, high = (want * (1 - 1e-15), want + 1e-13) if up else (want - 1e-13, want * (1 + 1e-15))

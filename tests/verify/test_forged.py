@@ -217,10 +217,10 @@ def test_what_is_at_work_when_time_is_over_is_broken_off():
                 sum(range(1000))
 
     budget, start = Budget(0.2), process_time()
-    assert "0.2 s of the processor" in (budget.within(long, str) or "")
+    assert "0.2 s of the processor" in (budget.run(long, str) or "")
     assert 0.15 < process_time() - start < 1
-    assert "0.2 s of the processor" in budget.within(lambda: "begun", str)
-    assert Budget(60).within(lambda: "done", str) == "done"
+    assert "0.2 s of the processor" in budget.run(lambda: "begun", str)
+    assert Budget(60).run(lambda: "done", str) == "done"
 
 
 def test_nothing_is_begun_when_time_is_over():

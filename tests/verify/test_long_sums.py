@@ -6,8 +6,8 @@ from verifying import ask, check
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.verify.arb.context import Context
+from dpcalc.verify.decreasing_sums import decreasing_sum
 from dpcalc.verify.report import verify
-from dpcalc.verify.sums import falling
 
 STREAM = "online-noise --lipschitz {l} --diameter 1 --learning-rate {eta} --smoothness .5 --decay {a} --c1 {c} --c2 {c}"
 LAPLACE = STREAM.format(l=10, eta=".01", a=1.5, c=100) + " --index 100 --noise laplace"
@@ -45,7 +45,7 @@ def test_sums_hold_the_exact_value(f, exact, first, last):
     mp, m = Context(128), mpmath.mp.clone()
     m.dps = 60
     value = m.nstr(exact(m, first, last), 40)
-    above, below = (falling(mp, f, first, last, above=side).real.x for side in (True, False))
+    above, below = (decreasing_sum(mp, f, first, last, above=side).real.x for side in (True, False))
     assert not above < mp.arb(value) and not below > mp.arb(value)
     assert abs(float(above) / float(value) - 1) < 1e-14 and abs(float(below) / float(value) - 1) < 1e-14
 

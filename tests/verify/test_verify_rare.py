@@ -3,7 +3,7 @@
 import pytest
 from verifying import check
 
-from dpcalc.verify import composition_atoms, loss_laws
+from dpcalc.verify import composition_atoms, loss_distributions
 from dpcalc.verify.arb.context import Context
 
 LINES = [
@@ -21,6 +21,6 @@ def test_rare_losses_are_decided(line):
 def test_bends_far_out_are_no_balls_around_zero():
     c = Context(128)
     deltas = {0.0: 0.5, 1.0: 0.1, 800.0: 0.05, 900.0: 0.01}
-    base = composition_atoms.points(list(deltas), lambda mp, e: mp.mpf(deltas[e]))
-    p, q = loss_laws.above(loss_laws.Use(base), c, c.mpf(799))
+    base = composition_atoms.profile_pair(list(deltas), lambda mp, e: mp.mpf(deltas[e]))
+    p, q = loss_distributions.masses_above(loss_distributions.Use(base), c, c.mpf(799))
     assert p.x.rel_accuracy_bits() > 90 and q.x.rel_accuracy_bits() > 90 and float(p) == pytest.approx(0.09) and 0 < q < 1e-300

@@ -56,7 +56,7 @@ def test_two_steps_are_those_of_the_definition(pair):
         ends = [above(kick, cut, x) for x in cuts]
         return total + sum((a - b) * (u + v) / 2 for (a, b), (u, v) in zip(pairwise(first), pairwise(ends), strict=True))
 
-    (most, lead), = lower_bound_walks.events(c, pair, 2, [cut])
+    (most, lead), = lower_bound_walks.half_lines(c, pair, 2, [cut])
     p, q = twice(pair.up), twice(pair.down)
     assert float(most) == pytest.approx(q, rel=1e-6) and float(lead) == pytest.approx(p - q, rel=1e-6)
     assert most.rad() < 1e-30 and lead.rad() < 1e-30
@@ -67,7 +67,7 @@ def test_two_steps_are_those_of_the_definition(pair):
 def test_they_are_within_the_bounds_of_the_fast_path(pair, steps):
     c, known, cuts = Context(128), law(pair, steps), places(pair)
     some = range(1, len(cuts), 7)
-    for k, (most, lead) in zip(some, lower_bound_walks.events(c, pair, steps, [float(cuts[k]) for k in some]), strict=True):
+    for k, (most, lead) in zip(some, lower_bound_walks.half_lines(c, pair, steps, [float(cuts[k]) for k in some]), strict=True):
         assert float(most) <= known.above[k] * (1 + 1e-15) and float(most) >= known.above[k] * (1 - 1e-6)
         assert known.lead[k] <= float(lead) * (1 + 1e-15) + 1e-18 and known.lead[k] >= float(lead) * (1 - 1e-5) - 1e-9
     total = sum(float(q) for q, _ in lower_bound_walks.cells(c, pair, steps, [float(x) for x in cuts]))

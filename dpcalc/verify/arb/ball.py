@@ -1,9 +1,9 @@
-"""Numbers of ball arithmetic with the names of an mpmath context (context.py), so that the published formulas of
-`dpcalc.bounds` run in it unchanged.
+"""Numbers of ball arithmetic: every number is an interval (midpoint and radius) that surely contains the exact one.
 
-Every number is a ball that surely holds the exact one (python-flint, Arb). A comparison that the balls do not decide
-goes both ways, one run after the other, and the answer is the hull of both (context.enclosure). Integrals are rigorous
-(acb.integral). """
+Together with context.py they offer the names of an mpmath context, so that the published formulas of `dpcalc.bounds`
+run in ball arithmetic unchanged. A comparison that the balls do not decide is taken both ways, in one run after the
+other, and the result is the hull of both (`context.enclosure`). Integrals are rigorous (Arb's acb.integral).
+"""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class Undecided(ArithmeticError):
-    """A comparison that ball arithmetic leaves open, or a result that is no finite ball."""
+    """Ball arithmetic leaves a comparison open, or a result is no finite ball."""
 
 
 class Ball:
-    """A real number known up to a radius, or a complex one inside an integral."""
+    """A real number known up to a radius; inside an integral also a complex number."""
 
     __slots__ = ("context", "x")
 
@@ -89,12 +89,13 @@ class Ball:
         return not self.context.same(self, 0)
 
     def __int__(self) -> int:
-        """Of the middle: for working precisions only."""
+        """Truncate the midpoint. This is no enclosure, and serves only to choose working precisions."""
         if not self.x.is_finite():
             raise Undecided("no finite value in ball arithmetic")
         return int(float(self))
 
     def __float__(self) -> float:
+        """Round the midpoint. This is no enclosure, and serves only heuristic choices."""
         return float(self.real.x.mid())
 
     @property
@@ -105,31 +106,31 @@ class Ball:
             raise Undecided("a comparison of complex numbers")
         return Ball(self.context, self.x.real)
 
-    def ends(self) -> tuple[float, float]:
-        """Doubles below and above. Raises Undecided for no finite ball."""
+    def endpoints(self) -> tuple[float, float]:
+        """Return a double below and a double above the ball. Raises Undecided where the ball is not finite."""
         x = self.real.x
         if not x.is_finite():
             raise Undecided("no finite value in ball arithmetic")
-        return _double(x.lower(), -1), _double(x.upper(), +1)
+        return _round_to_double(x.lower(), -1), _round_to_double(x.upper(), +1)
 
 
-def fraction(x: Any) -> Fraction:
-    """An exact ball as a fraction."""
+def to_fraction(x: Any) -> Fraction:
+    """Convert an exact ball to a fraction."""
     mantissa, exponent = (int(v) for v in x.man_exp())
     return Fraction(mantissa) * Fraction(2) ** exponent
 
 
-def _double(x: Any, side: int) -> float:
-    """The double next to an exact ball, on that side."""
+def _round_to_double(x: Any, direction: int) -> float:
+    """Round an exact ball down (direction −1) or up (+1) to a double."""
     size = abs(x)
     if size == 0:
         return 0.0
     if size > 1e308:
         return float("inf") * (1 if x > 0 else -1)
     if size < 1e-300:
-        return (1e-300 if side > 0 else 0.0) if x > 0 else (0.0 if side > 0 else -1e-300)
-    near = float(x)
-    exact = fraction(x)
-    while (Fraction(near) - exact) * side < 0:
-        near = nextafter(near, inf * side)
-    return near
+        return (1e-300 if direction > 0 else 0.0) if x > 0 else (0.0 if direction > 0 else -1e-300)
+    nearest = float(x)
+    exact = to_fraction(x)
+    while (Fraction(nearest) - exact) * direction < 0:
+        nearest = nextafter(nearest, inf * direction)
+    return nearest

@@ -9,15 +9,12 @@ from typing import Any
 
 from dpcalc.numerics.mp.memo import kept
 from dpcalc.verify.arb.ball import Ball, Undecided
-from dpcalc.verify.arb.logball import CUT, Deep, number
-from dpcalc.verify.budget import due, unbroken
+from dpcalc.verify.budget import defer_interruption, interruption_is_pending
 
-_MOST_PATHS = 64
-_LOOKS = 250  # a bit, of an integrand: as many take seconds
-_GOAL = 2.0**-60  # relative, of an integral
-_LEFT = -0.3
+_EVALUATIONS_PER_BIT = 250  # of an integrand; as many take seconds, and with fewer, more claims are left open
+NEGLIGIBLE = 2.0**-60  # relative, of integrals and sums; claims are doubles, with 53 bits
 
-Formula = Callable[[Any], Any]  # of a context
+Formula = Callable[[Any], Any]  # context → number
 
 
 class Context:
@@ -30,14 +27,15 @@ class Context:
 
         self.flint, self.arb, self.acb = flint, flint.arb, flint.acb
         self.prec = bits
-        self.analytic = False
-        self.path: list[bool] | None = None  # inside `enclosure`: how open comparisons went
+        self.analytic = False  # whether a function must return nan where it is not analytic on the whole ball
+        self.path: list[bool] | None = None  # inside `enclosure`: the outcomes of the open comparisons
         self.position = 0
         self._tails: dict[Any, Any] = {}
 
     # --- numbers -----------------------------------------------------------------------------------------------------
 
     def raw(self, x: Any) -> Any:
+        """Return the python-flint number of x."""
         return x.x if isinstance(x, Ball) else x if type(x) in (self.arb, self.acb) else self.arb(x)
 
     def mpf(self, x: Any) -> Ball:
@@ -68,69 +66,64 @@ class Context:
     def pi(self) -> Ball:
         return Ball(self, self.arb.pi())
 
-    def between(self, low: Any, high: Any) -> Ball:
-        """The hull of two numbers."""
-        return Ball(self, self.raw(low).union(self.raw(high)))
-
     @property
     def j(self) -> Ball:
         return Ball(self, self.acb(0, 1))
 
-    def most(self, f: Callable[[Any], Any], x: tuple[Any, Any], y: tuple[Any, Any]) -> Ball | None:
-        """Not less than |f| anywhere in a box of complex numbers; None where the ball does not show that f is analytic
-        there."""
+    def between(self, low: Any, high: Any) -> Ball:
+        """Return the hull of two numbers."""
+        return Ball(self, self.raw(low).union(self.raw(high)))
+
+    def midpoint(self, x: Any) -> Ball:
+        """Return the exact number in the middle of a ball."""
+        return Ball(self, self.raw(x).mid())
+
+    def largest_modulus(self, f: Callable[[Any], Any], x: tuple[Any, Any], y: tuple[Any, Any]) -> Ball | None:
+        """Return an upper bound of |f| on the rectangle x × y of complex numbers, or None where the ball does not show
+        that f is analytic there."""
         across, up = (self.raw(a).union(self.raw(b)) for a, b in (x, y))
-        value = self.acb(self._analytic(f, self.acb(across, up), True))
+        value = self.acb(self._evaluate(f, self.acb(across, up), True))
         return Ball(self, abs(value).upper()) if value.is_finite() else None
 
-    def _analytic(self, f: Callable[[Any], Any], x: Any, analytic: bool) -> Any:
+    def _evaluate(self, f: Callable[[Any], Any], x: Any, analytic: bool) -> Any:
         self.analytic = analytic
         try:
             return self.raw(f(Ball(self, x)))
         finally:
             self.analytic = False
 
-    def middle(self, x: Any) -> Ball:
-        """The exact number in the middle of a ball."""
-        return Ball(self, self.raw(x).mid())
-
     # --- functions ---------------------------------------------------------------------------------------------------
 
-    def _cut(self, name: str, x: Any) -> Ball:
-        """A function with a branch cut: inside an integral it must not be met."""
+    def _with_branch_cut(self, name: str, x: Any) -> Ball:
+        """Evaluate a function with a branch cut, which an integration path must not cross."""
         x = self.raw(x)
         return Ball(self, getattr(x, name)(analytic=True) if self.analytic and type(x) is self.acb
                     else getattr(x, name)())
 
     def exp(self, x: Any) -> Ball:
-        raw = self.raw(x)
-        return Deep(self, raw) if type(raw) is self.arb and raw < -CUT else Ball(self, raw.exp())
+        return Ball(self, self.raw(x).exp())
 
     def expm1(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).expm1())
 
     def log(self, x: Any) -> Ball:
-        return Ball(self, x.log) if type(x) is Deep else self._cut("log", x)
+        return self._with_branch_cut("log", x)
 
     def log1p(self, x: Any) -> Ball:
-        """log(1 + x), whose cut is met where that of the logarithm of 1 + x is."""
-        if type(x) is Deep:
-            return x.log1p()
+        """Return log(1 + x), whose branch cut is that of the logarithm of 1 + x."""
         raw = self.raw(x)
         if self.analytic and type(raw) is self.acb:
-            whole = (1 + raw).log(analytic=True)
-            if not whole.is_finite():
-                return Ball(self, whole)
+            checked = (1 + raw).log(analytic=True)
+            if not checked.is_finite():
+                return Ball(self, checked)
         return Ball(self, raw.log1p())
 
     def mag(self, x: Any) -> int:
-        """About log₂ x, above it."""
+        """Return an integer slightly above log₂ x (of the midpoint)."""
         return int(Ball(self, self.raw(x).log() / self.arb(2).log())) + 1
 
     def sqrt(self, x: Any) -> Ball:
-        if type(x) is Deep:
-            return number(self, x.log / 2)
-        return self._cut("sqrt", x)
+        return self._with_branch_cut("sqrt", x)
 
     def tanh(self, x: Any) -> Ball:
         return Ball(self, self.raw(x).tanh())
@@ -142,22 +135,17 @@ class Context:
         return Ball(self, self.raw(x).erfc())
 
     def normal_tail(self, x: Any, slot: Any) -> Ball:
-        """P(N(0,1) > x) of a real number; a slot remembers the place before, near which it costs little."""
-        from dpcalc.verify.arb.tails import FARTHEST, series
+        """Return P(N(0,1) > x) for a real x. Calls with the same `slot` share a Taylor series, so that neighbouring
+        points cost little."""
+        from dpcalc.verify.arb.tails import TailNear
 
-        raw = self.raw(x)
-        if not abs(raw) < FARTHEST:
-            return Ball(self, (raw / self.arb(2).sqrt()).erfc() / 2)
-        held = self._tails.get(slot)
-        if held is None or not held.serves(raw, self.prec):
-            held = self._tails[slot] = series(self, raw)
-        return Ball(self, held.at(raw))
+        return Ball(self, self._tails.setdefault(slot, TailNear(self)).at(self.raw(x)))
 
     def theta(self, epsilon: Any, r: Any) -> Any:
-        """θ(ε, r) where the printed form would need very many digits; else None."""
-        from dpcalc.verify.arb.hockey_stick import far
+        """Return θ(ε, r) (see hockey_stick.py), or None where the printed form is as good."""
+        from dpcalc.verify.arb.hockey_stick import theta_or_none
 
-        return far(self, self.mpf(epsilon), self.mpf(r))
+        return theta_or_none(self, self.mpf(epsilon), self.mpf(r))
 
     def npdf(self, x: Any) -> Ball:
         x = self.raw(x)
@@ -165,7 +153,7 @@ class Context:
 
     def lambertw(self, x: Any) -> Ball:
         raw = self.raw(x)
-        if self.analytic and type(raw) is self.acb and not raw.real > _LEFT:  # the cut ends at −1/e
+        if self.analytic and type(raw) is self.acb and not raw.real > -0.3:  # the branch cut ends at −1/e = −0.367…
             return Ball(self, self.acb("nan"))
         return Ball(self, raw.lambertw())
 
@@ -187,60 +175,49 @@ class Context:
         return Ball(self, raw**exponent)
 
     def polynomial(self, coefficients: Sequence[int], x: Any) -> Ball:
+        """Return Σ coefficients[k]·x^k."""
         return Ball(self, self.flint.arb_poly(list(coefficients))(self.raw(x)))
 
     def fsum(self, terms: Iterable[Any]) -> Ball:
-        total = self.arb(0)
-        far: Ball | None = None
-        for term in terms:
-            if type(term) is Deep:
-                far = term if far is None else far + term
-            else:
-                total = total + self.raw(term)
-        return Ball(self, total) if far is None else far + total
+        return Ball(self, sum(map(self.raw, terms), self.arb(0)))
 
     def quad(self, f: Callable[[Any], Any], points: Sequence[Any]) -> Ball:
-        """∫ f between the first and the last of the points, the heaviest stretches first: the others need no digits of
-        their own."""
+        """Return a ball that contains ∫ f from the first to the last of the points.
+
+        The pieces between the points are integrated in the order of their estimated size, the largest first, so that
+        the others need only the accuracy that matters beside it.
+        """
         from itertools import pairwise
 
         arb, acb = self.arb, self.acb
-        total, least = acb(0), arb(2) ** -100_000
+        total, smallest_tolerance = acb(0), arb(2) ** -100_000
 
-        def at(x: Any, analytic: bool) -> Any:
-            return acb("nan") if due() else acb(self._analytic(f, x, bool(analytic)))
+        def integrand(x: Any, analytic: bool) -> Any:
+            return acb("nan") if interruption_is_pending() else acb(self._evaluate(f, x, bool(analytic)))
 
-        ends = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
-        heights = [abs(at(acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in ends]
-        for k in sorted(range(len(ends)), key=lambda k: heights[k], reverse=True):
-            tolerance = abs(total.real).mid() * _GOAL
-            accuracy: dict[str, Any] = {"rel_tol": arb(_GOAL), "abs_tol": tolerance if tolerance > 0 else least}
-            with unbroken():
-                total += acb.integral(at, acb(ends[k][0]), acb(ends[k][1]), **accuracy,
-                                      # where that is too few the ball is wide, and a claim may be left open
-                                      eval_limit=_LOOKS * self.prec)
+        pieces = [(self.raw(a), self.raw(b)) for a, b in pairwise(points)]
+        sizes = [abs(integrand(acb((a + b).mid() / 2), False).real * (b - a)).mid() for a, b in pieces]
+        for k in sorted(range(len(pieces)), key=lambda k: sizes[k], reverse=True):
+            tolerance = abs(total.real).mid() * NEGLIGIBLE
+            accuracy: dict[str, Any] = {"rel_tol": arb(NEGLIGIBLE),
+                                        "abs_tol": tolerance if tolerance > 0 else smallest_tolerance}
+            with defer_interruption():
+                total += acb.integral(integrand, acb(pieces[k][0]), acb(pieces[k][1]), **accuracy,
+                                      eval_limit=_EVALUATIONS_PER_BIT * self.prec)
         return Ball(self, total.real)
 
     # --- comparisons -------------------------------------------------------------------------------------------------
 
     def less(self, x: Any, y: Any) -> bool:
-        if type(x) is Deep or type(y) is Deep:
-            a, b = self._sizes(self.mpf(x), self.mpf(y))
-        else:
-            a, b = self.mpf(x).real.x, self.mpf(y).real.x
-        return True if a < b else False if a >= b else self._either(a, b)
-
-    def _sizes(self, x: Ball, y: Ball) -> tuple[Any, Any]:
-        """Of two numbers, one of which is known by its logarithm, two that compare as they do."""
-        if x.surely_positive() and y.surely_positive():
-            return self.log(x).x, self.log(y).x
-        return tuple(self.arb(1) if type(z) is Deep else z.x for z in (x, y))  # type: ignore[return-value]
+        a, b = self.mpf(x).real.x, self.mpf(y).real.x
+        return True if a < b else False if a >= b else self._take_either_way(a, b)
 
     def same(self, x: Any, y: Any) -> bool:
         a, b = self.mpf(x).real.x, self.mpf(y).real.x
-        return True if a == b else False if a != b else self._either(a, b)
+        return True if a == b else False if a != b else self._take_either_way(a, b)
 
-    def _either(self, a: Any, b: Any) -> bool:
+    def _take_either_way(self, a: Any, b: Any) -> bool:
+        """Return the outcome of an open comparison that this run of `enclosure` assumes."""
         if not (a.is_finite() and b.is_finite()):
             raise Undecided("no finite value in ball arithmetic")
         if self.path is None:
@@ -252,31 +229,43 @@ class Context:
 
 
 def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
-    """A ball that holds the value of the formula: over all ways its comparisons may turn out. Raises Undecided beyond
-    64 of them."""
-    found: Ball | None = None
+    """Return a ball that contains the value of the formula, whichever way its open comparisons turn out.
+
+    Raises Undecided where there are more than 64 combinations of outcomes.
+    """
+    hull: Ball | None = None
     path: list[bool] = []
     outer = context.path, context.position
-    for _ in range(_MOST_PATHS):
+    for _ in range(64):
         context.path, context.position = path, 0
         try:
             value = context.mpf(formula()).real
         finally:
             context.path, context.position = outer
-        found = value if found is None else context.between(found, value)
+        hull = value if hull is None else context.between(hull, value)
         while path and not path[-1]:
             path.pop()
         if not path:
-            return found
+            return hull
         path[-1] = False
     raise Undecided("too many comparisons that balls do not decide")
 
 
-def once(formula: Formula) -> Formula:
-    """The formula, computed once at each precision."""
+def compute_once(formula: Formula) -> Formula:
+    """Wrap a formula so that it is computed once at each precision."""
     return kept()(formula)
 
 
-def enclosed(mp: Any, formula: Callable[[], Any]) -> Any:
-    """The formula's value; in ball arithmetic its enclosure, however its comparisons turn out."""
-    return enclosure(mp, formula) if isinstance(mp, Context) else formula()
+def enclose(mp: Any, formula: Callable[[], Any]) -> Any:
+    """Return the formula's value, and in ball arithmetic its enclosure."""
+    return enclosure(mp, formula) if is_ball_context(mp) else formula()
+
+
+def is_ball_context(mp: Any) -> bool:
+    """Whether `mp` computes in balls; otherwise it is an mpmath context."""
+    return isinstance(mp, Context)
+
+
+def midpoint(mp: Any, x: Any) -> Any:
+    """Return a number near x: in ball arithmetic the exact midpoint, in mpmath x itself."""
+    return mp.midpoint(x) if is_ball_context(mp) else x

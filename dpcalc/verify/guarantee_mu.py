@@ -1,0 +1,28 @@
+"""The μ of a record's guarantee, claimed from the closed form of a bound instead of only computed again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpcalc.accounting.orders import own_params
+from dpcalc.core.results import Answer, Row
+from dpcalc.verify.claim import Claim, claim_upper_bound
+from dpcalc.verify.records import Record, is_number, to_float
+
+
+def claim_of_mu(answer: Answer, record: Record) -> tuple[Row, Claim] | None:
+    """Return the first row whose bound gives μ-GDP in closed form, and the claim that its μ is not above the recorded
+    one; None where there is no such row, or no such μ."""
+    guarantee = record.get("guarantee")
+    row = next((row for row in answer.rows if row.route.bound.mu_exact is not None), None)
+    if row is None or not isinstance(guarantee, dict):
+        return None
+    if guarantee.get("kind") != "gdp" or not is_number(guarantee.get("mu")):
+        return None
+    mu_exact, own = row.route.bound.mu_exact, own_params(row.route.bound, answer.rows[0].params)
+
+    def exact(mp: Any) -> Any:
+        assert mu_exact is not None
+        return mu_exact(mp, **own)
+
+    return row, claim_upper_bound("mu", to_float(guarantee["mu"]), exact)

@@ -1,0 +1,167 @@
+"""The exact distribution of the privacy loss of one use: the masses, under P and under Q, of the losses above a number.
+
+These are closed forms for any arithmetic (a context of arb/, or mpmath's). They describe the same pairs as
+dpcalc.pld.pair does with arrays of masses, and share no code with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf
+from typing import Any, NamedTuple
+
+from dpcalc.verify.arb.context import Formula, compute_once, is_ball_context
+
+Masses = tuple[Any, Any]  # under P, under Q
+
+
+class LossPair(NamedTuple):
+    """A pair (P, Q) of distributions, described by the privacy loss log(P/Q).
+
+    masses_above(mp, w, closed) are the masses under P and Q of the finite losses > w, or >= w where `closed`;
+    masses_below likewise.
+    """
+
+    masses_above: Callable[[Any, Any, bool], Masses]
+    masses_below: Callable[[Any, Any, bool], Masses]
+    infinite_mass: Callable[[Any], Any] = lambda mp: mp.mpf(0)  # P(loss = ∞)
+    largest_loss: float = inf  # the largest finite one
+    # all losses with their masses under P and Q, where they are finitely many
+    atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None
+    reverse: LossPair | None = None  # the pair (Q, P), where that has other losses
+    mu: Formula | None = None  # of a Gaussian pair
+
+
+class Use(NamedTuple):
+    """One use of a pair, on the whole data set or on a sample; where the two directions of the adjacency differ, with
+    a record removed or added."""
+
+    pair: LossPair
+    scheme: str | None = None
+    rate: float = 1.0
+    added: bool = False
+
+    @property
+    def symmetric(self) -> bool:
+        return self.pair.reverse is None and (self.scheme != "poisson" or self.rate == 1)
+
+    @property
+    def unsampled(self) -> LossPair | None:
+        """The pair in its direction, where nothing is sampled; else None."""
+        if self.scheme is not None and self.rate != 1:
+            return None
+        return self.pair.reverse if self.added and self.pair.reverse else self.pair
+
+
+def gaussian(mu: Callable[[Any], Any]) -> LossPair:
+    """Return the pair N(μ,1) and N(0,1). Its loss is μt + μ²/2 with t ~ N(0,1) under P."""
+
+    inverse_and_half = compute_once(lambda mp: (1 / mu(mp), mu(mp) / 2))
+
+    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+        inverse, half = inverse_and_half(mp)
+        x = w * inverse
+        return _normal_tail(mp, x - half, (mu, 0)), _normal_tail(mp, x + half, (mu, 1))
+
+    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
+        inverse, half = inverse_and_half(mp)
+        x = w * inverse
+        return _normal_tail(mp, half - x, (mu, 2)), _normal_tail(mp, -half - x, (mu, 3))
+
+    return LossPair(masses_above, masses_below, mu=mu)
+
+
+def _normal_tail(mp: Any, x: Any, slot: Any) -> Any:
+    """Return P(N(0,1) > x)."""
+    return mp.normal_tail(x, slot) if is_ball_context(mp) else mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
+
+
+def laplace(ratio: Callable[[Any], Any], largest_loss: float) -> LossPair:
+    """Return the pair of the Laplace mechanism with r = sensitivity/scale: atoms at ±r, and between them a density
+    e^{(w−r)/2}/4 of the losses under P."""
+
+    def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
+        r = ratio(mp)
+        if w > r or (w >= r and not closed):
+            return mp.mpf(0), mp.mpf(0)
+        if w < -r or (w <= -r and closed):
+            return mp.mpf(1), mp.mpf(1)
+        return 1 - mp.exp((w - r) / 2) / 2, mp.exp(-(w + r) / 2) / 2
+
+    def masses_below(mp: Any, w: Any, closed: bool) -> Masses:
+        p, q = masses_above(mp, -w, closed)  # by symmetry
+        return q, p
+
+    return LossPair(masses_above, masses_below, largest_loss=largest_loss)
+
+
+def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
+    """Return the masses under P and Q of the finite losses above a number."""
+    if (pair := use.unsampled) is not None:
+        return pair.masses_above(mp, loss, closed)
+    assert use.scheme is not None
+    return _SCHEMES[use.scheme](use, mp, loss, closed)
+
+
+def p_mass_up_to(use: Use, mp: Any, loss: Any) -> Any:
+    """Return the mass under P of the losses <= a number."""
+    if (pair := use.unsampled) is not None:
+        return pair.masses_below(mp, loss, True)[0]
+    if use.scheme == "poisson" and not use.added:
+        return _removed(use, mp, loss, True, below=True)[0]
+    if use.scheme == "poisson" or loss < 0:
+        return _removed(use, mp, -loss, True)[1]  # P(L <= −x) = Q(L >= x)
+    return 1 - infinite_mass(use, mp) - masses_above(use, mp, loss)[0]
+
+
+def infinite_mass(use: Use, mp: Any) -> Any:
+    """Return P(loss = ∞): that the record is in the sample, and has an infinite loss."""
+    if (pair := use.unsampled) is not None:
+        return pair.infinite_mass(mp)
+    return use.pair.infinite_mass(mp) * (0 if use.added else mp.mpf(use.rate if use.scheme else 1.0))
+
+
+def _unsampled_loss(mp: Any, rate: Any, loss: Any) -> Any:
+    """Return w with log(1 − q + q e^w) = ℓ, or None where ℓ <= log(1 − q)."""
+    grown = 1 + mp.expm1(loss) / rate
+    return mp.log(grown) if grown > 0 else None
+
+
+def _removed(use: Use, mp: Any, loss: Any, closed: bool, below: bool = False) -> Masses:
+    """Return the masses of (1−q)Q + qP and Q above the loss ℓ (or below it), for a record removed, from those of the
+    pair by the monotone ℓ = log(1 − q + q e^w)."""
+    rate = mp.mpf(use.rate)
+    w = _unsampled_loss(mp, rate, loss)
+    lost = use.pair.infinite_mass(mp)  # by symmetry also what Q has where P has nothing
+    if below:
+        if w is None and 1 + mp.expm1(loss) / rate < 0:  # below log(1 − q), the least loss of all
+            return mp.mpf(0), mp.mpf(0)
+        p, q = use.pair.masses_below(mp, w, closed) if w is not None else (mp.mpf(0), mp.mpf(0))
+        return (1 - rate) * (q + lost) + rate * p, q + lost
+    if w is None:
+        return 1 - rate * lost, mp.mpf(1)
+    p, q = use.pair.masses_above(mp, w, closed)
+    return (1 - rate) * q + rate * p, q
+
+
+def _poisson(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
+    if not use.added:
+        return _removed(use, mp, loss, closed)
+    p, q = _removed(use, mp, -loss, closed, below=True)  # P and Q exchanged: the loss changes its sign
+    return q, p
+
+
+def _without_replacement(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
+    """Return the masses for the positive losses of a record removed, their mirror images, and the rest at 0."""
+    if loss > 0 or (loss >= 0 and not closed):
+        return _removed(use, mp, loss, closed)
+    if loss >= 0:
+        p, q = _removed(use, mp, loss, False)
+    else:
+        p, q = _removed(use, mp, -loss, not closed)
+    lost = infinite_mass(use, mp)
+    return 1 - lost - q, 1 - p - lost
+
+
+_SCHEMES: Mapping[str, Callable[[Use, Any, Any, bool], Masses]] = {"poisson": _poisson,
+                                                                   "without-replacement": _without_replacement}

@@ -1,0 +1,33 @@
+"""Claims about the lower ends of brackets. They are no part of a guarantee; a lower bound of δ that is computed here
+proves them, or they are left open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dpcalc.core.results import Answer, Row
+from dpcalc.verify import composition_grids, composition_parts
+from dpcalc.verify.arb.context import compute_once
+from dpcalc.verify.claim import Claim
+from dpcalc.verify.composition_grids import Parts
+
+
+def claims_of_lower_ends(row: Row, answer: Answer) -> tuple[Claim, ...]:
+    """Return the claims that δ(ε) >= δ at the lower ε, or that δ is at least its lower end at the question's ε."""
+    lower_ends = [(name, x) for name, x in row.result.items()
+                  if name in ("epsilon_lower", "delta_lower", "tv_lower") and x > 0]
+    if not lower_ends or not composition_parts.is_composed(row):
+        return ()
+    uses, witness = composition_parts.parts_and_grids(row, answer)
+    return tuple(_claim(name, x, uses, witness, answer) for name, x in lower_ends)
+
+
+def _claim(name: str, x: float, uses: Parts, witness: Mapping[str, Any], answer: Answer) -> Claim:
+    question = answer.question
+    if name == "epsilon_lower":
+        epsilon, delta = x, question.delta or 0.0
+    else:
+        epsilon, delta = (0.0 if name == "tv_lower" else question.epsilon or 0.0), x
+    exact = compute_once(lambda mp: composition_grids.delta_from_below(mp, uses, witness, epsilon, delta))
+    return Claim(name, x, lambda mp: exact(mp) - mp.mpf(delta), exact, "δ", is_lower=True)
