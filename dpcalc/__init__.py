@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # typing itself is not imported for --version
+TYPE_CHECKING = False  # a type checker takes it for true; --version does not import typing
 if TYPE_CHECKING:
     from typing import Any
 
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = ["DpcalcError", "NoSolution", "Result", "answer", "answer_lines", "solve"]
-_WHERE = {"answer": "api", "solve": "api", "answer_lines": "cli.batch", "DpcalcError": "core.errors",
-          "NoSolution": "core.errors",
-          "Result": "output.result"}
+_MODULES = {"answer": "api", "solve": "api", "answer_lines": "cli.batch", "DpcalcError": "core.errors",
+            "NoSolution": "core.errors", "Result": "output.result"}
 
 
 def __getattr__(name: str) -> Any:
-    """The API is imported when it is used: `import dpcalc` alone imports nothing."""
-    if name not in _WHERE:
+    """Imports a name of the API when it is first used, so that `import dpcalc` alone is fast."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,4 @@
-"""Entry: --version is answered before anything heavy is imported, and an interrupt at any time is a silent exit code
-130."""
+"""The entry point: --version is answered before anything heavy is imported, and an interrupt exits with code 130."""
 
 import os
 
@@ -11,26 +10,27 @@ except KeyboardInterrupt:
 
 
 def _leave(*_: object) -> None:
-    """Ends the process at once: before the command line runs, and after it, there is nothing to put in order. An
-    exception would lose itself in callbacks of the import system, which print it and go on."""
+    """Ends the process at once, as nothing needs to be cleaned up before the command line runs, and after it.
+
+    An exception could get lost in callbacks of the import system, which print it and continue.
+    """
     os._exit(130)
 
 
 def _on_interrupt(handler: object, instead_of: object) -> None:
-    """Changes what an interrupt does, unless whoever started or imported this has decided it already."""
+    """Sets the handler of interrupts, unless the program that started or imported this one has set another handler."""
     if signal.getsignal(signal.SIGINT) is instead_of:
         signal.signal(signal.SIGINT, handler)  # type: ignore[arg-type]
 
 
-# not where it is imported by another program
+# Not where another program imports this module.
 if __name__ == "__main__" or os.path.basename(sys.argv[0]).startswith("dpcalc"):
     _on_interrupt(_leave, instead_of=signal.default_int_handler)
 
-# The matrices here are small: a second thread of linear algebra costs more than it brings, on a busy machine thirty
-# times.
+# The matrices here are small: a second thread of linear algebra slows them down, on a busy machine thirty times.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Nearly nothing here is cyclic: to look for it costs a command up to 20 ms.
-_OBJECTS = 100_000  # that are made before it is looked for
+# New objects before the garbage collector looks for cycles. There are hardly any; looking costs up to 20 ms a command.
+_OBJECTS_BEFORE_COLLECTION = 100_000
 
 
 def main() -> None:
@@ -38,11 +38,11 @@ def main() -> None:
         sys.exit(_version())
     import gc
 
-    gc.set_threshold(_OBJECTS)
+    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
     from dpcalc.cli.app import main as cli
 
     try:
-        _on_interrupt(signal.default_int_handler, instead_of=_leave)  # what is under way is put in order first
+        _on_interrupt(signal.default_int_handler, instead_of=_leave)  # an exception, so that finished lines are still written
         code = cli(sys.argv[1:])
         _on_interrupt(_leave, instead_of=signal.default_int_handler)
     except KeyboardInterrupt:

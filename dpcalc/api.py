@@ -17,10 +17,10 @@ from dpcalc.output.result import Input, Result
 
 
 def answer(command: str, /, *, inputs: Iterable[Input] = (), **options: Any) -> Result:
-    """The answer of a command to the question that the options ask: δ given → ε, ε given → δ, α given → RDP.
+    """The answer of a command to the question that the options ask: δ gives ε, ε gives δ, α gives the RDP.
 
     The options are those of `dpcalc COMMAND --help`, with _ for -; numbers, or texts like "1/3" and "2^-20". `from_` is
-    --from, which Python keeps for itself. `inputs` are earlier answers, guarantees, or whole JSON results as dicts.
+    --from, which is a keyword of Python. `inputs` are earlier answers, guarantees, or whole JSON results as dicts.
     Raises DpcalcError (one sentence: option, value, what is allowed) and NoSolution; warns where a number is no
     guarantee.
 
@@ -39,7 +39,7 @@ def answer(command: str, /, *, inputs: Iterable[Input] = (), **options: Any) -> 
 def solve(command: str, unknown: str, /, *, inputs: Iterable[Input] = (), **options: Any) -> Result:
     """The value of a parameter that just meets a budget: `epsilon` and `delta`, or `alpha` and `rdp`, or `tv`.
 
-    Given back in place of the unknown it meets the budget. Raises NoSolution, which says the best that can be reached.
+    With that value, `answer` meets the budget. Raises NoSolution with the best value that can be reached.
 
     >>> solve("subsample", "steps", sampling_rate=0.001, sigma=2, epsilon=1, delta=1e-6, bound="poisson-rdp").value
     170440
@@ -63,8 +63,10 @@ def _answered(name: str, inputs: Iterable[Input], options: Mapping[str, Any]) ->
 
 
 def _plain(x: Any) -> Any:
-    """A number of another library as Python's own: numpy's as they are, fractions and decimals as the text they print;
-    a path as its name."""
+    """Values of other types as those of the command line.
+
+    Arrays become lists, numbers of numpy those of Python, fractions and decimals their text, paths their names.
+    """
     if hasattr(x, "tolist"):
         return _plain(x.tolist())
     if isinstance(x, list | tuple):

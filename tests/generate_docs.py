@@ -19,7 +19,8 @@ from calling import call
 
 from dpcalc.bounds import ROOMS, all_bounds
 from dpcalc.commands.catalogue import answers, entries
-from dpcalc.output.tables import markdown
+from dpcalc.output.formats import markdown
+from dpcalc.output.tables import TextTable
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -87,7 +88,7 @@ def bounds():
     for room in ROOMS:
         family = [entries()[bound.name] for bound in import_module(f"dpcalc.bounds.{room}").BOUNDS]
         rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source) for e in family]
-        parts += [f"## {_ROOM_TITLES[room]}", markdown((("bound", "status", "answers", "commands", "source"), rows))]
+        parts += [f"## {_ROOM_TITLES[room]}", markdown(TextTable(("bound", "status", "answers", "commands", "source"), rows))]
     return "\n\n".join(parts)
 
 

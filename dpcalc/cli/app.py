@@ -1,4 +1,4 @@
-"""The command line: the table of commands (loaded on demand), errors → one line, exit codes. No mathematics."""
+"""The command line in Typer: commands that are loaded on demand, errors as one line, exit codes."""
 
 from __future__ import annotations
 
@@ -28,17 +28,19 @@ _SWITCH = TypeDescriptor(annotation=bool, parameter_info=OptionInfo(), file_anno
 
 
 class RawOption(TyperOption):
-    """An option whose text goes to the model as it is: validated there, once, with our words."""
+    """An option whose text is passed on as it is, because `core.validate` checks it, with its own error messages."""
 
     group = OUTPUT
     choices: tuple[str, ...] = ()
-    brief = ""  # the help without symbol, range and default
+    brief = ""  # the help, without symbol, range and default
 
     def process_value(self, ctx: Context, value: Any) -> Any:
         return value
 
 
 class RawArgument(TyperArgument):
+    """Arguments whose texts are passed on as they are."""
+
     def process_value(self, ctx: Context, value: Any) -> Any:
         return value or ()
 
@@ -47,7 +49,7 @@ class RawArgument(TyperArgument):
 
 
 class _LightHelp:
-    """--help with a default of False: None would make Typer import pydantic to parse it."""
+    """A --help option that defaults to False, because Typer imports pydantic to parse a default of None."""
 
     def get_help_option(self, ctx: Any) -> Any:
         option = super().get_help_option(ctx)  # type: ignore[misc]
@@ -57,14 +59,14 @@ class _LightHelp:
 
 
 class FastCommand(_LightHelp, TyperCommand):
-    """Options in groups, examples below."""
+    """A command whose help lists the options in groups, and examples below them."""
 
     examples: tuple[tuple[str, str], ...] = ()
     asks = ""
-    words: Callable[[], Iterable[str]] = staticmethod(tuple)  # what its arguments can be
+    words: Callable[[], Iterable[str]] = staticmethod(tuple)  # the values of its arguments, for completion
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """-delta 1e-5 would be read as -d elta."""
+        """Refuses -delta 1e-5, which would be read as -d elta."""
         known = {name for param in self.params for name in param.opts}
         for name in (arg.split("=")[0] for arg in args):
             if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
@@ -72,7 +74,7 @@ class FastCommand(_LightHelp, TyperCommand):
         return super().parse_args(ctx, args)
 
     def records(self, ctx: Context) -> list[help.Record]:
-        """Every option with its group."""
+        """The help of every option, with its group."""
         rows = ((param, param.get_help_record(ctx)) for param in self.get_params(ctx)
                 if param.param_type_name == "option")
         return [(getattr(param, "group", OUTPUT), param.name or "", *row) for param, row in rows if row is not None]
@@ -94,11 +96,12 @@ def _option(option: Option) -> RawOption:
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 
-def _switch(name: str, decls: list[str], text: str) -> RawOption:
-    return RawOption(param_decls=[name, *decls], type_descriptor=_SWITCH, help=text, is_flag=True, default=False)
+def _switch(name: str, declarations: list[str], text: str) -> RawOption:
+    return RawOption(param_decls=[name, *declarations], type_descriptor=_SWITCH, help=text, is_flag=True, default=False)
 
 
 def switches() -> list[RawOption]:
+    """The switches of every calculator."""
     return [
         _switch("json", ["--json"], "short for --format json"),
         _switch("quiet", ["-q", "--quiet"], "print the headline number alone"),
@@ -112,21 +115,21 @@ def switches() -> list[RawOption]:
 
 
 def build(command: Command) -> FastCommand:
-    """A command of Typer from the description of ours."""
+    """The Typer command of a calculator."""
     options = [_option(o) for o in command.all_options()]
     for option in options:
         if option.name == "solve":
             option.metavar = "NAME"
             option.choices = command.solvable()
             option.help = f"{option.help}: {', '.join(command.solvable())}"
-    several = {o.name for o in command.all_options() if o.multiple}
+    repeatable = {o.name for o in command.all_options() if o.multiple}
     arguments = [RawArgument(param_decls=["files"], type_descriptor=_TEXT, nargs=-1, metavar="[FILE|-]...",
                              help="guarantees (JSON) to read")] if command.inputs else []
 
     def call(files: Sequence[str] = (), **raw: Any) -> Any:
         from dpcalc.cli.run import run
 
-        return run(command, _once(raw, several), tuple(files))
+        return run(command, _without_repeats(raw, repeatable), tuple(files))
 
     built = FastCommand(command.name, callback=call, params=[*arguments, *options, *switches()], help=command.help,
                         rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]})
@@ -134,22 +137,29 @@ def build(command: Command) -> FastCommand:
     return built
 
 
-def _once(raw: dict[str, Any], several: set[str]) -> dict[str, Any]:
-    """Every option is read as repeatable, so that a second value is refused instead of taken in silence."""
-    for name, said in raw.items():
-        if isinstance(said, tuple | list) and name not in several:
-            if len(said) > 1:
-                raise DpcalcError("contradictory", f"given {len(said)} times ({', '.join(map(str, said))})", flag(name))
-            raw[name] = said[0] if said else None
+def _without_repeats(raw: dict[str, Any], repeatable: set[str]) -> dict[str, Any]:
+    """The options with one value each, except repeatable ones. Raises DpcalcError for a second value.
+
+    Typer would silently take the last value; so it reads every option as repeatable.
+    """
+    for name, values in raw.items():
+        if isinstance(values, tuple | list) and name not in repeatable:
+            if len(values) > 1:
+                raise DpcalcError("contradictory", f"given {len(values)} times ({', '.join(map(str, values))})",
+                                  flag(name))
+            raw[name] = values[0] if values else None
     return raw
 
 
 def load(name: str) -> FastCommand:
-    """The command of that name, from its module."""
-    return _page(importlib.import_module(f"dpcalc.cli.pages.{name}").COMMAND) if name in PAGES else build(calculator(name))
+    """The Typer command of that name; only its own module is imported."""
+    if name in PAGES:
+        return _build_page(importlib.import_module(f"dpcalc.cli.pages.{name}").COMMAND)
+    return build(calculator(name))
 
 
-def _page(page: Page) -> FastCommand:
+def _build_page(page: Page) -> FastCommand:
+    """The Typer command of a page, a command that prints text but answers no privacy question."""
     words = RawArgument(param_decls=["words"], type_descriptor=_TEXT, nargs=-1, metavar=page.metavar)
 
     def call(words: Sequence[str] = (), **raw: Any) -> Any:
@@ -157,10 +167,10 @@ def _page(page: Page) -> FastCommand:
             return page.prints(tuple(words))
         from dpcalc.cli.paging import options_of
 
-        return page.prints(tuple(words), **options_of(page, _once(raw, set())))
+        return page.prints(tuple(words), **options_of(page, _without_repeats(raw, set())))
 
-    decls = {switch.name: switch.opts for switch in switches()}
-    own = [_option(o) for o in page.options] + [_switch(name, decls[name], text) for name, text in page.switches]
+    declarations = {switch.name: switch.opts for switch in switches()}
+    own = [_option(o) for o in page.options] + [_switch(name, declarations[name], text) for name, text in page.switches]
     built = FastCommand(page.name, callback=call, params=[words, *own], help=page.help, rich_markup_mode=None,
                         context_settings={"help_option_names": ["-h", "--help"]})
     built.examples, built.words = page.examples, page.words
@@ -168,14 +178,14 @@ def _page(page: Page) -> FastCommand:
 
 
 class LazyGroup(_LightHelp, TyperGroup):
-    """Only names and one-line helps are known until a command is called."""
+    """The program: it knows names and one-line helps only, and loads the command that is called."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = {n: FastCommand(n, help=h, rich_markup_mode=None) for n, h in COMMANDS.items()}
 
     def format_commands(self, ctx: Context, formatter: Any) -> None:
-        """Every help in full, and how to go on."""
+        """The one-line helps in full, an example, and where to read more."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         with formatter.section("Examples"):
@@ -195,6 +205,7 @@ class LazyGroup(_LightHelp, TyperGroup):
 
 
 def root() -> LazyGroup:
+    """The program as a Typer group."""
     version = _switch("version", ["-V", "--version"], "print the version")
     group = LazyGroup(name="dpcalc", params=[version],
                       help="A calculator for differential privacy: ε, δ, RDP and total variation, "
@@ -211,13 +222,13 @@ def _root(version: bool) -> str | None:
 
 
 def _unencodable(error: UnicodeError) -> tuple[str, int]:
-    """What an encoding lacks as JSON writes it: still the same text in JSON, and ε is not δ in a table."""
+    """Escapes what an encoding lacks as JSON does: JSON stays the same, and in a table ε does not look like δ."""
     assert isinstance(error, UnicodeEncodeError)
     return escaped(error.object[error.start : error.end]), error.end
 
 
 def _for_json(encoding: str) -> str | None:
-    """JSON is UTF-8; in another encoding letters are escaped, so that it is."""
+    """The encoding for JSON, which has to be UTF-8: where the stream has another one, ASCII, with letters escaped."""
     return None if codecs.lookup(encoding).name == "utf-8" else "ascii"
 
 
@@ -226,7 +237,7 @@ codecs.register_error(_ESCAPED, _unencodable)
 
 
 def main(args: list[str]) -> int:
-    """Exit code of a call. Whatever goes wrong is one line on stderr."""
+    """Runs a call and returns its exit code. Every error is one line on standard error."""
     return exit_code(lambda: _run(args), f"dpcalc {args[0]}" if args and args[0] in COMMANDS else "dpcalc",
                      _wants_json(args))
 
@@ -239,7 +250,9 @@ def _run(args: list[str]) -> int:
     try:
         result = root().main(args if set(args) - {"--"} else ["--help"], prog_name="dpcalc", standalone_mode=False)
     except ClickException as error:
-        raise _translated(error, args) from None
+        from dpcalc.cli.usage import translated
+
+        raise translated(error, _known_options(args)) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
     if isinstance(result, int):  # of --help
@@ -252,20 +265,13 @@ def _run(args: list[str]) -> int:
     return int(code)
 
 
-def _translated(error: ClickException, args: list[str]) -> DpcalcError:
-    """Typer's usage errors in our form, with the way out."""
-    from dpcalc.cli.usage import told
-
-    return told(error, args, _known(args))
-
-
-def _known(args: Sequence[str]) -> dict[str, Any]:
-    """The options of the command that was called, or of the program, by every name."""
+def _known_options(args: Sequence[str]) -> dict[str, Any]:
+    """The options of the command that was called, or else of the program, under every of their names."""
     command = load(args[0]) if args and args[0] in COMMANDS else root()
-    return {name: param for param in command.params for name in param.opts if name.startswith("-")} | {"-h": None,
-                                                                                                       "--help": None}
+    names = {name: param for param in command.params for name in param.opts if name.startswith("-")}
+    return {**names, "-h": None, "--help": None}
 
 
 def _wants_json(args: list[str]) -> bool:
-    said = " ".join(args).replace("--format=", "--format ")
-    return "--json" in args or "--format json" in said
+    line = " ".join(args).replace("--format=", "--format ")
+    return "--json" in args or "--format json" in line

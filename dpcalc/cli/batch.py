@@ -1,14 +1,14 @@
-"""--batch: a stream of questions, a JSON object a line, answered a line each, in order. A pure map of lines.
+"""--batch: a stream of questions, one JSON object on each line, answered by one line each, in order.
 
 A line holds options under their names (with _ or -), as JSON numbers or texts, and may hold
 
-    id       a text, number or boolean, which the answer carries too
+    id       a text, number or boolean, which is repeated in the answer
     input    (or inputs) a guarantee or a whole result, or a list of them, for the commands that read one
 
-A line that is itself a result or a guarantee is that input, so that batches form pipes; an error from the command
-before is handed on in its place. What a line says goes before the option on the command line, and null there takes it
-back. Empty lines are skipped. A line that cannot be answered gives {"error": {…, "line": k}} at its place, and the rest
-runs. """
+A line that is itself a result or a guarantee is that input, so that batches form pipes; an error line of the command
+before is passed on. A line overrides the options of the command line, and a null removes one. Empty lines are skipped.
+The answer to a line that cannot be answered is {"error": {…, "line": k}}, and the stream continues.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from dpcalc.core.errors import DpcalcError, fault, flag
 from dpcalc.core.strict_json import BadJson, dumps, loads
 from dpcalc.output.result import Input, given_inputs
 
-LONGEST = 1_000_000  # bytes of a line
-_SPACE = b" \t\r\n\x0b\x0c"
+LONGEST = 1_000_000  # bytes of a line: bounds the memory that a stranger's line can take
+_WHITE_SPACE = b" \t\r\n\x0b\x0c"
 
 
 class Line(NamedTuple):
-    """The answer to a line, without its end; what went wrong, or what to warn of."""
+    """The answer to a line, without its newline, and the messages about it."""
 
     text: str
     error: str = ""
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
 
 class Batch:
-    """One command with its default options and inputs, as a map of lines."""
+    """A command with its default options and inputs, as a pure function of lines."""
 
     def __init__(self, command: Command, defaults: Mapping[str, Any], inputs: tuple[Any, ...] = (),
                  quiet: bool = False) -> None:
@@ -47,21 +47,22 @@ class Batch:
         self.command, self.inputs, self.quiet = command, inputs, quiet
         self.defaults = {**defaults, "format": "jsonl"}
         self._names = {**spellings(command), "id": "id", "input": "input", "inputs": "input"}
-        validate(command, self.defaults)  # a default out of its range is an error at once, not one a line
+        validate(command, self.defaults)  # so that a default out of its range is one error, and not one on each line
 
     def line(self, data: bytes | None, number: int) -> Line:
-        """The answer to the line of that number, None for one that is too long."""
+        """The answer to the line of that number; `data` is None for a line that is too long."""
         tag: dict[str, Any] = {}
         try:
-            said = _object(data)
-            if "id" in said:
-                tag = {"id": _id(said.pop("id"))}
-            if _is_error(said):
-                text = f"line {number}: an error of the command before: {said['error']['message']}".replace("\n", " ")
-                return Line("" if self.quiet else dumps({**tag, **said}), text)
-            if "schema" in said or "kind" in said:
-                said = {"input": said}
-            return self._answered(tag, *self._question(said))
+            fields = _object(data)
+            if "id" in fields:
+                tag = {"id": _id(fields.pop("id"))}
+            if _is_error(fields):
+                message = fields["error"]["message"]
+                text = f"line {number}: an error of the command before: {message}".replace("\n", " ")
+                return Line("" if self.quiet else dumps({**tag, **fields}), text)
+            if "schema" in fields or "kind" in fields:
+                fields = {"input": fields}
+            return self._answered(tag, *self._question(fields))
         except DpcalcError as error:
             return self._failed(tag, error, number)
         except Exception as error:
@@ -69,10 +70,10 @@ class Batch:
                 raise
             return self._failed(tag, fault(error), number)
 
-    def _question(self, said: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    def _question(self, fields: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Any, ...]]:
         """The options and the inputs of a line."""
         raw: dict[str, Any] = {}
-        for key, x in said.items():
+        for key, x in fields.items():
             name = self._names.get(key)
             if name is None:
                 from dpcalc.core.validate import near
@@ -111,20 +112,20 @@ def _object(data: bytes | None) -> dict[str, Any]:
     if data is None:
         raise DpcalcError("bad-json", f"a line of more than {LONGEST} bytes")
     try:
-        said = loads(data.decode("utf-8-sig"))
+        value = loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise DpcalcError("bad-json", "not UTF-8 text") from None
     except BadJson as e:
         raise DpcalcError("bad-json", str(e) if e.at_fault else f"not one JSON object: {e}") from None
-    if not isinstance(said, dict):
+    if not isinstance(value, dict):
         raise DpcalcError("bad-json", "not a JSON object; a line looks like {\"sigma\": 1, \"delta\": 1e-5}")
-    return said
+    return value
 
 
-def _is_error(said: Mapping[str, Any]) -> bool:
-    """Whether it is what a batch prints for a line without an answer."""
-    error = said.get("error")
-    if set(said) != {"error"} or not isinstance(error, dict):
+def _is_error(fields: Mapping[str, Any]) -> bool:
+    """Whether a line is what a batch prints for a line that it cannot answer."""
+    error = fields.get("error")
+    if set(fields) != {"error"} or not isinstance(error, dict):
         return False
     return "message" in error and all(isinstance(x, str | int) for x in error.values())
 
@@ -137,11 +138,10 @@ def _id(x: Any) -> Any:
 
 def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Iterable[Input] = (),
                  **defaults: Any) -> Iterator[str]:
-    """The answers of a command to JSON Lines, a line each, in order, as they are asked for: what `dpcalc COMMAND
-    --batch` prints.
+    """The answers of a command to JSON Lines, one line each, in order and lazily: what `dpcalc COMMAND --batch` prints.
 
-    `defaults` are the options of lines that do not say them. A line that cannot be answered is an {"error": …} at its
-    place. A map of lines, so that any engine that splits a stream can run it on any number of machines.
+    `defaults` are options of the lines that do not set them. The answer to a line that cannot be answered is
+    {"error": …}. Every answer depends on its line alone, so a stream may be split over any number of machines.
 
     >>> for line in answer_lines(['{"scale": 2}', '{"scale": -1, "id": 7}'], "rdp", mechanism="laplace", delta=0):
     ...     print(line[:58])
@@ -154,7 +154,7 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
     batch = Batch(found, named(found, defaults), given_inputs(found, inputs))
     for number, line in enumerate(lines, 1):
         data = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else line
-        if data.strip(_SPACE):
+        if data.strip(_WHITE_SPACE):
             yield batch.line(data if len(data) <= LONGEST else None, number).text
 
 
@@ -163,8 +163,10 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
 
 def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...],
            switches: Mapping[str, bool]) -> Callable[[], int]:
-    """What answers standard input on standard output, and gives the exit code. Raises DpcalcError for options that do
-    not fit."""
+    """A function that answers standard input on standard output and returns the exit code.
+
+    Raises DpcalcError for options that do not go with --batch.
+    """
     from dpcalc.commands.sweep import axes
 
     if raw.get("format") not in (None, "json", "jsonl"):
@@ -190,24 +192,24 @@ def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...],
     batch = Batch(command, {k: v for k, v in raw.items() if v is not None and v != ()}, inputs, switches["quiet"])
 
     def run() -> int:
-        from dpcalc.cli.streams import Told, Writer, blocks
+        from dpcalc.cli.streams import Messages, Writer, blocks
 
         if sys.stdin is None or sys.stdout is None:
             raise DpcalcError("unreadable", f"standard {'input' if sys.stdin is None else 'output'} is closed",
                               "--batch")
-        told, failed, number = Told(f"dpcalc {command.name}: "), False, 0
+        messages, failed, number = Messages(f"dpcalc {command.name}: "), False, 0
         with Writer(sys.stdout.buffer) as out:
             for block in blocks(sys.stdin.fileno(), LONGEST):
                 for data in block:
                     number += 1
-                    if data is None or data.strip(_SPACE):
+                    if data is None or data.strip(_WHITE_SPACE):
                         line = batch.line(data, number)
                         failed = failed or bool(line.error)
                         out.line(line.text)
                         if line.error and batch.quiet:
                             out.flush()
-                            told.always(line.error)
-                        told.once(line.warnings)
+                            messages.print_error(line.error)
+                        messages.print_new_warnings(line.warnings)
                 out.flush()
         return 1 if failed else 0
 

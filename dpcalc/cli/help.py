@@ -1,5 +1,4 @@
-"""What --help prints: options in groups, how a question is put, examples that fit the width. Pure functions and one
-writer."""
+"""The text of --help: options in groups, how to ask a question, and examples fitted to the width."""
 
 from __future__ import annotations
 
@@ -13,34 +12,34 @@ from dpcalc.core.text import shell_lines
 Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
 _METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
-             "choice": "NAME",
-             "file": "FILE"}
-_LONGEST = 44  # columns of a list of choices beside the option; a longer one is in the help
-_FIRST = {option.name: place for place, option in enumerate(COMMON)}
+             "choice": "NAME", "file": "FILE"}
+_LONGEST_CHOICES = 44  # columns of a list of choices as a metavar; a longer list stands in the help
+_COMMON_ORDER = {option.name: place for place, option in enumerate(COMMON)}
 
 
 def metavar(q: Quantity, choices: Sequence[str]) -> str:
+    """The placeholder for a value: the choices where they are few."""
     listed = "|".join(choices)
-    return listed if choices and len(listed) <= _LONGEST else q.metavar or _METAVARS[q.kind]
+    return listed if choices and len(listed) <= _LONGEST_CHOICES else q.metavar or _METAVARS[q.kind]
 
 
 def describe(option: Option) -> str:
-    """'σ: standard deviation of the Gaussian noise [>0]'."""
+    """The help of an option, as 'σ: standard deviation of the Gaussian noise [>0]'."""
     q, default = option.quantity, option.default
     text = f"{q.symbol}: {q.help}" if q.symbol else q.help
     choices = option.choices or q.choices
-    if len("|".join(choices)) > _LONGEST:
+    if len("|".join(choices)) > _LONGEST_CHOICES:
         text += f": {', '.join(choices)}"
     limits = f" [{q.limits()}]" if q.limits() else ""
-    return text + limits + (f" [default: {default:g}]" if isinstance(default, float | int) else f" [default: {default}]"
-                            if default else "")
+    shown_default = f"{default:g}" if isinstance(default, float | int) else default
+    return text + limits + (f" [default: {shown_default}]" if shown_default else "")
 
 
 def groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
-    """The options of each group, in the order of GROUPS; what is asked comes first among the question's."""
-    order = {name: place for place, name in enumerate(GROUPS)}
-    ranked = sorted(records, key=lambda r: (order.get(r[0], order[OUTPUT] - 0.5),
-                                            _FIRST.get(r[1], len(_FIRST)) if r[0] == QUESTION else 0))
+    """The options and helps of each group, in the order of GROUPS; the common options lead those of the question."""
+    order = {name: place for place, name in enumerate(GROUPS)}  # another group stands before the last one, OUTPUT
+    ranked = sorted(records, key=lambda r: (order.get(r[0], order[OUTPUT] - 0.5), _COMMON_ORDER.get(
+        r[1], len(_COMMON_ORDER)) if r[0] == QUESTION else 0))
     found: dict[str, list[tuple[str, str]]] = {}
     for group, _, left, right in ranked:
         found.setdefault(group, []).append((left, right))
@@ -48,7 +47,7 @@ def groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
 
 
 def write(formatter: Any, records: Sequence[Record], asks: str, examples: Sequence[tuple[str, str]]) -> None:
-    """The groups and the examples, by the formatter of the command line."""
+    """Writes the groups and the examples with a formatter of Typer."""
     for name, rows in groups(records).items():
         with formatter.section(name):
             if name == QUESTION and asks:

@@ -1,4 +1,4 @@
-"""The options of a page: a command that answers no question."""
+"""The options of a page, a command that prints text but answers no privacy question."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dpcalc.core.command import Page
 
 
 def options_of(page: Page, raw: dict[str, Any]) -> dict[str, Any]:
-    """Validated, with the defaults filled in, and the switches beside them. Raises DpcalcError naming the option."""
+    """The validated options with their defaults, and the switches. Raises DpcalcError that names the option."""
     from dpcalc.cli.standard_streams import quiet_beside
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import validate

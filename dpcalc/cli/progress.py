@@ -1,4 +1,4 @@
-"""A progress bar on stderr, on a terminal only, for what takes over a second."""
+"""A progress bar on standard error, shown on a terminal when a call takes longer than a second."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-_PATIENCE = 1.0  # seconds
+DELAY = 1.0  # seconds before the bar appears: shorter answers would only flicker
 
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Shows that something is under way, from a thread of its own, while the body runs; wiped at the end."""
+    """Shows the bar while the body runs, from a thread of its own, and removes it at the end."""
     if not sys.stderr.isatty():
         yield
         return
     from threading import Timer
 
     shown: list[Any] = []
-    timer = Timer(_PATIENCE, lambda: shown.append(_bar(text)))
+    timer = Timer(DELAY, lambda: shown.append(_bar(text)))
     timer.daemon = True
     timer.start()
     try:

@@ -1,4 +1,4 @@
-"""One call: options → parameters → answer → text."""
+"""One call of a calculator: from its options to the text that is printed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from dpcalc.commands.sweep import Axis
     from dpcalc.core.results import Answer
     from dpcalc.output.plot.target import Target
+    from dpcalc.output.sweep import Point
 
 
 class Printed(NamedTuple):
-    """The text for stdout, and the exit code."""
+    """The text for standard output, and the exit code."""
 
     text: str
     code: int = 0
@@ -26,16 +27,36 @@ _SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
-    """What to print; with --batch, what prints while it reads and gives the exit code. Raises DpcalcError for all a
-    person can put right."""
-    from dpcalc.core.errors import DpcalcError
+    """What to print; with --batch, a function that prints while it reads and returns the exit code.
 
+    Raises DpcalcError for everything that the person who asks can put right.
+    """
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     sources = tuple(raw.pop("input", None) or ()) + tuple(files)
     if raw.pop("batch", False):
         from dpcalc.cli.batch import stream
 
         return stream(command, raw, sources, switches)
+    _check_output_options(raw, switches, sources)
+    inputs: tuple[Any, ...] = ()
+    if sources:
+        from dpcalc.accounting.guarantee import load_all
+
+        inputs = load_all(sources)
+    from dpcalc.commands.sweep import axes
+
+    plot = raw.pop("plot", None)
+    swept = axes(command, raw)
+    target = _target(command, raw, plot, bool(swept), switches) if plot is not None else None
+    if swept:
+        return _answer_sweep(command, raw, inputs, swept, switches, target)
+    return _answer_one(command, raw, inputs, switches, target)
+
+
+def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sources: tuple[str, ...]) -> None:
+    """Raises DpcalcError for options about the output that contradict each other; --json becomes --format json."""
+    from dpcalc.core.errors import DpcalcError
+
     if sources.count("-") > 1:
         raise DpcalcError("contradictory", "standard input (-) can be read once", "--input")
     if switches["json"] and raw.get("format") not in (None, "json"):
@@ -56,43 +77,41 @@ def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> P
                           "--explain")
     if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv")):
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
-    inputs: tuple[Any, ...] = ()
-    if sources:
-        from dpcalc.accounting.guarantee import load_all
 
-        inputs = load_all(sources)
-    from dpcalc.commands.sweep import axes
 
-    plot = raw.pop("plot", None)
-    swept = axes(command, raw)
-    target = _target(command, raw, plot, bool(swept), switches) if plot is not None else None
-    if swept:
-        return _swept(command, raw, inputs, swept, switches, target)
+def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool],
+                target: Target | None) -> Printed:
+    """The answer of a call without a sweep, printed or drawn."""
     from dpcalc.cli.progress import waiting
 
     with waiting(f"dpcalc {command.name}"):
         answer = _answer(command, raw, inputs, switches)
-    # A table's headline says itself what holds for one record only.
-    has_headline = raw.get("format") in (None, "table") and not switches["quiet"] and not target
-    _warn(answer._replace(only=None) if has_headline else answer)
+    format = raw.get("format") or "table"
+    # The headline of a table says itself that a number holds for one record only.
+    has_headline = format == "table" and not switches["quiet"] and not target
+    for warning in warnings_of(answer._replace(only=None) if has_headline else answer):
+        warn(warning)
     if target:
-        from dpcalc.output.plot.data import of_tables
+        from dpcalc.output.plot.data import plot_tables
 
-        drawing = of_tables(command, raw, [("", answer)])
+        drawing = plot_tables(command, raw, [("", answer)])
         if target.in_terminal:
             return Printed(target.shown(drawing))
         target.write(drawing)
     if switches["quiet"]:
         return Printed("\n".join(map(repr, answer.values)))
     if switches["explain"] and answer.table:
-        raise DpcalcError("unneeded", "no bound is used to print the noise of steps", "--explain")
-    from dpcalc.output.answer import FORMATS
+        from dpcalc.core.errors import DpcalcError
 
-    return Printed(FORMATS[raw.get("format") or "table"](answer, switches["explain"]))
+        raise DpcalcError("unneeded", "no bound is used to print the noise of steps", "--explain")
+    from dpcalc.output.answer import document
+    from dpcalc.output.formats import render
+
+    return Printed(render(document(answer, switches["explain"]), format))
 
 
 def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool]) -> Answer:
-    """The answer, certified where that was asked for."""
+    """The answer, with --certify proven in ball arithmetic."""
     from dpcalc.commands.ask import answer
 
     found = answer(command, raw, inputs, switches["all"])
@@ -103,28 +122,61 @@ def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], s
     return found
 
 
-def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: dict[str, bool]) -> Target:
+def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switches: Mapping[str, bool]) -> Target:
+    """Where --plot draws, checked before anything is computed."""
     from dpcalc.output.plot.target import checked
 
-    said = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"],
+    given = {"--json": switches["json"], "--format": raw.get("format"), "--quiet": switches["quiet"],
             "--explain": switches["explain"]}
-    return checked(command, raw, name, swept, next((option for option, value in said.items() if value), None))
+    return checked(command, raw, name, swept, next((option for option, value in given.items() if value), None))
 
 
-def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],
-           switches: dict[str, bool],
-           target: Target | None) -> Printed:
-    """Every point by itself; a point without an answer is told in its place, and makes the exit code 1."""
-    from dpcalc.cli.progress import waiting
-    from dpcalc.commands.sweep import points
+def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],
+                  switches: Mapping[str, bool], target: Target | None) -> Printed:
+    """The answers at all points. A point without an answer is reported in its place, and makes the exit code 1."""
     from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.sweep import FORMATS, UNTOLD, Point, unanswered
+    from dpcalc.output.formats import render
+    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, unanswered
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
     if raw.get("digits") and raw.get("format") not in ("json", "jsonl"):
         raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
                           "--digits")
+    points = _points(command, raw, inputs, swept, switches)
+    failed = [p.error for p in points if p.error]
+    if len(failed) == len(points):
+        raise failed[0]
+    for warning in dict.fromkeys(w for p in points if p.answer for w in warnings_of(p.answer)):
+        warn(warning)
+    code = 1 if failed else 0
+    drawn_here = target is not None and target.in_terminal
+    if drawn_here or switches["quiet"] or raw.get("format") in FORMATS_WITHOUT_ERRORS:
+        for line in unanswered(points):
+            warn(line)
+    if target:
+        from dpcalc.output.plot.data import plot_sweep
+
+        plot = plot_sweep(command, raw, points)
+        if drawn_here:
+            return Printed(target.shown(plot), code)
+    if switches["quiet"]:
+        text = "\n".join(x for p in points for x in (map(repr, p.answer.values) if p.answer else ("",)))
+    else:
+        text = render(document(points), raw.get("format") or "table")
+    if target:
+        target.write(plot)
+    return Printed(text, code)
+
+
+def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],
+            switches: Mapping[str, bool]) -> list[Point]:
+    """The answer or the error at every point of the sweep."""
+    from dpcalc.cli.progress import waiting
+    from dpcalc.commands.sweep import points
+    from dpcalc.core.errors import DpcalcError
+    from dpcalc.output.sweep import Point
+
     found: list[Point] = []
     with waiting(f"dpcalc {command.name}"):
         for at in points(swept):
@@ -132,36 +184,9 @@ def _swept(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept
                 found.append(Point(at, _answer(command, {**raw, **at}, inputs, switches)))
             except DpcalcError as error:
                 found.append(Point(at, error=error))
-    failed = [p.error for p in found if p.error]
-    if len(failed) == len(found):
-        raise failed[0]
-    for warning in dict.fromkeys(w for p in found if p.answer for w in warnings_of(p.answer)):
-        warn(warning)
-    code = 1 if failed else 0
-    if target:
-        from dpcalc.output.plot.data import of_sweep
-
-        plot = of_sweep(command, raw, found)
-        if target.in_terminal:
-            for line in unanswered(found):
-                warn(line)
-            return Printed(target.shown(plot), code)
-    if switches["quiet"] or raw.get("format") in UNTOLD:
-        for line in unanswered(found):
-            warn(line)
-    quiet = "\n".join(x for p in found
-                      for x in (map(repr, p.answer.values) if p.answer else ("",))) if switches["quiet"] else None
-    text = FORMATS[raw.get("format") or "table"](found) if quiet is None else quiet
-    if target:
-        target.write(plot)
-    return Printed(text, code)
+    return found
 
 
 def warn(text: str) -> None:
-    """A line on stderr."""
+    """Prints a warning on standard error."""
     report(f"warning: {text}")
-
-
-def _warn(answer: Answer) -> None:
-    for warning in warnings_of(answer):
-        warn(warning)

@@ -1,4 +1,4 @@
-"""What a call writes: the answer on standard output, one line a message on standard error, and the exit code."""
+"""Standard output for the answer, standard error for messages of one line, and the exit code."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from dpcalc.core.text import report
 
 
 def write(text: str) -> None:
-    """One write of the answer, flushed here, so that a full disk or a closed pipe is noticed inside `exit_code`."""
+    """Writes the answer and flushes it, so that `exit_code` notices a full disk or a closed pipe."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def exit_code(run: Callable[[], int], program: str = "dpcalc", as_json: bool = False) -> int:
-    """The exit code of a call that writes its answer. Whatever goes wrong is one line on standard error, or one object
-    of JSON."""
-    if sys.stderr is None:  # closed: what is for it must not go to stdout
+    """Runs a call that writes its answer, and returns its exit code.
+
+    Every error is one line on standard error: text that begins with the program, or one JSON object.
+    """
+    if sys.stderr is None:  # closed: messages must not appear on standard output instead
         sys.stderr = io.StringIO()
     try:
         if sys.stdout is None:
@@ -54,11 +56,11 @@ def _fail(error: DpcalcError, program: str, as_json: bool) -> int:
 
 
 def _drop_output() -> None:
-    """Nothing more can be written: keep the interpreter's own flush at exit silent."""
+    """Drops what is still buffered, so that the interpreter's own flush at exit cannot fail."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def quiet_beside(option: str) -> DpcalcError:
-    """The error for --quiet beside an option that says what to print."""
+    """The error for --quiet beside an option that chooses the output, too."""
     return DpcalcError("contradictory", f"prints the number alone; drop {option} or --quiet", "--quiet")

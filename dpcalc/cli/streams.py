@@ -1,4 +1,4 @@
-"""Lines in, lines out: nothing waits while there is something to write, and no line is ever written in part."""
+"""Lines in and lines out: answers are written before the next input is awaited, and always as whole lines."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from typing import Any, BinaryIO
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.text import report
 
-_CHUNK = 1 << 16
-_PATIENCE = 0.1  # seconds that an answer may wait for others before it is written
+_LONGEST_WAIT = 0.1  # seconds that an answer waits for others, so that a write holds many lines
 
 
 def blocks(descriptor: int, longest: int) -> Iterator[list[bytes | None]]:
-    """The lines that have arrived, as soon as they have, without their ends: a list a read, the last line too where it
-    has no end. A line of more than `longest` bytes is None, and is never held in whole."""
+    """The lines of a stream as soon as they arrive, without their newlines: a list for each read.
+
+    A last line without a newline counts. A line of more than `longest` bytes is None, and is never held in memory.
+    """
     rest, dropping = b"", False
     while chunk := _read(descriptor):
         lines: list[bytes | None] = [*(rest + chunk).split(b"\n")]
@@ -34,16 +35,17 @@ def blocks(descriptor: int, longest: int) -> Iterator[list[bytes | None]]:
 
 def _read(descriptor: int) -> bytes:
     try:
-        return os.read(descriptor, _CHUNK)
+        return os.read(descriptor, 1 << 16)  # at most; a pipe on Linux holds as many bytes
     except OSError as e:
         raise DpcalcError("unreadable", f"standard input: {e.strerror or e}", "--batch") from None
 
 
 class Writer:
-    """Whole lines, written together when there is nothing to do or a tenth of a second has passed.
+    """Writes whole lines: together, when `flush` is called or a tenth of a second has passed.
 
-    Inside the `with` an interrupt waits for the writing at hand, and then all finished lines are written before it goes
-    on (a second one does not wait: whoever reads may have stopped to). """
+    Inside the `with`, an interrupt waits until the write under way is complete, and all finished lines are written
+    before KeyboardInterrupt is raised. A second interrupt does not wait, because the reader may have stopped reading.
+    """
 
     def __init__(self, out: BinaryIO) -> None:
         self._out, self._lines, self._last = out, list[str](), monotonic()
@@ -57,22 +59,24 @@ class Writer:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if not self._writing:  # else the write itself was broken off
+            if not self._writing:  # else the write itself was interrupted
                 self.flush()
         finally:
             if self._before is not None:
                 signal.signal(signal.SIGINT, self._before)
 
     def line(self, text: str) -> None:
+        """Adds a line, without its newline."""
         self._lines.append(text)
-        if monotonic() - self._last > _PATIENCE:
+        if monotonic() - self._last > _LONGEST_WAIT:
             self.flush()
 
     def flush(self) -> None:
+        """Writes all lines that were added."""
         self._writing = True
         if self._lines:
             rest = memoryview("\n".join([*self._lines, ""]).encode())
-            while rest:  # where the stream is not buffered, an interrupt ends a write early
+            while rest:  # an interrupt ends a write early where the stream is not buffered
                 rest = rest[self._out.write(rest) :]
             self._out.flush()
             self._lines.clear()
@@ -88,21 +92,19 @@ class Writer:
         self._interrupted = True
 
 
-class Told:
-    """Lines on stderr."""
+class Messages:
+    """Errors and warnings of a batch, on standard error."""
 
     def __init__(self, prefix: str) -> None:
         self._prefix, self._known = prefix, set[str]()
 
-    def always(self, text: str) -> None:
+    def print_error(self, text: str) -> None:
         report(f"{self._prefix}{text}")
 
-    def once(self, warnings: Iterable[str]) -> None:
-        """Each warning once, and of endlessly many different ones the first: a stream may have any number of lines."""
+    def print_new_warnings(self, warnings: Iterable[str]) -> None:
+        """Prints each warning once, and only the first 20, as an endless stream may have any number of them."""
         for text in warnings:
-            if text not in self._known and len(self._known) < _MOST_WARNINGS:
+            if text not in self._known and len(self._known) < 20:
                 self._known.add(text)
                 report(f"warning: {text}")
 
-
-_MOST_WARNINGS = 20

@@ -1,4 +1,4 @@
-"""What a command is: its options (quantities with defaults), its words, and the function that answers it."""
+"""The records that describe a command: its options, its help, and the function that answers a call."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route, Row
 
-QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run",
-                                                                "Output")
+GROUPS = ("Question", "Attack", "Guarantee", "Mechanism", "Run", "Output")  # of options in the help, in this order
+QUESTION, ATTACK, GUARANTEE, MECHANISM, RUN, OUTPUT = GROUPS
 ASKS = "Ask with --delta (prints ε), --epsilon (prints δ), --alpha (prints the RDP), or give a budget and --solve."
 
 
@@ -36,9 +36,12 @@ Recorded = Callable[..., tuple["Row", ...]]
 
 
 class Given:
-    """Validated parameters: `values` with the defaults filled in, `provided` the names that were said, `inputs` the
-    guarantees read from JSON. `recorded` is there where a record is verified: it gives the rows of the record instead
-    of computed ones."""
+    """The validated parameters of one call.
+
+    `values` holds every parameter with a value, defaults included; `provided` the names that were given explicitly;
+    `inputs` the guarantees read from JSON. When a JSON record is verified, `recorded` returns the rows of the record,
+    which stand in place of computed ones.
+    """
 
     def __init__(self, values: dict[str, Any], provided: frozenset[str], inputs: tuple[Any, ...] = (),
                  recorded: Recorded | None = None) -> None:
@@ -46,7 +49,7 @@ class Given:
 
     def having(self, values: dict[str, Any], provided: frozenset[str] | None = None,
                inputs: tuple[Any, ...] | None = None) -> Given:
-        """The same call with other values; what is not said stays."""
+        """The same call with other values; what is not passed stays as it is."""
         return Given(values, self.provided if provided is None else provided, self.inputs if inputs is None else inputs,
                      self.recorded)
 
@@ -54,10 +57,11 @@ class Given:
         return self.values.get(name)
 
     def has(self, name: str) -> bool:
+        """Whether the parameter was given explicitly."""
         return name in self.provided
 
     def said(self, without: Container[str]) -> dict[str, Any]:
-        """The options as they were given."""
+        """The values of the parameters that were given explicitly, but for some names."""
         return {name: self[name] for name in sorted(self.provided) if name not in without}
 
 
@@ -88,7 +92,10 @@ class Command(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A command that answers no question: words, and options where it has some (as keywords), → text."""
+    """A command that prints text but answers no privacy question, as `bounds` and `explain`.
+
+    `prints` takes the words of the command line, and the options as keywords, and returns what is printed.
+    """
 
     name: str
     help: str
@@ -117,22 +124,26 @@ COMMON = (
 
 
 def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
-    """Options that the question does not use are an error: an ignored one would be answered wrongly in silence."""
+    """Raises DpcalcError for an option that the question does not use.
+
+    Ignoring the option would answer another question than the one asked, without a sign of it.
+    """
     from dpcalc.core.errors import DpcalcError, flag
 
     always = {"bound", "format", "digits", "input", "solve", "epsilon", "delta", "alpha", "rdp"}
     for name in sorted(given.provided - needed - always):
-        instead = " or ".join(flag(n) for n in _LEVELS if n in needed
-                              and n not in given.provided) if name in _LEVELS else ""
+        missing_levels = [flag(n) for n in _NOISE_LEVELS if n in needed and n not in given.provided]
+        instead = " or ".join(missing_levels) if name in _NOISE_LEVELS else ""
         raise DpcalcError("unneeded", f"not used {why}{f'; give {instead}' if instead else ''}", flag(name))
 
 
-_LEVELS = ("sigma", "noise_multiplier", "scale", "probability", "c1", "sigmas", "scales")  # each says how much noise
+# The options that set how much noise a mechanism adds.
+_NOISE_LEVELS = ("sigma", "noise_multiplier", "scale", "probability", "c1", "sigmas", "scales")
 
 
 def check_unknown(question: Question, used: set[str], where: str) -> None:
-    """The parameter to be solved for must be one that the answer depends on; --orders belongs to a search over
-    orders."""
+    """Raises DpcalcError where the answer does not depend on the parameter to be solved for, or where --orders is given
+    although the question fixes the order."""
     from dpcalc.core.errors import DpcalcError
 
     if question.unknown is not None and question.unknown.name not in used:
@@ -142,12 +153,12 @@ def check_unknown(question: Question, used: set[str], where: str) -> None:
 
 
 def require(given: Given, names: tuple[str, ...], why: str, unknown: str | None = None) -> None:
-    """All of `names` but the one to be solved for."""
+    """Raises DpcalcError unless all of these parameters have a value, except the one to be solved for."""
     missing([name for name in names if given[name] is None and name != unknown], why)
 
 
 def missing(names: Sequence[str], why: str) -> None:
-    """An error that tells all of these at once, if there are any."""
+    """Raises one DpcalcError that names all of these parameters, if there are any."""
     from dpcalc.core.errors import DpcalcError, flag
 
     if names:

@@ -1,4 +1,4 @@
-"""What can go wrong, for people: one line that names the option, the value and what is allowed."""
+"""Errors for people: one line that names the option, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from math import inf
 
 
 class DpcalcError(Exception):
-    """An answer that is a sentence. `code` and `option` are stable (JSON); `exit_code` follows the command line's."""
+    """An error that the person who asked can put right.
+
+    `code` and `option` are part of the JSON interface and stable; `exit_code` is that of the command line.
+    """
 
     exit_code = 2
 
     def __init__(self, code: str, message: str, option: str | None = None) -> None:
-        super().__init__(code, message, option)  # as they came, so that an error survives pickling
+        super().__init__(code, message, option)  # so that the error can be pickled
         self.code, self.message, self.option = code, message, option
 
     def __str__(self) -> str:
@@ -27,8 +30,11 @@ class DpcalcError(Exception):
 
 
 class NoSolution(DpcalcError):
-    """The budget cannot be met. What can be reached at best takes a while to find out: it is looked for where it is
-    told."""
+    """The budget cannot be met.
+
+    `reached` computes the best value that can be reached, and the words for it. It may take a while, and is called only
+    where the error is printed.
+    """
 
     exit_code = 3
 
@@ -39,28 +45,30 @@ class NoSolution(DpcalcError):
 
     @staticmethod
     def told(reasons: list[NoSolution]) -> NoSolution:
-        """The one that comes nearest to the budget, with what it reaches; of several as near as they are told, the
-        first one."""
+        """The error of the bound that comes nearest to the budget, with the value it reaches.
+
+        Values that print alike, in six digits, are ties, and the first of them is returned.
+        """
         found = [(reason, *(reason.reached() if reason.reached else (inf, ""))) for reason in reasons]
         nearest, _, text = min(found, key=lambda one: float(f"{one[1]:.6g}"))
         return NoSolution(nearest.code, f"{nearest.message}: {text}", nearest.option) if text else nearest
 
 
 class EveryValueMeets(NoSolution):
-    """Every value of the range that was searched meets the budget: there is none that just meets it."""
+    """Every value in the range of the search meets the budget, so that no value just meets it."""
 
 
 class OutOfScope(DpcalcError):
-    """A theorem does not cover these parameters: silent when it was only one of several, an error when named."""
+    """A theorem does not cover these parameters. It is left out silently, unless it was named or is the only one."""
 
 
 def flag(name: str) -> str:
-    """The option of a parameter: sampling_rate → --sampling-rate."""
+    """The option of a parameter: --sampling-rate for sampling_rate."""
     return "--" + name.replace("_", "-")
 
 
 def fault(error: Exception) -> DpcalcError:
-    """What is nobody's input: an error of dpcalc itself."""
+    """The error to report for an exception that is a fault of dpcalc, not of its input."""
     return DpcalcError("internal",
                        f"a fault of dpcalc, please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 shows "
                        f"where)")

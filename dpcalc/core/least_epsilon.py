@@ -1,4 +1,4 @@
-"""The ε of a profile at δ, of any bound: what answers, compositions of one epoch, and basic ones start from."""
+"""The least ε at which a privacy profile δ(ε) is at most a given δ."""
 
 from __future__ import annotations
 
@@ -7,40 +7,36 @@ from typing import Any
 
 from dpcalc.core.bound import Bound
 from dpcalc.core.errors import OutOfScope
-from dpcalc.core.numbers import human_claimed, human_probability
+from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed, human_probability
 from dpcalc.numerics.elementary import exp_or_zero
 from dpcalc.numerics.root import Never, Unreachable, least
 
-_TINY = 1e-300  # below, a δ is written from its logarithm
-_DOUBLES = 1e-14  # relative: the rounding of logarithms and exponentials on the way
+_ROUNDING = 1e-14  # relative error of the logarithm and the exponential between log δ and δ
 
 
 def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
-    """The least ε, safe; of one of some epochs, each of which has that δ in basic composition. Raises OutOfScope where
-    no ε reaches it."""
+    """The least ε of a profile at log δ, never below the theorem's; `own` are the parameters of the bound.
+
+    With several `epochs`, log δ is that of one epoch in a basic composition. Raises OutOfScope where no ε reaches δ.
+    """
     try:
-        return _found(bound, log_delta, own)
-    except Never as e:
+        if bound.inverse:
+            return float(bound.inverse(log_delta, **own))
+        return least(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
+    except Unreachable as e:
+        if bound.inverse and not isinstance(e, Never):
+            raise  # the inverse could not be computed, which does not say that there is no ε
         name = bound.name if epochs == 1 else f"{bound.name}-basic"
         raise no_epsilon(name, float(bound.value(e.at, **own)) + log(epochs), bound.rtol) from None
 
 
-def _found(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
-    return float(bound.inverse(log_delta, **own)) if bound.inverse else _least(bound, log_delta, own)
-
-
-def _least(bound: Bound, log_delta: float, own: dict[str, Any]) -> float:
-    try:
-        return least(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
-    except Unreachable as e:
-        raise Never(e.at, e.gap) from None
-
-
 def no_epsilon(name: str, best: float, rtol: float, what: str = "the best reachable is") -> OutOfScope:
-    """That a bound reaches a δ at no ε, and `what` the log δ is that it cannot be below, computed to rtol·max(1, |log
-    δ|)."""
-    least = min(best, 0.0)
-    delta = exp_or_zero(least)
-    text = human_claimed(delta, rtol * max(1.0, -least) + _DOUBLES) if delta > _TINY else human_probability(delta,
-                                                                                                            least)
+    """The error that a bound reaches the δ at no ε.
+
+    `best` is log of the least δ that it can reach, with an absolute error of rtol·max(1, |best|); `what` introduces it.
+    """
+    log_delta = min(best, 0.0)
+    delta = exp_or_zero(log_delta)
+    text = (human_claimed(delta, rtol * max(1.0, -log_delta) + _ROUNDING) if delta > SMALLEST_NORMAL
+            else human_probability(delta, log_delta))
     return OutOfScope("no-solution", f"{name} reaches that δ at no ε; {what} δ = {text}", "--delta")

@@ -1,8 +1,9 @@
 """The noise multiplier Z of DP-SGD: the standard deviation of the noise on the sum of a batch's clipped gradients over
 the clipping norm.
 
-In units of the clipping norm the noise is σ = Z. Adding or removing a record moves the sum by at most 1 of them, and
-replacing one by at most 2, which is the sensitivity of the Gaussian mechanism there. """
+In units of the clipping norm the noise is σ = Z. The sensitivity of the sum, in the same units, is 1 where a record is
+added or removed, and 2 where a record is replaced.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
 NAME = "noise_multiplier"
 SENSITIVITY = {"add-remove": 1.0, "replace-one": 2.0}  # of the sum of a batch, in clipping norms
-# where --adjacency is not given
+# The adjacency of each sampling scheme where --adjacency is not given.
 NEIGHBOURS = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
 
 
 def adjacency_of(values: Mapping[str, Any]) -> str:
-    """Which data sets are neighbours: as --adjacency says, or else as is usual for the sampling scheme; add-remove
+    """Which data sets are neighbours: as --adjacency sets it, else as is usual for the sampling scheme, or add-remove
     without sampling."""
     return str(values.get("adjacency") or NEIGHBOURS[values.get("scheme") or "poisson"])
 
@@ -35,15 +36,17 @@ def is_used(given: Given, unknown: str | None) -> bool:
 
 
 def with_sigma(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters with a noise multiplier written as σ and the sensitivity of a batch's sum, in clipping norms."""
+    """The parameters, in which a noise multiplier becomes σ and the sensitivity of a batch's sum, in clipping norms."""
     multiplier = values.get(NAME)
     return values if multiplier is None else {**values, "sigma": multiplier,
                                               "sensitivity": SENSITIVITY[adjacency_of(values)]}
 
 
 def companion(values: Mapping[str, Any], of_sum: bool) -> dict[str, float]:
-    """The noise multiplier beside a result: as given, or where σ is the noise on the sum of a batch, what it means,
-    rounded down."""
+    """The noise multiplier that is printed beside a result, by its name.
+
+    It is the given one, or computed from σ and rounded down where σ is the noise on the sum of a batch.
+    """
     if values.get(NAME) is not None:
         return {NAME: values[NAME]}
     if not of_sum or values.get("sigma") is None or values.get("mechanism") != "gaussian":
@@ -52,19 +55,22 @@ def companion(values: Mapping[str, Any], of_sum: bool) -> dict[str, float]:
 
 
 def options(mechanism: Mechanism, given: Given, unknown: str | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(required, optional) options of a mechanism: the noise multiplier takes the place of σ and the sensitivity, and a
-    clipping norm may stand beside it. Raises DpcalcError for a clipping norm beside σ, which would have to change the
-    sensitivity."""
+    """The required and the optional options of a mechanism.
+
+    A noise multiplier takes the place of σ and the sensitivity, and a clipping norm may be given beside it. Raises
+    DpcalcError for a clipping norm without a noise multiplier: it would have to change the sensitivity.
+    """
     if "sigma" not in mechanism.options:
         return mechanism.options, mechanism.optional
     if is_used(given, unknown):
         return (NAME,), ("clipping_norm",)
     if given.has("clipping_norm"):
-        raise DpcalcError("contradictory", _way_out(given, unknown), "--clipping-norm")
+        raise DpcalcError("contradictory", _clipping_norm_advice(given, unknown), "--clipping-norm")
     return mechanism.options, mechanism.optional
 
 
-def _way_out(given: Given, unknown: str | None) -> str:
+def _clipping_norm_advice(given: Given, unknown: str | None) -> str:
+    """Why a clipping norm is not used, and what to write instead."""
     means = "--noise-multiplier Z is the noise on the sum of a batch's clipped gradients over the clipping norm"
     if unknown == "sigma":
         return f"not used with --solve sigma; {means}, which --solve noise-multiplier finds"
@@ -78,10 +84,11 @@ def _way_out(given: Given, unknown: str | None) -> str:
 
 
 def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
-    """What Z is, for these neighbours."""
+    """What the noise multiplier means under this adjacency, as notes of the answer."""
     if values.get(NAME) is None:
         return ()
-    replaced = "; replacing a record moves that sum by twice the norm, so that σ/s = Z/2" if adjacency_of(values) == "replace-one" else ""
+    replaces = adjacency_of(values) == "replace-one"
+    replaced = "; replacing a record moves that sum by twice the norm, so that σ/s = Z/2" if replaces else ""
     found = [f"the noise multiplier Z is the noise on the sum of a batch's clipped gradients over the clipping "
              f"norm{replaced}"]
     if given.has("clipping_norm"):
@@ -89,12 +96,13 @@ def notes(given: Given, values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-EXCLUDES = {NAME: ("sigma", "sensitivity"), "sigma": (NAME,), "sensitivity": (NAME,)}  # each says the other
+# The options that set the same parameter as another one, and exclude it.
+EXCLUDES = {NAME: ("sigma", "sensitivity"), "sigma": (NAME,), "sensitivity": (NAME,)}
 
 
-def refuse_others(name: str, said: Container[str]) -> None:
-    """Raises DpcalcError where an option, given or solved for, is said in other words too."""
+def refuse_others(name: str, provided: Container[str]) -> None:
+    """Raises DpcalcError where an option, given or solved for, stands beside one that sets the same parameter."""
     for other in EXCLUDES.get(name, ()):
-        if other in said:
+        if other in provided:
             first, second = (name, other) if name == NAME else (other, name)
             raise DpcalcError("contradictory", f"{flag(first)} already says {flag(second)}", flag(second))

@@ -1,4 +1,4 @@
-"""A guarantee for one record alone says so where its number stands, and what the worst record has."""
+"""The words beside a number that holds for one record alone, and not for the whole data set."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 
 class OneRecord(NamedTuple):
-    """What is said beside the number: 'for record 100 only; the worst record, 1000, has δ = 0.507'."""
+    """The words, as 'for record 100 only; the worst record, 1000, has δ = 0.507'."""
 
     text: str
-    is_worst: bool = False  # then the number is no better than that of any other record
+    is_worst: bool = False  # then the number holds for every record
 
 
 def for_one(index: int, worst: float | None = None, value: str = "", what: str = "record") -> OneRecord:
-    """For the record at an index; `value` is what the worst one has, in words, where it is known. `what` has a place by
-    that index."""
+    """The words for the record at an index (or another `what` with an index).
+
+    `worst` is the index of the record with the greatest loss, where it is known, and `value` its loss in words.
+    """
     if worst == index:
         return OneRecord(f"for {what} {index}, which is the worst one", True)
     if worst is None:
@@ -24,7 +26,7 @@ def for_one(index: int, worst: float | None = None, value: str = "", what: str =
 
 
 def for_some(indices: Sequence[int]) -> OneRecord:
-    """For the records of guarantees that were read, whose runs are not known."""
+    """The words for guarantees that were read from JSON, each for one record of a run that is not known here."""
     if len(indices) == 1:
         return OneRecord(f"for record {indices[0]} only, as the input says")
     return OneRecord(f"for a record at places {' and '.join(map(str, indices))} of its runs only, as the inputs say")

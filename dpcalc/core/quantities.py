@@ -1,6 +1,6 @@
-"""The field's quantities: symbol, range, unit, help. The place where a range is written; nothing heavy is imported.
+"""The quantities that commands take and answer, each with its symbol, range, unit and help.
 
-One definition serves the option, its help, validation, JSON Schema, completion and the README.
+One definition serves the option, its help, validation, the JSON Schema, completion and the documentation.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Quantity(NamedTuple):
         """Its own name, and those that it has in other tools."""
         return (self.name, *self.aliases)
 
-    def source(self, said: Any) -> str | None:
+    def source(self, value: Any) -> str | None:
         """The file (or -) that a value names; None for one that holds its data itself."""
-        if not self.reads or not isinstance(said, str) or said.lstrip().startswith("{"):
+        if not self.reads or not isinstance(value, str) or value.lstrip().startswith("{"):
             return None
-        return said if self.kind != "series" else said[1:] if said.startswith("@") else None
+        return value if self.kind != "series" else value[1:] if value.startswith("@") else None
 
     def range(self) -> str:
         """'> 0 and <= 1'."""
@@ -65,7 +65,7 @@ class Quantity(NamedTuple):
                 and (self.lt is None or x < self.lt) and (self.le is None or x <= self.le))
 
 
-LARGEST_COUNT = 2.0**53 - 1  # a text that means a larger whole number cannot round to this double
+LARGEST_COUNT = 2.0**53 - 1  # larger whole numbers may round to another whole number as doubles
 _WHOLE: dict[str, Any] = {"kind": "count", "ge": 1, "le": LARGEST_COUNT, "search": (1.0, LARGEST_COUNT)}
 
 EPSILON = Quantity("epsilon", "privacy loss", "ε", ge=0)
@@ -148,7 +148,7 @@ NOISE_SCHEDULE = Quantity("schedule",
 NOISE = Quantity("noise", "law of the noise added to every gradient", kind="choice", choices=("gaussian", "laplace"))
 MECHANISM = Quantity("mechanism", "what adds the noise", kind="choice",
                      choices=("gaussian", "laplace", "randomized-response"))
-# how much noise, whatever the mechanism; NOISE_MULTIPLIER is another word for SIGMA
+# The amount of noise, by mechanism; NOISE_MULTIPLIER gives the same as SIGMA in other units.
 MECHANISM_OPTIONS = (SIGMA, SCALE, PROBABILITY)
 SCHEME = Quantity("scheme", "how batches are drawn", kind="choice",
                   choices=("poisson", "without-replacement", "weighted"))
@@ -189,7 +189,7 @@ ASSUMES = Quantity("assumes", "only bounds with this text among their assumption
 INPUT = Quantity("input", "read a guarantee (JSON) from a file, - for standard input", kind="text", metavar="FILE|-",
                  reads=True)
 
-# in answers, where a letter is too short
+# In answers, where a letter alone would not be understood.
 _OTHER_SYMBOLS = {"log_delta": "log δ", "noise_multiplier": "noise multiplier", "fpr": "FPR"}
 
 

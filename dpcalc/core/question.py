@@ -1,4 +1,4 @@
-"""What is asked: ε at δ, δ at ε, RDP at α, TV or μ; and with --solve, which parameter just meets a budget."""
+"""The question of a call: ε at δ, δ at ε, RDP at α, TV or μ; or the parameter that just meets a budget."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dpcalc.core.quantities import Quantity
 
 
 class Question(NamedTuple):
-    """asks: epsilon | delta | rdp | tv | tpr (at fpr) | mu | guarantee (nothing but the description, for a pipe). With
-    `unknown`, the asked quantity is the budget `target`."""
+    """`asks` is epsilon, delta, rdp, tv, tpr (at `fpr`), mu, rho, or guarantee: only the description, for a pipe.
+
+    With an `unknown`, the parameter to solve for, `target` is the budget on the quantity that `asks` names.
+    """
 
     asks: str
     epsilon: float | None = None
@@ -23,7 +25,5 @@ class Question(NamedTuple):
 
     @property
     def log_delta(self) -> float:
-        """log δ, rounded down."""
+        """log δ, rounded down; −∞ where δ is 0 or not given."""
         return nextafter(log(self.delta), -inf) if self.delta else -inf
-
-

@@ -1,4 +1,4 @@
-"""Text and JSON from a file or from standard input (-): one way to read for every command."""
+"""Reading text and JSON from a file or from standard input (-), for every command."""
 
 from __future__ import annotations
 
@@ -7,21 +7,23 @@ from typing import Any
 
 from dpcalc.core.errors import DpcalcError
 
-MEGABYTE = 1_000_000
-_standard_input: tuple[Any, bytes] | None = None  # the stream and what it held: a sweep asks again
+MEGABYTE = 1_000_000  # bytes
+_standard_input: tuple[Any, bytes] | None = None  # the stream and its content: each point of a sweep reads it again
 
 
 def where(source: str) -> str:
-    """A source as a sentence names it."""
+    """The name of a source in a sentence."""
     return "standard input" if source == "-" else source
 
 
 def text(source: str, megabytes: int, option: str | None = None) -> str:
-    """The UTF-8 text of a file or of standard input. Raises DpcalcError, with the option that named it, for what cannot
-    be read."""
+    """The UTF-8 text of a file or of standard input, of at most so many megabytes.
+
+    Raises DpcalcError, with the option that named the source, for what cannot be read.
+    """
     limit = megabytes * MEGABYTE
     try:
-        data = _of_standard_input(limit + 1) if source == "-" else _of_file(source, limit + 1)
+        data = _read_standard_input(limit + 1) if source == "-" else _read_file(source, limit + 1)
     except (OSError, ValueError) as e:
         raise DpcalcError("unreadable", f"{source!r}: {getattr(e, 'strerror', None) or e}", option) from None
     if len(data) > limit:
@@ -33,14 +35,14 @@ def text(source: str, megabytes: int, option: str | None = None) -> str:
 
 
 def inline_or_text(source: str, megabytes: int, option: str) -> tuple[str, str]:
-    """(text, where it is from): what a file holds, or the source itself where that is an object of JSON."""
+    """The text and the name of a source, which is a file, or itself the text where it is a JSON object."""
     if source.lstrip().startswith("{"):
         return source, "the JSON"
     return text(source, megabytes, option), where(source)
 
 
 def json_value(content: str, source: str, option: str | None = None) -> Any:
-    """The value of a strict JSON text. Raises DpcalcError that says where it is none, and why."""
+    """The value of a strict JSON text. Raises DpcalcError with the reason and the place where it is not one."""
     from dpcalc.core.strict_json import BadJson, loads
 
     try:
@@ -50,12 +52,12 @@ def json_value(content: str, source: str, option: str | None = None) -> Any:
         raise DpcalcError("bad-json", reason, option) from None
 
 
-def _of_file(path: str, most: int) -> bytes:
+def _read_file(path: str, most: int) -> bytes:
     with open(path, "rb") as file:
         return file.read(most)
 
 
-def _of_standard_input(most: int) -> bytes:
+def _read_standard_input(most: int) -> bytes:
     global _standard_input
     stream = sys.stdin
     if stream is None:

@@ -1,4 +1,4 @@
-"""The records of an answer: a way to answer, what it gave, and all of them together."""
+"""The records of an answer: a route (bound and conversion), the row it gives, and all rows together."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
 
-# Said of every answer for Poisson batches of a run that is described by its records and its batch size.
+# The note of every answer for Poisson batches where the run is described by its records and its batch size.
 NOT_SHUFFLED = ("this holds for Poisson-sampled batches, and does not cover a loader that shuffles the data (for that: "
-                "dpcalc compare "
-                "--batches shuffled)")
+                "dpcalc compare --batches shuffled)")
 
 
 class Route(NamedTuple):
-    """One way to answer: a bound, and for an RDP bound the conversion that ends it."""
+    """A bound, and for an RDP bound the conversion to (ε, δ)."""
 
     bound: Bound
     conversion: Bound | None = None
-    on_request: bool = False  # shown only when named: never sharper than another one
-    by_conversion: bool = False  # the conversion is what the reader chose, and names the row
+    on_request: bool = False  # shown only when named: another route is never less sharp
+    by_conversion: bool = False  # the conversion was chosen by the user, and names the row
 
     @property
     def named(self) -> Bound:
@@ -40,21 +39,21 @@ class Route(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What one route says: numbers by quantity, and the free choices (α, …) that prove them."""
+    """What one route gives: numbers by quantity, and the free choices (the order α, …) that prove them."""
 
     route: Route
     result: dict[str, float]
     witness: Mapping[str, float] = MappingProxyType({})
-    params: Params = MappingProxyType({})  # what the bounds read
+    params: Params = MappingProxyType({})  # the arguments of the bounds
     digits: Mapping[str, str] = MappingProxyType({})
     notes: tuple[str, ...] = ()
-    more: Callable[[], Mapping[str, Any]] | None = None  # of the witness, computed when printed as JSON
-    # of a comparison: the row's neighbours, what it assumes, the command that gives it
+    more: Callable[[], Mapping[str, Any]] | None = None  # rest of the witness, computed when printed as JSON
+    # Of a comparison: the row's adjacency, what it assumes, the command that gives it.
     said: Mapping[str, str] = MappingProxyType({})
 
     @property
     def theorem(self) -> tuple[str, str | None]:
-        """What a table shows one row of: the bound, for one kind of neighbours."""
+        """The key under which a table shows one row only: the bound, and the adjacency in a comparison."""
         return self.route.bound.name, self.said.get("adjacency")
 
     @property
@@ -64,19 +63,19 @@ class Row(NamedTuple):
 
 
 def guarantee_of(epsilon: Any, delta: Any) -> dict[str, Any]:
-    """(ε, δ) as a next command reads it; where δ is 1, that a total variation is at most 1, which says as little."""
+    """(ε, δ) as the next command reads it. Where δ is 1, which no command accepts, the equally empty TV <= 1."""
     return {"kind": "dp", "epsilon": epsilon, "delta": delta} if delta < 1 else {"kind": "tv", "tv": 1.0}
 
 
 class Table(NamedTuple):
-    """An answer that is a table of numbers, not a guarantee."""
+    """A table of numbers with named columns, as the noise of every step or an ROC curve."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[float, ...], ...]
 
 
 class Answer(NamedTuple):
-    """All rows, sharpest proven first, with what a reader must know to use the number."""
+    """All rows, the sharpest proven one first, with what a reader must know to use the number."""
 
     command: str
     question: Question
@@ -86,22 +85,22 @@ class Answer(NamedTuple):
     adjacency: str
     released: str
     notes: tuple[str, ...] = ()
-    extra: Mapping[str, float] = MappingProxyType({})  # companions of every result
+    extra: Mapping[str, float] = MappingProxyType({})  # printed beside the result of every row
     warnings: tuple[str, ...] = ()  # for stderr
     only: OneRecord | None = None  # where the number is about one record alone
     table: Table | None = None  # what is printed instead of rows
     roc: Table | None = None  # true-positive rates at false-positive rates, beside the rows
-    # of a comparison: what else its JSON holds, computed when printed
+    # Of a comparison: the further keys of its JSON, computed when printed.
     more: Callable[[], Mapping[str, Any]] | None = None
-    options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, all it takes to ask again
+    options: Mapping[str, Any] = MappingProxyType({})  # as they were given: with the inputs, enough to repeat the call
     inputs: tuple[dict[str, Any], ...] = ()  # guarantees read from JSON
-    scope: str = ""  # what else the headline says: for one step
-    certified: Mapping[str, float] | None = None  # bits, and ends of what the theorem gives for the headline
-    every_row: bool = False  # whether people are shown all rows, not the best of each theorem
+    scope: str = ""  # words after the condition of the headline: "for one step"
+    certified: Mapping[str, float] | None = None  # bits of ball arithmetic, and an enclosure of the headline
+    every_row: bool = False  # whether tables show all rows, not only the best of each theorem
 
     @property
     def headline(self) -> Row:
-        """The sharpest proven row. Raises DpcalcError where only a description was asked for."""
+        """The sharpest proven row. Raises DpcalcError where the call only describes a mechanism."""
         if self.table:
             raise DpcalcError("missing", "a table of the noise of steps has no headline")
         if not self.rows:
@@ -110,8 +109,8 @@ class Answer(NamedTuple):
 
     @property
     def handed_on(self) -> dict[str, Any]:
-        """The guarantee as a next command reads it: with status and bound where the headline is not proven, so that it
-        is refused."""
+        """The guarantee as the next command reads it; with status and bound where the headline is not proven, which
+        makes that command refuse it."""
         head = self.rows[0].route if self.rows else None
         if head is None or head.bound.status == "proven":
             return self.guarantee
@@ -119,7 +118,7 @@ class Answer(NamedTuple):
 
     @property
     def for_people(self) -> Answer:
-        """The answer with the rows that a table shows: all of them, or the best of each theorem (rows are in order)."""
+        """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`."""
         if self.every_row:
             return self
         best: dict[tuple[str, str | None], Row] = {}
@@ -129,18 +128,21 @@ class Answer(NamedTuple):
 
     @property
     def all_notes(self) -> tuple[str, ...]:
+        """The notes of the answer and of its rows, once each."""
         only = (self.only.text,) if self.only else ()
         return tuple(dict.fromkeys((*only, *self.notes, *(note for row in self.rows for note in row.notes))))
 
     @property
     def asked(self) -> str:
+        """The name of the quantity that the answer is about: the unknown, or what the question asks."""
         return self.question.unknown.name if self.question.unknown else self.question.asks
 
     @property
     def value(self) -> float:
+        """The number asked for, of the headline."""
         return self.headline.result[self.asked]
 
     @property
     def values(self) -> tuple[float, ...]:
-        """What --quiet prints: the headline's number, or the last column of a table."""
+        """The numbers that --quiet prints: that of the headline, or the last column of a table."""
         return tuple(row[-1] for row in self.table.rows) if self.table else (self.value,)

@@ -1,5 +1,4 @@
-"""JSON as its standard has it: no NaN, no key twice, no number that a double would turn into 0 or infinity in
-silence."""
+"""Strict JSON: without NaN and repeated keys, and without numbers that overflow or underflow as doubles."""
 
 from __future__ import annotations
 
@@ -11,8 +10,10 @@ from dpcalc.core.text import printable
 
 
 class BadJson(ValueError):
-    """Not one JSON value; the message says why. `at_fault` is a token that is no JSON; `place` is where it is in the
-    text, or empty."""
+    """The text is not one strict JSON value; the message says why.
+
+    `at_fault` is true where the message names the faulty token; `place` is the line and column of a syntax error.
+    """
 
     def __init__(self, reason: str, at_fault: bool = False, place: str = "") -> None:
         super().__init__(reason)
@@ -20,11 +21,14 @@ class BadJson(ValueError):
 
 
 class OutOfRange(str):
-    """A JSON number that a double would turn into 0 or infinity, as the text it was."""
+    """The text of a JSON number that overflows or underflows as a double."""
 
 
 def loads(text: str) -> Any:
-    """The value of one JSON text. A number that over- or underflows is OutOfRange, for validation to refuse by name."""
+    """The value of one JSON text. Raises BadJson.
+
+    A number that overflows or underflows is an OutOfRange, which validation refuses with the name of the field.
+    """
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as e:
@@ -38,18 +42,18 @@ def loads(text: str) -> Any:
 
 
 def finite(text: str) -> float | str:
-    """The double that a decimal rounds to; as OutOfRange where that is 0 or infinity and the decimal is not."""
+    """The double that a decimal rounds to; OutOfRange where that is infinite, or 0 and the decimal is not."""
     x = float(text)
     if -inf < x < inf and (x or not text.lower().partition("e")[0].strip("-0.")):
         return x
     return OutOfRange(text)
 
 
-def _constant(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise BadJson(f"{name} is no JSON number", at_fault=True)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [k for k, _ in pairs]
@@ -57,10 +61,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER = json.JSONDecoder(parse_float=finite, parse_constant=_constant, object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(parse_float=finite, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
 
 
 def dumps(value: Any) -> str:
-    """One line of JSON, which stays one on a terminal and for any reader of lines: what is not printable is escaped."""
+    """One line of JSON in which unprintable characters are escaped, so that it stays one line everywhere."""
     return printable(_encode(value))

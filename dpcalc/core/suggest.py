@@ -1,11 +1,11 @@
-"""What somebody may have meant: the near name, and the words that other tools and papers use for ours."""
+"""The name that a mistyped word probably means: a similar one, or our name for a word of other tools and papers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-# Our name: the words that stand for it elsewhere. Options, values and commands share one table; where a word stands
-# twice, the first name that exists where it is said is meant.
+# Our name, and the words that stand for it elsewhere. Options, values and commands share one table; of a word that is
+# there several times, the first name among the choices is meant.
 _WORDS = {
     "epsilon": "eps privacy-budget target-eps",
     "target-epsilon": "target-eps",
@@ -57,19 +57,19 @@ _WORDS = {
 
 
 def meant(word: str, choices: Sequence[str]) -> str | None:
-    """The choice that a word probably stands for. A long option is not taken for a short one."""
+    """The choice that a word probably stands for, or None. A long option never stands for a short one."""
     known = {c.lstrip("-"): c for c in choices if c.startswith("--")
              or not (c.startswith("-") or word.startswith("--"))}
-    said = word.lstrip("-").lower().replace("_", "-")
-    if said in known:
-        return known[said]
+    written = word.lstrip("-").lower().replace("_", "-")
+    if written in known:
+        return known[written]
     for name, words in _WORDS.items():
-        if said in words.split() and name.lstrip("-") in known:
+        if written in words.split() and name.lstrip("-") in known:
             return known[name.lstrip("-")]
-    longer = [name for name in known if name.startswith(said)]
-    if len(said) >= 3 and len(longer) == 1:
+    longer = [name for name in known if name.startswith(written)]
+    if len(written) >= 3 and len(longer) == 1:
         return known[longer[0]]
     from difflib import get_close_matches
 
-    close = get_close_matches(said, known, 1)
+    close = get_close_matches(written, known, 1)
     return known[close[0]] if close else None

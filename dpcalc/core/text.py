@@ -1,5 +1,4 @@
-"""Texts for terminals and shells: what may be printed, one line on standard error, and long commands over several
-lines."""
+"""Text for terminals and shells: escaping, one line on standard error, and commands broken over several lines."""
 
 from __future__ import annotations
 
@@ -8,19 +7,18 @@ import sys
 
 
 def escaped(text: str) -> str:
-    """The text as JSON writes it in ASCII: still the same text inside a JSON string."""
+    """Every character as a JSON escape (\\u03b5): inside a JSON string it is still the same text."""
     units = text.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[k]:02x}{units[k + 1]:02x}" for k in range(0, len(units), 2))
 
 
 def printable(text: str) -> str:
-    """The text with every character escaped that a terminal obeys or hides: control characters, marks of direction,
-    ends of lines."""
+    """The text with every unprintable character escaped: control characters, direction marks, ends of lines."""
     return text if text.isprintable() else "".join(c if c.isprintable() else escaped(c) for c in text)
 
 
 def report(text: str) -> None:
-    """One line on standard error; where that cannot be written, the answer still counts."""
+    """Writes one line on standard error. A failure is ignored, because the answer on standard output still counts."""
     try:
         sys.stderr.write(printable(text.replace("\n", " ")) + "\n")
         sys.stderr.flush()
@@ -29,7 +27,7 @@ def report(text: str) -> None:
 
 
 def shell_lines(line: str, width: int) -> list[str]:
-    """A command over as many lines as the width needs, broken before options and pipes, so that it can be pasted."""
+    """A command over as many lines as the width needs, broken before options and pipes, that a shell still reads."""
     pieces = re.split(r" (?=--[a-z]|\| )", line)
     lines = [pieces[0]]
     for piece in pieces[1:]:

@@ -1,9 +1,9 @@
-"""From text (or JSON) to validated parameters, by a pydantic model made on demand from the quantities."""
+"""Validation of the options of a call, by a pydantic model that is made on demand from the quantities."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,23 +16,22 @@ from dpcalc.core.quantities import LARGEST_COUNT, Quantity
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-_MEGABYTES = 100  # of a series
-# Looking for pydantic plugins reads the metadata of every installed package; dpcalc uses none.
+# Pydantic reads the metadata of every installed package to look for plugins; dpcalc uses none.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def validate(command: Command | Page, raw: Mapping[str, Any], inputs: tuple[Any, ...] = ()) -> Given:
-    """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError naming the option."""
+    """The parameters of a call: each in its range, defaults filled in. Raises DpcalcError that names the option."""
     from pydantic import ValidationError
 
     options, defaults = _options(command)
-    said = {k: v for k, v in raw.items() if v is not None and v != ()}
-    if noise_multiplier.NAME in said:
-        noise_multiplier.refuse_others(noise_multiplier.NAME, said)
+    provided = {k: v for k, v in raw.items() if v is not None and v != ()}
+    if noise_multiplier.NAME in provided:
+        noise_multiplier.refuse_others(noise_multiplier.NAME, provided)
     try:
-        values = dict(vars(_model(command, tuple(said)).model_validate(said)))
+        values = dict(vars(_model(command, tuple(provided)).model_validate(provided)))
     except ValidationError as e:
-        raise _first(e, options) from None
+        raise _first_error(e, options) from None
     return Given({**defaults, **values}, frozenset(values), inputs)
 
 
@@ -45,13 +44,13 @@ def _options(command: Command) -> tuple[Mapping[str, Option], Mapping[str, Any]]
 
 @lru_cache(maxsize=256)
 def _model(command: Command, names: tuple[str, ...]) -> type[BaseModel]:
-    """The model of a call that says these options: the lines of a batch share it."""
+    """The model of a call that gives these options; the lines of a batch share it."""
     options, _ = _options(command)
     return model_of(command.name, [options[name] for name in names])
 
 
 def model_of(name: str, options: list[Option]) -> type[BaseModel]:
-    """A pydantic model with one field an option; also the source of the JSON Schema."""
+    """A pydantic model with one field for each option; the JSON Schema is made from it too."""
     from pydantic import ConfigDict, create_model
 
     fields: dict[str, Any] = {o.name: (_annotation(o), ... if o.default is None else o.default) for o in options}
@@ -60,40 +59,34 @@ def model_of(name: str, options: list[Option]) -> type[BaseModel]:
 
 
 def _annotation(option: Option) -> Any:
-    from pydantic import Field
+    """The type of a field: a value is parsed first, and then held against the range of the quantity."""
+    from typing import Literal
+
+    from pydantic import BeforeValidator, Field
 
     q = option.quantity
     limits = Field(gt=q.gt, ge=q.ge, lt=q.lt, le=q.le, description=describe(q), title=q.symbol or None)
-    return _KINDS[q.kind](option, limits)
-
-
-def _number(option: Option, limits: Any) -> Any:
-    from pydantic import BeforeValidator
-
-    return Annotated[float, limits, BeforeValidator(_parsed)]
-
-
-def _count(option: Option, limits: Any) -> Any:
-    from pydantic import BeforeValidator
-
-    return Annotated[int, limits, BeforeValidator(_whole)]
-
-
-def _numbers(option: Option, limits: Any) -> Any:
-    from pydantic import BeforeValidator
-
     item = Annotated[float, limits, BeforeValidator(_parsed)]
-    return Annotated[tuple[item, ...], BeforeValidator(_split)]
-
-
-def _horizon(option: Option, limits: Any) -> Any:
-    from pydantic import BeforeValidator
-
-    return Annotated[Any, BeforeValidator(lambda x: _whole_or_inf(x, option.quantity))]  # the model itself refuses inf
+    match q.kind:
+        case "number":
+            return item
+        case "count":
+            return Annotated[int, limits, BeforeValidator(_whole)]
+        case "numbers":
+            return Annotated[tuple[item, ...], BeforeValidator(_split)]
+        case "series":
+            return Annotated[tuple[item, ...], BeforeValidator(lambda x: _from_file(x, q.option))]
+        case "horizon":  # not a float, because the models refuse infinities
+            return Annotated[Any, BeforeValidator(lambda x: _whole_or_inf(x, q))]
+        case "choice":
+            return Literal[option.choices or q.choices]
+        case _:
+            plain = Annotated[str, BeforeValidator(_as_json)] if q.reads else str
+            return tuple[str, ...] if option.multiple else plain
 
 
 def _whole_or_inf(x: Any, q: Quantity) -> float:
-    """A whole number as int, or inf."""
+    """A whole number as int, or infinity."""
     if str(x).strip().lower() in ("inf", "infinity", "∞"):
         return float("inf")
     value = _whole(x)
@@ -102,43 +95,21 @@ def _whole_or_inf(x: Any, q: Quantity) -> float:
     return value
 
 
-def _series(option: Option, limits: Any) -> Any:
-    from pydantic import BeforeValidator
-
-    item = Annotated[float, limits, BeforeValidator(_parsed)]
-    return Annotated[tuple[item, ...], BeforeValidator(lambda x: _from_file(x, option.quantity.option))]
-
-
 def _from_file(x: Any, option: str) -> Any:
-    """A list, or the numbers in the file that @FILE names (@- for standard input), separated by commas or white
-    space."""
+    """A list, or the numbers in the file that @FILE names (@- is standard input), between commas or white space."""
     if not isinstance(x, str) or not x.startswith("@"):
         return _split(x)
     from dpcalc.core import reading
 
-    found = tuple(reading.text(x[1:], _MEGABYTES, option).replace(",", " ").split())
+    # 100 MB are some ten million numbers.
+    found = tuple(reading.text(x[1:], 100, option).replace(",", " ").split())
     if not found:
         raise NotANumber(f"{reading.where(x[1:])} holds no numbers")
     return found
 
 
-def _choice(option: Option, limits: Any) -> Any:
-    from typing import Literal
-
-    choices = option.choices or option.quantity.choices
-    return Literal[choices]
-
-
-def _text(option: Option, limits: Any) -> Any:
-    from pydantic import BeforeValidator
-
-    if option.multiple:
-        return tuple[str, ...]
-    return Annotated[str, BeforeValidator(_as_json)] if option.quantity.reads else str
-
-
 def _as_json(x: Any) -> Any:
-    """An object given in place of a file, as the text that the file would hold."""
+    """A mapping given in place of a file, as the JSON text that the file would hold."""
     from dpcalc.core.strict_json import dumps
 
     try:
@@ -147,13 +118,8 @@ def _as_json(x: Any) -> Any:
         raise NotANumber(f"no JSON: {e}") from None
 
 
-_KINDS: dict[str, Callable[[Option, Any], Any]] = {
-    "number": _number, "count": _count, "numbers": _numbers, "horizon": _horizon, "series": _series, "choice": _choice,
-    "text": _text,
-    "file": _text}
-
-
 def describe(q: Quantity) -> str:
+    """The description of a field in the JSON Schema: the help and the symbol."""
     return f"{q.help}{f' {q.symbol}' if q.symbol else ''}"
 
 
@@ -183,8 +149,8 @@ def _split(x: Any) -> Any:
     return tuple(x) if isinstance(x, list | tuple) else (x,)
 
 
-def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
-    """The first complaint, in our words."""
+def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
+    """The first error that pydantic found, in the words of the command line."""
     issue = error.errors(include_url=False)[0]
     name = str(issue["loc"][0])
     q = options[name].quantity
@@ -202,7 +168,7 @@ def _first(error: Any, options: Mapping[str, Option]) -> DpcalcError:
 
 
 def near(word: str, choices: tuple[str, ...]) -> str:
-    """'; did you mean …?' where a choice is close."""
+    """'; did you mean …?' where the word probably stands for one of the choices, else nothing."""
     from dpcalc.core.suggest import meant
 
     close = meant(word, choices)

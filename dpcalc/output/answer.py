@@ -1,8 +1,7 @@
-"""An answer as JSON, a table, CSV, …: pure functions of the record."""
+"""One answer as a document: its JSON record, its tables, and the page for people."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from math import isinf
 from typing import Any
@@ -10,10 +9,17 @@ from typing import Any
 from dpcalc import __version__
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
-from dpcalc.core.results import Answer, Row
-from dpcalc.core.results import Table as Numbers
-from dpcalc.output.tables import LEAST_WORDS, Cells, delimited, latex, markdown, paragraph, text, width
-from dpcalc.output.values import row_label, shown
+from dpcalc.core.results import Answer, Row, Table
+from dpcalc.output.formats import Document
+from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, paragraph
+from dpcalc.output.values import row_label, shown_value
+
+
+def document(answer: Answer, explain: bool = False) -> Document:
+    """The answer, ready for any format; `explain` adds what the theorems state, to JSON and to the page for people."""
+    return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
+                    lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer))
+
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
 
@@ -25,217 +31,172 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "schema": "dpcalc/v1",
         "version": __version__,
         "command": answer.command,
-        "parameters": {k: list(v) if isinstance(v, tuple) else strict(v) for k, v in answer.parameters.items()},
-        "options": {k: _listed(v) for k, v in answer.options.items()},
+        "parameters": _json_values(answer.parameters),
+        "options": _json_values(answer.options),
         "inputs": list(answer.inputs),
-        "result": {k: strict(v) for k, v in {**answer.extra, **(head.result if head else {})}.items()},
+        "result": _json_values({**answer.extra, **(head.result if head else {})}),
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
         "guarantee": answer.handed_on,
-        "bounds": [_row_record(row) | (_statements(row) if explain else {}) for row in answer.rows],
+        "bounds": [_row_record(row, explain) for row in answer.rows],
         "adjacency": answer.adjacency,
         "released": answer.released,
         "notes": list(answer.all_notes),
-        **({"certified": {k: strict(v) for k, v in answer.certified.items()}} if answer.certified else {}),
+        **({"certified": _json_values(answer.certified)} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
         **(answer.more() if answer.more else {}),
     }
 
 
-def _listed(x: Any) -> Any:
-    return list(x) if isinstance(x, tuple) else strict(x)
-
-
-def _row_record(row: Row) -> dict[str, Any]:
-    bound = row.route.bound
-    conversion = {"curve": bound.name, "conversion": row.route.conversion.name} if row.route.conversion else {}
-    digits = {"digits": row.digits} if row.digits else {}
+def _row_record(row: Row, explain: bool) -> dict[str, Any]:
+    bound, theorems = row.route.bound, row.route.theorems
     return {
         "name": row.route.label,
-        **conversion,
+        **({"curve": bound.name, "conversion": row.route.conversion.name} if row.route.conversion else {}),
         "status": bound.status,
-        **{k: strict(v) for k, v in row.result.items()},
-        "witness": {k: strict(v) for k, v in row.proof.items()},
-        **digits,
+        **_json_values(row.result),
+        "witness": _json_values(row.proof),
+        **({"digits": row.digits} if row.digits else {}),
         **row.said,
         "source": _sources(row),
-        "assumptions": [a for t in row.route.theorems for a in t.assumptions],
-        "errata": [e for t in row.route.theorems for e in t.errata],
+        "assumptions": [a for theorem in theorems for a in theorem.assumptions],
+        "errata": [e for theorem in theorems for e in theorem.errata],
+        **({"statements": [theorem.statement for theorem in theorems]} if explain else {}),
     }
 
 
+def _json_values(values: Any) -> dict[str, Any]:
+    """A mapping as JSON can hold it: infinities are the texts "inf" and "-inf", tuples are lists."""
+    return {name: list(x) if isinstance(x, tuple) else
+            ("inf" if x > 0 else "-inf") if isinstance(x, float) and isinf(x) else x for name, x in values.items()}
+
+
 def _sources(row: Row) -> str:
-    return "; ".join(t.source for t in row.route.theorems)
-
-
-def _statements(row: Row) -> dict[str, Any]:
-    return {"statements": [t.statement for t in row.route.theorems]}
-
-
-def strict(x: float) -> float | str:
-    """JSON knows no infinity."""
-    return x if not isinstance(x, float) or not isinf(x) else ("inf" if x > 0 else "-inf")
-
-
-def as_json(answer: Answer, explain: bool) -> str:
-    return json.dumps(record(answer, explain), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def as_jsonl(answer: Answer, explain: bool) -> str:
-    return json.dumps(record(answer, explain), ensure_ascii=False, allow_nan=False)
-
-
-# --- numbers for people ----------------------------------------------------------------------------------------------
+    return "; ".join(theorem.source for theorem in row.route.theorems)
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
+
+_SENTENCES = frozenset({"source", "assumes"})
+
+
+def rounded_table(answer: Answer) -> TextTable:
+    """The table for people: the best row of each theorem, numbers rounded to their safe side."""
+    if answer.table:
+        return table_of_numbers(answer.table)
+    from dpcalc.accounting.digits import shown as shown_digits
+    from dpcalc.output.theorem import short_source
+
+    answer = answer.for_people
+    rows, asked, compared = answer.rows, answer.asked, answer.more is not None
+    has_order = any("alpha" in row.witness for row in rows)
+    columns: tuple[tuple[str, bool, Callable[[Row], str]], ...] = (  # header, whether it is shown, the cell of a row
+        ("bound", True, row_label),
+        ("status", not compared and any(row.route.bound.status != "proven" for row in rows),
+         lambda row: row.route.bound.status),
+        ("neighbours", compared, lambda row: row.said["adjacency"]),
+        (symbol(asked), True, lambda row: shown_value(answer, asked, row)),
+        ("order α", not compared and has_order, _order),
+        ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
+         lambda row: human(row.result["tv"])),
+        ("published formula", any(row.digits for row in rows), shown_digits),
+        ("assumes", compared, lambda row: row.said["assumes"]),
+        ("source", not compared, lambda row: short_source(row.route.named.source)),
+    )
+    shown = [(header, cell) for header, is_shown, cell in columns if is_shown]
+    return TextTable(tuple(header for header, _ in shown), [tuple(cell(row) for _, cell in shown) for row in rows],
+                     _SENTENCES | {"bound", "status", "neighbours"}, _SENTENCES)
+
+
+def _order(row: Row) -> str:
+    alpha = row.witness.get("alpha")
+    return human(alpha, 4) if alpha else ""
+
+
+def table_of_numbers(table: Table) -> TextTable:
+    """A table of numbers for people, rounded up; false-positive rates stand as they were given."""
+    formats = [plain if name == "fpr" else human for name in table.header]
+    return TextTable(tuple(map(symbol, table.header)),
+                     [tuple(text(x) for text, x in zip(formats, row, strict=True)) for row in table.rows])
+
+
+def full_table(answer: Answer) -> TextTable:
+    """The table for programs: every row, numbers as full doubles."""
+    table = answer.table or answer.roc
+    if table:
+        return TextTable(table.header, [tuple(map(repr, row)) for row in table.rows])
+    results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
+    words = tuple(dict.fromkeys(name for row in answer.rows for name in row.said))
+    header = ("bound", "conversion", "status", *results, "order", *words, "source")
+    rows = []
+    for row in answer.rows:
+        numbers = {**{name: repr(x) for name, x in row.result.items()},
+                   **({"order": repr(row.witness["alpha"])} if "alpha" in row.witness else {})}
+        via = row.route.conversion.name if row.route.conversion else ""
+        rows.append((row.route.label, via, row.route.bound.status, *(numbers.get(name, "") for name in results),
+                     numbers.get("order", ""), *(row.said.get(name, "") for name in words), _sources(row)))
+    return TextTable(header, rows)
+
+
+# --- the page for people ---------------------------------------------------------------------------------------------
+
+
+def page(answer: Answer, explain: bool = False) -> str:
+    """The headline, the table, and what the numbers assume, as plain text fitted to the width."""
+    answer = answer.for_people
+    head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
+    below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.",
+             *(f"Note: {note}." for note in notes_beside_headline(answer))]
+    if answer.more:
+        from dpcalc.output.comparison import lines_below
+
+        below += lines_below(answer)
+    roc = f"\n{aligned(table_of_numbers(answer.roc))}\n" if answer.roc else ""
+    theorems = "\n" + paragraph(_explanation(answer), "  ") if explain else ""
+    return head + _fitted(rounded_table(answer)) + roc + paragraph(below) + theorems
 
 
 def headline(answer: Answer) -> str:
     """'ε = 4.37718 at δ = 1e-05 (gaussian-exact)'."""
     asked, head = answer.asked, answer.headline
-    text = f"{symbol(asked)} = {shown(answer, asked, head)}"
-    rest = _CONDITIONS[answer.question.asks if answer.question.unknown is None else "budget"](answer)
-    rest += f" {answer.scope}" if answer.scope else ""
-    status = head.route.bound.status
+    scope = f" {answer.scope}" if answer.scope else ""
+    status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
     only = f", {answer.only.text}" if answer.only else ""
-    return f"{text}{rest} ({head.route.label}{'' if status == 'proven' else ', ' + status}){only}"
+    return (f"{symbol(asked)} = {shown_value(answer, asked, head)}{_condition(answer)}{scope} "
+            f"({head.route.label}{status}){only}")
 
 
-def in_headline(answer: Answer, note: str) -> bool:
-    """Whether a table has said it already."""
-    return answer.only is not None and note == answer.only.text
-
-
-def _budget(answer: Answer) -> str:
-    question = answer.question
+def _condition(answer: Answer) -> str:
+    """' at δ = 1e-05': what the question fixes; of a solved parameter, the budget it meets."""
+    question, result = answer.question, answer.headline.result
+    if question.unknown is None:
+        name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
+        return f" at {symbol(name)} = {plain(result[name])}" if name else ""
     assert question.target is not None
-    if question.asks == "tv":
-        return f" gives TV <= {plain(question.target)}"
-    if question.asks == "tpr":
-        return f" gives TPR <= {plain(question.target)} at FPR = {plain(question.fpr or 0.0)}"
-    if question.asks == "rdp":
-        return f" gives ε(α) <= {plain(question.target)} at α = {plain(question.alpha or 0.0)}"
-    return f" gives ε <= {plain(question.target)} at δ = {plain(question.delta or 0.0)}"
+    name, at = {"tv": ("TV", ""), "tpr": ("TPR", f" at FPR = {plain(question.fpr or 0.0)}"),
+                "rdp": ("ε(α)", f" at α = {plain(question.alpha or 0.0)}")}.get(
+        question.asks, ("ε", f" at δ = {plain(question.delta or 0.0)}"))
+    return f" gives {name} <= {plain(question.target)}{at}"
 
 
-_CONDITIONS: dict[str, Callable[[Answer], str]] = {
-    "epsilon": lambda a: f" at δ = {plain(a.headline.result['delta'])}",
-    "delta": lambda a: f" at ε = {plain(a.headline.result['epsilon'])}",
-    "rdp": lambda a: f" at α = {plain(a.headline.result['alpha'])}",
-    "tv": lambda a: "",
-    "mu": lambda a: "",
-    "rho": lambda a: "",
-    "budget": _budget,
-}
+def notes_beside_headline(answer: Answer) -> list[str]:
+    """The notes, without the one that the headline holds already."""
+    return [note for note in answer.all_notes if answer.only is None or note != answer.only.text]
 
 
-def columns(answer: Answer) -> Cells:
-    """Header and rows of the table of bounds, numbers rounded for people."""
-    if answer.table:
-        return numbers(answer.table)
-    if answer.more:
-        from dpcalc.output.comparison import columns as compared
-
-        return compared(answer)
-    from dpcalc.accounting.digits import shown as digits_of
-    from dpcalc.output.theorem import short_source
-
-    answer = answer.for_people
-    asked = answer.asked
-    with_status = any(row.route.bound.status != "proven" for row in answer.rows)
-    with_order = any("alpha" in row.witness for row in answer.rows)
-    with_digits = any(row.digits for row in answer.rows)
-    header = ("bound", *(("status",) if with_status else ()), symbol(asked), *(("order α",) if with_order else ()),
-              *(("published formula",) if with_digits else ()), "source")
-    rows = []
-    for row in answer.rows:
-        alpha = row.witness.get("alpha")
-        order = ((human(alpha, 4) if alpha else "",) if with_order else ())
-        digits = ((digits_of(row),) if with_digits else ())
-        status = (row.route.bound.status,) if with_status else ()
-        rows.append((row_label(row), *status, shown(answer, asked, row), *order, *digits,
-                     short_source(row.route.named.source)))
-    return header, rows
+def _fitted(table: TextTable) -> str:
+    """The table with its newline; its last column stands below it where the terminal has no room for sentences."""
+    if table.header[-1] not in table.sentences or table.room_for_last_column() >= LEAST_SENTENCE:
+        return aligned(table) + "\n"
+    lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
+    numbers = table._replace(header=table.header[:-1], rows=[row[:-1] for row in table.rows])
+    return aligned(numbers).rstrip("\n") + "\n" + paragraph(["", *lines, ""], "  ") + "\n"
 
 
-def numbers(table: Numbers) -> Cells:
-    """A table of numbers for people; what a person gave is printed as it was given."""
-    shown_as = [plain if h == "fpr" else human for h in table.header]
-    header = tuple(symbol(h) for h in table.header)
-    return header, [tuple(show(x) for show, x in zip(shown_as, row, strict=True)) for row in table.rows]
-
-
-_WORDS = frozenset({"source", "assumes"})
-_LEFT = _WORDS | {"bound", "status", "neighbours"}
-
-
-def as_table(answer: Answer, explain: bool) -> str:
-    """The headline, the table, and what it assumes; plain text, fitted to the width."""
-    answer = answer.for_people
-    head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
-    notes = [note for note in answer.all_notes if not in_headline(answer, note)]
-    below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.", *(f"Note: {note}." for note in notes)]
-    if answer.more:
-        from dpcalc.output.comparison import below as compared
-
-        below += compared(answer)
-    roc = "\n" + text(numbers(answer.roc), frozenset(), frozenset()) + "\n" if answer.roc else ""
-    after = "\n" + paragraph(explanation(answer), "  ") if explain else ""
-    table, words = _fitted(columns(answer))
-    body = text(table, _LEFT, _WORDS)
-    return head + (body.rstrip("\n") if words else body) + "\n" + words + roc + paragraph(below) + after
-
-
-def _fitted(table: Cells) -> tuple[Cells, str]:
-    """The table, and below it its last column, where that is words for which a narrow terminal leaves no room."""
-    header, rows = table
-    others = sum(max(len(row[k]) for row in (header, *rows)) + 3 for k in range(len(header) - 1))
-    if header[-1] not in _WORDS or others + LEAST_WORDS <= width():
-        return table, ""
-    lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in rows)
-    return (header[:-1], [row[:-1] for row in rows]), paragraph(["", *lines, ""], "  ") + "\n"
-
-
-def alone(answer: Answer) -> Cells:
-    """The one table of a format that holds no more: the rates of a ROC curve where they were asked for, like
-    `cells`."""
-    return numbers(answer.roc) if answer.roc else columns(answer)
-
-
-def explanation(answer: Answer) -> list[str]:
+def _explanation(answer: Answer) -> list[str]:
     """Statement, assumptions, source and errata of every theorem used, once each."""
     from dpcalc.output.theorem import lines
 
-    theorems = {t.name: t for row in answer.rows for t in row.route.theorems}
-    return [line for t in theorems.values() for line in ("", *lines(t))]
-
-
-def cells(answer: Answer) -> Cells:
-    """Header and rows with full doubles, for programs."""
-    table = answer.table or answer.roc
-    if table:
-        return table.header, [tuple(repr(x) for x in row) for row in table.rows]
-    keys = list(dict.fromkeys(k for row in answer.rows for k in row.result))
-    said = tuple(dict.fromkeys(k for row in answer.rows for k in row.said))
-    header = ("bound", "conversion", "status", *keys, "order", *said, "source")
-    body = []
-    for row in answer.rows:
-        values = (repr(row.result[k]) if k in row.result else "" for k in keys)
-        order = repr(row.witness["alpha"]) if "alpha" in row.witness else ""
-        via = row.route.conversion.name if row.route.conversion else ""
-        body.append((row.route.label, via, row.route.bound.status, *values, order, *(row.said.get(k, "") for k in said),
-                     _sources(row)))
-    return header, body
-
-
-FORMATS: dict[str, Callable[[Answer, bool], str]] = {
-    "table": as_table,
-    "json": as_json,
-    "jsonl": as_jsonl,
-    "csv": lambda answer, explain: delimited(cells(answer), ","),
-    "tsv": lambda answer, explain: delimited(cells(answer), "\t"),
-    "markdown": lambda answer, explain: markdown(alone(answer)),
-    "latex": lambda answer, explain: latex(alone(answer)),
-}
+    theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}
+    return [line for theorem in theorems.values() for line in ("", *lines(theorem))]

@@ -1,127 +1,101 @@
-"""The catalogue as a table, JSON, CSV, …, and one bound as text: pure functions."""
+"""The catalogue of bounds as a document, and everything about one name as text."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dpcalc.commands.catalogue import Entry, answers, entries, record
 from dpcalc.core.text import shell_lines
-from dpcalc.output.tables import Cells, delimited, latex, markdown, paragraph, text, width
+from dpcalc.output.formats import Document
+from dpcalc.output.tables import TextTable, aligned, paragraph, width
 from dpcalc.output.theorem import lines, short_source
 
-Entries = Sequence[Entry]
+
+def document(found: Sequence[Entry]) -> Document:
+    """The entries of the catalogue; the formats for programs and papers add the accuracy and the whole source."""
+    return Document(lambda: _page(found), lambda: [record(entry) for entry in found], lambda: _table(found, full=True),
+                    lambda: _table(found, full=True))
 
 
-def columns(found: Entries) -> Cells:
-    """For people: what to choose by."""
-    header = ("bound", "status", "answers", "commands", "source")
-    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands),
-                     short_source(e.bound.source)) for e in found]
+def _table(found: Sequence[Entry], full: bool) -> TextTable:
+    header = ("bound", "status", "answers", "commands", *(("rtol",) if full else ()), "source")
+    rows = [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands),
+             *((f"{e.bound.rtol:g}", e.bound.source) if full else (short_source(e.bound.source),))) for e in found]
+    return TextTable(header, rows, left=frozenset(header), sentences=frozenset({"source"}))
 
 
-def cells(found: Entries) -> Cells:
-    """For programs and documents: the accuracy and the whole source too."""
-    header = ("bound", "status", "answers", "commands", "rtol", "source")
-    return header, [(e.bound.name, e.bound.status, answers(e.bound), ", ".join(e.commands), f"{e.bound.rtol:g}",
-                     e.bound.source)
-                    for e in found]
-
-
-def as_table(found: Entries) -> str:
+def _page(found: Sequence[Entry]) -> str:
     """A table, or a list where the terminal is too narrow for one."""
-    header, rows = columns(found)
-    others = sum(max(len(row[k]) for row in (header, *rows)) + 3 for k in range(len(header) - 1))
-    if others + _SOURCE > width():
-        return "\n".join(_listed(row) for row in rows)
-    return text((header, rows), frozenset(header), frozenset(header[-1:]))
-
-
-_SOURCE = 40  # columns for the sources, at least
-
-
-def _listed(row: Sequence[str]) -> str:
-    name, status, gives, commands, source = row
-    return paragraph([f"{name} [{status}]: {gives}", f"  {commands}", f"  {source}"], "  ")
-
-
-def json_of(records: Sequence[dict[str, Any]]) -> str:
-    return json.dumps(records, indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def jsonl_of(records: Sequence[dict[str, Any]]) -> str:
-    return "\n".join(json.dumps(r, ensure_ascii=False, allow_nan=False) for r in records)
-
-
-FORMATS: dict[str, Callable[[Entries], str]] = {
-    "table": as_table,
-    "json": lambda found: json_of([record(e) for e in found]),
-    "jsonl": lambda found: jsonl_of([record(e) for e in found]),
-    "csv": lambda found: delimited(cells(found), ","),
-    "tsv": lambda found: delimited(cells(found), "\t"),
-    "markdown": lambda found: markdown(cells(found)),
-    "latex": lambda found: latex(cells(found)),
-}
+    table = _table(found, full=False)
+    if table.room_for_last_column() >= 40:  # most short sources fit into that
+        return aligned(table)
+    return "\n".join(paragraph([f"{name} [{status}]: {gives}", f"  {commands}", f"  {source}"], "  ")
+                     for name, status, gives, commands, source in table.rows)
 
 
 # --- one name --------------------------------------------------------------------------------------------------------
 
 
-def explained(known: dict[str, Any]) -> str:
-    """Everything about a bound, or in short a command or an option, for a person."""
-    said, example = _LINES.get(known["kind"], _bound)(known)
-    return "\n".join([paragraph(said, "  "),
-                      *(part for line in example for part in shell_lines(f"  Example: {line}", width()))])
+def explained(record: dict[str, Any]) -> str:
+    """Everything about a bound, or in short about a command or an option, from its JSON record."""
+    describe = {"command": _command_lines, "option": _option_lines}.get(record["kind"], _bound_lines)
+    examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
+    shown = (part for line in examples for part in shell_lines(f"  Example: {line}", width()))
+    return "\n".join([paragraph(describe(record), "  "), *shown])
 
 
-def _bound(known: dict[str, Any]) -> tuple[list[str], list[str]]:
-    return ([*lines(entries()[known["name"]].bound), f"  Answers: {known['answers']}",
-             *_parameters(known["parameters"]), *_proof(known),
-             f"  Accuracy: {known['accuracy']}", *_measured(known["measured"]),
-             f"  Used by: {', '.join(known['commands'])}"],
-            [known["example"]])
+def _bound_lines(record: dict[str, Any]) -> list[str]:
+    return [*lines(entries()[record["name"]].bound), f"  Answers: {record['answers']}",
+            *map(_parameter_line, record["parameters"]), *_proof_lines(record), f"  Accuracy: {record['accuracy']}",
+            *_measured_lines(record["measured"]), f"  Used by: {', '.join(record['commands'])}"]
 
 
-def _command(known: dict[str, Any]) -> tuple[list[str], list[str]]:
-    return [f"dpcalc {known['name']}: {known['help']}", f"  {known['asks']}",
-            f"  Bounds: {', '.join(known['bounds'])}"], known["examples"]
+def _command_lines(record: dict[str, Any]) -> list[str]:
+    return [f"dpcalc {record['name']}: {record['help']}", f"  {record['asks']}",
+            f"  Bounds: {', '.join(record['bounds'])}"]
 
 
-def _option(known: dict[str, Any]) -> tuple[list[str], list[str]]:
-    symbol, limits = f" {known['symbol']}" if known["symbol"] else "", f" [{known['range']}]" if known["range"] else ""
-    return [f"{known['name']}{symbol}: {known['meaning']}{limits}", f"  Option of: {', '.join(known['commands'])}"], []
+def _option_lines(record: dict[str, Any]) -> list[str]:
+    return [f"{_with_symbol(record)}: {record['meaning']}{_in_brackets(record['range'])}",
+            f"  Option of: {', '.join(record['commands'])}"]
 
 
-_LINES: dict[str, Callable[[dict[str, Any]], tuple[list[str], list[str]]]] = {"command": _command, "option": _option}
+def _parameter_line(record: dict[str, str]) -> str:
+    return f"  Parameter: {_with_symbol(record)}: {record['meaning']}{_in_brackets(record['range'])}"
 
 
-def _parameters(rows: list[dict[str, str]]) -> list[str]:
-    return [f"  Parameter: {row['name']}{' ' + row['symbol'] if row['symbol'] not in ('', row['name']) else ''}: "
-            f"{row['meaning']}"
-            f"{' [' + row['range'] + ']' if row['range'] else ''}" for row in rows]
+def _with_symbol(record: dict[str, Any]) -> str:
+    """The name, and its symbol where that is another text."""
+    name, symbol = record["name"], record["symbol"]
+    return f"{name} {symbol}" if symbol not in ("", name) else str(name)
 
 
-def _proof(known: dict[str, Any]) -> list[str]:
-    if not known["proofs"]:
-        return [f"  Proof: {known['proof']}; computed in {known['file']}"]
-    return [line for proof in known["proofs"] for line in
-            (f"  Proof (with the statement), {proof['file']}:",
-             *(f"    {line}" if line else "" for line in _flowing(proof["text"])))]
+def _in_brackets(text: str) -> str:
+    return f" [{text}]" if text else ""
 
 
-def _flowing(text: str) -> list[str]:
+def _proof_lines(record: dict[str, Any]) -> list[str]:
+    if not record["proofs"]:
+        return [f"  Proof: {record['proof']}; computed in {record['file']}"]
+    found = []
+    for proof in record["proofs"]:
+        found += [f"  Proof (with the statement), {proof['file']}:",
+                  *(f"    {line}" if line else "" for line in _unwrapped(proof["text"]))]
+    return found
+
+
+def _unwrapped(docstring: str) -> list[str]:
     """The paragraphs of a docstring as one line each; displayed formulas as they are."""
     found: list[str] = []
-    for part in text.split("\n\n"):
-        found += ["", *(part.split("\n") if part.startswith(" ") else [" ".join(part.split("\n"))])]
+    for part in docstring.split("\n\n"):
+        found += ["", *(part.split("\n") if part.startswith(" ") else [part.replace("\n", " ")])]
     return found[1:]
 
 
-def _measured(row: dict[str, Any] | None) -> list[str]:
-    if not row:
+def _measured_lines(accuracy: dict[str, Any] | None) -> list[str]:
+    if not accuracy:
         return []
-    allowed = "" if row["claimed"] is None else f" ({row['claimed']:g} allowed)"
-    return [f"  Measured: at worst {row['worst']:g}{allowed}, in the same units, over {row['points']} points against "
-            f"the formula "
-            "enclosed in ball arithmetic"]
+    allowed = "" if accuracy["claimed"] is None else f" ({accuracy['claimed']:g} allowed)"
+    return [f"  Measured: at worst {accuracy['worst']:g}{allowed}, in the same units, over {accuracy['points']} points "
+            "against the formula enclosed in ball arithmetic"]

@@ -1,4 +1,4 @@
-"""What the Python API answers: the same record that --json prints, and its table for a notebook."""
+"""The answers of the Python API: the record that --json prints, and its table for a notebook."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """An answer: `value` is the number asked for, a bound that holds by the theorem `bound`.
+    """An answer: `value` is the number asked for, which holds by the theorem `bound`.
 
-    Every other attribute is a key of the JSON envelope dpcalc/v1. `inputs=[result, …]` hands its guarantee to the next
-    question. """
+    Every other attribute is a key of the JSON envelope dpcalc/v1. `inputs=[result, …]` passes its guarantee to the next
+    question.
+    """
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
 
     @property
     def value(self) -> float:
-        """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError for a mere
-        description."""
+        """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError where the call
+        only describes a mechanism."""
         return self._answer.value
 
     @property
@@ -42,30 +43,30 @@ class Result:
 
     @property
     def status(self) -> str | None:
-        """proven, or as-published, conjecture, limit, lower: then the number is not a guarantee."""
+        """`proven`, or as-published, conjecture, limit, lower; with those the number is not a guarantee."""
         status: str | None = self._record["status"]
         return status
 
     @property
     def bounds(self) -> tuple[dict[str, Any], ...]:
-        """Every bound that applies, sharpest first: its numbers, the free choices that prove them, source, assumptions,
-        errata."""
+        """Every bound that applies, the sharpest first: its numbers, the free choices that prove them, source,
+        assumptions, errata."""
         pairs = zip(self._record["bounds"], self._answer.rows, strict=True)
         return tuple({**record, **row.result, "witness": {**record["witness"], **row.witness}} for record, row in pairs)
 
     @property
     def guarantee(self) -> dict[str, Any]:
-        """What a next question reads as its input."""
+        """The guarantee that the next question reads as its input."""
         return self._answer.handed_on
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Every parameter after validation, defaults filled in."""
+        """Every parameter after validation, with defaults."""
         return dict(self._answer.parameters)
 
     @property
     def solved(self) -> str | None:
-        """The parameter that was solved for, as the command line writes it."""
+        """The parameter that was solved for, under the name of its option."""
         solved: str | None = self._record["solved"]
         return solved
 
@@ -93,14 +94,17 @@ class Result:
         return self.text("json")
 
     def text(self, format: str = "table", explain: bool = False, every_row: bool = False) -> str:
-        """The same text as --format prints: table, json, jsonl, csv, tsv, markdown, latex. With `explain` the theorems
-        too; with `every_row` all rows of a table, as --all shows."""
-        from dpcalc.core.errors import DpcalcError
-        from dpcalc.output.answer import FORMATS
+        """The text that --format prints: table, json, jsonl, csv, tsv, markdown, latex.
+
+        `explain` adds the theorems, as --explain does; `every_row` shows all rows of a table, as --all does.
+        """
+        from dpcalc.output.answer import document
+        from dpcalc.output.formats import FORMATS, render
 
         if format not in FORMATS:
             raise DpcalcError("unknown-value", f"{format!r} is not one of {', '.join(FORMATS)}", "--format")
-        return FORMATS[format](self._answer._replace(every_row=every_row or self._answer.every_row), explain)
+        answer = self._answer._replace(every_row=every_row or self._answer.every_row)
+        return render(document(answer, explain), format)
 
     @cached_property
     def _record(self) -> Mapping[str, Any]:
@@ -117,23 +121,24 @@ class Result:
     def __repr__(self) -> str:
         from dpcalc.output.answer import headline
 
-        return f"<{headline(self._answer) if self._answer.rows else f'{self._answer.command}: a description, no number'}>"
+        answer = self._answer
+        return f"<{headline(answer) if answer.rows else f'{answer.command}: a description, no number'}>"
 
     def _repr_html_(self) -> str:
         from html import escape
 
-        from dpcalc.output.answer import columns, headline, in_headline
+        from dpcalc.output.answer import headline, notes_beside_headline, rounded_table
 
         if not self._answer.rows and not self._answer.table:
             return f"<pre>{escape(self.json())}</pre>"
         shown = self._answer.for_people
-        header, body = columns(shown)
+        table = rounded_table(shown)
         title = f"<p><b>{escape(headline(shown))}</b></p>" if shown.rows else ""
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in body)
-        notes = (note for note in shown.all_notes if not in_headline(shown, note))
-        below = f"Neighbours: {self.adjacency}. Released: {self.released}. {' '.join(f'{note}.' for note in notes)}"
-        return (f"{title}<table><thead><tr>{''.join(f'<th>{escape(cell)}</th>' for cell in header)}</tr></thead>"
-                f"<tbody>{rows}</tbody></table><p><small>{escape(below)}</small></p>")
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
+        notes = " ".join(f"{note}." for note in notes_beside_headline(shown))
+        below = f"Neighbours: {self.adjacency}. Released: {self.released}. {notes}"
+        return (f"{title}<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table><p><small>{escape(below)}</small></p>")
 
 
 Input = Result | Mapping[str, Any]
@@ -146,9 +151,9 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
         raise DpcalcError("unneeded", f"dpcalc {command.name} reads no guarantee", "--input")
     from dpcalc.accounting.guarantee import read
 
-    return tuple(read(_handed_on(x) if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
+    return tuple(read(_as_piped(x) if isinstance(x, Result) else x, f"input {k}") for k, x in enumerate(items, 1))
 
 
-def _handed_on(result: Result) -> dict[str, Any]:
-    """What a pipe reads of a result: its guarantee, and which data sets are neighbours."""
+def _as_piped(result: Result) -> dict[str, Any]:
+    """What a command reads of a result in a pipe: its guarantee, and which data sets are neighbours."""
     return {"schema": "dpcalc/v1", "adjacency": result.adjacency, "guarantee": result.guarantee}

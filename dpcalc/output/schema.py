@@ -1,4 +1,4 @@
-"""JSON Schema of results and of parameters, made from the quantities and from the models of guarantees."""
+"""The JSON Schema of results and parameters, made from the quantities and from the models of guarantees."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "properties": {"name": _TEXT, "curve": _TEXT, "conversion": _TEXT, "status": {"enum": list(STATUS)},
                        "witness": {"type": "object"},
                        "digits": {"type": "object", "additionalProperties": _TEXT}, "source": _TEXT,
-                       "assumptions": _TEXTS,
-                       "errata": _TEXTS, "statements": _TEXTS,
+                       "assumptions": _TEXTS, "errata": _TEXTS, "statements": _TEXTS,
                        **dict.fromkeys(("adjacency", "assumes", "command"), _TEXT)},
         "additionalProperties": _NUMBER,
     }
@@ -53,7 +52,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "released": _TEXT,
         "notes": _TEXTS,
     }
-    certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of what the theorem gives
+    certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and an enclosure
     roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} a point
            "id": {"type": ["string", "number", "boolean", "null"]}}  # of a line of --batch, as it was given
     reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
@@ -68,7 +67,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
 
 
 def of_command(command: Command) -> dict[str, Any]:
-    """The same with the parameters of one command: every option that describes a question, under its name."""
+    """The envelope of one command, with the schema of its parameters."""
     schema = of_result((command.name,))
     schema["title"] = f"a result of dpcalc {command.name}"
     schema["properties"]["parameters"] = parameters(command)
@@ -76,7 +75,10 @@ def of_command(command: Command) -> dict[str, Any]:
 
 
 def parameters(command: Command) -> dict[str, Any]:
-    """The parameters object, from the quantities. A list of numbers is one number where a value is asked for."""
+    """The schema of the parameters: every option that is not about the output.
+
+    A parameter that may be a list of numbers is one number in an answer about one value.
+    """
     options = [o for o in command.all_options() if o.group != OUTPUT]
     schema: dict[str, Any] = model_of(command.name, options).model_json_schema()
     for option in options:

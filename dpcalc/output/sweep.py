@@ -1,8 +1,7 @@
-"""The answers of a sweep as JSON, a table, CSV, …: pure functions."""
+"""The answers of a sweep, one for each point, as a document."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,14 +10,17 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, human_probability, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import NOT_SHUFFLED, Answer, Row, Table
-from dpcalc.output.answer import cells, numbers, record
-from dpcalc.output.tables import Cells, delimited, latex, markdown, paragraph, text
-from dpcalc.output.values import row_label, shown
+from dpcalc.output.answer import full_table, record, table_of_numbers
+from dpcalc.output.formats import Document
+from dpcalc.output.tables import TextTable, aligned, paragraph
+from dpcalc.output.values import row_label, shown_value
 
-_BESIDE = {"worst_index": "worst index", "worst_delta": "its δ", "worst_epsilon": "its ε", "worst_rdp": "its ε(α)",
-           "delta_limit": "δ*",
-           "limit_factor": "times δ*"}  # companions for people
-_LOGS = {"worst_delta": "worst_log_delta", "delta_limit": "log_delta_limit"}
+# Companions of the result that people are shown: the header of their column, and the companion that is its logarithm.
+_COMPANIONS = {"worst_index": ("worst index", ""), "worst_delta": ("its δ", "worst_log_delta"),
+               "worst_epsilon": ("its ε", ""), "worst_rdp": ("its ε(α)", ""),
+               "delta_limit": ("δ*", "log_delta_limit"), "limit_factor": ("times δ*", "")}
+_NO_ANSWER = "–"
+FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex")  # have no place for why a point has no answer
 
 
 class Point(NamedTuple):
@@ -32,57 +34,56 @@ class Point(NamedTuple):
 Points = Sequence[Point]
 
 
-def as_json(points: Points) -> str:
-    return json.dumps([_record(p) for p in points], indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def as_jsonl(points: Points) -> str:
-    return "\n".join(json.dumps(_record(p), ensure_ascii=False, allow_nan=False) for p in points)
+def document(points: Points) -> Document:
+    """The answers; at least one point has one."""
+    return Document(lambda: _page(points), lambda: [_record(p) for p in points], lambda: _full_table(points),
+                    lambda: _tables(points, _roc) if _has_roc(points) else _rounded_table(points))
 
 
 def _record(point: Point) -> dict[str, Any]:
     if point.answer:
-        return record(point.answer._replace(more=None))  # what is computed on printing is for one run
+        return record(point.answer._replace(more=None))  # what else a comparison holds is for one run
     assert point.error is not None
     return {**point.error.record(), "parameters": point.at}
 
 
-def _wide(points: Points) -> Cells:
-    """A line a point, a column a bound: for people. Where every answer is a table, its lines, after the point."""
-    if any(p.answer.table for p in points if p.answer):
+def _answers(points: Points) -> list[Answer]:
+    return [point.answer for point in points if point.answer]
+
+
+def _rounded_table(points: Points) -> TextTable:
+    """For people: a row for each point, a column for each bound. Where every answer is a table, the rows of these."""
+    answers = _answers(points)
+    if any(answer.table for answer in answers):
         return _tables(points, lambda answer: answer.table)
-    answers = [p.answer for p in points if p.answer]
     labels = list(dict.fromkeys(_label(row) for row in rows_for_people(answers)))
-    limits = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
-    told = {"delta_limit"} if limits else set[str]()
-    beside = [name for name in _BESIDE if name not in told and any(name in answer.extra for answer in answers)]
-    header = (*(symbol(name) for name in points[0].at), symbol(answers[0].asked), *labels,
-              *(_BESIDE[name] for name in beside))
-    return header, [_line(p, labels, beside) for p in points]
+    every_limit = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
+    companions = [name for name in _COMPANIONS if any(name in answer.extra for answer in answers)
+                  and not (name == "delta_limit" and every_limit)]  # then a bound has that number
+    header = (*map(symbol, points[0].at), symbol(answers[0].asked), *labels,
+              *(_COMPANIONS[name][0] for name in companions))
+    return TextTable(header, [_row(point, labels, companions) for point in points])
 
 
 def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
-    """The rows of a sweep that people are shown, point after point. A bound that several conversions end has one
-    column, so only the conversion that is the best at the largest number of points is shown; where two are best equally
-    often, the first one."""
+    """The rows of a sweep that people are shown, point after point.
+
+    A theorem that several conversions end has one column, that of the conversion which is the best at most points; of
+    two equally frequent ones, the first.
+    """
     rows = [row for answer in answers for row in answer.for_people.rows]
     if any(answer.every_row for answer in answers):
         return rows
-    found = Counter((row.theorem, row_label(row)) for row in rows)
-    most = {theorem: label for (theorem, label), _ in reversed(found.most_common())}
-    return [row for row in rows if most[row.theorem] == row_label(row)]
+    counts = Counter((row.theorem, row_label(row)) for row in rows)
+    most_frequent = {theorem: label for (theorem, label), _ in reversed(counts.most_common())}
+    return [row for row in rows if most_frequent[row.theorem] == row_label(row)]
 
 
-def _tables(points: Points, table_of: Callable[[Answer], Table | None]) -> Cells:
-    """The lines of every point's table, after the point."""
-    found = [(p, numbers(table)) for p in points if p.answer and (table := table_of(p.answer))]
-    header = (*(symbol(name) for name in points[0].at), *found[0][1][0])
-    return header, [(*map(_value, p.at.values()), *line) for p, (_, lines) in found for line in lines]
-
-
-def _alone(points: Points) -> Cells:
-    """The one table of a format that holds no more."""
-    return _tables(points, _roc) if _has_roc(points) else _wide(points)
+def _tables(points: Points, table_of: Callable[[Answer], Table | None]) -> TextTable:
+    """The rows of every point's table, each after the swept values of the point."""
+    found = [(p, table_of_numbers(table)) for p in points if p.answer and (table := table_of(p.answer))]
+    header = (*map(symbol, points[0].at), *found[0][1].header)
+    return TextTable(header, [(*map(_as_given, p.at.values()), *row) for p, table in found for row in table.rows])
 
 
 def _roc(answer: Answer) -> Table | None:
@@ -90,26 +91,25 @@ def _roc(answer: Answer) -> Table | None:
 
 
 def _has_roc(points: Points) -> bool:
-    return any(p.answer.roc for p in points if p.answer)
+    return any(answer.roc for answer in _answers(points))
 
 
-def _line(point: Point, labels: Sequence[str], beside: Sequence[str]) -> tuple[str, ...]:
-    at = tuple(_value(x) for x in point.at.values())
-    if point.answer is None:
-        return (*at, "–", *("" for _ in (*labels, *beside)))
-    answer = point.answer
-    by_label = {_label(row): shown(answer, answer.asked, row) for row in reversed(answer.rows)}
-    companions = (_companion(name, answer.extra) for name in beside)
-    return (*at, shown(answer, answer.asked, answer.headline), *(by_label.get(label, "–") for label in labels),
-            *companions)
+def _row(point: Point, labels: Sequence[str], companions: Sequence[str]) -> tuple[str, ...]:
+    at, answer = map(_as_given, point.at.values()), point.answer
+    if answer is None:
+        return (*at, _NO_ANSWER, *("" for _ in (*labels, *companions)))
+    by_label = {_label(row): shown_value(answer, answer.asked, row) for row in reversed(answer.rows)}
+    return (*at, shown_value(answer, answer.asked, answer.headline),
+            *(by_label.get(label, _NO_ANSWER) for label in labels),
+            *(_companion(name, answer.extra) for name in companions))
 
 
 def _companion(name: str, extra: Mapping[str, float]) -> str:
-    """A number beside the bounds; by its logarithm where it is none of the doubles."""
+    """A companion rounded up; from its logarithm where the double is subnormal or 0."""
     if name not in extra:
-        return "–"
-    return human_probability(extra[name],
-                             extra[_LOGS[name]]) if name in _LOGS and _LOGS[name] in extra else human(extra[name])
+        return _NO_ANSWER
+    log_name = _COMPANIONS[name][1]
+    return human_probability(extra[name], extra[log_name]) if log_name in extra else human(extra[name])
 
 
 def _label(row: Row) -> str:
@@ -118,33 +118,35 @@ def _label(row: Row) -> str:
     return row_label(row) if status == "proven" else f"{row_label(row)} [{status}]"
 
 
-def _value(x: Any) -> str:
+def _as_given(x: Any) -> str:
     return x if isinstance(x, str) else plain(float(x))
 
 
-def _long(points: Points) -> Cells:
-    """A line a bound and point, full doubles: for programs."""
-    tables = [(p, cells(p.answer)) for p in points if p.answer]
-    names = [name for name in dict.fromkeys(name for _, (header, _) in tables for name in header)
-             if name not in points[0].at]
-    body = []
-    for point, (header, rows) in tables:
+def _full_table(points: Points) -> TextTable:
+    """For programs: a row for each bound at each point, full doubles."""
+    swept = points[0].at
+    tables = [(point, full_table(point.answer)) for point in points if point.answer]
+    names = [name for name in dict.fromkeys(name for _, table in tables for name in table.header) if name not in swept]
+    rows = []
+    for point, table in tables:
         at = tuple(x if isinstance(x, str) else repr(x) for x in point.at.values())
-        body += [(*at, *(dict(zip(header, row, strict=True)).get(name, "") for name in names)) for row in rows]
-    return (*points[0].at, *names), body
+        for row in table.rows:
+            cells = dict(zip(table.header, row, strict=True))
+            rows.append((*at, *(cells.get(name, "") for name in names)))
+    return TextTable((*swept, *names), rows)
 
 
-def as_table(points: Points) -> str:
-    first = next(p.answer for p in points if p.answer)
+def _page(points: Points) -> str:
+    first = _answers(points)[0]
     below = [f"Neighbours: {first.adjacency}. Released: {first.released}{f', {first.scope}' if first.scope else ''}.",
              *(f"Note: {note}." for note in first.notes if note == NOT_SHUFFLED),
-             *(f"{line}." for line in (*_of_no_guarantee(points), *unanswered(points)))]
-    rates = f"\n{text(_tables(points, _roc), frozenset(), frozenset())}\n" if _has_roc(points) else ""
-    return text(_wide(points), frozenset(), frozenset()) + "\n" + rates + paragraph(below)
+             *(f"{line}." for line in (*_notes_of_unproven_rows(points), *unanswered(points)))]
+    rates = f"\n{aligned(_tables(points, _roc))}\n" if _has_roc(points) else ""
+    return aligned(_rounded_table(points)) + "\n" + rates + paragraph(below)
 
 
-def _of_no_guarantee(points: Points) -> list[str]:
-    """What is to be said of numbers that are no guarantees, as where one is refuted, for each point."""
+def _notes_of_unproven_rows(points: Points) -> list[str]:
+    """The notes of numbers that are no guarantee, as where one is refuted, for each point."""
     return [f"At {_place(point)}: {note}" for point in points if point.answer
             for row in point.answer.rows if row.route.bound.status != "proven" for note in row.notes]
 
@@ -155,16 +157,4 @@ def unanswered(points: Points) -> list[str]:
 
 
 def _place(point: Point) -> str:
-    return ", ".join(f"{symbol(name)} = {_value(value)}" for name, value in point.at.items())
-
-
-UNTOLD = ("csv", "tsv", "markdown", "latex")  # no place there for why a point has no answer
-FORMATS: dict[str, Callable[[Points], str]] = {
-    "table": as_table,
-    "json": as_json,
-    "jsonl": as_jsonl,
-    "csv": lambda points: delimited(_long(points), ","),
-    "tsv": lambda points: delimited(_long(points), "\t"),
-    "markdown": lambda points: markdown(_alone(points)),
-    "latex": lambda points: latex(_alone(points)),
-}
+    return ", ".join(f"{symbol(name)} = {_as_given(value)}" for name, value in point.at.items())

@@ -1,4 +1,4 @@
-"""A theorem in lines of text, as --explain and `dpcalc explain` print it, and its source in short, for tables."""
+"""A theorem in lines of text, for --explain and `dpcalc explain`, and its source shortened for tables."""
 
 from __future__ import annotations
 
@@ -14,26 +14,25 @@ def lines(bound: Bound) -> list[str]:
             *(f"  Assumes: {a}" for a in bound.assumptions), *(f"  Erratum: {e}" for e in bound.errata)]
 
 
-_NAME = r"[A-Z][\w’-]+"
-# Each pattern with what takes its place, in this order.
-_SHORTER = tuple((re.compile(pattern), short) for pattern, short in (
-    (r";.*", ""),  # the first reference alone
+_NAME = r"[A-Z][\w’-]+"  # of an author
+# Patterns and their replacements, applied in this order.
+_REPLACEMENTS = tuple((re.compile(pattern), short) for pattern, short in (
+    (r";.*", ""),  # further references
     (r" \([^()]*\)|, arXiv:\d+\.\d+(?:v\d+)?", ""),
-    # proven here, from others' theorems
+    # A proof in this package builds on a theorem of others.
     (r"^(?:proof in )?dpcalc\S* (?:\S+\.py, )?from |^after the construction of ", "after "),
-    (r"^[^:]*: (?=[A-Z])", ""),  # what the reference is about
+    (r"^[^:]*: (?=[A-Z])", ""),  # the statement that the reference is for
     (rf"({_NAME})(?:, {_NAME})+ & {_NAME}", r"\1 et al."),
     (r",? (?:and|with) (?![\d§]).*", ""),  # a second reference in the same sentence
-    (r"^([^,]*, [^,]*)(?:,.*?)??(, corrected|, repaired)?$", r"\1\2"),  # its first place alone
+    (r"^([^,]*, [^,]*)(?:,.*?)??(, corrected|, repaired)?$", r"\1\2"),  # further places in the same paper
     (r"(?<=\d) and (?=[\d§])", ", "),
     (r"Theorem", "Thm"), (r"Proposition", "Prop"), (r"Corollaries", "Cors"), (r"Corollary", "Cor"),
-    (r"Definition", "Def"),
-    (r"Lemma", "Lem"), (r"Conjecture", "Conj"), (r"Section ", "§"),
+    (r"Definition", "Def"), (r"Lemma", "Lem"), (r"Conjecture", "Conj"), (r"Section ", "§"),
 ))
 
 
 def short_source(source: str) -> str:
-    """The first reference of a source, for a column of a table: 'Balle et al. 2018, Thm 8'."""
-    for pattern, short in _SHORTER:
+    """The first reference of a source in at most some 50 characters: 'Balle et al. 2018, Thm 8'."""
+    for pattern, short in _REPLACEMENTS:
         source = pattern.sub(short, source)
     return source

@@ -1,4 +1,4 @@
-"""Single numbers of an answer for people: rounded to their safe side, and the names of rows."""
+"""Single numbers of an answer for people, rounded to their safe side, and the names of rows."""
 
 from __future__ import annotations
 
@@ -9,20 +9,24 @@ from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row
 
 
-def shown(answer: Answer, name: str, row: Row) -> str:
-    """One quantity of a row, rounded to its safe side; what it says instead, where it stands beside a solution only."""
+def shown_value(answer: Answer, name: str, row: Row) -> str:
+    """One quantity of a row as a decimal on its safe side.
+
+    Losses are rounded up; lower bounds, and a solved parameter of which less is safer, down. A row that has only a
+    companion of the quantity shows that with its symbol, 'ε(α) = 0.5'.
+    """
     if name not in row.result:
-        other = answer.question.asks if answer.question.asks in row.result else "rdp"
-        return f"{symbol(other)} = {shown(answer, other, row)}"
+        companion = answer.question.asks if answer.question.asks in row.result else "rdp"
+        return f"{symbol(companion)} = {shown_value(answer, companion, row)}"
     unknown = answer.question.unknown
-    down = row.route.bound.status == "lower" or (unknown is not None and name == unknown.name and unknown.safer < 0)
+    less_is_safer = unknown is not None and name == unknown.name and unknown.safer < 0
+    down = row.route.bound.status == "lower" or less_is_safer
     if name == "delta" and not down:
         return human_probability(row.result["delta"], row.result.get("log_delta", -inf))
     return human(row.result[name], upward=not down)
 
 
 def row_label(row: Row) -> str:
+    """The name of the bound, with its conversion where it has one: 'gaussian-rdp (rdp-optimal)'."""
     via = row.route.conversion
     return f"{row.route.label} ({via.name})" if via and not row.route.by_conversion else row.route.label
-
-

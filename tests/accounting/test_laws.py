@@ -16,7 +16,8 @@ from dpcalc.commands import convert, rdp, subsample
 from dpcalc.core.errors import DpcalcError, NoSolution
 from dpcalc.core.numbers import NotANumber, number
 from dpcalc.core.validate import validate
-from dpcalc.output.answer import as_json
+from dpcalc.output.answer import record
+from dpcalc.output.formats import json_text
 
 settings.register_profile("laws", derandomize=True, deadline=None, max_examples=25, database=None,
                           phases=(Phase.explicit, Phase.generate))  # no shrinking: an example takes long
@@ -162,7 +163,7 @@ PIECES = st.one_of(
 @given(PIECES, PIECES, DELTA)
 @settings(max_examples=4)
 def test_two_results_compose_in_any_order(first, second, delta):
-    texts = [as_json(ask(command, **said, format="json"), False) for command, said in (first, second)]
+    texts = [json_text(record(ask(command, **said, format="json"))) for command, said in (first, second)]
     for text in texts:
         jsonschema.validate(json.loads(text, parse_constant=lambda x: pytest.fail(x)), ENVELOPE)
     guarantees = [parse(text, "a result") for text in texts]
@@ -181,7 +182,7 @@ def curve(command, said):
 @given(SIGMA, DELTA)
 def test_json_is_strict_and_follows_its_schema(s, delta):
     for said in ({"delta": delta}, {"epsilon": s}, {"alpha": 1 + s}):
-        text = as_json(ask(rdp, sigma=s, **said), False)
+        text = json_text(record(ask(rdp, sigma=s, **said)))
         jsonschema.validate(json.loads(text, parse_constant=lambda x: pytest.fail(x)), ENVELOPE)
 
 

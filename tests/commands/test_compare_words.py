@@ -8,7 +8,8 @@ from compare_runs import RUNS, compare, full
 
 from dpcalc.commands.compare import COMMAND
 from dpcalc.core.errors import DpcalcError
-from dpcalc.output.answer import FORMATS, record
+from dpcalc.output.answer import document, record
+from dpcalc.output.formats import render
 
 
 @pytest.mark.parametrize("change, option, word", [
@@ -51,10 +52,10 @@ def test_formats(cli):
     assert table.startswith("ε = 11.4801 at δ = 1e-05 (gaussian-exact)") and "Not applicable: " in table and "Z = bσ/C = 20" in table
     value = both.value
     assert float(cli(*line, "-q").stdout) == value
-    header, first, _ = FORMATS["csv"](both, False).splitlines()
+    header, first, _ = render(document(both), "csv").splitlines()
     assert header.startswith("bound,conversion,status,epsilon,delta,tv") and repr(value) in first and "dpcalc rdp" in first
-    assert json.loads(FORMATS["jsonl"](both, False)) == record(both)
-    assert "replace-one" in FORMATS["latex"](both, False) and "| gaussian-exact |" in FORMATS["markdown"](both, False)
+    assert json.loads(render(document(both), "jsonl")) == record(both)
+    assert "replace-one" in render(document(both), "latex") and "| gaussian-exact |" in render(document(both), "markdown")
     swept = json.loads(cli(*line[:5], "--steps", "5,50", *line[7:], "--json").stdout)
     assert [a["result"]["steps"] for a in swept] == [5, 50] and "what_if" not in swept[0]
 

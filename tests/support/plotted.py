@@ -6,7 +6,7 @@ from dpcalc.commands import calculator
 from dpcalc.commands.ask import answer as answer_of
 from dpcalc.commands.sweep import axes, points
 from dpcalc.core.errors import DpcalcError
-from dpcalc.output.plot.data import of_sweep, of_tables
+from dpcalc.output.plot.data import plot_sweep, plot_tables
 from dpcalc.output.sweep import Point
 
 LAPLACE = "--noise laplace --lipschitz 10 --diameter 1 --smoothness .5 --learning-rate"
@@ -22,11 +22,11 @@ def swept(line):
         raw[key] = (*raw.get(key, ()), text) if key in several else text
     found = axes(command, raw)
     if not found:
-        return SimpleNamespace(plot=of_tables(command, raw, [("", answer_of(command, raw, ()))]))
+        return SimpleNamespace(plot=plot_tables(command, raw, [("", answer_of(command, raw, ()))]))
     answers = []
     for at in points(found):
         try:
             answers.append(Point(at, answer_of(command, {**raw, **at}, ())))
         except DpcalcError as error:
             answers.append(Point(at, error=error))
-    return SimpleNamespace(plot=of_sweep(command, raw, answers), points=answers)
+    return SimpleNamespace(plot=plot_sweep(command, raw, answers), points=answers)

@@ -1,4 +1,4 @@
-"""dpcalc bounds: the catalogue."""
+"""dpcalc bounds: the catalogue of bounds, filtered."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FILTER = "Filter"
 
 def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = False, command: str | None = None,
          status: str | None = None, assumes: str | None = None) -> str:
-    """The bounds that pass every filter; their names alone where `quiet`."""
+    """The bounds that pass every filter in a format; only their names with `quiet`. Raises DpcalcError."""
     from dpcalc.core.errors import DpcalcError
 
     if words:
@@ -24,17 +24,18 @@ def text(words: tuple[str, ...], format: str, json: bool = False, quiet: bool = 
                           f"bound")
     found = chosen(command, status, assumes)
     if not found:
-        said = {"--command": command, "--status": status, "--assumes": assumes}
-        raise DpcalcError("no-match", "no bound has " + ", ".join(f"{o} {v}" for o, v in said.items() if v))
+        filters = {"--command": command, "--status": status, "--assumes": assumes}
+        raise DpcalcError("no-match", "no bound has " + ", ".join(f"{o} {v}" for o, v in filters.items() if v))
     if quiet:
         return "\n".join(entry.bound.name for entry in found)
-    from dpcalc.output.catalogue import FORMATS
+    from dpcalc.output.catalogue import document
+    from dpcalc.output.formats import render
 
-    return FORMATS[format](found)
+    return render(document(found), format)
 
 
 def chosen(command: str | None, status: str | None, assumes: str | None) -> list[Entry]:
-    """The entries that pass. Raises DpcalcError for a command that is none."""
+    """The entries that pass every filter. Raises DpcalcError for an unknown command."""
     from dpcalc.commands.catalogue import calculators, entries
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import near

@@ -1,4 +1,4 @@
-"""dpcalc explain: all about a bound; about a command or an option what there is."""
+"""dpcalc explain: everything about a bound, and a summary of a command or an option."""
 
 from __future__ import annotations
 
@@ -10,21 +10,20 @@ from dpcalc.core.command import OUTPUT, Option, Page
 
 
 def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
-    """What is known of the names. Raises DpcalcError with the near name for one that is none."""
+    """What is known of each name. Raises DpcalcError with a similar name for one that is unknown."""
     from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.catalogue import explained, json_of, jsonl_of
+    from dpcalc.output.catalogue import explained
+    from dpcalc.output.formats import Document, render
 
     if not words:
         raise DpcalcError("missing", "name a bound: dpcalc explain rdp-optimal; dpcalc bounds lists them")
     found = [record for word in dict.fromkeys(words) for record in named(word)]
-    if format == "table":
-        return "\n\n".join(map(explained, found))
-    return (jsonl_of if format == "jsonl" else json_of)(found)
+    return render(Document(lambda: "\n\n".join(map(explained, found)), lambda: found), format)
 
 
 def named(word: str) -> list[dict[str, Any]]:
-    """The records of that name: of a bound (for a composition of epochs, that of one epoch), or of a command and an
-    option."""
+    """The JSON records of a name: of a bound, or of a command and an option. A composition of epochs has the record of
+    one epoch."""
     from dpcalc.bounds import replaced
     from dpcalc.commands.catalogue import calculators, command_record, entries, named_quantities, option_record, record
     from dpcalc.core.errors import DpcalcError

@@ -1,4 +1,4 @@
-"""dpcalc schema: what the JSON of a result looks like."""
+"""dpcalc schema: the JSON Schema of results."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dpcalc.core.command import Page
 
 def text(words: tuple[str, ...]) -> str:
     """The JSON Schema of a result; with the name of a command, of its results and of their parameters."""
-    import json
-
     from dpcalc.commands.catalogue import calculators
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import near
+    from dpcalc.output.formats import json_text
     from dpcalc.output.schema import of_command, of_result
 
     commands = calculators()
@@ -23,7 +22,7 @@ def text(words: tuple[str, ...]) -> str:
         raise DpcalcError("unknown-value",
                           f"{words[0]!r} is not one of {', '.join(commands)}{near(words[0], tuple(commands))}")
     found = of_command(commands[words[0]]) if words else of_result(tuple(commands))
-    return json.dumps(found, indent=2, ensure_ascii=False)
+    return json_text(found)
 
 
 def names() -> Iterable[str]:

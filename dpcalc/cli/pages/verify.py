@@ -1,4 +1,4 @@
-"""dpcalc verify: recheck the claims of results, from the formulas as published, in rigorous arithmetic."""
+"""dpcalc verify: recheck the claims of JSON results from the published formulas, in ball arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any:
-    """A line for each claim, with exit code 3 where one does not hold or could not be checked."""
+    """A line for each claim. The exit code is 3 where a claim does not hold or could not be checked."""
     from dpcalc.cli.run import Printed
     from dpcalc.core.errors import DpcalcError
     from dpcalc.verify.records import read
@@ -32,7 +32,7 @@ def text(words: tuple[str, ...], json: bool = False, quiet: bool = False) -> Any
 
 
 def _word(verdict: Verdict) -> str:
-    """The verdict alone, with what it does not cover."""
+    """The verdict in one word, and the fields that it does not cover."""
     unchecked = f"; not checked: {', '.join(verdict.unchecked)}" if verdict.unchecked else ""
     return f"{verdict.word}{unchecked}"
 
@@ -42,12 +42,12 @@ def _lines(verdict: Verdict) -> list[str]:
 
 
 def _as_json(verdicts: list[Verdict]) -> str:
-    import json
+    from dpcalc.output.formats import json_text
 
     found = [{"verified": v.holds, "verdict": v.word, "not_checked": list(v.unchecked),
               "headline": [_finding(f) for f in v.head],
               "others": [_finding(f) for f in v.others], "record": [_finding(f) for f in v.record]} for v in verdicts]
-    return json.dumps(found[0] if len(found) == 1 else found, indent=2, ensure_ascii=False, allow_nan=False)
+    return json_text(found[0] if len(found) == 1 else found)
 
 
 def _finding(f: Finding) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The points of a sweep as lines to draw: names, scales, gaps. Pure, and nothing heavy is imported."""
+"""The points of a sweep as lines to draw: their labels, their scales, and their gaps."""
 
 from __future__ import annotations
 
@@ -8,25 +8,24 @@ from typing import Any, NamedTuple
 
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError
-from dpcalc.core.numbers import NotANumber, number, plain
+from dpcalc.core.numbers import SMALLEST_NORMAL, NotANumber, number, plain
 from dpcalc.core.results import Answer, Row
 from dpcalc.output.plot.labels import axis_label, subtitle, symbol, title
 from dpcalc.output.sweep import Point, Points, rows_for_people
 from dpcalc.output.values import row_label
 
-_WIDE = 1.5  # decades from which an axis is logarithmic
-_LEAST = -300.0  # log10 of what doubles hold in full; below, the axis is of powers of ten
+_LOGARITHMIC_FROM = 1.5  # decades: over fewer, a linear axis shows the lines as well and is easier to read
 
 
 class Scale(NamedTuple):
-    """An axis. kind: linear | log | powers (the coordinates are decimal logarithms, since doubles would underflow)."""
+    """An axis. `kind` is linear, log, or powers: its coordinates are log10 of values that doubles may not hold."""
 
     label: str
     kind: str = "linear"
 
 
 class Series(NamedTuple):
-    """A line. Where y is None it has a gap. `value` is that of the second option, in a grid."""
+    """A line, with a gap where y is None. In a grid, `value` is that of the second option."""
 
     label: str
     x: tuple[float, ...]
@@ -35,14 +34,17 @@ class Series(NamedTuple):
     value: float | None = None
 
     @property
-    def alone(self) -> list[int]:
-        """Points between gaps, which no line shows."""
-        there = [y is not None for y in (None, *self.y, None)]
-        return [i for i in range(len(self.y)) if there[i + 1] and not there[i] and not there[i + 2]]
+    def isolated(self) -> list[int]:
+        """The indices of points between two gaps, which need a mark because no line leads to them."""
+        present = [y is not None for y in (None, *self.y, None)]
+        return [i for i in range(len(self.y)) if present[i + 1] and not present[i] and not present[i + 2]]
 
 
 class Plot(NamedTuple):
-    """What is drawn, headline first; `lines` is the scale of a grid's second option; `notes` say what has no place."""
+    """What is drawn, the headline first.
+
+    `lines` is the scale of the second option of a grid; `notes` name the points that have no place on the axes.
+    """
 
     title: str
     subtitle: str
@@ -54,17 +56,17 @@ class Plot(NamedTuple):
 
 
 class _Number(NamedTuple):
-    """A value with its decimal logarithm, which may be known where the value underflows."""
+    """A value and its decimal logarithm, which is exact also where the value underflows."""
 
     value: float
     log10: float
 
 
 class _Line(NamedTuple):
-    """A line before it has scales: at each x a number, or none."""
+    """A line before its scales are chosen: pairs of x and a number, or None for a gap."""
 
     label: str
-    at: list[tuple[float | None, _Number | None]]
+    points: list[tuple[float | None, _Number | None]]
     proven: bool = True
     value: float | None = None
 
@@ -72,15 +74,18 @@ class _Line(NamedTuple):
 # --- what is drawn ---------------------------------------------------------------------------------------------------
 
 
-def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
-    """A line a bound. In a grid the option with more values (the first of two equals) runs along x, and there is a line
-    a value of the other one, for the headline bound of each point. A sweep of ROC curves is a curve a point."""
+def plot_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
+    """A line for each bound over one swept option.
+
+    In a grid, the option with more values (of two equal ones the first) runs along x, and each value of the other one
+    has a line, of the headline bound at each point. In a sweep of ROC curves, each point has a curve.
+    """
     first = next(p.answer for p in points if p.answer)
     swept = tuple(points[0].at)
     if any(table and len(table.rows) > 1 for table in (first.roc, first.table)):
         labelled = [(", ".join(_equals(command, name, p.at[name]) for name in swept), p.answer) for p in points
                     if p.answer]
-        return of_tables(command, raw, labelled, swept)
+        return plot_tables(command, raw, labelled, swept)
     if not first.rows:
         raise DpcalcError("missing", "nothing to draw: give --delta, --epsilon or --alpha", "--plot")
     across = max(swept, key=lambda name: len({str(p.at[name]) for p in points}))
@@ -91,13 +96,13 @@ def of_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot:
         values = [_plain(line.value) for line in found if line.value is not None]
         second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other))
                        if all(v.value > 0 for v in values) else "linear")
-    return _plot(found, (axis_label(command, across), axis_label(command, first.asked)), _is_log(raw, across), second,
+    return _scaled(found, (axis_label(command, across), axis_label(command, first.asked)), _is_log(raw, across), second,
                  title(command, raw, first, swept), subtitle(command, raw, first, swept, grid=other is not None))
 
 
-def of_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]],
+def plot_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple[str, Answer]],
               swept: tuple[str, ...] = ()) -> Plot:
-    """ROC curves beside that of a blind guess; or the noise of schedules over the steps."""
+    """ROC curves beside that of a blind guess, or the noise of schedules over the steps."""
     tables = [(label, table) for label, answer in labelled if (table := answer.roc or answer.table)]
     if not tables:
         raise DpcalcError("missing", "draws a sweep, ROC curves or a schedule, and this is none", "--plot")
@@ -106,7 +111,7 @@ def of_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tuple
              table in tables]
     if up == "tpr":
         lines.append(_Line("blind guess", [(row[0], _plain(row[0])) for row in tables[0][1].rows]))
-    return _plot(lines, (axis_label(command, across), axis_label(command, up)), False, None, _TABLES[up][0],
+    return _scaled(lines, (axis_label(command, across), axis_label(command, up)), False, None, _TABLES[up][0],
                  subtitle(command, raw, labelled[0][1], (*swept, "fpr", "roc", "schedule"), grid=False))
 
 
@@ -115,7 +120,7 @@ _TABLES = {"tpr": ("Largest true-positive rate of any attack", "any attack"), "s
 
 
 def _equals(command: Command, name: str, at: Any) -> str:
-    """'σ = 1/3': a text as it was given."""
+    """'σ = 1/3', with a text as it was given."""
     return f"{symbol(command, name)} = {at.strip() if isinstance(at, str) else plain(at)}"
 
 
@@ -124,17 +129,18 @@ def _is_log(raw: Mapping[str, Any], name: str) -> bool:
 
 
 def has_table(raw: Mapping[str, Any]) -> bool:
-    """Whether a call without a sweep has numbers to draw: several false-positive rates, or a schedule of noise."""
+    """Whether a call without a sweep gives a table to draw: several false-positive rates, or a noise schedule."""
     return raw.get("roc") is not None or "," in str(raw.get("fpr")) or ":" in str(raw.get("schedule"))
 
 
-def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None, title: str,
-          subtitle: str) -> Plot:
-    xs = [_plain(at) for line in found for at, mark in line.at if mark and at is not None and isfinite(at)]
+def _scaled(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, second: Scale | None,
+            title: str, subtitle: str) -> Plot:
+    """The lines with the scales of their axes."""
+    xs = [_plain(at) for line in found for at, mark in line.points if mark and at is not None and isfinite(at)]
     across = f"given {labels[0]}" if labels[0] == labels[1] else labels[0]  # the ε of one step, and of all
     x = Scale(across, _kind(xs, logarithmic))
-    y = Scale(labels[1], _kind([mark for line in found for _, mark in line.at if mark]))
-    notes = tuple(note for line in found for note in _lost(line, x, y))
+    y = Scale(labels[1], _kind([mark for line in found for _, mark in line.points if mark]))
+    notes = tuple(note for line in found for note in _notes_of_lost_points(line, x, y))
     return Plot(title, subtitle, x, y, tuple(_series(line, x, y) for line in found), second, notes)
 
 
@@ -142,8 +148,10 @@ def _plot(found: Sequence[_Line], labels: tuple[str, str], logarithmic: bool, se
 
 
 def _by_bound(points: Points, across: str) -> list[_Line]:
-    """The bound that is most often the headline first, the proven ones before the others. Where the status of a bound
-    changes over the sweep, that is another line; what says something else than is asked has none."""
+    """A line for each bound and status: proven ones first, and of these the most frequent headline.
+
+    A bound whose status changes over the sweep has several lines; one that does not give the asked quantity has none.
+    """
     answers = [p.answer for p in points if p.answer]
     heads = [_key(a.headline) for a in answers]
     found = dict.fromkeys(_key(row) for row in rows_for_people(answers) if answers[0].asked in row.result)
@@ -152,6 +160,7 @@ def _by_bound(points: Points, across: str) -> list[_Line]:
 
 
 def _by_value(command: Command, points: Points, across: str, other: str) -> list[_Line]:
+    """A line for each value of the other option and each status of the headline bounds."""
     groups: dict[str, list[Point]] = {}
     for p in points:
         groups.setdefault(_equals(command, other, p.at[other]), []).append(p)
@@ -172,7 +181,7 @@ def _line(label: str, status: str, at: list[tuple[float | None, _Number | None]]
 
 
 def _height(answer: Answer | None, key: tuple[str, str]) -> _Number | None:
-    """The asked quantity of that bound (of the headline, where it has no name) with that status."""
+    """The asked quantity by the row with that label and status; an empty label stands for the headline."""
     if answer is None:
         return None
     rows = answer.rows if key[0] else (answer.headline,)
@@ -190,7 +199,7 @@ def _plain(x: float) -> _Number:
 
 
 def _at(x: Any) -> float | None:
-    """A swept value as a number; None where the text is none (that point has failed)."""
+    """A swept value as a number; None where its text is not a number, so that the point has no answer."""
     if not isinstance(x, str):
         return float(x)
     try:
@@ -206,27 +215,27 @@ def _kind(numbers: Sequence[_Number], logarithmic: bool = False) -> str:
     tens = [n.log10 for n in numbers if isfinite(n.log10)]
     if not tens or any(n.value < 0 for n in numbers):
         return "linear"
-    if min(tens) < _LEAST:
+    if min(tens) < log10(SMALLEST_NORMAL):
         return "powers"
-    return "log" if logarithmic or max(tens) - min(tens) > _WIDE else "linear"
+    return "log" if logarithmic or max(tens) - min(tens) > _LOGARITHMIC_FROM else "linear"
 
 
 def _series(line: _Line, x: Scale, y: Scale) -> Series:
-    places = [(_place(_plain(at), x), _place(mark, y) if mark else None) for at, mark in line.at if at is not None]
+    places = [(_place(_plain(at), x), _place(mark, y) if mark else None) for at, mark in line.points if at is not None]
     placed = sorted(((px, py) for px, py in places if px is not None), key=lambda pair: pair[0])
     return Series(line.label, tuple(px for px, _ in placed), tuple(py for _, py in placed), line.proven, line.value)
 
 
 def _place(n: _Number, scale: Scale) -> float | None:
-    """The coordinate; None at infinity, and at 0 on a logarithmic axis."""
+    """The coordinate on an axis; None at infinity, and at 0 on a logarithmic axis."""
     if not isfinite(n.value) or (scale.kind != "linear" and not isfinite(n.log10)):
         return None
     return n.log10 if scale.kind == "powers" else n.value
 
 
-def _lost(line: _Line, x: Scale, y: Scale) -> Iterable[str]:
-    """What an axis has no place for."""
-    lost = [n for at, mark in line.at if at is not None and mark for n,
+def _notes_of_lost_points(line: _Line, x: Scale, y: Scale) -> Iterable[str]:
+    """The points that have no place on the axes, in words."""
+    lost = [n for at, mark in line.points if at is not None and mark for n,
             scale in ((_plain(at), x), (mark, y)) if _place(n, scale) is None]
     for value, what in ((inf, "at infinity"), (0.0, "at 0 (a logarithmic axis has none)")):
         count = sum(n.value == value for n in lost)

@@ -1,4 +1,4 @@
-"""A plot as SVG or PNG, by matplotlib without its global state. Imported only where a file is to be drawn."""
+"""A plot as SVG or PNG, drawn by matplotlib without its global state."""
 
 from __future__ import annotations
 
@@ -17,43 +17,43 @@ from dpcalc.output.plot.data import Plot, Scale, Series
 from dpcalc.output.plot.labels import wrapped
 from dpcalc.output.plot.ticks import coordinate, extent, ticks
 
-# The colour-blind-safe palette of Okabe & Ito (yellow left out: too pale on white).
+# The colour-blind-safe palette of Okabe & Ito, without its yellow, which is too pale on white.
 COLOURS = ("#000000", "#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more, so that the eighth line is not like the first
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")  # one more, so that the eighth line differs from the first
 _SETTINGS: Any = {"svg.fonttype": "none", "svg.hashsalt": "dpcalc", "font.size": 9.0,
                   "axes.formatter.useoffset": False}
 _FORMATS: dict[str, tuple[Any, dict[str, Any]]] = {
     "svg": (FigureCanvasSVG, {"Date": None, "Creator": "dpcalc"}),
     "png": (FigureCanvasAgg, {"Software": "dpcalc"}),
 }
-_DOTS = 150  # an inch, in PNG
 
 
 def draw(plot: Plot, suffix: str) -> bytes:
-    """The picture; the same bytes for the same plot and matplotlib."""
+    """The bytes of the file, the same ones for the same plot and version of matplotlib."""
     canvas, metadata = _FORMATS[suffix]
-    with style.context(["default", _SETTINGS]):  # whatever the settings of the user
+    with style.context(["default", _SETTINGS]):  # not the settings of the user
         made = figure(plot)
         canvas(made)
         out = io.BytesIO()
         about = {"Title": f"{plot.title}: {plot.subtitle}", "Description": words(plot)}
-        made.savefig(out, format=suffix, dpi=_DOTS, metadata={**metadata, **about})
+        made.savefig(out, format=suffix, dpi=150, metadata={**metadata, **about})
     return out.getvalue()
 
 
 def words(plot: Plot) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """A description of the picture, for those who cannot see it."""
     return f"{plot.y.label} over {plot.x.label}; lines: {', '.join(s.label for s in plot.series)}"
 
 
 def figure(plot: Plot) -> Figure:
-    by_colour = plot.lines is not None and len(plot.series) > len(COLOURS) and all(isfinite(_value(s))
-                                                                                   for s in plot.series)
+    """The figure of matplotlib; many lines of a grid are told apart by a colour bar in place of a legend."""
+    many = plot.lines is not None and len(plot.series) > len(COLOURS)
+    by_colour = many and all(isfinite(_value(s)) for s in plot.series)
     rows = 0 if by_colour else -(-len(plot.series) // _columns(plot))
     made = Figure(figsize=(6.4, 4.0 + 0.18 * rows), layout="constrained")
     axes = made.add_subplot()
-    colours = _colour_bar(made, axes, plot) if by_colour else [COLOURS[k % len(COLOURS)]
-                                                               for k in range(len(plot.series))]
+    colours = (_colour_bar(made, axes, plot) if by_colour
+               else [COLOURS[k % len(COLOURS)] for k in range(len(plot.series))])
     for k, series in enumerate(plot.series):
         _line(axes, series, k, len(plot.series), colours[k], plain=by_colour)
     for which, scale in (("x", plot.x), ("y", plot.y)):
@@ -67,8 +67,7 @@ def figure(plot: Plot) -> Figure:
     below = wrapped(plot.subtitle, 95)
     axes.set_title(plot.title, fontsize=11, pad=6 + 10 * len(below), parse_math=False)
     axes.annotate("\n".join(below), (0.5, 1), xytext=(0, 4), xycoords="axes fraction", textcoords="offset points",
-                  ha="center", va="bottom",
-                  fontsize=7.5, color="#444444", parse_math=False)
+                  ha="center", va="bottom", fontsize=7.5, color="#444444", parse_math=False)
     if not by_colour:
         made.legend(loc="outside lower center", ncols=_columns(plot), fontsize=8, frameon=False)
     return made
@@ -79,7 +78,7 @@ def _value(series: Series) -> float:
 
 
 def _columns(plot: Plot) -> int:
-    """Columns of the legend: what 6.4 inches hold."""
+    """The columns of the legend that fit into the width of 6.4 inches."""
     longest = max(len(s.label) for s in plot.series)
     return max(1, min(len(plot.series), 100 // (longest + 9)))
 
@@ -87,10 +86,10 @@ def _columns(plot: Plot) -> int:
 def _line(axes: Any, series: Series, k: int, count: int, colour: Any, plain: bool) -> None:
     y = [nan if v is None else v for v in series.y]
     style: dict[str, Any] = {"linewidth": 1.3, "zorder": 3 + (count - k) / count, "marker": ".",
-                             "markevery": series.alone}
-    # lines that coincide are seen by their marks: hollow, and wider the further down; the headline is on top
+                             "markevery": series.isolated}
+    # Lines that coincide are told apart by hollow marks that are larger for lines further below the headline.
     if not plain:
-        marked = sorted({*range(0, len(y), max(1, len(y) // 12)), *series.alone})
+        marked = sorted({*range(0, len(y), max(1, len(y) // 12)), *series.isolated})
         style |= {"marker": MARKERS[k % len(MARKERS)], "markersize": 3.5 + 1.1 * min(k, 6),
                   "markerfacecolor": "none" if k else colour,
                   "markevery": marked, "linewidth": 1.3 if k else 1.8}
@@ -101,14 +100,14 @@ def _scale(axes: Any, which: str, scale: Scale, values: Sequence[float]) -> None
     axis = getattr(axes, f"{which}axis")
     if scale.kind == "log" and values:
         getattr(axes, f"set_{which}scale")("log")
-        _few_powers(axis, values)
+        _set_ticks_of_short_axis(axis, values)
     elif scale.kind == "powers":
         axis.set_major_locator(MaxNLocator(nbins=7, integer=True))
         axis.set_major_formatter(FuncFormatter(lambda x, _: f"$10^{{{x:.10g}}}$"))
 
 
-def _few_powers(axis: Any, values: Sequence[float]) -> None:
-    """Ticks at 1, 2 and 5, where there are too few powers of ten to read."""
+def _set_ticks_of_short_axis(axis: Any, values: Sequence[float]) -> None:
+    """Sets ticks at 1, 2 and 5 times powers of ten where the axis spans fewer than two decades."""
     span = extent([coordinate(v, "log") for v in values])
     if span.high - span.low < 2:
         found = ticks(span, "log", 6)
@@ -118,7 +117,7 @@ def _few_powers(axis: Any, values: Sequence[float]) -> None:
 
 
 def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
-    """Many lines: their values by colour, with a bar that tells them."""
+    """The colours of the lines by their values, after adding a bar that shows the values."""
     from matplotlib import colormaps
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LogNorm, Normalize
@@ -129,5 +128,5 @@ def _colour_bar(made: Figure, axes: Any, plot: Plot) -> list[Any]:
     mapped = ScalarMappable(norm, colormaps["cividis"])
     bar = made.colorbar(mapped, ax=axes, label="\n".join(wrapped(plot.lines.label, 45)))
     if plot.lines.kind == "log":
-        _few_powers(bar.ax.yaxis, values)
+        _set_ticks_of_short_axis(bar.ax.yaxis, values)
     return [mapped.cmap(norm(value)) for value in values]

@@ -1,4 +1,4 @@
-"""The words of a plot: what its axes are, what is asked, and under which fixed parameters."""
+"""The words of a plot: its axes, its title (the question), and its subtitle (the fixed parameters)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from dpcalc.core.numbers import plain
 from dpcalc.core.quantities import Quantity
 from dpcalc.core.results import Answer
 
-# What may be on an axis without being an option of the command.
+# Quantities that may be on an axis without being an option of the command.
 _MORE = (q.EPSILON, q.DELTA, q.ALPHA, q.RDP, q.TV, q.TPR, q.FPR, q.MU, q.SIGMA, q.SCALE, Quantity("step", "step", "j"))
-# Where the help says more than fits beside an axis.
+# The words of an axis, where the help of the quantity is too long for it.
 _WORDS = {"fpr": "false-positive rate", "tpr": "true-positive rate", "sigma": "noise", "scale": "noise scale",
-          "rdp": "Rényi divergence",
-          "noise_multiplier": "noise multiplier",
-          "sensitivity": "sensitivity", "prior": "prior probability", "sampling_rate": "sampling rate",
-          "decay": "decay exponent",
+          "rdp": "Rényi divergence", "noise_multiplier": "noise multiplier", "sensitivity": "sensitivity",
+          "prior": "prior probability", "sampling_rate": "sampling rate", "decay": "decay exponent",
           "epochs": "epochs", "probability": "truth probability", "target_epsilon": "privacy loss",
           "target_delta": "failure probability"}
-_SILENT = ("orders", "precision")  # change the effort, not the question
+_NOT_SHOWN = ("orders", "precision")  # these change how the answer is computed, not the question
 
 
 def _quantity(command: Command, name: str) -> Quantity:
@@ -36,7 +34,7 @@ def symbol(command: Command, name: str) -> str:
 
 
 def axis_label(command: Command, name: str) -> str:
-    """'noise σ [units of the sensitivity]'."""
+    """The label of an axis, as 'noise σ [units of the sensitivity]'."""
     quantity = _quantity(command, name)
     words = _WORDS.get(name) or re.split(r" ?[;:(,]", quantity.help)[0]
     trains = any(o.name == "lipschitz" for o in command.options)
@@ -45,7 +43,7 @@ def axis_label(command: Command, name: str) -> str:
 
 
 def title(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str]) -> str:
-    """'ε at δ = 1e-05', 'σ for ε <= 2, δ = 1e-05'; what is swept is left to its axis."""
+    """The question, as 'ε at δ = 1e-05' or 'σ for ε <= 2, δ = 1e-05', without the swept options."""
     fixed = ", ".join(text for name, text in _conditions(command, raw, answer).items() if name not in swept)
     between = " for " if answer.question.unknown else " at "
     return symbol(command, answer.asked) + (between + fixed if fixed else "")
@@ -55,7 +53,7 @@ _FIXED = {"epsilon": ("delta",), "delta": ("epsilon",), "rdp": ("alpha",), "tpr"
 
 
 def _conditions(command: Command, raw: Mapping[str, Any], answer: Answer) -> dict[str, str]:
-    """What the question fixes, under the option that says it: {'delta': 'δ = 1e-05'}."""
+    """What the question fixes, by option: {'delta': 'δ = 1e-05'}."""
     question = answer.question
     found = [(name, "=", getattr(question, name)) for name in _FIXED.get(question.asks, ())]
     if question.unknown:
@@ -65,10 +63,10 @@ def _conditions(command: Command, raw: Mapping[str, Any], answer: Answer) -> dic
 
 
 def subtitle(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Collection[str], grid: bool) -> str:
-    """'subsample, poisson, gaussian: n = 60000, b = 256': what is fixed besides the question."""
-    known = {*swept, *_conditions(command, raw, answer), *_SILENT}
-    options = {o.name: o.quantity for o in command.options} | {x: _quantity(command, x)
-                                                               for x in ("epsilon", "delta", "alpha", "rdp")}
+    """The fixed parameters, as 'subsample, poisson, gaussian: n = 60000, b = 256'."""
+    known = {*swept, *_conditions(command, raw, answer), *_NOT_SHOWN}
+    options = {**{o.name: o.quantity for o in command.options},
+               **{name: _quantity(command, name) for name in ("epsilon", "delta", "alpha", "rdp")}}
     fixed = {name: quantity for name, quantity in options.items() if name not in known}
     choices = (_CHOICES.get(name, "{}").format(text) for name, quantity in fixed.items()
                if quantity.kind == "choice" and (text := answer.parameters.get(name)))
@@ -83,7 +81,7 @@ _CHOICES = {"order": "{} order", "from": "from {}", "to": "to {}", "adjacency": 
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most `width`; 'n = 60000' stays together."""
+    """The text in lines of at most `width`, not broken around ' = '."""
     lines = textwrap.wrap(text.replace(" = ", "\u00a0=\u00a0"), width)
     return [line.replace("\u00a0", " ") for line in lines]
 

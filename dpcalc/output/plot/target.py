@@ -1,5 +1,4 @@
-"""Where --plot draws: a file, or the terminal. Everything a person can put right is said before anything is
-computed."""
+"""Where --plot draws: a file, or the terminal. Mistakes are reported before anything is computed."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ SUFFIXES = ("svg", "png")
 
 
 class Target(NamedTuple):
-    """A checked --plot: '-', or the name of a file that can be written."""
+    """A checked value of --plot: '-' for the terminal, or the name of a file that can be written."""
 
     name: str
 
@@ -29,18 +28,18 @@ class Target(NamedTuple):
         return self.name == "-"
 
     def shown(self, plot: Plot) -> str:
-        """The plot in characters, for standard output."""
+        """The plot in characters, to be printed on standard output."""
         from dpcalc.output.plot.terminal import draw
         from dpcalc.output.tables import terminal_size
 
-        _say(plot.notes)
+        _warn(plot.notes)
         return draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", _coloured())
 
     def write(self, plot: Plot) -> None:
-        """The file, which is named on standard error."""
+        """Writes the file, and its name on standard error."""
         from dpcalc.output.plot.figure import draw
 
-        _say(plot.notes)
+        _warn(plot.notes)
         content = draw(plot, _suffix(self.name))
         try:
             _write_whole(os.path.realpath(self.name), content)
@@ -50,10 +49,11 @@ class Target(NamedTuple):
 
 
 def _write_whole(path: str, content: bytes) -> None:
-    """Writes a temporary file in the same folder and renames it, so that a failure leaves the old file as it is. Raises
-    OSError."""
+    """Writes a temporary file in the same folder and renames it, so that a failure leaves an old file as it was.
+
+    Raises OSError. A pipe, a device, or a file in a folder that takes no new file is written directly.
+    """
     folder, old = os.path.dirname(path), os.path.exists(path)
-    # a pipe or a device, or a folder that takes no new file
     if old and not (os.path.isfile(path) and os.access(folder, os.W_OK)):
         with open(path, "wb") as file:
             file.write(content)
@@ -71,13 +71,16 @@ def _write_whole(path: str, content: bytes) -> None:
         raise
 
 
-def _say(notes: Iterable[str]) -> None:
+def _warn(notes: Iterable[str]) -> None:
     for note in notes:
         report(f"warning: {note}")
 
 
 def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, printed: str | None) -> Target:
-    """The target. `printed` is the option that already says what stdout shows, if one does."""
+    """The target of --plot. `printed` is the option that already decides what standard output shows, or None.
+
+    Raises DpcalcError where the plot could not be drawn or written.
+    """
     from dpcalc.output.plot.data import has_table
 
     if not swept and not has_table(raw):
@@ -100,11 +103,10 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     try:
         import dpcalc.output.plot.figure  # noqa: F401
     except ImportError as error:
-        broken = "" if isinstance(error,
-                                  ModuleNotFoundError) and error.name == "matplotlib" else f" that works ({error})"
-        raise DpcalcError("missing",
-                          f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal without it",
-                          "--plot") from None
+        absent = isinstance(error, ModuleNotFoundError) and error.name == "matplotlib"
+        broken = "" if absent else f" that works ({error})"
+        raise DpcalcError("missing", f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal "
+                          "without it", "--plot") from None
     return Target(name)
 
 
@@ -117,7 +119,7 @@ def _unwritable(name: str, why: str) -> DpcalcError:
 
 
 def _example(command: Command, raw: Mapping[str, Any]) -> str:
-    """A range, for an option of this call."""
+    """How to write a sweep, with an option of this call."""
     names = [o.quantity.option for o in command.all_options() if o.quantity.kind in ("number", "count", "horizon")
              and raw.get(o.name)]
     option = next((name for name in names if name not in ("--digits", "--alpha")), "--delta")
@@ -125,5 +127,5 @@ def _example(command: Command, raw: Mapping[str, Any]) -> str:
 
 
 def _coloured() -> bool:
-    """On a terminal that shows colours, unless they are not wanted (no-color.org)."""
+    """Whether standard output is a terminal with colours, and NO_COLOR (no-color.org) is not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in (None, "", "dumb")

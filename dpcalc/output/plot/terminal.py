@@ -1,4 +1,4 @@
-"""A plot in characters: braille lines and marks, or plain ASCII. Pure: a plot and a size in, text out."""
+"""A plot in characters: lines of braille dots with marks, or plain ASCII where the encoding has no more."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpcalc.output.plot.ticks import Extent, coordinate, extent, ticks
 
 
 class Style(NamedTuple):
-    """The characters of a plot. A cell holds `dots` (across, down)."""
+    """The characters of a plot; a character cell holds `dots` (across, down)."""
 
     marks: str
     dots: tuple[int, int]
@@ -26,23 +26,24 @@ class Style(NamedTuple):
 
 BRAILLE = Style("●○■□▲△◆◇", (2, 4), "└", "─", "│", "┤", "┬")
 ASCII = Style("*o#+x@%&", (1, 1), "+", "-", "|", "+", "+")
-_BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of the braille block, by column and row
-# The colours of Okabe & Ito in the 256 of terminals; the first is that of the text.
+_BITS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))  # of the dots of a braille character, by column and row
+# The colours of Okabe & Ito among the 256 colours of terminals; the first line has the colour of the text.
 _COLOURS = ("", "38;5;214", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;32", "38;5;220")
-_APART = 4  # columns between marks, at least
-_MOST = len(BRAILLE.marks)  # lines that can be told apart
-_SPELLED = {"ε": "epsilon", "δ": "delta", "σ": "sigma", "α": "alpha", "μ": "mu", "ρ": "rho", "β": "beta", "η": "eta",
-            "τ": "tau", "π": "pi",
-            "′": "'", "−": "-", "–": "-", "…": "..", "ℓ": "l", "é": "e"}
+_MARK_DISTANCE = 4  # columns from mark to mark, at least: with fewer, marks hide the lines
+_MOST_LINES = len(BRAILLE.marks)  # each needs a mark of its own
+_ASCII_WORDS = {"ε": "epsilon", "δ": "delta", "σ": "sigma", "α": "alpha", "μ": "mu", "ρ": "rho", "β": "beta",
+                "η": "eta", "τ": "tau", "π": "pi", "′": "'", "−": "-", "–": "-", "…": "..", "ℓ": "l", "é": "e"}
 
 
 def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured: bool = False) -> str:
-    """The picture, `columns` wide and with the prompt `lines` high (at least 40 by 12, and higher where the legend
-    needs it)."""
-    style = BRAILLE if _holds(encoding, "●⣿└─│┤┬ε") else ASCII
+    """The picture, `columns` wide and, with a prompt below it, `lines` high.
+
+    It is at least 40 by 12 characters, and higher where the legend needs it.
+    """
+    style = BRAILLE if _can_encode(encoding, "●⣿└─│┤┬ε") else ASCII
     if style is ASCII:
-        plot = _spelled_out(plot)
-    series, left_out = _few(plot.series)
+        plot = _in_ascii(plot)
+    series, left_out = _chosen(plot.series)
     width = max(columns, 40) - 1  # the last column would wrap in some terminals
     head = [*wrapped(plot.title, width), *wrapped(plot.subtitle, width)]
     legend = _legend(series, style, width, coloured)
@@ -52,7 +53,7 @@ def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured
     return "\n".join(line.rstrip() for line in drawn)
 
 
-def _holds(encoding: str, text: str) -> bool:
+def _can_encode(encoding: str, text: str) -> bool:
     try:
         text.encode(encoding)
     except (UnicodeEncodeError, LookupError):
@@ -60,39 +61,39 @@ def _holds(encoding: str, text: str) -> bool:
     return True
 
 
-def _spelled_out(plot: Plot) -> Plot:
-    """With words for symbols."""
+def _in_ascii(plot: Plot) -> Plot:
+    """The plot with words in place of symbols."""
     series = tuple(s._replace(label=_ascii(s.label)) for s in plot.series)
     x, y = (scale._replace(label=_ascii(scale.label)) for scale in (plot.x, plot.y))
     return plot._replace(title=_ascii(plot.title), subtitle=_ascii(plot.subtitle), x=x, y=y, series=series)
 
 
 def _ascii(text: str) -> str:
-    for symbol, word in _SPELLED.items():
+    for symbol, word in _ASCII_WORDS.items():
         text = text.replace(symbol, word)
     return text.encode("ascii", "replace").decode("ascii")
 
 
-def _few(series: Sequence[Series]) -> tuple[Sequence[Series], str]:
-    """As many lines as there are marks, evenly chosen, and the words for what is left out."""
-    if len(series) <= _MOST:
+def _chosen(series: Sequence[Series]) -> tuple[Sequence[Series], str]:
+    """As many lines as there are marks, chosen evenly, and a sentence about those left out."""
+    if len(series) <= _MOST_LINES:
         return series, ""
-    kept = [series[round(k * (len(series) - 1) / (_MOST - 1))] for k in range(_MOST)]
-    return kept, f"{_MOST} of {len(series)} lines are drawn here; --plot FILE.svg draws all."
+    chosen = [series[round(k * (len(series) - 1) / (_MOST_LINES - 1))] for k in range(_MOST_LINES)]
+    return chosen, f"{_MOST_LINES} of {len(series)} lines are drawn here; --plot FILE.svg draws all."
 
 
 # --- the panel -------------------------------------------------------------------------------------------------------
 
 
 class Grid(NamedTuple):
-    """Cells of characters, each with the number of the line it belongs to."""
+    """The characters of the panel by column and row, each with the index of the line it belongs to."""
 
     cells: dict[tuple[int, int], tuple[str, int]]
     columns: int
     rows: int
 
 
-Line = Sequence[tuple[float, float | None]]
+Line = Sequence[tuple[float, float | None]]  # coordinates; None is a gap
 
 
 def _coordinates(series: Series, plot: Plot) -> Line:
@@ -101,14 +102,15 @@ def _coordinates(series: Series, plot: Plot) -> Line:
 
 
 def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, height: int, coloured: bool) -> list[str]:
+    """The lines of text with the axes and everything between them."""
     lines = [_coordinates(s, plot) for s in series]
     xs = [x for line in lines for x, y in line if y is not None]
     ys = [y for line in lines for _, y in line if y is not None]
     if not ys:
         return ["(no point has a place on these axes)"]
     up = extent(ys, height * style.dots[1])
-    levels = {height - 1 - up.dot(at) // style.dots[1]: text for at,
-              text in ticks(up, plot.y.kind, max(3, height // 3))}
+    levels = {height - 1 - up.dot(at) // style.dots[1]: text
+              for at, text in ticks(up, plot.y.kind, max(3, height // 3))}
     gutter = max(map(len, levels.values()), default=0) + 1
     across = extent(xs, (width - gutter - 1) * style.dots[0])
     grid = Grid({}, width - gutter - 1, height)
@@ -116,20 +118,20 @@ def _panel(plot: Plot, series: Sequence[Series], style: Style, width: int, heigh
         _line(grid, lines[k], across, up, style, k, series[k].proven)
     _marks(grid, lines, across, up, style)
     for k in reversed(range(len(series))):
-        for i in series[k].alone:
+        for i in series[k].isolated:
             x, y = lines[k][i]
             grid.cells.setdefault((across.dot(x) // style.dots[0], height - 1 - up.dot(y or 0.0) // style.dots[1]),
                                   (style.marks[k], k))
     rows = [levels.get(row, "").rjust(gutter - 1) + " " + (style.tick if row in levels else style.upright)
             + _row(grid, row, coloured)
             for row in range(height)]
-    return [_fit(plot.y.label, width), *rows, *_feet(plot, across, style, gutter, grid.columns)]
+    return [_shortened(plot.y.label, width), *rows, *_axis_below(plot, across, style, gutter, grid.columns)]
 
 
 def _row(grid: Grid, row: int, coloured: bool) -> str:
     cells = [grid.cells.get((column, row), (" ", 0)) for column in range(grid.columns)]
-    return "".join(_paint("".join(char for char, _ in run), k, coloured) for k,
-                   run in groupby(cells, lambda cell: cell[1])).rstrip()
+    runs = groupby(cells, lambda cell: cell[1])
+    return "".join(_paint("".join(char for char, _ in run), k, coloured) for k, run in runs).rstrip()
 
 
 def _paint(text: str, k: int, coloured: bool) -> str:
@@ -138,13 +140,13 @@ def _paint(text: str, k: int, coloured: bool) -> str:
 
 
 def _line(grid: Grid, line: Line, across: Extent, up: Extent, style: Style, k: int, solid: bool) -> None:
-    """Straight between neighbouring points; a gap where one has no value."""
+    """Draws a line straight from point to point, with a gap where a point has no value, and dashed unless `solid`."""
     wide, high = style.dots
     drawn = 0
     for (x0, y0), (x1, y1) in pairwise(line):
         if y0 is None or y1 is None:
             continue
-        for x, y in _between((across.dot(x0), up.dot(y0)), (across.dot(x1), up.dot(y1))):
+        for x, y in _dots_between((across.dot(x0), up.dot(y0)), (across.dot(x1), up.dot(y1))):
             drawn += 1
             if not solid and drawn // (2 * wide) % 2:
                 continue
@@ -156,20 +158,21 @@ def _line(grid: Grid, line: Line, across: Extent, up: Extent, style: Style, k: i
                 grid.cells[at] = (".", k)
 
 
-def _between(a: tuple[int, int], b: tuple[int, int]) -> Iterator[tuple[int, int]]:
+def _dots_between(a: tuple[int, int], b: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The dots of a straight line."""
     steps = max(abs(b[0] - a[0]), abs(b[1] - a[1]), 1)
     for i in range(steps + 1):
         yield a[0] + round((b[0] - a[0]) * i / steps), a[1] + round((b[1] - a[1]) * i / steps)
 
 
 def _marks(grid: Grid, lines: Sequence[Line], across: Extent, up: Extent, style: Style) -> None:
-    """At the points, not nearer than a few columns; where lines coincide they take turns."""
+    """Draws marks at points, not in neighbouring columns; where lines coincide, their marks alternate."""
     wide, high = style.dots
     columns = [{across.dot(x) // wide: grid.rows - 1 - up.dot(y) // high for x, y in reversed(line) if y is not None}
                for line in lines]
-    turn, last = 0, -_APART
+    turn, last = 0, -_MARK_DISTANCE
     for column in sorted(set().union(*columns)):
-        if column - last < _APART:
+        if column - last < _MARK_DISTANCE:
             continue
         taken: set[int] = set()
         for i in range(len(lines)):
@@ -181,8 +184,8 @@ def _marks(grid: Grid, lines: Sequence[Line], across: Extent, up: Extent, style:
         turn, last = turn + 1, column
 
 
-def _feet(plot: Plot, across: Extent, style: Style, gutter: int, columns: int) -> list[str]:
-    """The axis below, its numbers, and what it is."""
+def _axis_below(plot: Plot, across: Extent, style: Style, gutter: int, columns: int) -> list[str]:
+    """The horizontal axis, its numbers, and its label."""
     axis, numbers = list(style.across * columns), [" "] * (gutter + 1 + columns)
     free = 0
     for at, text in ticks(across, plot.x.kind, max(2, columns // 10)):
@@ -192,12 +195,12 @@ def _feet(plot: Plot, across: Extent, style: Style, gutter: int, columns: int) -
         if start >= free:
             numbers[start:start + len(text)] = text
             free = start + len(text) + 1
-    label = _fit(plot.x.label, gutter + 1 + columns)
+    label = _shortened(plot.x.label, gutter + 1 + columns)
     middle = min(gutter + 1 + (columns + len(label)) // 2, gutter + 1 + columns)
     return [" " * gutter + style.corner + "".join(axis), "".join(numbers), label.rjust(middle)]
 
 
-def _fit(text: str, width: int) -> str:
+def _shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[:width - 2] + ".."
 
 
@@ -205,13 +208,13 @@ def _legend(series: Sequence[Series], style: Style, width: int, coloured: bool) 
     """The marks and their names, in as many columns as fit."""
     texts = [f"{style.marks[k]} {s.label}" for k, s in enumerate(series)]
     cell = max(map(len, texts)) + 3
-    per = max(1, min(len(texts), (width + 3) // cell))
-    rows = ceil(len(texts) / per)
+    columns = max(1, min(len(texts), (width + 3) // cell))
+    rows = ceil(len(texts) / columns)
     lines = []
     for row in range(rows):
         line = ""
         for k in range(row, len(texts), rows):
-            text = _fit(texts[k], width).ljust(cell if k + rows < len(texts) else 0)
+            text = _shortened(texts[k], width).ljust(cell if k + rows < len(texts) else 0)
             line += _paint(text[0], k, coloured) + text[1:]
         lines.append(line)
     return lines

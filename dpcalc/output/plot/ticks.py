@@ -7,15 +7,18 @@ from itertools import pairwise
 from math import ceil, floor, log10
 from typing import NamedTuple
 
+_SAME = 1e-9  # relative: numbers that differ by less are the same but for rounding
+
 
 class Extent(NamedTuple):
-    """Coordinates (decimal logarithms, on a logarithmic axis) from `low` to `high`, over so many dots."""
+    """A range of coordinates, which are decimal logarithms on a logarithmic axis, shown by a number of dots."""
 
     low: float
     high: float
     dots: int = 1
 
     def dot(self, x: float) -> int:
+        """The index of the dot at a coordinate."""
         return round((x - self.low) / (self.high - self.low) * (self.dots - 1))
 
 
@@ -24,63 +27,63 @@ def coordinate(x: float, kind: str) -> float:
 
 
 def extent(coordinates: Sequence[float], dots: int = 1) -> Extent:
-    """From the least to the largest, with room around a single one."""
+    """The range from the least to the largest coordinate; around a single one, with some space."""
     low, high = min(coordinates), max(coordinates)
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
+    if high - low <= _SAME * max(abs(low), abs(high)):
         room = abs(low) / 2 or 1.0
         low, high = low - room, high + room
     return Extent(low, high, dots)
 
 
 def ticks(extent: Extent, kind: str, most: int) -> list[tuple[float, str]]:
-    """(coordinate, text) of about `most` round numbers."""
+    """The coordinates and texts of about `most` round numbers."""
     if kind == "linear":
-        return _decimals(_round(extent.low, extent.high, most))
+        return _with_texts(_round_numbers(extent.low, extent.high, most))
     if kind == "powers":
-        return [(at, f"1e{at:.10g}") for at in _round(extent.low, extent.high, most)]
-    low, high = ceil(extent.low - 1e-9), floor(extent.high + 1e-9)
+        return [(at, f"1e{at:.10g}") for at in _round_numbers(extent.low, extent.high, most)]
+    low, high = ceil(extent.low - _SAME), floor(extent.high + _SAME)
     if high - low >= 2:
         step = max(1, ceil((high - low) / most))
         start = low + (-low) % step
         return [(float(e), _power(e)) for e in range(start, high + 1, step)]
     inner = [(log10(m) + e, _short(m * 10.0**e)) for e in range(floor(extent.low), ceil(extent.high) + 1)
              for m in (1, 2, 5)]
-    found = [(at, text) for at, text in inner if extent.low - 1e-9 <= at <= extent.high + 1e-9]
+    found = [(at, text) for at, text in inner if extent.low - _SAME <= at <= extent.high + _SAME]
     if len(found) >= 2:
         return found
-    return [(log10(at), text) for at,
-            text in _decimals([x for x in _round(10**extent.low, 10**extent.high, most) if x > 0])]
+    numbers = [x for x in _round_numbers(10**extent.low, 10**extent.high, most) if x > 0]
+    return [(log10(x), text) for x, text in _with_texts(numbers)]
 
 
-def _round(low: float, high: float, most: int) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten: at most `most`, but three where more do not fit."""
-    raw = (high - low) / max(1, most)
-    size = 10.0 ** floor(log10(raw))
-    steps = [m * size for m in (10, 5, 2, 1, 0.5, 0.2)]
-    fitting = min(step for step in steps if step >= raw * (1 - 1e-9))
-    finer = [_multiples(step, low, high) for step in steps if step <= fitting]
-    return next((found for found in finer if len(found) >= 3), finer[-1])
+def _round_numbers(low: float, high: float, most: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten: at most `most`, but more where these are fewer than three."""
+    smallest = (high - low) / max(1, most)
+    power = 10.0 ** floor(log10(smallest))
+    steps = [m * power for m in (10, 5, 2, 1, 0.5, 0.2)]
+    fitting = min(step for step in steps if step >= smallest * (1 - _SAME))
+    candidates = [_multiples(step, low, high) for step in steps if step <= fitting]
+    return next((found for found in candidates if len(found) >= 3), candidates[-1])
 
 
 def _multiples(step: float, low: float, high: float) -> list[float]:
-    return [k * step for k in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+    return [k * step for k in range(ceil(low / step - _SAME), floor(high / step + _SAME) + 1)]
 
 
 def _power(exponent: int) -> str:
     return f"{10.0**exponent:g}" if -3 <= exponent <= 3 else f"1e{exponent}"
 
 
-def _decimals(values: Sequence[float]) -> list[tuple[float, str]]:
-    """With as many digits as say each value, to a thousandth of their distance."""
-    apart = min((b - a for a, b in pairwise(values)), default=0.0)
+def _with_texts(values: Sequence[float]) -> list[tuple[float, str]]:
+    """The values with texts of equally many digits, enough to be exact to a thousandth of their distance."""
+    distance = min((b - a for a, b in pairwise(values)), default=0.0)
     digits = 6
-    while digits < 17 and any(abs(float(_short(x, digits)) - x) > apart / 1000 for x in values):
+    while digits < 17 and any(abs(float(_short(x, digits)) - x) > distance / 1000 for x in values):
         digits += 1
     return [(x, _short(x, digits)) for x in values]
 
 
 def _short(x: float, digits: int = 6) -> str:
-    """1e6 and not 1e+06."""
+    """A decimal in which a power of ten is written 1e6 and not 1e+06."""
     text = f"{x:.{digits}g}"
     mantissa, e, exponent = text.partition("e")
     return f"{mantissa}e{int(exponent)}" if e else text

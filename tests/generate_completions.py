@@ -1,0 +1,94 @@
+"""Writes the completion scripts for bash, zsh and fish, and the manual page.
+
+`python tests/generate_completions.py` writes them to `completions/`. The scripts are made by shtab from the command
+tree, so that no Python starts on a Tab. A test compares the files in the repository with what this module makes.
+"""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import shtab
+
+from dpcalc.cli.app import RawOption, load, root
+from dpcalc.cli.manpage import page
+from dpcalc.commands import COMMANDS
+from dpcalc.commands.catalogue import calculators, uses
+
+FOLDER = Path(__file__).parents[1] / "completions"
+
+_REPEATABLE = ("bound", "input")
+_BASH_EQUALS_SIGN = """
+# Bash makes three words of --option=value; they are completed like --option value.
+_dpcalc() {
+  local words=() cword=$COMP_CWORD i
+  for i in "${!COMP_WORDS[@]}"; do
+    if [[ ${COMP_WORDS[i]} != '=' ]]; then words+=("${COMP_WORDS[i]}")
+    elif ((i == COMP_CWORD)); then words+=('')
+    else ((cword--)); fi
+  done
+  local COMP_WORDS=("${words[@]}") COMP_CWORD=$cword
+  _shtab_dpcalc
+}
+complete -o bashdefault -F _dpcalc dpcalc
+"""
+
+
+def command_tree() -> ArgumentParser:
+    """The commands, their options and what their arguments can be, as a parser of the form that shtab reads."""
+    parser = ArgumentParser("dpcalc", add_help=False)
+    _add_parameters(parser, root(), {})
+    subparsers = parser.add_subparsers()
+    for name, text in COMMANDS.items():
+        values: dict[str, Sequence[str]] = {"command": tuple(calculators())}
+        if name in calculators():
+            values["bound"] = uses(calculators()[name])
+        _add_parameters(subparsers.add_parser(name, help=text, add_help=False), load(name), values)
+    return parser
+
+
+def _add_parameters(parser: ArgumentParser, command: Any, values: Mapping[str, Sequence[str]]) -> None:
+    """Adds the options and arguments of a command; `values` holds what other options can be."""
+    for param in command.params:
+        files = "FILE" in (param.metavar or "")
+        settings: dict[str, Any] = {}
+        if not isinstance(param, RawOption):
+            names, words = [str(param.name)], tuple(command.words()) if hasattr(command, "words") else ()
+            settings = {"nargs": "*", "choices": words or None}
+        elif param.is_flag:
+            names, settings = param.opts, {"action": "store_true"}
+        else:
+            names = param.opts
+            settings = {"action": "append" if param.name in _REPEATABLE else "store", "metavar": "VALUE",
+                        "choices": param.choices or values.get(str(param.name))}
+        help_text = " ".join((getattr(param, "brief", "") or param.help or "").split(":")[0].split())
+        added = parser.add_argument(*names, help=help_text.replace("%", "%%"), **settings)
+        if files:
+            added.complete = shtab.FILE
+    parser.add_argument("-h", "--help", action="store_true", help="show help")
+
+
+def _with_equals_sign(zsh: str) -> str:
+    """The script for zsh, in which an option with a value may also be written --option=value."""
+    def with_sign(line: str) -> str:
+        names, bracket, rest = line.partition("[")
+        return re.sub(r"--[\w-]+", r"\g<0>=", names) + bracket + rest if ":VALUE:" in rest else line
+
+    return "\n".join(map(with_sign, zsh.replace("\\'", "'").split("\n")))
+
+
+def render() -> dict[str, str]:
+    """The text of every generated file, by its name in `completions/`."""
+    tree = command_tree()
+    bash, zsh, fish = (shtab.complete(tree, shell) for shell in ("bash", "zsh", "fish"))
+    return {"dpcalc.bash": bash + _BASH_EQUALS_SIGN, "_dpcalc": _with_equals_sign(zsh), "dpcalc.fish": fish,
+            "dpcalc.1": page()}
+
+
+if __name__ == "__main__":
+    for file, text in render().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")
