@@ -1,5 +1,5 @@
-"""The table of commands, and the calculators among them: one module each, options → question → answer. No mathematics
-here."""
+"""The table of commands. A calculator is a command that answers a question: one module each, from options to a question
+to an answer. No mathematics here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question from options as they were given: the command of a name, the option of a spelling, and the answer."""
+"""The answer to a question given as options: the command of a name, the option of a spelling, and the answer."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (), every_row: bool = False) -> Answer:
-    """The answer to one question, from options as they were given; a table of it has every row where bounds are named.
-    Raises DpcalcError."""
+    """The answer to one question, from options as they were given. A table of it has every row where `every_row` says
+    so, or where bounds are named. Raises DpcalcError."""
     from dpcalc.core.validate import validate
 
     given = validate(command, raw, inputs)
-    found = told(_answered(command, given), given)
+    found = _with_request(_answer(command, given), given)
     if given["digits"]:
         from dpcalc.accounting.digits import with_digits
 
@@ -27,7 +27,7 @@ def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (
     return found._replace(every_row=every_row or given.has("bound"))
 
 
-def _answered(command: Command, given: Given) -> Answer:
+def _answer(command: Command, given: Given) -> Answer:
     from dpcalc.accounting.cautions import with_cautions
     from dpcalc.core.errors import NoSolution
     from dpcalc.numerics.root import Unreachable
@@ -42,30 +42,32 @@ def _answered(command: Command, given: Given) -> Answer:
 
 
 def _extreme(given: Given) -> str | None:
-    """The option to blame where doubles do not reach: the given number furthest from 1, or the input."""
+    """The option to name where double precision does not suffice: that of the given number furthest from 1, or the
+    input."""
     from math import log
 
     from dpcalc.core.errors import flag
 
     sizes = {n: abs(log(x)) for n, x in given.values.items() if n in given.provided and isinstance(x, float | int)
              and x > 0}
-    worst = max(sizes, key=lambda n: sizes[n], default=None)
-    if worst is None or (given.inputs and sizes[worst] < 200):
+    extreme = max(sizes, key=lambda n: sizes[n], default=None)
+    # numbers within e^±200 are not extreme by themselves: then those of the input are
+    if extreme is None or (given.inputs and sizes[extreme] < 200):
         return "--input" if given.inputs else None
-    return flag(worst)
+    return flag(extreme)
 
 
-_HOW_PRINTED = ("format", "digits", "input", "run")
+_OF_OUTPUT = ("format", "digits", "input", "run")
 
 
-def told(answer: Answer, given: Given) -> Answer:
-    """The answer with what it takes to ask again: the options as given, and the guarantees that were read."""
-    return answer._replace(options={**given.said(without=_HOW_PRINTED), **answer.options},
+def _with_request(answer: Answer, given: Given) -> Answer:
+    """The answer with all that is needed to ask again: the options as they were given, and the guarantees read."""
+    return answer._replace(options={**given.said(without=_OF_OUTPUT), **answer.options},
                            inputs=tuple(g.told() for g in given.inputs))
 
 
 def command_of(name: str) -> Command:
-    """The calculator of that name. Raises DpcalcError with the near one."""
+    """The calculator of that name. Raises DpcalcError, with a similar name, where there is none."""
     word = str(name).replace("_", "-")
     if word in COMMANDS and word not in PAGES:
         return calculator(word)
@@ -77,8 +79,8 @@ def command_of(name: str) -> Command:
 
 
 def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options under the names of the command, its numbers as plain ones. Raises DpcalcError for a name it does not
-    know."""
+    """The options under their names, from any of their spellings. Raises DpcalcError for a name that the command does
+    not have, and for an option that is given twice."""
     names, raw = spellings(command), dict[str, Any]()
     for key, x in options.items():
         name = names.get(key)
@@ -94,17 +96,17 @@ def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def spellings(command: Command) -> dict[str, str]:
-    """How an option may be written → its name. How the answer is written is no part of a question."""
-    quantities = [o.quantity for o in command.all_options() if o.name not in _WRITING]
+    """Spelling → name of the options, without those of how an answer is written, which are no part of a question."""
+    quantities = [o.quantity for o in command.all_options() if o.name not in _NOT_ASKED]
     return {form: q.name for q in quantities for n in q.names
             for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
 
 
-_WRITING = {"format", "input", "plot"}
+_NOT_ASKED = {"format", "input", "plot"}
 
 
 def warnings_of(answer: Answer) -> tuple[str, ...]:
-    """What to say on standard error beside an answer."""
+    """The warnings that stand on standard error beside an answer."""
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
     first = (f"{head.label} is {head.bound.status}, not a guarantee",) if head and doubtful else ()

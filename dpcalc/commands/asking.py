@@ -1,19 +1,26 @@
-"""Which question a call asks, from which of ε, δ, α, RDP and --solve are given."""
+"""Which question a call asks, from which of ε, δ, α, RDP and --solve are given; and the parameters of its answer."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from dpcalc.core import noise_multiplier
-from dpcalc.core.command import Command, Given
+from dpcalc.core.command import Command, Given, check_unknown, refuse_unneeded, require
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import RDP, Quantity
 from dpcalc.core.question import Question
+from dpcalc.core.results import Row
 from dpcalc.core.validate import near
 
+_OF_QUESTION = {"epsilon", "delta", "alpha", "rdp"}
 
-def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str = "delta") -> Question:
-    """The question of a call, from which of ε, δ, α, RDP and --solve are given (under these names)."""
+
+def read_question(command: Command, given: Given, epsilon: str = "epsilon", delta: str = "delta") -> Question:
+    """The question of a call. `epsilon` and `delta` are the names of the options for ε and δ of the question. Raises
+    DpcalcError where there is no question, or more than one."""
     orders = given["orders"] or ()
-    unknown = unknown_of(command, given)
+    unknown = read_unknown(command, given)
     has_alpha = given["alpha"] is not None and (unknown is None or unknown.name != "alpha")
     has_epsilon, has_delta = given[epsilon] is not None, given[delta] is not None
     if has_alpha and (has_epsilon or has_delta):
@@ -36,8 +43,7 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
     if has_epsilon and has_delta:
         raise DpcalcError("contradictory",
                           f"with {flag(delta)} there is nothing left to compute: add --solve "
-                          f"{_solvable(command, given)}, "
-                          "or drop one", flag(epsilon))
+                          f"{_solvable(command, given)}, or drop one", flag(epsilon))
     if has_delta:
         return Question("epsilon", delta=given[delta], orders=orders)
     if has_epsilon:
@@ -53,12 +59,11 @@ def asked(command: Command, given: Given, epsilon: str = "epsilon", delta: str =
     rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks else ""
     raise DpcalcError("missing",
                       f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}{tv}, or a "
-                      f"budget and "
-                      "--solve")
+                      "budget and --solve")
 
 
 def _refuse_rdp(command: Command, given: Given) -> None:
-    """An RDP is a budget, and used together with --solve and --alpha only; a curve is another option."""
+    """Raises DpcalcError for an RDP that is given as a budget without --solve and --alpha."""
     if given.has("rdp") and command.option("rdp").quantity is RDP:
         raise DpcalcError("unneeded",
                           "a budget on the RDP needs --solve and --alpha; without --solve, --alpha prints the RDP",
@@ -66,7 +71,8 @@ def _refuse_rdp(command: Command, given: Given) -> None:
 
 
 def _solvable(command: Command, given: Given) -> str:
-    """'noise-multiplier (or sigma)': the noise first where it is Gaussian, else all that can be solved for."""
+    """The parameters that can be solved for, in words: 'noise-multiplier (or sigma)' alone for Gaussian noise, else all
+    that the mechanism has."""
     names, mechanism = command.solvable(), given["mechanism"] or "gaussian"
     if "noise-multiplier" in names and mechanism == "gaussian":
         return "noise-multiplier (or sigma)"
@@ -83,17 +89,45 @@ def _has(command: Command, name: str) -> bool:
     return any(o.name == name for o in command.options)
 
 
-def unknown_of(command: Command, given: Given) -> Quantity | None:
-    """The quantity that --solve names."""
+def read_unknown(command: Command, given: Given) -> Quantity | None:
+    """The quantity that --solve names, or None. Raises DpcalcError where it is given or cannot be solved for."""
     name = given["solve"]
     if name is None:
         return None
     word = name.removeprefix("--").replace("_", "-")
-    if word not in command.solvable():
+    solvable = {flag(n)[2:]: o.quantity for o in command.options if o.quantity.safer for n in o.quantity.names}
+    if word not in solvable:
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(command.solvable())}"
                           f"{near(word, command.solvable())}", "--solve")
-    quantity = command.option(word.replace("-", "_")).quantity
+    quantity = solvable[word]
     if given.has(quantity.name):
         raise DpcalcError("contradictory", f"{quantity.option} is given and to be solved for", "--solve")
     noise_multiplier.refuse_others(quantity.name, given.provided)
     return quantity
+
+
+def check_options(given: Given, question: Question, used: set[str], needed: tuple[str, ...], not_used: str,
+                  no_parameter: str, needed_by: str) -> None:
+    """Raises DpcalcError for options that are not used, for an unknown on which the answer does not depend, and for
+    options that are missing. The texts continue "not used", "is no parameter" and "needed"."""
+    refuse_unneeded(given, used, not_used)
+    check_unknown(question, used, no_parameter)
+    require(given, needed, needed_by, question.unknown.name if question.unknown else None)
+
+
+def key_of_rows(question: Question) -> str:
+    """The number of a row that answers the question: the solution, log δ, or the asked quantity."""
+    if question.unknown:
+        return question.unknown.name
+    return "log_delta" if question.asks == "delta" else question.asks
+
+
+def with_solution(given: Given, question: Question, rows: Sequence[Row]) -> dict[str, Any]:
+    """The parameters of a call, among them the solution of the headline where a parameter was solved for."""
+    unknown = question.unknown
+    return {**given.values, **({unknown.name: rows[0].result[unknown.name]} if unknown else {})}
+
+
+def shown(given: Given, used: set[str]) -> dict[str, Any]:
+    """The parameters that an answer shows: those that it depends on, and those of the question."""
+    return {name: value for name, value in given.values.items() if name in used | _OF_QUESTION}

@@ -1,5 +1,5 @@
-"""What dpcalc knows, as data: every bound with the commands that use it, for `bounds`, `explain`, --explain and the
-README. No I/O but the table of measured accuracies."""
+"""The catalogue: every bound with the commands that use it, every option and every command as data, for `bounds`,
+`explain`, --explain and the documents. No I/O but the table of measured accuracies."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def uses(command: Command) -> tuple[str, ...]:
 
 @cache
 def entries() -> dict[str, Entry]:
-    """Name → entry, room by room."""
+    """Bound name → entry, in the order of the families of bounds."""
     used = {name: frozenset(uses(command)) for name, command in calculators().items()}
     return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), bound.example)
             for name, bound in all_bounds().items()}
@@ -71,7 +71,7 @@ _LOWER = "the value is never above what a concrete run loses; how near it comes 
 
 
 def answers(bound: Bound) -> str:
-    """What a bound answers: quantities, in symbols."""
+    """The quantities that a bound can answer for, in symbols."""
     if bound.gives:
         return ", ".join(_GIVES[name] for name in bound.gives)
     return _ANSWERS["curve too" if bound.kind == "profile" and bound.rdp and not bound.pair else bound.kind]
@@ -79,16 +79,17 @@ def answers(bound: Bound) -> str:
 
 def accuracy(bound: Bound) -> str:
     """The claimed accuracy as a sentence."""
-    said = (_LOWER if bound.status == "lower" else _ACCURACY[bound.kind]).format(rtol=bound.rtol)
+    claim = (_LOWER if bound.status == "lower" else _ACCURACY[bound.kind]).format(rtol=bound.rtol)
     if bound.in_blocks_beyond == inf:
-        return said
+        return claim
     of = ", from the index on," if "index" in bound.params else ""
-    return f"{said}. Beyond {bound.in_blocks_beyond:g} records{of} that formula is taken in blocks, from above"
+    return f"{claim}. Beyond {bound.in_blocks_beyond:g} records{of} that formula is taken in blocks, from above"
 
 
 def measured(name: str) -> dict[str, Any] | None:
-    """What was measured of a bound's accuracy (accuracy.json, by tests/accuracy.py), or None: points, claimed, worst,
-    both in the units of Bound.rtol (claimed: None where a lower bound only is never above), and domain."""
+    """The measured accuracy of a bound (accuracy.json, written by tests/accuracy.py), or None: the number of points,
+    the claimed and the worst error, both in the units of Bound.rtol, and the domain. `claimed` is None for a lower
+    bound, which only claims never to be above."""
     return _accuracies().get(name)
 
 
@@ -103,7 +104,7 @@ def _accuracies() -> dict[str, dict[str, Any]]:
 
 # --- parameters ------------------------------------------------------------------------------------------------------
 
-_MADE = {  # what bounds read that is made from options
+_DERIVED = {  # parameters of bounds that are computed from options: (symbol, meaning)
     "law": ("", "law of the noise, as --noise says"),
     "level": ("σ or v", "noise on every gradient: --sigma or --scale, or what --c1 and --c2 make"),
     "levels": ("σ_1,…", "noise of each step: --sigmas or --scales, or what --c1, --c2 and --decay make"),
@@ -126,7 +127,7 @@ _MADE = {  # what bounds read that is made from options
 
 @cache
 def named_quantities() -> dict[str, Quantity]:
-    """Name → quantity; the first of several of one name."""
+    """Name → quantity, the first one of several with the same name."""
     found: dict[str, Quantity] = {}
     for quantity in vars(quantities).values():
         if isinstance(quantity, Quantity):
@@ -135,19 +136,21 @@ def named_quantities() -> dict[str, Quantity]:
 
 
 def option_record(name: str) -> dict[str, Any] | None:
-    """All that is known of an option: symbol, meaning, range, and the commands that have it."""
+    """All that is known of an option, by any of its names: symbol, meaning, range, and the commands that have it; None
+    where there is no such option."""
     word = name.replace("-", "_")
-    having = [c for c, command in calculators().items() if any(o.name == word for o in command.all_options())]
-    if not having or word not in named_quantities():
+    q = next((q for q in named_quantities().values() if word in q.names), None)
+    having = [c for c, command in calculators().items() if q and any(o.name == q.name for o in command.all_options())]
+    if q is None or not having:
         return None
-    q = named_quantities()[word]
     return {"name": q.option, "kind": "option", "symbol": q.symbol, "meaning": q.help,
             "range": q.limits() or "|".join(q.choices),
             "commands": having}
 
 
 def command_record(name: str) -> dict[str, Any] | None:
-    """What a calculator is for, how it is asked, and the bounds it can answer by."""
+    """The purpose of a calculator, how a question is put to it, and the bounds it can answer by; None where there is no
+    such calculator."""
     command = calculators().get(name)
     if command is None:
         return None
@@ -156,14 +159,14 @@ def command_record(name: str) -> dict[str, Any] | None:
 
 
 def parameters(entry: Entry) -> list[dict[str, str]]:
-    """What the bound reads: name, symbol, meaning (as the first command that uses it has it), range."""
-    said = {o.name: o.quantity for c in reversed(entry.commands) for o in calculators()[c].options}
+    """The parameters of a bound: name, symbol, meaning (in the words of the first command that uses it) and range."""
+    options = {o.name: o.quantity for c in reversed(entry.commands) for o in calculators()[c].options}
     rows = []
     for name in entry.bound.params:
-        if name in _MADE:
-            symbol, words, limits = *_MADE[name], ""
+        if name in _DERIVED:
+            symbol, words, limits = *_DERIVED[name], ""
         else:
-            quantity = said.get(name) or named_quantities()[name]
+            quantity = options.get(name) or named_quantities()[name]
             symbol, words, limits = quantity.symbol, quantity.help, quantity.limits() or "|".join(quantity.choices)
         rows.append({"name": name, "symbol": symbol, "meaning": words, "range": limits})
     return rows
@@ -173,7 +176,7 @@ def parameters(entry: Entry) -> list[dict[str, str]]:
 
 
 def module_of(bound: Bound) -> ModuleType:
-    """The file of a bound."""
+    """The module that defines a bound."""
     for room in ROOMS:
         for module in vars(import_module(f"dpcalc.bounds.{room}")).values():
             if isinstance(module, ModuleType) and any(x is bound for x in vars(module).values()):
@@ -182,8 +185,8 @@ def module_of(bound: Bound) -> ModuleType:
 
 
 def proofs(bound: Bound) -> list[tuple[str, str]]:
-    """(file, text) of the proofs that dpcalc itself carries: the bound's file and those it or its source refers to.
-    None: in the source."""
+    """(file, text) of the proofs that dpcalc itself carries: in the bound's file, and in those that it or its source
+    refers to. Empty where the proof is in the source."""
     own = _file(module_of(bound))
     found: dict[str, str] = {}
     pending, seen = [own], set()
@@ -201,14 +204,14 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
 
 
 def _docstring(file: str) -> str:
-    """Of a file of this package, not imported."""
+    """The docstring of a file of this package, which need not be imported."""
     import ast
 
     return ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
 
 
 def _referred(file: str, text: str) -> Iterator[str]:
-    """The files that a text names, beside the file or by their path."""
+    """The files of this package that a text names, beside the file or by their path."""
     for path in re.findall(r"[\w/]+\.py", text):
         name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
         if (_ROOT / name).exists():
@@ -221,7 +224,7 @@ _NO_PROOF = {"conjecture": "none is known", "as-published": "not sound as printe
 
 
 def proof(bound: Bound) -> str:
-    """Where the proof is, in words."""
+    """The place of the proof, in words."""
     files = [file for file, _ in proofs(bound)]
     return f"in {', '.join(files)}" if files else _NO_PROOF.get(bound.status, "in the source")
 

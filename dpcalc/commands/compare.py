@@ -1,4 +1,4 @@
-"""dpcalc compare: every guarantee that applies to a training run, and what one more assumption would buy."""
+"""dpcalc compare: every guarantee that applies to a training run, and how much one more assumption would improve it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option
 from dpcalc.core.quantities import Quantity
 
 if TYPE_CHECKING:
-    from dpcalc.commands.comparison import Asked, Found
+    from dpcalc.commands.comparison import Answers, Found
     from dpcalc.commands.training_run import Run
     from dpcalc.core.one_record import OneRecord
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route, Row
 
 _NOISE = ("σ is the standard deviation of the noise on a batch's gradient g, which is the sum over the batch divided "
-          "by b (the expected "
-          "size, of a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
+          "by b (the expected size, of a Poisson batch): the iterate moves by −η(g + N(0, σ²I))")
 _NOT_OF_RUN = ("format", "bound", "digits", "solve", "run")
 _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate of every pass",
              "last-iterate": "last iterate"}
 
 
 def answer(given: Given) -> Answer:
-    """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with TV, and what one more
-    assumption would buy."""
-    from dpcalc.commands.asking import asked
-    from dpcalc.commands.comparison import Asked, guarantees
+    """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with the total variation, and how
+    much one more assumption would improve it."""
+    from dpcalc.commands.asking import read_question
+    from dpcalc.commands.comparison import Answers, guarantees
     from dpcalc.commands.training_run import describe
     from dpcalc.core.results import Answer
 
@@ -36,37 +35,38 @@ def answer(given: Given) -> Answer:
         from dpcalc.commands.run_file import merged
 
         given = merged(COMMAND, given)
-    said = given.said(without={"format", "digits", "run"})  # a run file's too
+    options = given.said(without={"format", "digits", "run"})  # also those of a run file
     _refuse(given)
-    question = asked(COMMAND, given)
+    question = read_question(COMMAND, given)
     values = {k: v for k, v in given.values.items() if k in given.provided}
     if question.unknown:
         values["solve"] = question.unknown.option[2:]
     run, named = describe(values), tuple(given["bound"] or ())
     _require_noise(run, question)
-    seen = Asked({}, given.recorded)
-    found = guarantees(run, question, named, seen)
+    answers = Answers({}, given.recorded)
+    found = guarantees(run, question, named, answers)
     if not found.rows:
-        raise _nothing(run, found)
+        raise _no_row(run, found)
     tv: dict[str, float] = {}
     if question.unknown:
-        head, tv = _fed_back(values, question, found.rows[0], seen)
+        head, tv = _settled(values, question, found.rows[0], answers)
         found = found._replace(rows=(head, *found.rows[1:]))
     sigma = found.rows[0].result["sigma"] if question.unknown else run.sigma or 0.0
     multiplier = values.get("noise_multiplier") or run.multiplier(sigma)
     extra = {"steps": run.steps, "noise_multiplier": multiplier, **tv}
     shown = {k: v for k, v in {**values, "release": run.release, "adjacency": run.adjacency}.items()
              if k not in _NOT_OF_RUN}
-    of, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], seen)
-    return Answer("compare", question, shown, found.rows, {**found.guarantee, **of}, run.adjacency,
+    of_record, worst, only = _one_record(run._replace(sigma=sigma), question, found.rows[0], answers)
+    return Answer("compare", question, shown, found.rows, {**found.guarantee, **of_record}, run.adjacency,
                   _RELEASED[run.release],
                   _notes(values, run, found, multiplier), {**extra, **worst}, only=only,
-                  more=_more(values, question, named, found, seen), options=said)
+                  more=_more(values, question, named, found, answers), options=options)
 
 
 def _refuse(given: Given) -> None:
+    """Raises DpcalcError for a question that is not compared, and for unknown bounds."""
     from dpcalc.bounds import replaced
-    from dpcalc.commands.comparison import known
+    from dpcalc.commands.comparison import bound_names
     from dpcalc.core.errors import DpcalcError, flag
     from dpcalc.core.validate import near
 
@@ -75,14 +75,14 @@ def _refuse(given: Given) -> None:
                           flag(name))
     if given["epsilon"] is None and given["delta"] is None:
         raise DpcalcError("missing", "nothing to compute: give --delta (prints ε), --epsilon (prints δ), or both and "
-                          "--solve noise-multiplier (or sigma)")
+                                     "--solve noise-multiplier (or sigma)")
     if given["solve"] is not None and (given["epsilon"] is None or given["delta"] is None):
         raise DpcalcError("missing", "needs a budget: --epsilon and --delta", "--solve")
     for name in given["bound"] or ():
-        if name not in known():
-            raise DpcalcError("unknown-value", replaced(name)
-                              or (f"{name!r} is not a bound for a training run; it can be "
-                              f"{', '.join(known())}{near(name, known())}"), "--bound")
+        if name not in bound_names():
+            others = f"{', '.join(bound_names())}{near(name, bound_names())}"
+            message = replaced(name) or f"{name!r} is not a bound for a training run; it can be {others}"
+            raise DpcalcError("unknown-value", message, "--bound")
 
 
 def _require_noise(run: Run, question: Question) -> None:
@@ -92,8 +92,8 @@ def _require_noise(run: Run, question: Question) -> None:
         raise DpcalcError("missing", "needed: the noise on a batch's gradient, or --noise-multiplier", "--sigma")
 
 
-def _nothing(run: Run, found: Found) -> Exception:
-    """Why there is no row at all."""
+def _no_row(run: Run, found: Found) -> Exception:
+    """The error that says why no theorem answers."""
     from dpcalc.commands.training_run import ADD_REMOVE
     from dpcalc.core.errors import DpcalcError, NoSolution
 
@@ -102,34 +102,38 @@ def _nothing(run: Run, found: Found) -> Exception:
         return (NoSolution if isinstance(found.error, NoSolution) else DpcalcError)(code, message, option)
     if run.adjacency == ADD_REMOVE and run.batches not in ("poisson", "full"):
         return DpcalcError("refused",
-                           "add-remove does not fit batches of fixed size: the batch size is public and n changes; "
-                           "use replace-one", "--adjacency")
+                           "add-remove does not fit batches of fixed size: the batch size is public and n changes; use "
+                           "replace-one", "--adjacency")
     return DpcalcError("refused", "; ".join(f"{name}: {reason}" for name, reason in found.reasons.items()), "--bound")
 
 
-def _fed_back(values: Mapping[str, Any], question: Question, head: Row, seen: Asked) -> tuple[Row, dict[str, float]]:
-    """The solution, moved so that it meets the budget when it is given back, and TV there by the bound of the headline.
+def _settled(values: Mapping[str, Any], question: Question, head: Row,
+             answers: Answers) -> tuple[Row, dict[str, float]]:
+    """The solution, so large that it meets the budget when it is given as an option, and the total variation there by
+    the bound of the headline.
 
     Converting a noise multiplier to σ rounds once more, and so does composing again: where that leads above the budget
-    by a rounding error, the solution gets a little more noise."""
+    by a rounding error, the noise is raised by as little, twice as much each time."""
     from dpcalc.commands.comparison import guarantees
     from dpcalc.commands.training_run import describe
     from dpcalc.core.question import Question as Plain
 
     assert question.unknown is not None
-    name, more = question.unknown.name, 1e-15
+    name, raised_by = question.unknown.name, 1e-15
     while True:
         run = describe({**values, name: head.result[name]})
-        at = guarantees(run, Plain("epsilon", delta=question.delta), (head.route.bound.name,), seen).rows[0].result
-        if name == "sigma" or at["epsilon"] <= max(question.epsilon or 0.0, head.result["epsilon"]):
-            return head._replace(result={**head.result, "sigma": run.sigma or 0.0}), {"tv": at["tv"]}
-        head, more = head._replace(result={**head.result, name: head.result[name] * (1 + more)}), 2 * more
+        at_delta, named = Plain("epsilon", delta=question.delta), (head.route.bound.name,)
+        back = guarantees(run, at_delta, named, answers).rows[0].result
+        if name == "sigma" or back["epsilon"] <= max(question.epsilon or 0.0, head.result["epsilon"]):
+            return head._replace(result={**head.result, "sigma": run.sigma or 0.0}), {"tv": back["tv"]}
+        head = head._replace(result={**head.result, name: head.result[name] * (1 + raised_by)})
+        raised_by *= 2
 
 
-def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[dict[str, Any], dict[str, float],
-                                                                               OneRecord | None]:
-    """For the guarantee, the companions and the headline, where a record's place in the pass is used: what holds for
-    every record, by the sharpest bound that needs no place."""
+def _one_record(run: Run, question: Question, head: Row,
+                answers: Answers) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
+    """Where the headline is about a record whose place in the pass is known: the place, for the guarantee; the value
+    that holds for every record, by the sharpest bound that needs no place, as companion numbers; and both in words."""
     from dpcalc.commands.comparison import headline
     from dpcalc.core.numbers import human
     from dpcalc.core.one_record import for_one
@@ -137,16 +141,16 @@ def _one_record(run: Run, question: Question, head: Row, seen: Asked) -> tuple[d
 
     if run.record is None or " --index " not in head.said["command"]:
         return {}, {}, None
-    of, asks = {"index": [run.record]}, question.asks
-    last = (run.steps - 1) % run.in_pass + 1  # of the batches, the one that is used last
+    of_record, asks = {"index": [run.record]}, question.asks
+    last = (run.steps - 1) % run.in_pass + 1  # the batch of the last step
     if run.position == last:
-        return of, {}, for_one(run.record, run.record)
-    every = headline(run._replace(record=None), question._replace(unknown=None, target=None), (), seen)
+        return of_record, {}, for_one(run.record, run.record)
+    every = headline(run._replace(record=None), question._replace(unknown=None, target=None), (), answers)
     if every is None:
-        return of, {}, for_one(run.record)
+        return of_record, {}, for_one(run.record)
     value, worst = every.result[asks], last * run.batch_size
-    return of, {"worst_index": worst, f"worst_{asks}": value}, for_one(run.record, worst,
-                                                                       f"{symbol(asks)} = {human(value)}")
+    only = for_one(run.record, worst, f"{symbol(asks)} = {human(value)}")
+    return of_record, {"worst_index": worst, f"worst_{asks}": value}, only
 
 
 def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float) -> tuple[str, ...]:
@@ -175,8 +179,8 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float)
     return tuple(notes)
 
 
-def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...], found: Found, seen: Asked) -> Any:
-    """What is computed only when it is printed."""
+def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...], found: Found, answers: Answers) -> Any:
+    """The further keys of the JSON, which are computed only when it is printed."""
     from functools import cache
 
     @cache
@@ -184,7 +188,7 @@ def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...],
         from dpcalc.commands.what_if import what_if
 
         name = question.unknown.name if question.unknown else question.asks
-        gains, idle = what_if(values, question, named, found.rows[0].result[name], seen)
+        gains, idle = what_if(values, question, named, found.rows[0].result[name], answers)
         return {
             "what_if": [{"assumption": w.assumption, "options": {k: v for k, v in w.options.items() if v is not None},
                          name: w.value,
@@ -197,23 +201,22 @@ def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...],
 
 
 def _plain(quantity: Quantity, **changes: Any) -> Quantity:
-    """A quantity that is not solved for here."""
+    """A quantity that compare does not solve for."""
     return quantity._replace(safer=0, **changes)
 
 
 def theorems() -> Iterator[Route]:
     from dpcalc.commands.catalogue import calculators
-    from dpcalc.commands.interpretations import READINGS
+    from dpcalc.commands.interpretations import INTERPRETATIONS
 
-    return (route for reading in READINGS for route in calculators()[reading.command].theorems()
-            if route.bound.name in reading.bounds)
+    return (route for i in INTERPRETATIONS for route in calculators()[i.command].theorems()
+            if route.bound.name in i.bounds)
 
 
 COMMAND = Command(
     "compare",
     "Every guarantee that applies to a training run, sharpest first, and what one more assumption would buy. The run "
-    "is described by "
-    "options or by a file (--run), in one convention: σ is the noise on the mean gradient of a batch",
+    "is described by options or by a file (--run), in one convention: σ is the noise on the mean gradient of a batch",
     (
         Option(q.RUN, RUN),
         Option(_plain(q.N), RUN),
@@ -238,8 +241,7 @@ COMMAND = Command(
     answer,
     (
         ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e7 --sigma .1 --lipschitz 1 --loss "
-         "convex "
-         "--smoothness 1 --learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = 3.21648"),
+         "convex --smoothness 1 --learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5", "ε = 3.21648"),
         ("compare --n 60000 --batches poisson --batch-size 256 --epochs 15 --noise-multiplier 1.1 --clipping-norm 1 "
          "--delta 1e-5",
          "ε = 1.1341"),

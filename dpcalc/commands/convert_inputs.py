@@ -1,4 +1,4 @@
-"""What dpcalc convert starts from, where that is guarantees in JSON (or a TV distance): which source they make."""
+"""Guarantees in JSON (or a total variation) as the source of dpcalc convert and dpcalc tv."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from dpcalc.core.errors import DpcalcError
 
 
 def with_inputs(given: Given) -> Given:
-    """Guarantees from JSON: one is converted, several are composed; `from` says which source they make."""
-    given = _described(given)
+    """The call with the guarantees that were read: one is converted, several are composed. `from` is the kind of source
+    that they make together."""
+    given = _checked(given)
     if not given.inputs:
         return given
     from dpcalc.accounting.guarantee import Dp, Outcomes, neighbours
@@ -22,17 +23,16 @@ def with_inputs(given: Given) -> Given:
     kinds = set().union(*(neighbours(g) for g in given.inputs))
     if len(kinds) > 1:
         raise DpcalcError("refused", "the inputs use different neighbouring data sets (add-remove and replace-one); "
-                          "their guarantees do not compose", "--input")
+                                     "their guarantees do not compose", "--input")
     values["adjacency"] = next(iter(kinds), "as in the given guarantee")
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
         return given.having({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
                              **_as_targets(given)})
     if len(given.inputs) == 1 and isinstance(first, Outcomes):
-        said = {"from": "outcomes", "p": first.p, "q": first.q, "count": first.count}
-        return given.having({**values, **said})
+        return given.having({**values, "from": "outcomes", "p": first.p, "q": first.q, "count": first.count})
     rho = total_rho(given.inputs)
-    if rho == 0:  # nothing is lost
+    if rho == 0:  # no privacy is lost
         return given.having({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)})
     if (mu := gaussian_mu(given.inputs)) is not None:
         return given.having({**values, "from": "gdp", "mu": mu})
@@ -42,9 +42,9 @@ def with_inputs(given: Given) -> Given:
 
 
 def _composed(given: Given) -> dict[str, Any]:
-    """What all inputs are; their RDP curves, their dominating pairs and their (ε, δ), where every one has them; and why
-    not otherwise. In an order of their own, and equal ones together: whatever order they are read in, the answer is the
-    same."""
+    """The guarantees as JSON (`described`); their RDP curves, their dominating pairs and their (ε, δ), where every one
+    has them; and the reason where not. They are sorted, and equal ones counted, so that the answer is the same whatever
+    the order in which they were read."""
     from dpcalc.accounting.guarantee import curves
     from dpcalc.accounting.guarantee_pld import of
     from dpcalc.accounting.guarantee_sums import points
@@ -61,7 +61,8 @@ def _composed(given: Given) -> dict[str, Any]:
 
 
 def _as_targets(given: Given) -> dict[str, Any]:
-    """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total."""
+    """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total, as --target-epsilon and
+    --target-delta do elsewhere."""
     for n in ("epsilon", "delta"):
         if given.has(n) and given.has(f"target_{n}"):
             raise DpcalcError("contradictory",
@@ -70,8 +71,9 @@ def _as_targets(given: Given) -> dict[str, Any]:
     return {f"target_{n}": given[n] for n in ("epsilon", "delta") if given.has(n)}
 
 
-def _described(given: Given) -> Given:
-    """`--from tv` goes the way of the same guarantee in JSON; `--from KIND` beside JSON must be its kind."""
+def _checked(given: Given) -> Given:
+    """The call with `--from tv` as the same guarantee in JSON. Raises DpcalcError where --from beside JSON is another
+    kind than that of the input."""
     kind = given["from"]
     if given.inputs:
         if kind is not None and any(g.kind != kind for g in given.inputs):

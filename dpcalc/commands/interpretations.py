@@ -1,6 +1,6 @@
-"""How a training run can be read by the calculators: for each family of theorems the runs it covers, and the same run
-as parameters of its command. σ is the same number in all of them; what the units of a command differ by is in its
-sensitivity. """
+"""A training run as parameters of the other commands: for each family of theorems the conditions on a run that it
+covers, and the same run in the options of its command. σ is the same number in all of them; where the units of a
+command differ, its sensitivity makes up for it. """
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from dpcalc.commands.training_run import (
 )
 from dpcalc.core.numbers import human, human_claimed, plain
 
-_SAID = 1 + Fraction(1, 2**51)  # --learning-rate 2/β, rounded to a double, is still 2/β
+_ROUNDED = 1 + Fraction(1, 2**51)  # relative: an η that is 2/β rounded to a double still counts as 2/β
 
 
 class Condition(NamedTuple):
-    """What a theorem needs of a run, and what to say where it is not so."""
+    """A condition of a theorem on a run, and the reason that is given where it does not hold."""
 
     holds: Callable[[Run], bool]
     otherwise: Callable[[Run], str]
 
 
-class Reading(NamedTuple):
-    """A run as parameters of a command. `bounds` are the theorems asked there."""
+class Interpretation(NamedTuple):
+    """A training run as a question to one command."""
 
-    bounds: tuple[str, ...]
-    adjacency: str
+    bounds: tuple[str, ...]  # that can answer it
     conditions: tuple[Condition, ...]
     command: str
     parameters: Callable[[Run], dict[str, Any]]
-    assumes: Callable[[Run], str]
+    assumes: Callable[[Run], str]  # in a few words
+    adjacency: str = REPLACE_ONE
 
-    def fails(self, run: Run) -> str | None:
-        """Why it does not apply, or None."""
+    def unmet(self, run: Run) -> str | None:
+        """The reason why it does not apply, or None where it does."""
         return next((c.otherwise(run) for c in self.conditions if not c.holds(run)), None)
 
 
-# --- what theorems need ----------------------------------------------------------------------------------------------
+# --- conditions of theorems ------------------------------------------------------------------------------------------
 
 
 def _batches(*kinds: str) -> Condition:
@@ -67,12 +67,12 @@ def _releases(*kinds: str) -> Condition:
 
 def _not_expanding(run: Run) -> bool:
     assert run.learning_rate is not None and run.smoothness is not None
-    return Fraction(run.learning_rate) * Fraction(run.smoothness) <= 2 * _SAID
+    return Fraction(run.learning_rate) * Fraction(run.smoothness) <= 2 * _ROUNDED
 
 
 _LIPSCHITZ = Condition(lambda r: not r.clipped,
-                       lambda r: "needs gradients that need no clipping (--lipschitz): a clipped gradient of a "
-                       "convex loss is in general not the gradient of one")
+                       lambda r: "needs gradients that need no clipping (--lipschitz): a clipped gradient of a convex "
+                                 "loss is in general not the gradient of one")
 _CONVEX = Condition(lambda r: r.strong_convexity is not None, lambda r: "needs convex losses (--loss convex)")
 _SMOOTH = Condition(lambda r: r.smoothness is not None, lambda r: "needs smooth losses (--smoothness)")
 _STEP = Condition(lambda r: r.learning_rate is not None, lambda r: "needs --learning-rate")
@@ -80,28 +80,29 @@ _DIAMETER = Condition(lambda r: r.diameter is not None, lambda r: "needs a const
 _NO_SET = Condition(lambda r: r.diameter is None, lambda r: "asked with the others about the set of diameter D")
 _STABLE = Condition(_not_expanding,
                     lambda r: f"needs η <= 2/β = {human(2 / (r.smoothness or 1.0), upward=False)}; here η = "
-                    f"{plain(r.learning_rate or 0.0)}")
+                              f"{plain(r.learning_rate or 0.0)}")
 _WHOLE = Condition(lambda r: r.steps % r.in_pass == 0,
                    lambda r: f"needs whole passes: T = {r.steps} is no multiple of n/b = {r.in_pass}")
 _SEVERAL = Condition(lambda r: r.steps != r.in_pass, lambda r: "of one pass it is shuffled-hiding, which applies")
 _PLACE = Condition(lambda r: r.record is not None,
-                   lambda r: "needs --index: without it the record is one of the last batch, which no later noise hides")
-_SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
-_NOT_CONVEX = Condition(lambda r: _falls_short(r),
+                   lambda r: "needs --index: without it the record is one of the last batch, which no later noise "
+                             "hides")
+_CONVEX_SETTING = (_LIPSCHITZ, _CONVEX, _SMOOTH, _STEP, _STABLE)
+_NOT_CONVEX = Condition(lambda r: _outside_convex_setting(r),
                         lambda r: "never better than the bound of convex losses, which applies")
-_ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _SETTING),
+_ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in _CONVEX_SETTING),
                    lambda r: "never better than shuffled-iteration, which applies")
 
 
-def _falls_short(run: Run) -> bool:
-    """Whether it is not one of the runs that the theorems about convex losses cover."""
-    return not all(c.holds(run) for c in _SETTING)
+def _outside_convex_setting(run: Run) -> bool:
+    """Whether the run is outside of what the theorems about convex losses cover."""
+    return not all(c.holds(run) for c in _CONVEX_SETTING)
 
 
-# --- a run in the words of a command ---------------------------------------------------------------------------------
+# --- a run in the options of a command -------------------------------------------------------------------------------
 
 
-def _gaussian(run: Run, count: int, sensitivity: float) -> dict[str, Any]:
+def _gaussian(count: int, sensitivity: float) -> dict[str, Any]:
     return {"sensitivity": sensitivity, "steps": count}
 
 
@@ -110,31 +111,31 @@ def _sampled(run: Run, scheme: str, sensitivity: float) -> dict[str, Any]:
 
 
 def _convexity(run: Run) -> dict[str, Any]:
-    """ρ, for the step condition η <= 2/(β+ρ) as small as that needs: a loss is strongly convex with every smaller
-    constant too."""
-    eta, beta, rho = Fraction(run.learning_rate or 0), Fraction(run.smoothness or 0), Fraction(run.strong_convexity
-                                                                                               or 0)
-    most = max(Fraction(0), 2 / eta - beta)
-    if rho <= most:
+    """The strong convexity ρ, made smaller where the step condition η <= 2/(β+ρ) needs it: a loss is strongly convex
+    with every smaller constant, too."""
+    eta, beta, rho = (Fraction(x or 0) for x in (run.learning_rate, run.smoothness, run.strong_convexity))
+    largest = max(Fraction(0), 2 / eta - beta)
+    if rho <= largest:
         return {"strong_convexity": float(rho)}
-    near = float(most)
-    return {"strong_convexity": near if Fraction(near) <= most else nextafter(near, 0.0)}
+    nearest = float(largest)
+    return {"strong_convexity": nearest if Fraction(nearest) <= largest else nextafter(nearest, 0.0)}
 
 
 def _burn_in(run: Run, n: int, **extra: Any) -> dict[str, Any]:
-    losses = {"loss": ANY} if _falls_short(run) else {"strong_convexity": run.strong_convexity}
-    held = {} if run.diameter is None else {"diameter": run.diameter}
+    losses = {"loss": ANY} if _outside_convex_setting(run) else {"strong_convexity": run.strong_convexity}
+    constrained = {} if run.diameter is None else {"diameter": run.diameter}
     return {"n": n, "batch_size": run.batch_size, "steps": run.steps, "lipschitz": run.lipschitz,
             "smoothness": run.smoothness, **losses,
-            "learning_rate": run.learning_rate, **held, **extra}
+            "learning_rate": run.learning_rate, **constrained, **extra}
 
 
-def _apart(run: Run) -> float:
-    """Without a constraint set, how far apart two neighbouring runs can be."""
+def _largest_distance(run: Run) -> float:
+    """The largest distance of the iterates of two neighbouring runs with the same noise, where no constraint set bounds
+    it."""
     from dpcalc.bounds.noisy_sgd._engine import apart
 
     assert run.learning_rate is not None and run.smoothness is not None
-    curvature = -run.smoothness if _falls_short(run) else run.strong_convexity or 0.0
+    curvature = -run.smoothness if _outside_convex_setting(run) else run.strong_convexity or 0.0
     uses = run.uses if run.batches in ORDERED else run.steps
     return apart.reached(run.batch_size, run.lipschitz, run.smoothness, curvature, run.learning_rate, run.steps, uses)
 
@@ -145,11 +146,10 @@ def _fixed(run: Run) -> dict[str, Any]:
 
 
 def _one_record(run: Run) -> dict[str, Any]:
-    """A batch as one record: of the batch that holds the record, the mean gradient moves by at most 2L/b. A pass that
-    stops in the middle loses no more than a whole one."""
+    """The run with every batch taken as one record: the mean gradient of the batch that holds the record moves by at
+    most 2L/b. A pass that stops in the middle loses no more than a whole one."""
     return {"lipschitz": run.removal, "smoothness": run.smoothness, "learning_rate": run.learning_rate,
-            "n": run.in_pass,
-            "epochs": -(-run.steps // run.in_pass)}
+            "n": run.in_pass, "epochs": -(-run.steps // run.in_pass)}
 
 
 def _shuffled(run: Run) -> dict[str, Any]:
@@ -157,13 +157,15 @@ def _shuffled(run: Run) -> dict[str, Any]:
 
 
 def _last_iterate(run: Run) -> dict[str, Any]:
-    """Only the last iterate of several passes, the last one perhaps cut short."""
-    said = {k: v for k, v in _shuffled(run).items() if k != "epochs" or run.steps % run.in_pass == 0}
-    cut = {} if "epochs" in said else {"steps": run.steps}
-    return {**said, **cut, "release": LAST}
+    """A shuffled run that releases only its last iterate; the last pass may be incomplete."""
+    options = _shuffled(run)
+    if run.steps % run.in_pass:
+        del options["epochs"]
+        options["steps"] = run.steps
+    return {**options, "release": LAST}
 
 
-# --- what a reading assumes, in a few words --------------------------------------------------------------------------
+# --- assumptions in a few words --------------------------------------------------------------------------------------
 
 
 def _bounded(run: Run) -> str:
@@ -173,11 +175,11 @@ def _bounded(run: Run) -> str:
 def _set(run: Run) -> str:
     if run.diameter is not None:
         return "a convex set of diameter D"
-    return f"no constraint set (two runs stay within {human_claimed(_apart(run), 1e-12)})"
+    return f"no constraint set (two runs stay within {human_claimed(_largest_distance(run), 1e-12)})"
 
 
 def _start(run: Run) -> str:
-    """In short, what `bounds/start.py` states."""
+    """The assumption of `bounds/start.py` in short."""
     return f"w₀ {'does' if run.diameter is None else 'and the set do'} not depend on the data"
 
 
@@ -195,8 +197,8 @@ def _last(how: str) -> Callable[[Run], str]:
 
 
 def _of_pass(run: Run) -> str:
-    released = "only the last iterate is released" if run.steps == run.in_pass else "at most the last iterate of every pass is released"
-    return f"{_start(run)}; {released}"
+    released = "only the last iterate" if run.steps == run.in_pass else "at most the last iterate of every pass"
+    return f"{_start(run)}; {released} is released"
 
 
 def _inside(run: Run) -> str:
@@ -204,7 +206,8 @@ def _inside(run: Run) -> str:
 
 
 def _last_smooth(how: str) -> Callable[[Run], str]:
-    return lambda run: f"β-smooth losses, {_bounded(run)}; {_set(run)}; {_start(run)}; {how}; only the last iterate is released"
+    return lambda run: (f"β-smooth losses, {_bounded(run)}; {_set(run)}; {_start(run)}; {how}; only the last iterate "
+                        "is released")
 
 
 def _shuffled_set(run: Run) -> str:
@@ -215,58 +218,55 @@ def _smooth(run: Run) -> str:
     return f"β-smooth losses, {_bounded(run)}; a secret uniform order, fresh in every pass; {_of_pass(run)}"
 
 
-READINGS: tuple[Reading, ...] = (
-    Reading(("poisson-profile", "poisson-rdp"), ADD_REMOVE, (_batches(POISSON),), "subsample",
-            lambda r: _sampled(r, POISSON, r.removal),
-            _composed("a Poisson batch, divided by the fixed b, at every step")),
-    Reading(("wor-profile",), REPLACE_ONE, (_batches(POISSON),), "subsample",
-            lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE},
-            _composed("a Poisson batch, divided by the fixed b, at every step")),
-    Reading(("wor-profile", "wor-rdp"), REPLACE_ONE, (_batches(WITHOUT),), "subsample",
-            lambda r: _sampled(r, WITHOUT, r.push), _composed("a fresh batch of b at every step")),
-    Reading(("burn-in-profile", "burn-in-rdp"), REPLACE_ONE, (_batches(WITHOUT), _releases(LAST), *_SETTING), "burn-in",
-            lambda r: _burn_in(r, r.n), _last("a fresh batch of b at every step")),
-    Reading(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), REPLACE_ONE,
-            (_batches(WITHOUT), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
-            lambda r: _burn_in(r, r.n), _last_smooth("a fresh batch of b at every step")),
-    Reading(("gaussian-exact",), REPLACE_ONE, (_batches(FULL),), "rdp",
-            lambda r: _gaussian(r, r.steps, r.push), _composed("every record at every step")),
-    Reading(("gaussian-exact",), ADD_REMOVE, (_batches(FULL),), "rdp",
-            lambda r: _gaussian(r, r.steps, r.removal),
-            _composed("every record at every step, the sum divided by a fixed n")),
-    Reading(("gaussian-exact",), REPLACE_ONE, (_batches(*ORDERED),), "rdp",
-            lambda r: _gaussian(r, r.uses, r.push), _composed("every record at most once a pass")),
-    Reading(("iteration",), REPLACE_ONE, (_batches(FULL), _releases(LAST), *_SETTING), "burn-in",
-            lambda r: _burn_in(r, r.n), _last("every record at every step")),
-    Reading(("iteration",), REPLACE_ONE, (_batches(FIXED, STREAM), _releases(LAST), *_SETTING), "burn-in",
-            _fixed, _last("the same order in every pass")),
-    Reading(("iteration-nonconvex",), REPLACE_ONE, (_batches(FULL), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX),
-            "burn-in",
-            lambda r: _burn_in(r, r.n), _last_smooth("every record at every step")),
-    Reading(("iteration-nonconvex",), REPLACE_ONE,
-            (_batches(FIXED, STREAM), _releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX), "burn-in",
-            _fixed, _last_smooth("the same order in every pass")),
-    Reading(("shuffled-hiding-last",), REPLACE_ONE, (_batches(SHUFFLED), _releases(LAST), *_SETTING, _SEVERAL),
-            "shuffle-pnsgd",
-            _last_iterate,
-            lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only the "
-                      f"last "
-            "iterate is released"),
-    Reading(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled,
-            _shuffled_set),
-    Reading(("shuffled-hiding", "shuffled-iteration"), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), *_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled,
-            _shuffled_set),
-    Reading(("smooth-nonconvex-shuffled-hiding", "smooth-nonconvex-shuffled-exact"), REPLACE_ONE,
-            (_batches(SHUFFLED), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _ALONE), "shuffle-pnsgd", _one_record,
-            _smooth),
-    Reading(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"), REPLACE_ONE,
-            (_batches(FIXED, STREAM), _releases(EPOCHS, LAST), *_SETTING, _WHOLE, _PLACE, _DIAMETER), "shuffle-pnsgd",
-            lambda r: {**_shuffled(r), "index": r.position},
-            lambda r: f"{_loss(r)}; {_set(r)}; the record's place is known; {_of_pass(r)}"),
-    Reading(("smooth-nonconvex-exact",), REPLACE_ONE,
-            (_batches(FIXED, STREAM), _releases(EPOCHS, LAST), _SMOOTH, _STEP, _WHOLE, _PLACE), "shuffle-pnsgd",
-            lambda r: {**_one_record(r), "index": r.position},
-            lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}"),
+_EVERY_STEP_POISSON = _composed("a Poisson batch, divided by the fixed b, at every step")
+_EVERY_STEP_FRESH = "a fresh batch of b at every step"
+_LAST_CONVEX = (_releases(LAST), *_CONVEX_SETTING)
+_LAST_SMOOTH = (_releases(LAST), _SMOOTH, _STEP, _NOT_CONVEX)
+_OF_PASSES = _releases(EPOCHS, LAST)
+
+INTERPRETATIONS: tuple[Interpretation, ...] = (
+    Interpretation(("poisson-profile", "poisson-rdp"), (_batches(POISSON),), "subsample",
+                   lambda r: _sampled(r, POISSON, r.removal), _EVERY_STEP_POISSON, ADD_REMOVE),
+    Interpretation(("wor-profile",), (_batches(POISSON),), "subsample",
+                   lambda r: {**_sampled(r, POISSON, r.push), "adjacency": REPLACE_ONE}, _EVERY_STEP_POISSON),
+    Interpretation(("wor-profile", "wor-rdp"), (_batches(WITHOUT),), "subsample",
+                   lambda r: _sampled(r, WITHOUT, r.push), _composed(_EVERY_STEP_FRESH)),
+    Interpretation(("burn-in-profile", "burn-in-rdp"), (_batches(WITHOUT), *_LAST_CONVEX), "burn-in",
+                   lambda r: _burn_in(r, r.n), _last(_EVERY_STEP_FRESH)),
+    Interpretation(("burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"), (_batches(WITHOUT), *_LAST_SMOOTH),
+                   "burn-in", lambda r: _burn_in(r, r.n), _last_smooth(_EVERY_STEP_FRESH)),
+    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp",
+                   lambda r: _gaussian(r.steps, r.push), _composed("every record at every step")),
+    Interpretation(("gaussian-exact",), (_batches(FULL),), "rdp", lambda r: _gaussian(r.steps, r.removal),
+                   _composed("every record at every step, the sum divided by a fixed n"), ADD_REMOVE),
+    Interpretation(("gaussian-exact",), (_batches(*ORDERED),), "rdp",
+                   lambda r: _gaussian(r.uses, r.push), _composed("every record at most once a pass")),
+    Interpretation(("iteration",), (_batches(FULL), *_LAST_CONVEX), "burn-in",
+                   lambda r: _burn_in(r, r.n), _last("every record at every step")),
+    Interpretation(("iteration",), (_batches(FIXED, STREAM), *_LAST_CONVEX), "burn-in",
+                   _fixed, _last("the same order in every pass")),
+    Interpretation(("iteration-nonconvex",), (_batches(FULL), *_LAST_SMOOTH), "burn-in",
+                   lambda r: _burn_in(r, r.n), _last_smooth("every record at every step")),
+    Interpretation(("iteration-nonconvex",), (_batches(FIXED, STREAM), *_LAST_SMOOTH), "burn-in",
+                   _fixed, _last_smooth("the same order in every pass")),
+    Interpretation(("shuffled-hiding-last",), (_batches(SHUFFLED), *_LAST_CONVEX, _SEVERAL), "shuffle-pnsgd",
+                   _last_iterate,
+                   lambda r: f"{_loss(r)}{_inside(r)}; a secret uniform order, fresh in every pass; {_start(r)}; only "
+                             "the last iterate is released"),
+    Interpretation(("shuffled-hiding", "shuffled-contraction", "shuffled-iteration"),
+                   (_batches(SHUFFLED), _OF_PASSES, *_CONVEX_SETTING, _DIAMETER), "shuffle-pnsgd", _shuffled,
+                   _shuffled_set),
+    Interpretation(("shuffled-hiding", "shuffled-iteration"),
+                   (_batches(SHUFFLED), _OF_PASSES, *_CONVEX_SETTING, _NO_SET), "shuffle-pnsgd", _shuffled,
+                   _shuffled_set),
+    Interpretation(("smooth-nonconvex-shuffled-hiding", "smooth-nonconvex-shuffled-exact"),
+                   (_batches(SHUFFLED), _OF_PASSES, _SMOOTH, _STEP, _ALONE), "shuffle-pnsgd", _one_record, _smooth),
+    Interpretation(("fixed-order-hybrid", "fixed-order", "fixed-order-iteration"),
+                   (_batches(FIXED, STREAM), _OF_PASSES, *_CONVEX_SETTING, _WHOLE, _PLACE, _DIAMETER), "shuffle-pnsgd",
+                   lambda r: {**_shuffled(r), "index": r.position},
+                   lambda r: f"{_loss(r)}; {_set(r)}; the record's place is known; {_of_pass(r)}"),
+    Interpretation(("smooth-nonconvex-exact",),
+                   (_batches(FIXED, STREAM), _OF_PASSES, _SMOOTH, _STEP, _WHOLE, _PLACE), "shuffle-pnsgd",
+                   lambda r: {**_one_record(r), "index": r.position},
+                   lambda r: f"β-smooth losses, {_bounded(r)}; the record's place is known; {_of_pass(r)}"),
 )

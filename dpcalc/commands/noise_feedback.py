@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import quantities as q
-from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core.command import MECHANISM, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
-    from dpcalc.core.one_record import OneRecord
+    from dpcalc.commands.last_iterate import Companions, Searches
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route, Row
 
@@ -19,33 +19,27 @@ _NOTES = (
     "σ is the noise added to the iterate itself, not to the gradient",
     "feedback takes back each noise at the next step: the variance tends to 2σ²/(2 − ηa), for the curvature a",
 )
+_WORST = "the record is the worst one, used at the last step; --index chooses another"
 
 
 def answer(given: Given) -> Answer:
     """ε, δ or RDP of the last iterate with feedback, both variances, and what the same run without feedback would
     lose."""
-    from dpcalc.accounting.answer import rows
-    from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
-    from dpcalc.commands.asking import asked
-    from dpcalc.commands.last_iterate import start_note
-    from dpcalc.core.results import Answer
+    from dpcalc.commands.last_iterate import Setting, answer
 
-    question = asked(COMMAND, given)
-    unknown = question.unknown.name if question.unknown else None
+    return answer(COMMAND, Setting(_check, _searches, _bound_params, _companions), given)
+
+
+def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]:
+    from dpcalc.commands.asking import check_options
+
     used = {*_RUN, "sigma", "index"}
-    refuse_unneeded(given, used, "by this question")
-    check_unknown(question, used, "of noise feedback")
-    require(given, (*_RUN, "sigma"), "by noise feedback", unknown)
-    found = rows(theorems(), given, _derive, question, given["bound"] or ())
-    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    params = _derive(values)
-    shown = {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}}
-    mu = (without_feedback if found[0].route.bound is without_feedback.BOUND else with_feedback).mu(**params)
-    of, worst, only = _one_record(given["index"], params, question, found[0])
-    extra = {**_companions(params), "mu": mu, **_compared(params, question), **worst}
-    return Answer("noise-feedback", question, shown, found, {"kind": "gdp", "mu": mu, **of}, "replace-one",
-                  "last iterate",
-                  (*_NOTES, *start_note(found), *(() if only else (_WORST,)), _comparison(params)), extra, only=only)
+    check_options(given, question, used, (*_RUN, "sigma"), "by this question", "of noise feedback", "by noise feedback")
+    return given, question, used
+
+
+def _searches(given: Given, question: Question) -> tuple[Searches, tuple[str, ...]]:
+    return ((question, theorems()),), given["bound"] or ()
 
 
 def theorems() -> tuple[Route, ...]:
@@ -55,8 +49,8 @@ def theorems() -> tuple[Route, ...]:
     return (Route(with_feedback.BOUND), Route(without_feedback.BOUND, on_request=True))
 
 
-def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
-    """What the bounds read. Without --index the record is the worst one, used at the last step."""
+def _bound_params(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the bounds. Without --index the record is the worst one, used at the last step."""
     from dpcalc.core.errors import DpcalcError
 
     steps, index = int(values["steps"]), values.get("index")
@@ -66,58 +60,62 @@ def _derive(values: Mapping[str, Any]) -> dict[str, Any]:
             "index": index or steps}
 
 
-def _companions(params: Mapping[str, Any]) -> dict[str, float]:
+def _companions(values: Mapping[str, Any], params: dict[str, Any], question: Question,
+                rows: tuple[Row, ...]) -> Companions:
+    from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
+    from dpcalc.commands.last_iterate import Companions
+    from dpcalc.commands.last_iterate_companions import start_note, worst_companions
+    from dpcalc.core.numbers import human
+
+    index, last, head = values.get("index"), params["iterations"], rows[0]
+    mu = (without_feedback if head.route.bound is without_feedback.BOUND else with_feedback).mu(**params)
+    numbers = _variances(params)
+    factor = human(numbers["sigma_factor"])
+    numbers |= {"mu": mu, **_other_runs(params, question)}
+    notes, only, of_record = (*_NOTES, *start_note(rows)), None, {}
+    if index is None:
+        notes += (_WORST,)
+    else:
+        of_record = {"index": [index]}
+        worst, only = worst_companions(head, {**params, "index": last}, question, index, last)
+        numbers |= worst
+    notes += (f"for the privacy of the run without feedback, feedback needs {factor} times the noise",)
+    return Companions({"kind": "gdp", "mu": mu, **of_record}, notes, numbers, only)
+
+
+def _variances(params: Mapping[str, Any]) -> dict[str, float]:
+    """The variance of the last iterate with feedback and without, where doubles hold both, and how many times the noise
+    feedback needs for the privacy of the run without it."""
     from math import inf, sqrt
 
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
     from dpcalc.numerics.rounding import up
 
-    law = {k: params[k] for k in ("curvature", "learning_rate", "sigma", "iterations")}
-    fed, plain = (bound.variance(**{**law, "sigma": 1.0}) for bound in (with_feedback, without_feedback))
-    square = law["sigma"] * law["sigma"]
-    beyond = not 0 < square * min(fed, plain) <= square * max(fed, plain) < inf  # the doubles
-    variances = {} if beyond else {"variance": square * fed, "variance_without_feedback": square * plain}
+    unit = {"sigma": 1.0, **{k: params[k] for k in ("curvature", "learning_rate", "iterations")}}
+    fed, plain = with_feedback.variance(**unit), without_feedback.variance(**unit)
+    square = params["sigma"] * params["sigma"]
+    in_range = 0 < square * min(fed, plain) <= square * max(fed, plain) < inf
+    variances = {"variance": square * fed, "variance_without_feedback": square * plain} if in_range else {}
     return {**variances, "sigma_factor": up(sqrt(plain / fed), 1e-14)}
 
 
-def _compared(params: Mapping[str, Any], question: Question) -> dict[str, float]:
+def _other_runs(params: Mapping[str, Any], question: Question) -> dict[str, float]:
     """The asked quantity for the same run without feedback, and, with feedback, for the worst record."""
     from dpcalc.accounting.evaluate import evaluate
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback
-    from dpcalc.core.question import Question as Plain
     from dpcalc.core.results import Route
 
-    asks = Plain(question.asks, question.epsilon, question.delta, question.alpha)
-    plain = evaluate(Route(without_feedback.BOUND), params, asks)
-    worst = evaluate(Route(with_feedback.BOUND), {**params, "index": params["iterations"]}, asks)
-    return {f"{asks.asks}_without_feedback": plain.result[asks.asks], f"{asks.asks}_worst": worst.result[asks.asks]}
-
-
-_WORST = "the record is the worst one, used at the last step; --index chooses another"
-
-
-def _one_record(index: int | None, params: Mapping[str, Any], question: Question,
-                head: Row) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
-    """For the guarantee, the companions and the headline, where a record is chosen by its step."""
-    from dpcalc.commands.last_iterate import value_of_worst
-
-    if index is None:
-        return {}, {}, None
-    last = params["iterations"]
-    return {"index": [index]}, *value_of_worst(head, {**params, "index": last}, question, index, last)
-
-
-def _comparison(params: Mapping[str, Any]) -> str:
-    from dpcalc.core.numbers import human
-
-    factor = _companions(params)["sigma_factor"]
-    return f"for the privacy of the run without feedback, feedback needs {human(factor)} times the noise"
+    question = question._replace(orders=(), unknown=None, target=None)
+    plain = evaluate(Route(without_feedback.BOUND), params, question)
+    worst = evaluate(Route(with_feedback.BOUND), {**params, "index": params["iterations"]}, question)
+    asks = question.asks
+    return {f"{asks}_without_feedback": plain.result[asks], f"{asks}_worst": worst.result[asks]}
 
 
 COMMAND = Command(
     "noise-feedback",
-    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs. "
-    "The first iterate must not depend on the data",
+    "Noisy gradient descent on an affine gradient aθ + β: what taking the noise back costs. The first iterate must not "
+    "depend on the data",
     (
         Option(q.CURVATURE, RUN),
         Option(q.LEARNING_RATE._replace(safer=0), RUN),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option, check_unknown, refuse_unneeded, require
+from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
     from dpcalc.core.results import Answer, Route
@@ -17,32 +18,31 @@ def answer(given: Given) -> Answer:
     """ε, δ or RDP of a mechanism and its T-fold composition, or the parameter that meets a budget."""
     from dpcalc.accounting.answer import rows
     from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
-    from dpcalc.commands.asking import asked
+    from dpcalc.commands.asking import check_options, read_question, shown, with_solution
     from dpcalc.core.results import Answer
 
     mechanism = MECHANISMS[given["mechanism"]]
-    question = asked(COMMAND, given)
+    question = read_question(COMMAND, given)
     unknown = question.unknown.name if question.unknown else None
     required, optional = noise_multiplier.options(mechanism, given, unknown)
     by_multiplier = noise_multiplier.NAME in required
     used = {*required, *optional, "mechanism", "steps", "orders", *(("adjacency",) if by_multiplier else ())}
-    refuse_unneeded(given, used, _why_not(given))
-    check_unknown(question, used, f"of the {given['mechanism']} mechanism")
-    require(given, required, f"by the {given['mechanism']} mechanism", unknown)
-    often = unknown == "steps" or given["steps"] > 1
-    found = rows(mechanism.often if often else mechanism.once, given,
+    name = given["mechanism"]
+    check_options(given, question, used, required, _why_not(given), f"of the {name} mechanism",
+                  f"by the {name} mechanism")
+    composed = unknown == "steps" or given["steps"] > 1
+    found = rows(mechanism.often if composed else mechanism.once, given,
                  lambda values: with_steps(mechanism, values), question, given["bound"] or ())
-    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
+    values = with_solution(given, question, found)
     record = mechanism.as_part(noise_multiplier.with_sigma(values), None, int(values["steps"]))
     adjacency = noise_multiplier.adjacency_of(values) if by_multiplier else "as --sensitivity defines it"
-    return Answer("rdp", question,
-                  {k: v for k, v in given.values.items() if k in used | {"epsilon", "delta", "alpha", "rdp"}},
-                  found, {"kind": "mechanisms", "mechanisms": [record]}, adjacency,
+    return Answer("rdp", question, shown(given, used), found, {"kind": "mechanisms", "mechanisms": [record]}, adjacency,
                   "every output", noise_multiplier.notes(given, values) or (mechanism.noise,),
                   {"steps": values["steps"], **noise_multiplier.companion(values, of_sum=False)})
 
 
 def _why_not(given: Given) -> str:
+    """Where an option is not used, in words that continue "not used"."""
     if given.has("adjacency") and given["mechanism"] == "gaussian":
         return "where --sensitivity says which data sets are neighbours; with --noise-multiplier, --adjacency says it"
     return f"by the {given['mechanism']} mechanism"
@@ -54,18 +54,11 @@ def theorems() -> Iterator[Route]:
     return (route for m in MECHANISMS.values() for route in (*m.once, *m.often))
 
 
-_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query")
-_NOISE = tuple(Option(_SIGMA if option is q.SIGMA else option, MECHANISM) for option in q.MECHANISM_OPTIONS)
-
 COMMAND = Command(
     "rdp",
     "Privacy of a mechanism: Gaussian, Laplace, randomised response",
     (
-        Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        *_NOISE,
-        Option(q.SENSITIVITY, MECHANISM, default=1.0),
-        Option(q.NOISE_MULTIPLIER, MECHANISM),
-        Option(q.CLIPPING_NORM, MECHANISM),
+        *mechanism_options("standard deviation of the Gaussian noise on the query"),
         Option(q.ADJACENCY._replace(help="which data sets are neighbours, with --noise-multiplier"), MECHANISM),
         Option(q.STEPS, RUN, default=1),
         Option(q.ORDERS, QUESTION),

@@ -1,5 +1,5 @@
-"""--run: the description of a training run, in TOML or JSON, from a file or standard input; options taking
-precedence."""
+"""--run: the description of a training run in TOML or JSON, from a file or standard input. Options take precedence over
+it."""
 
 from __future__ import annotations
 
@@ -11,39 +11,41 @@ from dpcalc.core.command import OUTPUT, Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.strict_json import finite
 
-_MEGABYTES = 1
-# An option takes the place of what the file says in other words.
-_INSTEAD = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
-_ASKED = {"epsilon", "delta"}
-_SAID_BY_FILE = ("run", "input", "bound")
+_MEGABYTES = 1  # the largest file that is read
+# Options of which each takes the place of the others: one that is given replaces those of the file.
+_ALTERNATIVES = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
+_ASKED = {"epsilon", "delta"}  # of which one alone asks
+_NOT_IN_FILE = ("run", "input", "bound")
 
 
 def merged(command: Command, given: Given) -> Given:
-    """The call with the file's parameters filled in. Raises DpcalcError that names the file and the key."""
+    """The call with the parameters of the file filled in. Raises DpcalcError that names the file and the key."""
     from dpcalc.core.validate import validate
 
     data, where = read(given["run"])
-    found = _known(command, data, where)
-    said = {name: given.values[name] for name in given.provided - {"run"}}
-    for group in _INSTEAD:
-        if said.keys() & set(group):
-            found = {k: v for k, v in found.items() if k not in group or k in said}
-    if "solve" not in found.keys() | said.keys() and len(said.keys() & _ASKED) == 1:  # ε and δ together need --solve
-        found = {k: v for k, v in found.items() if k not in _ASKED}
+    in_file = _options(command, data, where)
+    options = {name: given.values[name] for name in given.provided - {"run"}}
+    for group in _ALTERNATIVES:
+        if options.keys() & set(group):
+            in_file = {k: v for k, v in in_file.items() if k not in group or k in options}
+    # ε and δ together need --solve
+    if "solve" not in in_file.keys() | options.keys() and len(options.keys() & _ASKED) == 1:
+        in_file = {k: v for k, v in in_file.items() if k not in _ASKED}
     try:
-        both = validate(command, {**found, **said})
+        both = validate(command, {**in_file, **options})
     except DpcalcError as error:
         name = (error.option or "").removeprefix("--").replace("-", "_")
-        prefix = f"{where}: " if name in found and name not in said else ""
+        prefix = f"{where}: " if name in in_file and name not in options else ""
         raise DpcalcError(error.code, prefix + error.message, error.option) from None
     return Given(both.values, both.provided, given.inputs, given.recorded)
 
 
-def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """Keys as option names, in either spelling. Raises DpcalcError for a key that is none."""
+def _options(command: Command, data: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Option name → value, from keys in any spelling. Raises DpcalcError for a key that is no option, and for a value
+    that is not one number or word."""
     from dpcalc.core.validate import near
 
-    options = [o for o in command.all_options() if o.group != OUTPUT and o.name not in _SAID_BY_FILE]
+    options = [o for o in command.all_options() if o.group != OUTPUT and o.name not in _NOT_IN_FILE]
     names, spelled = tuple(o.name for o in options), {name: o.name for o in options for name in o.quantity.names}
     found: dict[str, Any] = {}
     for key, value in data.items():
@@ -61,7 +63,7 @@ def _known(command: Command, data: Mapping[str, Any], source: str) -> dict[str, 
 
 
 def read(source: str) -> tuple[Mapping[str, Any], str]:
-    """(the object, where it is from): of the file, or of the JSON that is there instead of its name."""
+    """(The object, its source): from the file, or from JSON that stands in place of the file's name."""
     text, where = reading.inline_or_text(source, _MEGABYTES, "--run")
     if text.lstrip().startswith("{"):
         return reading.json_value(text, where, "--run"), where

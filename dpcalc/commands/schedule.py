@@ -1,5 +1,5 @@
-"""--schedule: a step size, a noise and a use for every step, from JSON; [COUNT, VALUE] stands for as many steps with a
-value."""
+"""--schedule of burn-in: for every step its step size, its noise and whether it uses the record, from JSON. An entry
+[COUNT, VALUE] stands for that many steps with the value."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     from dpcalc.bounds.noisy_sgd.iteration_schedule import Schedule
 
 _KEYS = ("sigma", "learning_rate", "uses")
-_MEGABYTES = 100
+_MEGABYTES = 100  # the largest file that is read
 
 
 def read(given: Given) -> Schedule:
-    """One (η, σ, used) a step, from the file (in a record, from the text itself). Raises DpcalcError that says what is
-    wrong."""
+    """(η, σ, used) of every step, from the file, or from JSON that stands in place of its name, as in a record. Raises
+    DpcalcError that says what is wrong."""
     lists = _lists(given["schedule"])
     length = {len(x) for x in lists.values()}
     if len(length) != 1:
@@ -30,7 +30,7 @@ def read(given: Given) -> Schedule:
 
 
 def text(steps: Schedule, given: Given) -> str:
-    """The schedule as JSON, with the lists that its options do not say."""
+    """The schedule as JSON, without the lists that options of the call give."""
     import json
 
     lists = {"learning_rate": [eta for eta, _, _ in steps], "sigma": [sigma for _, sigma, _ in steps],
@@ -39,6 +39,7 @@ def text(steps: Schedule, given: Given) -> str:
 
 
 def _lists(source: str) -> dict[str, list[Any]]:
+    """The lists of the JSON, by name, with an entry for every step."""
     from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
     from dpcalc.core import reading
 
@@ -54,7 +55,7 @@ def _lists(source: str) -> dict[str, list[Any]]:
 
 
 def _repeated(name: str, entries: list[Any]) -> list[Any]:
-    """With an entry [COUNT, VALUE] written out, as far as there can be steps."""
+    """The entries with every [COUNT, VALUE] written out, up to just more steps than are allowed."""
     from dpcalc.bounds.noisy_sgd.iteration_schedule import LONGEST
 
     found: list[Any] = []

@@ -1,4 +1,5 @@
-"""Sweeps: a numeric option that takes a,b,c or start:stop:count[:log]; one option gives rows, two a grid."""
+"""Sweeps: a numeric option with several values, a,b,c or start:stop:count[:log]. One such option gives rows, two give a
+grid."""
 
 from __future__ import annotations
 
@@ -13,15 +14,15 @@ from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.quantities import Quantity
 
 _KINDS = {"number", "count", "horizon"}
-_FIXED = {"digits"}
-_MOST = 100_000  # points of a sweep
-# One number as people write it. Of counts like 128,256,512, only those whose first group has three digits are a sweep.
+_NEVER_SWEPT = {"digits"}
+_MAX_POINTS = 100_000  # of a sweep: minutes of closed forms
+# One number as people write it with separators.
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"\d+,\d+", re.ASCII)
 
 
 class Axis(NamedTuple):
-    """A swept option and its values, as they are given to validation."""
+    """A swept option and its values, before validation."""
 
     quantity: Quantity
     values: tuple[Any, ...]
@@ -38,8 +39,8 @@ def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
     size = 1
     for axis in found:
         size *= len(axis.values)
-    if size > _MOST:
-        raise DpcalcError("out-of-range", f"a sweep of {size} points; at most {_MOST}", found[0].quantity.option)
+    if size > _MAX_POINTS:
+        raise DpcalcError("out-of-range", f"a sweep of {size} points; at most {_MAX_POINTS}", found[0].quantity.option)
     return found
 
 
@@ -50,14 +51,15 @@ def points(found: tuple[Axis, ...]) -> Iterator[dict[str, Any]]:
 
 
 def _is_sweep(quantity: Quantity, text: Any) -> bool:
-    return isinstance(text, str) and quantity.kind in _KINDS and quantity.name not in _FIXED and ("," in text
-                                                                                                  or ":" in text)
+    can_be_swept = quantity.kind in _KINDS and quantity.name not in _NEVER_SWEPT
+    return can_be_swept and isinstance(text, str) and ("," in text or ":" in text)
 
 
 def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
+    """The values of a list or range. Raises DpcalcError for a malformed one."""
     if ":" not in text:
         _refuse_separators(quantity, text)
-        # tables show them as they were said, on one line
+        # a table shows the values as they were given, on one line
         parts = tuple(" ".join(part.split()) for part in text.split(","))
         if "" in parts:
             raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
@@ -71,8 +73,8 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
         start, stop, count = (number(part) for part in parts[:3])
     except NotANumber as e:
         raise DpcalcError("not-a-number", str(e), flag(quantity.name)) from None
-    if count != int(count) or not 2 <= count <= _MOST:
-        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MOST} is needed",
+    if count != int(count) or not 2 <= count <= _MAX_POINTS:
+        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MAX_POINTS} is needed",
                           flag(quantity.name))
     if len(parts) == 4 and not (start > 0 and stop > 0):
         raise DpcalcError("out-of-range", "a logarithmic range needs positive ends", flag(quantity.name))
@@ -83,9 +85,10 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
 
 
 def _refuse_separators(quantity: Quantity, text: str) -> None:
-    """Refuses 60,123 and 10,000 and 0,05: one number, that would be a sweep in silence."""
+    """Raises DpcalcError for 60,123 and 10,000 and 0,05, each of which is one number and would silently be a sweep. Of
+    counts, 128,256,512 is a sweep, since a first group of three digits is rare in one number."""
     parts = text.split(",")
-    implausible = any(re.fullmatch("0[0-9]+", part) for part in parts[1:])  # 000 and 05 are no values of a list
+    implausible = any(re.fullmatch("0[0-9]+", part) for part in parts[1:])  # nobody lists the values 000 or 05
     thousands = _THOUSANDS.fullmatch(text) and (implausible
                                                 or (quantity.kind in ("count", "horizon") and len(parts[0]) < 3))
     if thousands or (implausible and _DECIMAL_COMMA.fullmatch(text)):
@@ -95,6 +98,7 @@ def _refuse_separators(quantity: Quantity, text: str) -> None:
 
 
 def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:
+    """The point at that share of the way from start to stop."""
     if share in (0.0, 1.0):
         return stop if share else start
     x = exp(log(start) + share * (log(stop) - log(start))) if logarithmic else start + share * (stop - start)

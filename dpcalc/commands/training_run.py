@@ -1,4 +1,4 @@
-"""A training run, described once: what its options mean together, in one convention. No bounds.
+"""A training run, described once, in one convention: what the options of dpcalc compare mean together. No bounds.
 
 Convention. The iterate moves by w ← w − η(g + Z), g the sum of the gradients of a batch divided by b (a fixed number:
 the batch size, or its expectation), Z ~ N(0, σ²I). A record's gradient has norm at most L, so that replacing it moves g
@@ -14,18 +14,16 @@ from typing import Any, NamedTuple
 from dpcalc.core.errors import DpcalcError
 from dpcalc.numerics.rounding import ratio_up
 
-POISSON, WITHOUT, SHUFFLED, FIXED, FULL, STREAM = "poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream"
-BATCHES = (POISSON, WITHOUT, SHUFFLED, FIXED, FULL, STREAM)
+BATCHES = ("poisson", "without-replacement", "shuffled", "fixed-order", "full", "stream")
+POISSON, WITHOUT, SHUFFLED, FIXED, FULL, STREAM = BATCHES
 ORDERED = (SHUFFLED, FIXED, STREAM)  # a pass uses every record once
 EVERY, EPOCHS, LAST = "every-iterate", "every-epoch", "last-iterate"
-RELEASES = (EVERY, EPOCHS, LAST)
 ADD_REMOVE, REPLACE_ONE = "add-remove", "replace-one"
 ANY, CONVEX = "any", "convex"
 
 
 class Run(NamedTuple):
-    """`strong_convexity` is None where the losses are not said to be convex; `sigma` is None where it is solved for. A
-    noise multiplier is relative to `norm`: the clipping norm, or L where nothing is clipped."""
+    """A training run."""
 
     batches: str
     release: str
@@ -33,24 +31,24 @@ class Run(NamedTuple):
     n: int
     batch_size: int
     steps: int
-    lipschitz: float  # of every record's gradient, as it is used (clipped, perhaps)
-    clipped: bool
-    norm: float
-    sigma: float | None
+    lipschitz: float  # the largest norm of a record's gradient as it is used, after clipping
+    clipped: bool  # whether clipping may change a gradient
+    norm: float  # a noise multiplier is relative to it: the clipping norm, or L where nothing is clipped
+    sigma: float | None  # None where it is solved for
     learning_rate: float | None
     smoothness: float | None
-    strong_convexity: float | None
+    strong_convexity: float | None  # None where the losses may not be convex
     diameter: float | None
-    record: int | None  # its place in a pass, where it is told
+    record: int | None  # its place in a pass, where it is known
 
     @property
     def in_pass(self) -> int:
-        """Batches in one pass over the records; where b does not divide n, the rest of a pass is not used."""
+        """The batches of one pass over the records; where b does not divide n, the last records are not used in it."""
         return self.n // self.batch_size
 
     @property
     def uses(self) -> int:
-        """How often a record is used at most, in ordered batches."""
+        """The largest number of times that a record is used, in ordered batches."""
         return -(-self.steps // self.in_pass)
 
     @property
@@ -60,16 +58,16 @@ class Run(NamedTuple):
 
     @property
     def push(self) -> float:
-        """2L/b, rounded up: how far replacing one record moves a batch's gradient."""
+        """2L/b, rounded up: the most that replacing one record moves the gradient of a batch."""
         return ratio_up((2.0, self.lipschitz), (float(self.batch_size),))
 
     @property
     def removal(self) -> float:
-        """L/b, rounded up: how far adding or removing one record moves a batch's gradient."""
+        """L/b, rounded up: the most that adding or removing one record moves the gradient of a batch."""
         return ratio_up((self.lipschitz,), (float(self.batch_size),))
 
     def multiplier(self, sigma: float) -> float:
-        """Z = bσ/C, rounded up: as a noise multiplier it means no less noise than σ."""
+        """The noise multiplier Z = bσ/C, rounded up, so that it means no less noise than σ."""
         return ratio_up((sigma, float(self.batch_size)), (self.norm,))
 
 
@@ -95,17 +93,18 @@ def describe(values: Mapping[str, Any]) -> Run:
 
 
 def _noise(values: Mapping[str, Any], norm: float, b: int) -> float | None:
-    """σ, also where it was given as a noise multiplier Z on the sum of the batch: σ = ZC/b, rounded down."""
+    """σ as given, or from a noise multiplier Z on the sum of the batch: σ = ZC/b, rounded down."""
     multiplier, sigma = values.get("noise_multiplier"), values.get("sigma")
     if multiplier is None:
         return None if sigma is None else float(sigma)
     exact = Fraction(multiplier) * Fraction(norm) / b
-    near = float(exact)
-    near = near if Fraction(near) <= exact else nextafter(near, 0.0)
-    if near == 0:
+    rounded = float(exact)
+    if Fraction(rounded) > exact:
+        rounded = nextafter(rounded, 0.0)
+    if rounded == 0:
         raise DpcalcError("out-of-range", f"{multiplier:g}·C/b is below the least positive double",
                           "--noise-multiplier")
-    return near
+    return rounded
 
 
 def is_scale_free(values: Mapping[str, Any]) -> bool:
@@ -129,7 +128,7 @@ def _batch_size(values: Mapping[str, Any]) -> int:
 
 
 def _steps(values: Mapping[str, Any], b: int) -> int:
-    """T: as given, or of E passes: ⌈En/b⌉ random batches, ⌈E⌊n/b⌋⌉ ordered ones."""
+    """The number of steps T: as given, or of E passes ⌈En/b⌉ for random batches, ⌈E⌊n/b⌋⌉ for ordered ones."""
     n, steps, epochs, batches = values["n"], values.get("steps"), values.get("epochs"), values["batches"]
     if steps is not None and epochs is not None:
         raise DpcalcError("contradictory", "--epochs already says the number of steps", "--steps")
@@ -150,7 +149,7 @@ def _steps(values: Mapping[str, Any], b: int) -> int:
 
 
 def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
-    """(the norm a gradient can have, whether clipping may have changed one)."""
+    """(The largest norm of a gradient as it is used, whether clipping may change a gradient)."""
     lipschitz, clip = values.get("lipschitz"), values.get("clipping_norm")
     if is_scale_free(values) and "noise-multiplier" in (values.get("solve"), *(k.replace("_", "-") for k in values)):
         return 1.0, True
@@ -164,7 +163,7 @@ def _gradients(values: Mapping[str, Any]) -> tuple[float, bool]:
 
 
 def _convexity(values: Mapping[str, Any]) -> float | None:
-    """ρ; 0 for convex losses; None where nothing is said."""
+    """The strong convexity ρ: as given, 0 for convex losses, None where the losses may not be convex."""
     rho, loss = values.get("strong_convexity"), values.get("loss")
     if rho is not None and loss == ANY:
         raise DpcalcError("contradictory", f"{rho:g} says that the losses are convex, --loss any that they need not be",
@@ -173,6 +172,7 @@ def _convexity(values: Mapping[str, Any]) -> float | None:
 
 
 def _check(run: Run) -> None:
+    """Raises DpcalcError for a run that cannot be."""
     rho, beta = run.strong_convexity, run.smoothness
     if rho and beta is not None and rho > beta:
         raise DpcalcError("out-of-range", f"{rho:g} > β = {beta:g}: a loss cannot be more convex than smooth",

@@ -1,4 +1,4 @@
-"""dpcalc tv: total variation, and what any attacker can do."""
+"""dpcalc tv: the total variation, and the largest success of any attacker."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from itertools import product
 from typing import TYPE_CHECKING
 
+from dpcalc.commands.mechanism_options import mechanism_options
 from dpcalc.core import noise_multiplier
 from dpcalc.core import quantities as q
-from dpcalc.core.command import ATTACK, GUARANTEE, MECHANISM, QUESTION, RUN, Command, Given, Option
+from dpcalc.core.command import ATTACK, GUARANTEE, QUESTION, RUN, Command, Given, Option
 from dpcalc.core.errors import DpcalcError, flag
 
 if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route
 
-_ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # say what is asked, whatever it is asked about
+_ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options that ask, whatever the total variation is of
+# option → the kind of description that it belongs to
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier",
                                "clipping_norm"),
                               "mechanism"),
@@ -27,11 +29,12 @@ _TOGETHER = {frozenset({"mechanism", "run"}): "run", frozenset({"dp", "tv"}): "p
 
 
 def answer(given: Given) -> Answer:
-    """TV of a mechanism, a run or a guarantee, with its meaning; or the parameter that meets a budget on TV or on the
-    true-positive rate."""
+    """The total variation of a mechanism, a run or a guarantee, with what follows for attackers; or the parameter that
+    meets a budget on the total variation or on the true-positive rate."""
     from dpcalc.accounting.answer import rows, select
     from dpcalc.accounting.attack import meaning, sharpest
-    from dpcalc.commands.subsample import scope
+    from dpcalc.commands.asking import with_solution
+    from dpcalc.commands.subsample_run import scope
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route
@@ -40,44 +43,46 @@ def answer(given: Given) -> Answer:
     unknown = question.unknown.name if question.unknown else None
     given, name = _described(given, unknown)
     source = SOURCES[name]
-    used = source.check(_without_question(given, question, unknown), unknown)
+    used = source.check(_without_question(given, unknown), unknown)
     if unknown and unknown not in used:
         raise DpcalcError("unknown-value", f"{flag(unknown)} is no parameter here", "--solve")
     named = given["bound"] or ()
-    often = unknown in ("steps", "epochs") or int(given["steps"] or 1) > 1
-    routes = tuple(r._replace(on_request=False) for r in select(source.routes(given, often), named))
+    several = unknown in ("steps", "epochs") or int(given["steps"] or 1) > 1
+    routes = tuple(r._replace(on_request=False) for r in select(source.routes(given, several), named))
 
     def profile(route: Route) -> Route:
         return Route(source.profiles[route.bound.name]) if route.bound.name in source.profiles else route
 
-    asked = tuple(sharpest([profile(r) for r in routes])) if question.asks == "tpr" else routes
-    found = rows(asked, given, source.derive, question, ())
-    values = {**given.values, **({unknown: found[0].result[unknown]} if unknown else {})}
-    by_tv = found if question.asks == "tv" else rows(routes, given.having(values), source.derive, Question("tv"), ())
-    proven = tuple(profile(row.route) for row in by_tv if row.route.bound.status == "proven")
-    rates = _rates(given)
-    nothing = f"{by_tv[0].route.label} is {by_tv[0].route.bound.status}: nothing about attacks follows from it"
+    searched = tuple(sharpest([profile(r) for r in routes])) if question.asks == "tpr" else routes
+    found = rows(searched, given, source.bound_params, question, ())
+    values = with_solution(given, question, found)
+    tv_rows = found
+    if question.asks != "tv":
+        tv_rows = rows(routes, given.having(values), source.bound_params, Question("tv"), ())
+    proven = tuple(profile(row.route) for row in tv_rows if row.route.bound.status == "proven")
+    head, rates = tv_rows[0], _rates(given)
+    unproven = f"{head.route.label} is {head.route.bound.status}: nothing about attacks follows from it"
     if not proven and (rates or given["prior"]):
-        raise DpcalcError("refused", nothing, "--bound")
-    params, tv = source.derive(values), by_tv[0].result["tv"]
-    said = meaning(tv, proven, params, rates, given["prior"])
-    one, note = _one_record(given, used, tv)
-    shown = {k: v for k, v in given.values.items() if k in used | _ASKS | ({"tv"} if unknown else set())
-             or (k == "n" and one)}
-    extra = {"tv": tv, **said.numbers, **one, "steps": params.get("steps", 1),
-             **noise_multiplier.companion(values, name == "run")}
-    steps = scope(given, unknown) if name == "run" else ""
-    return Answer("tv", question, shown, found, source.guarantee(values, tv), source.adjacency(values), source.released,
-                  source.notes(given, values) + (said.notes if proven else (nothing,)) + note, extra, roc=said.roc,
-                  scope=steps)
+        raise DpcalcError("refused", unproven, "--bound")
+    params, tv = source.bound_params(values), head.result["tv"]
+    attacks = meaning(tv, proven, params, rates, given["prior"])
+    one_record, one_record_note = _one_record(given, tv)
+    shown = used | _ASKS | ({"tv"} if unknown else set()) | ({"n"} if one_record else set())
+    numbers = {"tv": tv, **attacks.numbers, **one_record, "steps": params.get("steps", 1),
+               **noise_multiplier.companion(values, name == "run")}
+    notes = (*source.notes(given, values), *(attacks.notes if proven else (unproven,)), *one_record_note)
+    return Answer("tv", question, {k: v for k, v in given.values.items() if k in shown}, found,
+                  source.guarantee(values, tv), source.adjacency(values), source.released, notes, numbers,
+                  roc=attacks.roc, scope=scope(given, unknown) if name == "run" else "")
 
 
 def _question(given: Given) -> Question:
-    """TV; or a budget on it, or on the true-positive rate at one false-positive rate."""
-    from dpcalc.commands.asking import unknown_of
+    """The question: the total variation, a budget on it, or a budget on the true-positive rate at one false-positive
+    rate. Raises DpcalcError for options that do not make one question."""
+    from dpcalc.commands.asking import read_unknown
     from dpcalc.core.question import Question
 
-    unknown = unknown_of(COMMAND, given)
+    unknown = read_unknown(COMMAND, given)
     if given.has("roc") and given.has("fpr"):
         raise DpcalcError("contradictory", "--fpr already lists the false-positive rates", "--roc")
     if unknown is None:
@@ -97,11 +102,12 @@ def _question(given: Given) -> Question:
 
 
 def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
-    """What the total variation is of: a mechanism, a run, or a guarantee, from the options that describe it."""
-    said = given.provided | ({unknown} if unknown else set())
-    if noise_multiplier.is_used(given, unknown):  # which may be that of one release, with its neighbours
-        said -= {"adjacency"}
-    kinds = {_DESCRIBES[n]: n for n in sorted(said) if n in _DESCRIBES and not (n == "tv" and unknown)}
+    """The call, and what the total variation is of: a mechanism, a run, or a kind of guarantee, from the options that
+    describe it. Raises DpcalcError for options that describe different things."""
+    described_by = given.provided | ({unknown} if unknown else set())
+    if noise_multiplier.is_used(given, unknown):  # of one release, too, which --adjacency may go with
+        described_by -= {"adjacency"}
+    kinds = {_DESCRIBES[n]: n for n in sorted(described_by) if n in _DESCRIBES and not (n == "tv" and unknown)}
     if given.inputs:
         from dpcalc.commands.convert_inputs import with_inputs
 
@@ -122,8 +128,9 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
     return given, given["mechanism"] if name == "mechanism" else name
 
 
-def _without_question(given: Given, question: Question, unknown: str | None) -> Given:
-    """The description alone: --n is the batches' only with --batch-size, --tv is the budget with --solve."""
+def _without_question(given: Given, unknown: str | None) -> Given:
+    """The call with the options that describe, without those that ask: --n describes batches only beside --batch-size,
+    and --tv is the budget beside --solve."""
     drop = _ASKS | ({"tv"} if unknown else set()) | (set() if _in_batches(given, unknown) else {"n"})
     return given.having(given.values, given.provided - drop)
 
@@ -133,7 +140,7 @@ def _in_batches(given: Given, unknown: str | None) -> bool:
 
 
 def _rates(given: Given) -> tuple[float, ...]:
-    """The false-positive rates of --fpr, or as many as --roc says, from 1e-4 to 1 − 1e-4, equally far apart in log
+    """The false-positive rates of --fpr; or as many as --roc gives, from 1e-4 to 1 − 1e-4, evenly spaced in log
     odds."""
     from math import exp, log
 
@@ -143,16 +150,15 @@ def _rates(given: Given) -> tuple[float, ...]:
     return tuple(float(f"{1 / (1 + exp(end * (1 - 2 * k / (given['roc'] - 1)))):.6g}") for k in range(given["roc"]))
 
 
-def _one_record(given: Given, used: set[str], tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
-    """The comparison with releasing one record in n."""
+def _one_record(given: Given, tv: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The total variation of publishing one of the n records, as a companion number and in words, where n is given."""
     from dpcalc.core.numbers import human
 
     if not given.has("n"):
         return {}, ()
     one = 1 / given["n"]
     return {"tv_one_record": one}, (f"publishing one of the n = {given['n']} records, drawn at random, has total "
-                                    f"variation 1/n = "
-                                    f"{one:.6g}; this is {human(tv / one, 4)} times that",)
+                                    f"variation 1/n = {one:.6g}; this is {human(tv / one, 4)} times that",)
 
 
 def theorems() -> Iterator[Route]:
@@ -167,23 +173,15 @@ def theorems() -> Iterator[Route]:
 
 
 _SCHEMES = ("poisson", "without-replacement")
-_SIGMA = q.SIGMA._replace(help="standard deviation of the Gaussian noise on the query, or in a run on the sum of a "
-                               "batch's clipped "
-                          "gradients")
-_NOISE = tuple(Option(_SIGMA if option is q.SIGMA else option, MECHANISM) for option in q.MECHANISM_OPTIONS)
 
 COMMAND = Command(
     "tv",
     "Total variation, and what any attacker can do: for a mechanism, a run on random batches, or a guarantee (by its "
-    "options, or as "
-    "JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or --tpr is the "
-    "budget",
+    "options, or as JSON). With --epsilon, --delta and --tv each release has both guarantees; with --solve, --tv or "
+    "--tpr is the budget",
     (
-        Option(q.MECHANISM, MECHANISM, default="gaussian"),
-        *_NOISE,
-        Option(q.SENSITIVITY, MECHANISM, default=1.0),
-        Option(q.NOISE_MULTIPLIER, MECHANISM),
-        Option(q.CLIPPING_NORM, MECHANISM),
+        *mechanism_options("standard deviation of the Gaussian noise on the query, or in a run on the sum of a "
+                           "batch's clipped gradients"),
         Option(q.STEPS, RUN, default=1),
         Option(q.SCHEME, RUN, default="poisson", choices=_SCHEMES),
         Option(q.SAMPLING_RATE, RUN),

@@ -1,4 +1,5 @@
-"""What a total variation is computed from: for each kind of description its options, routes and record. No I/O."""
+"""The sources of a total variation: for each kind of description its options, its routes, the parameters of its bounds
+and its guarantee. No I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any, NamedTuple
 from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
 from dpcalc.bounds.conversions import composition_optimal, dp_tv, gdp_exact, outcomes, profile_composition
 from dpcalc.bounds.total_variation import exact, kl, product
-from dpcalc.commands import convert, subsample
+from dpcalc.commands import convert_routes, subsample_run
 from dpcalc.core import noise_multiplier
 from dpcalc.core.bound import Bound
 from dpcalc.core.command import Given, refuse_unneeded, require
@@ -18,25 +19,25 @@ from dpcalc.core.question import Question
 from dpcalc.core.results import Route
 
 Values = Mapping[str, Any]
-_SAME: Mapping[str, Bound] = MappingProxyType({})
 _ASKS_TV = Question("tv")
 
 
 class Source(NamedTuple):
-    """`routes` depend on whether there are several releases; `profiles` names, for a bound on TV alone, the profile
-    that it is the value at 0 of."""
+    """A kind of description that a total variation can be computed from."""
 
-    check: Callable[[Given, str | None], set[str]]  # refuses and requires; the options in use
-    routes: Callable[[Given, bool], tuple[Route, ...]]
-    derive: Callable[[Values], dict[str, Any]]
+    check: Callable[[Given, str | None], set[str]]  # the options in use; raises DpcalcError as subsample_run.check does
+    routes: Callable[[Given, bool], tuple[Route, ...]]  # (call, whether there are several releases)
+    bound_params: Callable[[Values], dict[str, Any]]
     guarantee: Callable[[Values, float], dict[str, Any]]  # (values, TV) → for the next command
     adjacency: Callable[[Values], str] = lambda values: str(values.get("adjacency") or "as in the given guarantee")
     released: str = "as in the given guarantee"
     notes: Callable[[Given, Values], tuple[str, ...]] = lambda given, values: ()
-    profiles: Mapping[str, Bound] = _SAME
+    # of a bound on the total variation alone: the profile whose value at ε = 0 it is
+    profiles: Mapping[str, Bound] = MappingProxyType({})
 
 
 def _needs(what: str, *names: str, may: tuple[str, ...] = ("steps",)) -> Callable[[Given, str | None], set[str]]:
+    """A check of a description that needs the options `names`, beside which others may stand; `what` names it."""
     def check(given: Given, unknown: str | None) -> set[str]:
         used = {*names, *may}
         refuse_unneeded(given, used, what)
@@ -56,10 +57,11 @@ def _steps(values: Values) -> int:
 
 # --- a mechanism -----------------------------------------------------------------------------------------------------
 
+
 def _mechanism(name: str) -> Source:
     mechanism = MECHANISMS[name]
 
-    def derive(values: Values) -> dict[str, Any]:
+    def bound_params(values: Values) -> dict[str, Any]:
         params = with_steps(mechanism, values)
         ratio = mechanism.tv.ratio(params)
         return {**params, "mechanism": name, "ratio": ratio, "step_tv": exact.value(name, ratio, 1)["tv"],
@@ -72,20 +74,21 @@ def _mechanism(name: str) -> Source:
     def check(given: Given, unknown: str | None) -> set[str]:
         required, optional = noise_multiplier.options(mechanism, given, unknown)
         neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
+        composed = ("precision",) if any(route.bound.pair for route in mechanism.tv.often) else ()
         return _needs(f"by the {name} mechanism", *required,
                       may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
 
     def adjacency(values: Values) -> str:
-        return noise_multiplier.adjacency_of(values) if noise_multiplier.NAME in values else "as --sensitivity defines it"
+        by_multiplier = noise_multiplier.NAME in values
+        return noise_multiplier.adjacency_of(values) if by_multiplier else "as --sensitivity defines it"
 
     def notes(given: Given, values: Values) -> tuple[str, ...]:
         return noise_multiplier.notes(given, values) or (mechanism.noise,)
 
-    composed = ("precision",) if any(route.bound.pair for route in mechanism.tv.often) else ()
-    def routes(given: Given, often: bool) -> tuple[Route, ...]:
-        return mechanism.tv.often if often else mechanism.tv.once
+    def routes(given: Given, several: bool) -> tuple[Route, ...]:
+        return mechanism.tv.often if several else mechanism.tv.once
 
-    return Source(check, routes, derive, record, adjacency, "every output", notes,
+    return Source(check, routes, bound_params, record, adjacency, "every output", notes,
                   {exact.BOUND.name: mechanism.tv.profile})
 
 
@@ -97,16 +100,16 @@ def _run_check(given: Given, unknown: str | None) -> set[str]:
         raise DpcalcError("refused",
                           "weighted sampling has an RDP bound, and no profile to read a total variation from",
                           "--scheme")
-    subsample.neighbours(given)
-    return subsample.check(given, unknown)
+    subsample_run.neighbours(given)
+    return subsample_run.check(given, unknown)
 
 
 def _run_guarantee(values: Values, tv: float) -> dict[str, Any]:
-    return subsample.guarantee(values, subsample.derive(values))
+    return subsample_run.guarantee(values, subsample_run.bound_params(values))
 
 
-_RUN = Source(_run_check, lambda given, often: subsample.routes(given), subsample.derive, _run_guarantee,
-              noise_multiplier.adjacency_of, "every step's output", subsample.notes)
+_RUN = Source(_run_check, lambda given, several: subsample_run.routes(given), subsample_run.bound_params,
+              _run_guarantee, noise_multiplier.adjacency_of, "every step's output", subsample_run.notes)
 
 
 # --- a guarantee -----------------------------------------------------------------------------------------------------
@@ -116,21 +119,16 @@ def _gdp(values: Values) -> dict[str, Any]:
     return {"mechanism": "gaussian", "ratio": values["mu"], "mu": values["mu"], "steps": _steps(values)}
 
 
-def _gdp_guarantee(values: Values, tv: float) -> dict[str, Any]:
-    from math import sqrt
-
-    from dpcalc.numerics.rounding import up
-
-    return {"kind": "gdp", "mu": up(values["mu"] * sqrt(_steps(values)), 5e-16)}
-
-
 def _curve(name: str) -> Callable[[Given, bool], tuple[Route, ...]]:
-    return lambda given, often: (Route(kl.BOUND), *convert.curve_routes(given.having({**given.values, "from": name},
-                                                                                     inputs=()), _ASKS_TV))
+    def routes(given: Given, several: bool) -> tuple[Route, ...]:
+        given = given.having({**given.values, "from": name}, inputs=())
+        return (Route(kl.BOUND), *convert_routes.curve_routes(given, _ASKS_TV))
+
+    return routes
 
 
 def _rdp(values: Values) -> dict[str, Any]:
-    params = convert.rdp_params(values)
+    params = convert_routes.rdp_params(values)
     return {**params, "kl": min(params["rdps"])}
 
 
@@ -138,19 +136,20 @@ def _dp(values: Values) -> dict[str, Any]:
     return {"step_epsilon": values["epsilon"], "step_delta": values["delta"], "steps": _steps(values)}
 
 
-def _outcome_routes(given: Given, often: bool) -> tuple[Route, ...]:
-    return (Route(profile_composition.BOUND if often or convert.uses(given.values) > 1 else outcomes.PROFILE),)
+def _outcome_routes(given: Given, several: bool) -> tuple[Route, ...]:
+    several = several or convert_routes.total_count(given.values) > 1
+    return (Route(profile_composition.BOUND if several else outcomes.PROFILE),)
 
 
 def _outcomes(values: Values) -> dict[str, Any]:
     from dpcalc.pld import atoms
 
-    params = convert.outcome_params(values)
+    params = convert_routes.outcome_params(values)
     return {"pairs": ((atoms.outcomes(params["p"], params["q"]), 1),), **params}
 
 
 def _points(values: Values) -> dict[str, Any]:
-    """The profile through (0, TV) and (ε, δ), as a pair."""
+    """The dominating pair of the profile through (0, TV) and (ε, δ), with the point itself."""
     from dpcalc.accounting.guarantee import Sampled
     from dpcalc.accounting.guarantee_pld import of
 
@@ -178,26 +177,25 @@ _COMPOSED = ("steps", "precision")
 SOURCES: dict[str, Source] = {
     **{name: _mechanism(name) for name in MECHANISMS},
     "run": _RUN,
-    "gdp": Source(_needs("with μ", "mu"), lambda given, often: (Route(exact.BOUND),), _gdp, _gdp_guarantee,
-                  profiles={"tv-exact": gdp_exact.BOUND}),
+    "gdp": Source(_needs("with μ", "mu"), lambda given, several: (Route(exact.BOUND),), _gdp,
+                  lambda values, tv: convert_routes.gdp_guarantee(values), profiles={"tv-exact": gdp_exact.BOUND}),
     "zcdp": Source(_needs("with ρ", "rho"), _curve("zcdp"),
                    lambda v: {"rho": v["rho"], "kl": v["rho"], "steps": _steps(v)}, _tv_only),
     "rdp": Source(_needs("with an RDP curve", "alpha", "rdp"), _curve("rdp"), _rdp, _tv_only),
-    "kl": Source(_needs("with a KL divergence", "kl"), lambda given, often: (Route(kl.BOUND),),
+    "kl": Source(_needs("with a KL divergence", "kl"), lambda given, several: (Route(kl.BOUND),),
                  lambda v: {"kl": v["kl"], "steps": _steps(v)}, _tv_only),
     "outcomes": Source(_needs("with outcomes", "p", "q", may=_COMPOSED),
                        _outcome_routes, _outcomes, _tv_only),
     "dp": Source(_needs("with ε and δ", "epsilon", "delta"),
-                 lambda given, often: (Route(composition_optimal.BOUND if often else dp_tv.BOUND),), _dp,
+                 lambda given, several: (Route(composition_optimal.BOUND if several else dp_tv.BOUND),), _dp,
                  _point_guarantee,
                  profiles={"dp-tv": composition_optimal.BOUND}),
-    "tv": Source(_needs("with a total variation", "tv"), lambda given, often: (Route(product.BOUND),),
+    "tv": Source(_needs("with a total variation", "tv"), lambda given, several: (Route(product.BOUND),),
                  lambda v: {"step_tv": v["tv"], "steps": _steps(v)}, _tv_only),
     "points": Source(_needs("with ε, δ and a total variation", "epsilon", "delta", "tv", may=_COMPOSED),
-                     lambda given,
-                     often: (Route(profile_composition.BOUND), Route(product.BOUND), Route(composition_optimal.BOUND)),
-                     _points, _points_guarantee),
-    "parts": Source(_needs("with a guarantee from JSON", may=_COMPOSED), lambda given,
-                    often: convert.part_routes(given, _ASKS_TV),
-                    convert.part_params, _tv_only),
+                     lambda given, several: (Route(profile_composition.BOUND), Route(product.BOUND),
+                                             Route(composition_optimal.BOUND)), _points, _points_guarantee),
+    "parts": Source(_needs("with a guarantee from JSON", may=_COMPOSED),
+                    lambda given, several: convert_routes.part_routes(given, _ASKS_TV),
+                    convert_routes.part_params, _tv_only),
 }

@@ -1,9 +1,9 @@
-"""What one more assumption would buy: options that a run does not have, as weak as they can be and still say something.
+"""How much one more assumption about a run would improve its guarantee. An assumption is options that the run lacks.
 
-Where an assumption needs a number that is not known, it is the weakest with an effect: β = 2/η, the least smooth loss
-that the last-iterate theorems allow; ρ = 10/(ηT) (at most β and 2L/D), which forgets within a tenth of the run (of a
-pass, over shuffled records); a D with the horizon Dn/(Lη) a tenth of the run (over shuffled records, D = ηL√N/b, N
-batches in a pass). """
+Where an assumption needs a number that is not known, the number is the weakest one with an effect: β = 2/η, the least
+smooth loss that the last-iterate theorems allow; ρ = 10/(ηT) (at most β and 2L/D), with which a step is forgotten
+within a tenth of the run (of a pass, over shuffled records); a D with the horizon Dn/(Lη) a tenth of the run (over
+shuffled records, D = ηL√N/b for N batches in a pass). """
 
 from __future__ import annotations
 
@@ -11,28 +11,41 @@ from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import Any, NamedTuple
 
-from dpcalc.commands.comparison import Asked, command_line, headline
-from dpcalc.commands.training_run import CONVEX, FIXED, LAST, POISSON, REPLACE_ONE, SHUFFLED, STREAM, WITHOUT, Run, describe, is_scale_free
+from dpcalc.commands.comparison import Answers, command_line, headline
+from dpcalc.commands.training_run import (
+    CONVEX,
+    FIXED,
+    LAST,
+    POISSON,
+    REPLACE_ONE,
+    SHUFFLED,
+    STREAM,
+    WITHOUT,
+    Run,
+    describe,
+    is_scale_free,
+)
 from dpcalc.core.errors import EveryValueMeets
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
 
-_GAIN = 1 - 1e-3  # less is not worth an assumption
-_KEPT = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma", "noise_multiplier",
-         "lipschitz",
-         "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate", "diameter", "epsilon", "delta",
-         "solve")
+_WORTHWHILE = 1 - 1e-3  # of the headline: an assumption that improves it by less than a thousandth is not shown
+_OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma",
+            "noise_multiplier", "lipschitz", "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate",
+            "diameter", "epsilon", "delta", "solve")  # of compare, in the order in which a command line has them
 
 
 class Assumption(NamedTuple):
-    """Options that a run lacks (None where it has them or they mean nothing there), and what they say."""
+    """One assumption about a run."""
 
-    options: Callable[[Run, Mapping[str, Any]], dict[str, Any] | None]
-    says: Callable[[dict[str, Any]], str]
+    options: Callable[[Run, Mapping[str, Any]], dict[str, Any] | None]  # None where the run has it, or cannot have it
+    text: Callable[[dict[str, Any]], str]  # the assumption in words, from its options
 
 
 class WhatIf(NamedTuple):
+    """The guarantee of a run under a further assumption."""
+
     assumption: str
     options: dict[str, Any]
     row: Row
@@ -53,47 +66,47 @@ def _unclipped(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _smooth(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The smoothness that η allows; or, of a given one, the η."""
+    """The largest smoothness that η allows; or, where the smoothness is given, the largest η that it allows."""
     if run.learning_rate is None:
         return None
     if run.smoothness is None:
-        return {"smoothness": _short(2 / run.learning_rate)}
+        return {"smoothness": _three_digits(2 / run.learning_rate)}
     if run.learning_rate * run.smoothness > 2 * (1 + 1e-15):
-        return {"learning_rate": _short(2 / run.smoothness)}
+        return {"learning_rate": _three_digits(2 / run.smoothness)}
     return None
 
 
-def _curved(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _strongly_convex(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     if run.strong_convexity or run.learning_rate is None or run.smoothness == 0:
         return None
-    most = [10 / (run.learning_rate * (run.in_pass if run.batches == SHUFFLED else run.steps))]
-    most += [run.smoothness] if run.smoothness else []
-    # gradients that differ by ρD are not both below L
-    most += [2 * run.lipschitz / run.diameter] if run.diameter else []
-    return {"loss": CONVEX, "strong_convexity": _short(min(most))}
+    limits = [10 / (run.learning_rate * (run.in_pass if run.batches == SHUFFLED else run.steps))]
+    limits += [run.smoothness] if run.smoothness else []
+    # gradients at distance D differ by ρD or more, and both have a norm of at most L
+    limits += [2 * run.lipschitz / run.diameter] if run.diameter else []
+    return {"loss": CONVEX, "strong_convexity": _three_digits(min(limits))}
 
 
-def _held(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+def _constrained(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
     if run.diameter is not None or run.learning_rate is None or is_scale_free(values):
         return None
     reach = run.learning_rate * run.lipschitz
-    most = [reach * sqrt(run.in_pass) / run.batch_size if run.batches == SHUFFLED else reach * run.steps / 10 / run.n]
-    most += [2 * run.lipschitz / run.strong_convexity] if run.strong_convexity else []
-    return {"diameter": _short(min(most))}
+    limits = [reach * sqrt(run.in_pass) / run.batch_size if run.batches == SHUFFLED else reach * run.steps / 10 / run.n]
+    limits += [2 * run.lipschitz / run.strong_convexity] if run.strong_convexity else []
+    return {"diameter": _three_digits(min(limits))}
 
 
-def _drawn(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
-    other = _BETTER.get((run.batches, run.adjacency))
+def _other_batches(run: Run, values: Mapping[str, Any]) -> dict[str, Any] | None:
+    other = _LESS_LOSS.get((run.batches, run.adjacency))
     return None if other is None else {"batches": other,
                                        **({} if values.keys() & {"steps", "epochs"} else {"epochs": 1}), "index": None}
 
 
-def _short(x: float) -> float:
-    """Three digits, downwards."""
+def _three_digits(x: float) -> float:
+    """x rounded down to three digits."""
     return float(human(x, 3, upward=False))
 
 
-_BETTER = {(STREAM, REPLACE_ONE): SHUFFLED, (FIXED, REPLACE_ONE): SHUFFLED, (SHUFFLED, REPLACE_ONE): WITHOUT,
+_LESS_LOSS = {(STREAM, REPLACE_ONE): SHUFFLED, (FIXED, REPLACE_ONE): SHUFFLED, (SHUFFLED, REPLACE_ONE): WITHOUT,
            (POISSON, REPLACE_ONE): WITHOUT}
 _ORDERS = {SHUFFLED: "the records are shuffled in secret before every pass",
            WITHOUT: "every batch is drawn afresh, uniformly without replacement"}
@@ -105,27 +118,29 @@ STRUCTURE = (
                else f"the learning rate is at most 2/β = {plain(o['learning_rate'])}"),
 )
 STRENGTH = (
-    Assumption(_curved, lambda o: f"every loss is strongly convex with ρ = {plain(o['strong_convexity'])}"),
-    Assumption(_held, lambda o: f"the iterates stay in a convex set of diameter D = {plain(o['diameter'])}"),
+    Assumption(_strongly_convex, lambda o: f"every loss is strongly convex with ρ = {plain(o['strong_convexity'])}"),
+    Assumption(_constrained, lambda o: f"the iterates stay in a convex set of diameter D = {plain(o['diameter'])}"),
 )
-SAMPLING = Assumption(_drawn, lambda o: _ORDERS[o["batches"]])
+SAMPLING = Assumption(_other_batches, lambda o: _ORDERS[o["batches"]])
 
 
 def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...], base: float,
-            asked: Asked) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
-    """The assumptions that lower the headline `base`, and those that, alone, do not. With all that the last-iterate
-    theorems need the two that make them strong are tried on top."""
+            answers: Answers) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
+    """The assumptions that lower the headline `base`, and in words those that alone do not.
+
+    The assumptions that the last-iterate theorems need are tried alone and together; with all of them, strong convexity
+    and a constraint set, which make these theorems sharper, are tried on top."""
     run = describe(values)
     found: list[WhatIf] = []
 
     def attempt(options: dict[str, Any], text: str, best: float) -> bool:
-        trial = _try(values, options, question, named, asked, text)
-        if trial is None or not trial.value < best * _GAIN:
+        trial = _try(values, options, question, named, answers, text)
+        if trial is None or not trial.value < best * _WORTHWHILE:
             return False
         found.append(trial)
         return True
 
-    single = [(o, a.says(o)) for a in STRUCTURE if (o := a.options(run, values))]
+    single = [(o, a.text(o)) for a in STRUCTURE if (o := a.options(run, values))]
     idle = [text for options, text in single if not attempt(options, text, base)]
     package: dict[str, Any] = {}
     for options, _ in single:
@@ -136,27 +151,28 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
     best, fuller = min((w.value for w in found), default=base), describe({**values, **package})
     for assumption in STRENGTH:
         if extra := assumption.options(fuller, values):
-            text = assumption.says(extra)
+            text = assumption.text(extra)
             others = [t for o, t in single if not o.keys() & extra.keys()]  # strongly convex is convex
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(text)
     other = SAMPLING.options(run, values)
-    if other and question.unknown is None:  # a profile to solve for from scratch takes too long
-        attempt(other, SAMPLING.says(other), base)
+    if other and question.unknown is None:  # to solve through the profile of other batches takes seconds
+        attempt(other, SAMPLING.text(other), base)
     return tuple(found), tuple(idle)
 
 
-def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question, named: tuple[str, ...], asked: Asked,
-         text: str) -> WhatIf | None:
+def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question, named: tuple[str, ...],
+         answers: Answers, text: str) -> WhatIf | None:
+    """The headline of the run with these options; None where there is none."""
     changed = {k: v for k, v in {**values, **options}.items() if v is not None}
     try:
-        row = headline(describe(changed), question, named, asked)
+        row = headline(describe(changed), question, named, answers)
     except EveryValueMeets:
         return None
     if row is None:
         return None
     name = question.unknown.name if question.unknown else question.asks
-    line = command_line("compare",
-                        {**{k: changed[k] for k in _KEPT if k in changed}, **({"bound": named} if named else {})})
+    options_of_line = {**{k: changed[k] for k in _OPTIONS if k in changed}, **({"bound": named} if named else {})}
+    line = command_line("compare", options_of_line)
     return WhatIf(text, options, row, row.result[name], line)
 

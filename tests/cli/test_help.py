@@ -178,6 +178,7 @@ def test_explain_in_json_and_of_several(printed):
 def test_commands_and_options_are_explained_in_short(printed):
     assert printed("explain epsilon").startswith("--epsilon ε: privacy loss [>=0]\n  Option of: rdp, convert")
     assert printed("explain sampling-rate") == printed("explain sampling_rate")
+    assert printed("explain max-grad-norm") == printed("explain clipping-norm")
     command, option = json.loads(printed("explain tv --json"))
     assert command["bounds"] == list(uses(MODULES["tv"])) and option["symbol"] == "TV" and option["commands"] == ["convert", "tv"]
     assert "Bounds: gaussian-exact, " in printed("explain rdp") and "Example: dpcalc rdp" in printed("explain rdp")

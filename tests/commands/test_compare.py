@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpcalc.commands.compare import COMMAND
-from dpcalc.commands.interpretations import READINGS
+from dpcalc.commands.interpretations import INTERPRETATIONS
 from dpcalc.commands.training_run import describe
 from dpcalc.core.errors import NoSolution
 from dpcalc.core.validate import validate
@@ -59,7 +59,7 @@ def test_the_headline_is_the_least_of_its_neighbours(name):
     assert answer["result"]["epsilon"] == min(own) == own[0]
     assert own == sorted(own)
     listed = {row["name"] for row in answer["bounds"]} | {x["name"] for x in answer["not_applicable"]}
-    assert listed == {b for r in READINGS for b in r.bounds}
+    assert listed == {b for r in INTERPRETATIONS for b in r.bounds}
 
 
 def test_total_variation_is_delta_at_zero():

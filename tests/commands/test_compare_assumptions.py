@@ -7,7 +7,7 @@ import pytest
 from compare_runs import RUNS, compare, full
 
 from dpcalc.commands.compare import COMMAND
-from dpcalc.commands.comparison import Asked, guarantees
+from dpcalc.commands.comparison import Answers, guarantees
 from dpcalc.commands.training_run import describe
 from dpcalc.core.question import Question
 from dpcalc.core.validate import validate
@@ -51,7 +51,7 @@ def test_what_the_last_iterate_would_buy():
 def reasons(**said):
     """Why bounds do not apply, and the names of those that do."""
     values = validate(COMMAND, {k: v for k, v in said.items() if v is not None}).values
-    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), Asked({}, None), with_tv=False)
+    found = guarantees(describe(values), Question("epsilon", delta=1e-5), (), Answers({}, None), with_tv=False)
     return found.reasons, {row.route.bound.name for row in found.rows}
 
 

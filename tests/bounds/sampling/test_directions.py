@@ -10,7 +10,7 @@ from calling import call
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds import all_bounds
 from dpcalc.bounds.sampling import poisson_profile
-from dpcalc.commands import subsample
+from dpcalc.commands import subsample_run
 
 mp = mpmath.mp.clone()
 mp.dps = 60
@@ -39,7 +39,7 @@ def test_either_direction_of_a_sampled_step_by_definition(sigma, rate, epsilon):
         ends = sorted({mp.mpf(-14), *cut, mp.mpf(0), apart, apart + 14})
         return mp.quad(lambda x: max(excess(*density(x)), 0), [x for x in ends if -14 <= x <= apart + 14])
 
-    own = own_params(poisson_profile.BOUND, subsample.derive({"scheme": "poisson", "sampling_rate": rate,
+    own = own_params(poisson_profile.BOUND, subsample_run.bound_params({"scheme": "poisson", "sampling_rate": rate,
                                                               "mechanism": "gaussian",
                                                              "sigma": sigma, "sensitivity": 1.0, "steps": 1}))
     by_definition = {+1: quadrature(lambda n, mix: mix - gamma * n), -1: quadrature(lambda n, mix: n - gamma * mix)}

@@ -1,0 +1,204 @@
+"""By which bounds a kind of guarantee is converted or composed, and the parameters of these bounds: for dpcalc convert,
+and for dpcalc tv.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+from dpcalc.core.command import Given
+from dpcalc.core.errors import DpcalcError, OutOfScope
+
+if TYPE_CHECKING:
+    from dpcalc.core.question import Question
+    from dpcalc.core.results import Route
+
+Values = Mapping[str, Any]
+
+
+def scalar_params(*names: str) -> Callable[[Values], dict[str, Any]]:
+    """A function from the options to bound parameters of the same names, and the number of steps."""
+    return lambda values: {**{n: values[n] for n in names}, "steps": int(values["steps"])}
+
+
+# --- (ε, δ) of every step --------------------------------------------------------------------------------------------
+
+
+def dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """From (ε, δ) of every step."""
+    from dpcalc.accounting.routes import COMPOSITION, converted
+    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, dp_tv, pure_gdp, pure_rdp
+    from dpcalc.core.results import Route
+
+    if question.asks == "mu":
+        return (Route(pure_gdp.BOUND),)
+    if question.asks == "rho":
+        return _pure_to_zcdp(may_have_bounded_range=True)
+    if question.asks == "rdp":
+        return (Route(pure_rdp.BOUND),)
+    if question.asks == "tv":
+        return (Route(composition_optimal.BOUND),) if given["steps"] > 1 else (Route(dp_tv.BOUND),)
+    if given["slack"] is not None:
+        return (Route(composition_advanced.BOUND), Route(composition_optimal.BOUND))
+    return COMPOSITION + (converted(pure_rdp.BOUND) if given["delta"] == 0 else ())
+
+
+def _pure_to_zcdp(may_have_bounded_range: bool) -> tuple[Route, ...]:
+    """From pure ε to zCDP. That the privacy loss has a range of length ε is an assumption about the mechanism. Of a
+    mechanism that is described it is known to be false: the loss of Laplace noise and of randomised response with that
+    ε has a range of length 2ε."""
+    from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
+    from dpcalc.core.results import Route
+
+    bounded = (Route(bounded_range_zcdp.BOUND, on_request=True),) if may_have_bounded_range else ()
+    return (Route(pure_zcdp.BOUND), *bounded)
+
+
+def dp_params(values: Values) -> dict[str, Any]:
+    """The parameters of composition: ε and δ of every step, and the number of steps."""
+    from dpcalc.bounds.conversions import composition_basic
+
+    return composition_basic.repeated(values["epsilon"], values["delta"], int(values["steps"]))
+
+
+# --- μ-GDP, zCDP and RDP ---------------------------------------------------------------------------------------------
+
+
+def gdp_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """From μ-GDP."""
+    from dpcalc.accounting.routes import converted
+    from dpcalc.bounds.conversions import gdp_exact, gdp_rdp, gdp_zcdp
+    from dpcalc.core.results import Route
+
+    if question.asks == "rho":
+        return (Route(gdp_zcdp.BOUND),)
+    return (Route(gdp_exact.BOUND), *converted(gdp_rdp.BOUND))
+
+
+def gdp_guarantee(values: Values) -> dict[str, Any]:
+    """The μ-GDP of all steps, μ√T rounded up, for the next command."""
+    from math import sqrt
+
+    from dpcalc.numerics.rounding import up
+
+    return {"kind": "gdp", "mu": up(values["mu"] * sqrt(int(values.get("steps") or 1)), 5e-16)}
+
+
+def curve_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """From an RDP curve, or from zCDP, whose RDP curve is a line."""
+    from dpcalc.accounting.routes import converted
+    from dpcalc.bounds.conversions import rdp_curve, zcdp_composition, zcdp_rdp
+    from dpcalc.core.results import Route
+
+    if question.asks == "rho":
+        return (Route(zcdp_composition.BOUND),)
+    bounds = {"rdp": rdp_curve.BOUND, "zcdp": zcdp_rdp.BOUND}
+    return converted(bounds[given["from"]], by_conversion=True)
+
+
+def rdp_params(values: Values) -> dict[str, Any]:
+    """The orders of the curve and the RDP at each; one value stands for all orders."""
+    alphas, rdps = values["alpha"], values["rdp"]
+    if len(rdps) == 1:
+        rdps = rdps * len(alphas)
+    if len(alphas) != len(rdps):
+        raise DpcalcError("contradictory",
+                          f"{len(alphas)} orders but {len(rdps)} values; one value each, or one for all", "--rdp")
+    return {"alphas": alphas, "rdps": rdps, "steps": int(values["steps"])}
+
+
+# --- a finite mechanism ----------------------------------------------------------------------------------------------
+
+
+def total_count(values: Values) -> int:
+    """How often a finite mechanism is used: --steps times the count of the guarantee that is read."""
+    return int(values.get("steps") or 1) * int(values.get("count") or 1)
+
+
+def is_one_sided(given: Given) -> bool:
+    """Whether an outcome is possible on one data set only."""
+    return any((a > 0) != (b > 0) for a, b in zip(given["p"] or (), given["q"] or (), strict=False))
+
+
+def outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """From outcome probabilities: one use in closed form; several uses by their RDP, by composing the mechanism's own
+    dominating pair, and by the sum of their pure ε."""
+    from dpcalc.accounting.routes import converted
+    from dpcalc.bounds.conversions import composition_basic, outcomes, profile_composition
+    from dpcalc.core.results import Route
+
+    if question.asks == "rho":
+        return _pure_to_zcdp(may_have_bounded_range=False)
+    several = question.unknown is not None or total_count(given.values) > 1
+    if question.asks == "rdp":
+        return (Route(outcomes.RDP),) if several else (Route(outcomes.PROFILE), Route(outcomes.RDP))
+    if not several:
+        return (Route(outcomes.PROFILE),)
+    if is_one_sided(given):  # there is no finite Rényi divergence and no pure ε
+        return (Route(profile_composition.BOUND),)
+    sums = () if question.asks == "tv" else (Route(composition_basic.BOUND),)
+    return (*converted(outcomes.RDP), Route(profile_composition.BOUND), *sums)
+
+
+def outcome_params(values: Values) -> dict[str, Any]:
+    """The outcome probabilities, and what several uses are composed from. Raises DpcalcError where they are no two
+    distributions on the same outcomes."""
+    from dpcalc.accounting.guarantee import UNIT
+
+    p, r = values["p"], values["q"]
+    if len(p) != len(r):
+        raise DpcalcError("contradictory", f"{len(p)} outcomes in --p but {len(r)} in --q", "--q")
+    for name, vector in (("--p", p), ("--q", r)):
+        if abs(fsum(vector) - 1) > UNIT:
+            raise DpcalcError("out-of-range", f"the probabilities add up to {fsum(vector):g}, not 1", name)
+    steps = total_count(values)
+    described = ({"kind": "outcomes", "p": p, "q": r, "count": 1},)
+    parts = _finite_parts(p, r, steps, bool(values.get("solve")))
+    return {"p": p, "q": r, "steps": steps, "described": described, "precision": values.get("precision"), **parts}
+
+
+def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved: bool) -> dict[str, Any]:
+    """What several uses of a finite mechanism are composed from: its pure ε, where it has one, and its dominating
+    pair."""
+    from dpcalc.bounds.conversions import outcomes
+
+    try:
+        sums: dict[str, Any] = {"points": ((outcomes.pure(p, q), 0.0, steps),)}
+    except OutOfScope as reason:
+        sums = {"no_pure": reason}
+    if steps == 1 and not solved:
+        return sums
+    from dpcalc.pld import atoms
+
+    return {**sums, "pairs": ((atoms.outcomes(p, q), 1),)}
+
+
+# --- several guarantees ----------------------------------------------------------------------------------------------
+
+
+def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
+    """By RDP where every guarantee has a curve, by composing profiles where every one has a dominating pair, and by
+    sums where every one has an (ε, δ). Raises DpcalcError where no way is open."""
+    from dpcalc.accounting.routes import converted
+    from dpcalc.bounds.conversions import composition_basic, profile_composition, rdp_composition
+    from dpcalc.core.results import Route
+
+    if question.asks == "rho":
+        return _pure_to_zcdp(all(part["kind"] == "dp" for part in given["described"] or ()))
+    rdp = converted(rdp_composition.BOUND, by_conversion=True) if "parts" in given.values else ()
+    profile = (Route(profile_composition.BOUND),) if "pairs" in given.values and question.asks != "rdp" else ()
+    has_sum = "points" in given.values and question.asks in ("epsilon", "delta")
+    found = rdp + profile + ((Route(composition_basic.BOUND),) if has_sum else ())
+    if not found:
+        raise given["reason"]
+    return found
+
+
+def part_params(values: Values) -> dict[str, Any]:
+    """The parts that are composed, from convert_inputs. `no_pure` is the reason where some guarantee has no (ε, δ)."""
+    steps = int(values["steps"])
+    sums = {"points": tuple((e, d, count * steps) for e, d, count in values["points"])} if "points" in values else {}
+    return {"parts": values.get("parts", ()), "pairs": values.get("pairs", ()), "described": values["described"],
+            "steps": steps, "precision": values.get("precision"), **sums, "no_pure": values.get("no_pure")}

@@ -1,0 +1,183 @@
+"""What the commands about the last iterate state beside their rows: notes on the noise and the first iterate, the
+guarantee for a next command, the worst record, and the limit of a noise schedule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import exp, inf, log
+from typing import Any
+
+from dpcalc.bounds.start import START
+from dpcalc.commands.asking import key_of_rows
+from dpcalc.core.bound import Bound
+from dpcalc.core.errors import DpcalcError
+from dpcalc.core.numbers import human, human_log, human_probability, plain
+from dpcalc.core.one_record import OneRecord, for_one
+from dpcalc.core.question import Question
+from dpcalc.core.results import Row, guarantee_of
+from dpcalc.numerics.elementary import exp_or_zero
+
+Params = Mapping[str, Any]
+_LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
+_AS_SHARP = 1e-9  # relative: bounds that agree to this are as sharp as each other
+
+_LEVEL = {"gaussian": "σ is the standard deviation", "laplace": "v is the scale"}
+
+
+def noise_note(noise: str) -> str:
+    """What the number that gives the noise level means."""
+    return f"{_LEVEL[noise]} of the noise on every gradient; on the iterate it is η times that"
+
+
+def start_note(found: Sequence[Row]) -> tuple[str, ...]:
+    """The assumption on the first iterate, which no output of a run shows, where a theorem of these rows needs it."""
+    return (f"assumed: {START}",) if any(START in t.assumptions for row in found for t in row.route.theorems) else ()
+
+
+# --- the guarantee ---------------------------------------------------------------------------------------------------
+
+
+def guarantee(question: Question, found: Sequence[Row], index: int | None) -> dict[str, Any]:
+    """The guarantee that a next command can read, of the record at an index if one was given: μ-GDP, which holds at
+    every δ, where a bound that proves it is as sharp as the headline; else the point."""
+    from dpcalc.accounting.orders import own_params
+
+    head, of_record, key = found[0].result, {} if index is None else {"index": [index]}, key_of_rows(question)
+    for row in found:
+        bound = row.route.bound
+        if bound.mu is None or abs(row.result[key] - head[key]) > _AS_SHARP * abs(head[key]):
+            continue
+        if 0 < (mu := bound.mu(**own_params(bound, found[0].params))) < inf:
+            return {"kind": "gdp", "mu": mu, **of_record}
+    return {**point_guarantee(question, head), **of_record}
+
+
+def point_guarantee(question: Question, result: Mapping[str, float]) -> dict[str, Any]:
+    """The RDP at one order, or the (ε, δ), that was computed or is the budget of a solution."""
+    if question.asks == "rdp":
+        return {"kind": "rdp", "alpha": [question.alpha],
+                "rdp": [question.target if question.unknown else result["rdp"]]}
+    return guarantee_of(result.get("epsilon", question.epsilon), result.get("delta", question.delta))
+
+
+# --- the worst record ------------------------------------------------------------------------------------------------
+
+
+def epsilon_for_companions(question: Question, head: Row) -> float | None:
+    """The ε at which companions are computed: that of the budget, where a parameter was solved for, else that of the
+    answer; None where neither has one."""
+    return question.epsilon if question.unknown else head.result.get("epsilon", question.epsilon)
+
+
+def worst_index(params: Params, head: Row) -> int:
+    """The place of the worst record: the last one, which no step follows, or, of a run that stops at random, the first
+    one, which the most steps may follow."""
+    from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
+
+    return 1 if head.route.bound.released == RELEASED else int(params["n"])
+
+
+def worst_log_delta(epsilon: float, params: Params, head: Row) -> tuple[int, float]:
+    """The place of the worst record and its log δ at ε, by the bound of the headline."""
+    from dpcalc.accounting.evaluate import evaluate
+    from dpcalc.accounting.orders import own_params
+
+    bound, index = head.route.bound, worst_index(params, head)
+    if index == params["index"] and 0 < epsilon == head.result.get("epsilon"):
+        return index, log_delta_of(head.result)  # the guarantee itself
+    of_worst = {**params, "index": index}
+    if bound.kind != "profile":
+        return index, log_delta_of(evaluate(head.route, of_worst, Question("delta", epsilon=epsilon)).result)
+    return index, bound.value(epsilon, **own_params(bound, of_worst))
+
+
+def log_delta_of(result: Mapping[str, float]) -> float:
+    """log δ of a result that has δ."""
+    return result["log_delta"] if "log_delta" in result else log(result["delta"]) if result["delta"] > 0 else -inf
+
+
+def worst_companions(head: Row, params: Params, question: Question, index: int, worst: int,
+                     what: str = "record") -> tuple[dict[str, float], OneRecord]:
+    """The asked quantity for the worst record (at a solution, the ε at the δ of the budget), by the bound of the
+    headline: as companion numbers and in words. `params` are those of the worst record."""
+    from dpcalc.accounting.evaluate import evaluate
+    from dpcalc.core.quantities import symbol
+
+    asks = question.asks
+    result = evaluate(head.route, params, question._replace(unknown=None, target=None)).result
+    value = human_probability(result["delta"], result["log_delta"]) if asks == "delta" else human(result[asks])
+    only = for_one(index, worst, f"{symbol(asks)} = {value}", what)
+    return {"worst_index": worst, f"worst_{asks}": result[asks]}, only
+
+
+def worst_companions_at_epsilon(params: Params, worst: float, log_delta: float, epsilon: float, head: Row,
+                                question: Question) -> tuple[dict[str, float], OneRecord]:
+    """The worst record with its δ at ε (of a solution, the ε of the budget), and its ε at δ where the question is for
+    ε: as companion numbers and in words.
+
+    The δ is never below that of the record of the question, and may be rounded up more coarsely."""
+    from dpcalc.accounting.guarantee_words import delta_result
+
+    result, own = delta_result(min(0.0, log_delta), epsilon), head.result
+    if 0 < epsilon == own.get("epsilon") and (own_log_delta := log_delta_of(own)) > log_delta:
+        result = {"delta": own["delta"], "log_delta": own_log_delta}
+    delta = human_probability(result["delta"], result["log_delta"])
+    numbers = {"worst_index": worst, "worst_delta": result["delta"], "worst_log_delta": result["log_delta"]}
+    # an ε that was given is printed as it was given, one that was computed with a few digits
+    epsilon_text = plain(epsilon) if epsilon in (question.epsilon, question.target) else human(epsilon)
+    words = f"δ = {delta}" if question.asks == "delta" else f"δ = {delta} at ε = {epsilon_text}"
+    if question.asks == "epsilon" and not question.unknown:
+        worst_epsilon = _worst_epsilon(params, worst, head, question)
+        if worst_epsilon is not None:
+            numbers["worst_epsilon"] = worst_epsilon
+            words = f"ε = {human(worst_epsilon)}"
+    return numbers, for_one(params["index"], worst, words)
+
+
+def _worst_epsilon(params: Params, worst: float, head: Row, question: Question) -> float | None:
+    """The ε of the worst record at the δ of the question; None where the worst record depends on ε, or there is no such
+    ε."""
+    from dpcalc.accounting.evaluate import evaluate
+    from dpcalc.bounds.online._engine.levels import Listed
+    from dpcalc.numerics.root import Unreachable
+
+    if worst == params["index"]:
+        return head.result["epsilon"]
+    # another record may be the worst one at another ε where the noise of every step is listed
+    if worst == inf or isinstance(params.get("levels"), Listed):
+        return None
+    try:
+        found = evaluate(head.route, {**params, "index": int(worst)}, question).result["epsilon"]
+    except (DpcalcError, Unreachable, OverflowError, ZeroDivisionError):
+        return None
+    return max(found, head.result["epsilon"])
+
+
+# --- the limit of a schedule -----------------------------------------------------------------------------------------
+
+
+def limit_numbers(log_limit: float) -> dict[str, float]:
+    """δ*, the limit of δ as n → ∞, from its logarithm: 0 only where the limit is 0."""
+    if log_limit == -inf:
+        return {"delta_limit": 0.0}
+    return {"delta_limit": max(exp_or_zero(log_limit), 5e-324), "log_delta_limit": log_limit}
+
+
+def limit_companions(log_limit: float, epsilon: float, params: Params, bound: Bound,
+                     what: str) -> tuple[dict[str, float], str]:
+    """The limit δ* as n → ∞ (`what` is its description), and the factor by which the δ of a bound at this n is above
+    it: as companion numbers and in words."""
+    from dpcalc.accounting.orders import own_params
+
+    numbers = limit_numbers(log_limit)
+    as_double = abs(log_limit) < _LOG_OF_LARGEST_DOUBLE or log_limit == -inf
+    limit = human(numbers["delta_limit"]) if as_double else human_log(log_limit)
+    note = f"δ* = {limit} is {what}, not a guarantee"
+    if log_limit == -inf:
+        return numbers, note
+    above = bound.value(epsilon, **own_params(bound, params)) - log_limit
+    numbers["limit_factor"] = exp(above) if above < _LOG_OF_LARGEST_DOUBLE else inf
+    in_full = abs(above) < _LOG_OF_LARGEST_DOUBLE or above == -inf
+    times = f"{numbers['limit_factor']:.4g}" if in_full else f"e^{above:.6g}"
+    return numbers, f"{note}: at this n {bound.name} gives {times} times it"
