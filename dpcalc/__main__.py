@@ -42,7 +42,8 @@ def main() -> None:
     from dpcalc.cli.app import main as cli
 
     try:
-        _on_interrupt(signal.default_int_handler, instead_of=_leave)  # an exception, so that finished lines are still written
+        # an exception, so that finished lines are still written
+        _on_interrupt(signal.default_int_handler, instead_of=_leave)
         code = cli(sys.argv[1:])
         _on_interrupt(_leave, instead_of=signal.default_int_handler)
     except KeyboardInterrupt:

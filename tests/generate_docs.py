@@ -96,7 +96,7 @@ def errata():
     """Every statement once, with the bounds that it concerns."""
     concerned = {}
     for bound in all_bounds().values():
-        for text in bound.errata:
+        for text in bound.theorem.errata:
             concerned.setdefault(text, []).append(f"`{bound.name}`")
     return "\n".join(f"- {', '.join(names)}: {text}" for text, names in concerned.items())
 

@@ -1,4 +1,4 @@
-"""(bounds, given, unknown) → the rows of an answer, sharpest first. No I/O."""
+"""From the bounds that may answer a question to the rows of its answer, the best one first. No I/O."""
 
 from __future__ import annotations
 
@@ -18,48 +18,78 @@ from dpcalc.numerics.root import Unreachable
 # Parameters for which any positive number makes sense, since the privacy loss depends on a ratio with them.
 _SIZES = frozenset({"sigma", "noise_multiplier", "scale", "sensitivity", "mu", "rho"})
 _DOUBLES = (2.2250738585072014e-308, 1.7976931348623157e308)  # every normal positive double
-_NEXT_TO_END = 1e-4  # relative: a search may stop this far before the end of its range and mean the end
+_NEXT_TO_END = 1e-4  # relative: a search that stops this near to the end of its range has found that end
+
+Derive = Callable[[Params], Params]  # from the options of a command to the parameters of the bounds
 
 
-def rows(routes: Iterable[Route], call: Given, derive: Callable[[Params], Params], question: Question,
+def rows(routes: Iterable[Route], call: Given, derive: Derive, question: Question,
          named: tuple[str, ...]) -> tuple[Row, ...]:
-    """The rows of every route that applies, sharpest first, proven before others. Named routes must apply. Where a
-    record is verified, its rows take their place."""
+    """One row for every route that answers the question: proven bounds first, and the best value first among them.
+
+    `named` are the bounds that the user chose, which must apply. The call of a verified record brings rows of its own.
+    Raises DpcalcError with the most helpful reason where no route gives a guarantee.
+    """
     if question.asks == "guarantee":
         return ()
     routes, given = tuple(routes), call.values
     if call.recorded is not None and (again := call.recorded(routes, given, derive, question)):
         return again
-    asked = _distinct(select(routes, named), question)
+    candidates = _without_conversions(select(routes, named), question)
+    found, failed = _answer_each(candidates, given, derive, question)
+    if not found or (_misses_guarantee(failed) and not _has_guarantee(found, named)):
+        raise _reason(failed)
+    _refuse_unread(found, given, question)
+
+    def order(row: Row) -> tuple[bool, float, int]:
+        return row.route.bound.status != "proven", _rank(row, question), candidates.index(row.route)
+
+    head, *others = sorted(found, key=order)
+    _check_range(head, given, derive, question)
+    skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in failed.values()
+                    if r.code == "too-large")
+    return (head._replace(notes=head.notes + skipped + _other_solutions(head, given, derive, question)), *others)
+
+
+def _answer_each(routes: tuple[Route, ...], given: Params, derive: Derive,
+                 question: Question) -> tuple[list[Row], dict[Route, DpcalcError]]:
+    """The rows of the routes that answer, and why the others do not, in the order of the routes.
+
+    Numerical compositions come last, as a search through them starts at the solution of the other routes.
+    """
     found: list[Row] = []
     why_not: dict[Route, DpcalcError] = {}
-    # last: the solutions of others say where to look
-    for route in sorted(asked, key=lambda route: _is_composed(route, given, question)):
+    for route in sorted(routes, key=lambda route: _is_numerical(route, given, question)):
         try:
             row = _answered(route, given, derive, question, found)
             params = _params(row, given, derive, question)
-            found.append(row._replace(params=params, more=_choices(row, params, question)))
+            found.append(row._replace(params=params, more=_rest_of_witness(row, params, question)))
         except (OutOfScope, NoSolution) as reason:
             why_not[route] = reason
         except (OverflowError, ZeroDivisionError, Unreachable):
             why_not[route] = OutOfScope("no-solution",
                                         f"the value of {route.label} is outside the range of double precision")
-    reasons = [why_not[route] for route in asked if route in why_not]
-    # why no guarantee answers
-    unproved = [why_not[route] for route in asked if route in why_not and route.bound.status == "proven"]
-    skipped = tuple(f"{r.message}; the bounds shown are the best proven ones" for r in reasons if r.code == "too-large")
-    if not found or (unproved and _beside_the_point(found, named)):
-        reasons = unproved or reasons
-        first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
-        if isinstance(first, NoSolution):
-            raise NoSolution.told([r for r in reasons if isinstance(r, NoSolution)])
-        raise NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
-    _refuse_unread(found, given, question)
-    ranked = sorted(found,
-                    key=lambda row: (row.route.bound.status != "proven", _rank(row, question), asked.index(row.route)))
-    head = ranked[0]
-    _check_range(head, given, derive, question)
-    return (head._replace(notes=head.notes + skipped + _reach(head, given, derive, question)), *ranked[1:])
+    return found, {route: why_not[route] for route in routes if route in why_not}
+
+
+def _misses_guarantee(failed: Mapping[Route, DpcalcError]) -> bool:
+    """Whether a proven bound does not answer."""
+    return any(route.bound.status == "proven" for route in failed)
+
+
+def _has_guarantee(found: list[Row], named: tuple[str, ...]) -> bool:
+    """Whether a row is proven, or was named: a limit, or a bound from below, is no answer in place of a guarantee."""
+    return any(row.route.bound.status == "proven" or {t.name for t in row.route.theorems} & set(named) for row in found)
+
+
+def _reason(failed: Mapping[Route, DpcalcError]) -> DpcalcError:
+    """Why there is no answer: the first reason of a proven bound that is about the numbers, not about the question."""
+    proven = [reason for route, reason in failed.items() if route.bound.status == "proven"]
+    reasons = proven or list(failed.values())
+    first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
+    if isinstance(first, NoSolution):
+        return NoSolution.told([r for r in reasons if isinstance(r, NoSolution)])
+    return NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
 
 
 def _refuse_unread(found: list[Row], given: Params, question: Question) -> None:
@@ -73,36 +103,28 @@ def _refuse_unread(found: list[Row], given: Params, question: Question) -> None:
 _READ_BY: tuple[tuple[str, Callable[[Route, Question], bool], str], ...] = (
     ("orders", lambda route, question: route.bound.kind == "rdp" and question.asks != "rdp",
      "which searches no Rényi order"),
-    ("precision", lambda route, question: route.bound.kind == "composition"
-     or (route.bound.pair is not None and question.asks != "rdp"),
+    ("precision", lambda route, question: route.bound.is_composed({"steps": 2}) and question.asks != "rdp",
      "which composes no profile numerically"),
 )
 
 
-def _beside_the_point(found: list[Row], named: tuple[str, ...]) -> bool:
-    """Whether nothing that was found is proven or was named: a limit, or a bound from below, is no answer in place of a
-    guarantee."""
-    return not any(row.route.bound.status == "proven" or {t.name for t in row.route.theorems} & set(named)
-                   for row in found)
-
-
-def _searched(route: Route, given: Params, question: Question) -> Quantity:
-    """The unknown with the range in which a route looks for it: a closed form has an answer at every size of the noise.
-    (A conversion has none: its orders are bounded.)"""
+def _with_range(route: Route, given: Params, question: Question) -> Quantity:
+    """The unknown with the range in which it is searched for: all doubles where a closed form depends on a ratio with
+    it. (A conversion is no closed form: its orders are bounded.)"""
     unknown = question.unknown
     assert unknown is not None
-    if unknown.name not in _SIZES or route.conversion or not route.bound.is_closed_form or _is_composed(route, given,
-                                                                                                        question):
-        return unknown
-    return unknown._replace(search=_DOUBLES)
+    closed = route.bound.is_closed_form and not route.conversion and not _is_numerical(route, given, question)
+    return unknown._replace(search=_DOUBLES) if closed and unknown.name in _SIZES else unknown
 
 
-def _check_range(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> None:
-    """Raises EveryValueMeets where the best value of the unknown is only the end of the range that was searched. The
-    least count is a value of its own: there is nothing below one record."""
+def _check_range(head: Row, given: Params, derive: Derive, question: Question) -> None:
+    """Raises EveryValueMeets where the best value of the unknown is only the end of the range that was searched.
+
+    The least count is a solution of its own: there is nothing below one record.
+    """
     if question.unknown is None or question.unknown.uneven:
         return
-    unknown = _searched(head.route, given, question)
+    unknown = _with_range(head.route, given, question)
     (low, high), x = unknown.search, head.result[unknown.name]
     end = low if unknown.safer > 0 else high
     if low == high or (unknown.kind == "count" and (end == low or x != end)) or abs(x - end) > _NEXT_TO_END * end:
@@ -114,7 +136,7 @@ def _check_range(head: Row, given: Params, derive: Callable[[Params], Params], q
                               "--solve")
 
 
-def _meets_at(x: float, head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> bool:
+def _meets_at(x: float, head: Row, given: Params, derive: Derive, question: Question) -> bool:
     """Whether a value of the unknown meets the budget by the bound of the headline."""
     assert question.unknown is not None and question.target is not None
     try:
@@ -124,43 +146,41 @@ def _meets_at(x: float, head: Row, given: Params, derive: Callable[[Params], Par
         return False
 
 
-def _reach(head: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> tuple[str, ...]:
-    """Said of what else meets the budget: of a loss that may rise and fall, and of a parameter that people might choose
-    on either side."""
+def _other_solutions(head: Row, given: Params, derive: Derive, question: Question) -> tuple[str, ...]:
+    """A note on what else may meet the budget: where the loss may rise and fall with the unknown, and where the far end
+    of its range meets the budget too."""
     unknown = question.unknown
     if unknown is None:
         return ()
     if unknown.uneven:
         return (f"the loss may rise and fall with {unknown.option}: this is the largest one found that meets the "
-                f"budget, and smaller ones "
-                "may not",)
+                "budget, and smaller ones may not",)
     end = unknown.search[1] if unknown.safer > 0 else unknown.search[0]
     if not unknown.both or not _meets_at(end, head, given, derive, question):
         return ()
     return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, "
-            f"meets the budget too",)
+            "meets the budget too",)
 
 
-def _params(row: Row, given: Params, derive: Callable[[Params], Params], question: Question) -> Params:
-    """What the bounds read; a row that was solved for may know the solution only."""
+def _params(row: Row, given: Params, derive: Derive, question: Question) -> Params:
+    """What the bounds take, with the solution of an unknown."""
     unknown = question.unknown
     return derive({**given, unknown.name: row.result[unknown.name]}) if unknown else row.params
 
 
-def _choices(row: Row, params: Params, question: Question) -> Callable[[], Mapping[str, Any]]:
-    """What its witness lacks, for JSON."""
+def _rest_of_witness(row: Row, params: Params, question: Question) -> Callable[[], Mapping[str, Any]]:
+    """A function that finds the free choices of a theorem that only a record in JSON needs."""
 
-    def found() -> Mapping[str, Any]:
+    def find() -> Mapping[str, Any]:
         from dpcalc.accounting import witness
 
         return witness.of(row, params, question)
 
-    return found
+    return find
 
 
-def _answered(route: Route, given: Params, derive: Callable[[Params], Params], question: Question,
-              found: list[Row]) -> Row:
-    """The row of one route. A search starts at the best solution found by other routes, which is near its own."""
+def _answered(route: Route, given: Params, derive: Derive, question: Question, found: list[Row]) -> Row:
+    """The row of one route. A search starts at the best solution by other routes, which is near its own."""
     unknown = question.unknown
     if not unknown:
         return evaluate(route, derive(given), question)
@@ -168,21 +188,21 @@ def _answered(route: Route, given: Params, derive: Callable[[Params], Params], q
 
     solutions = [row.result[unknown.name] for row in found]
     guess = min(solutions, key=lambda x: unknown.safer * x) if solutions else None
-    searched = question._replace(unknown=_searched(route, given, question))
-    return solve(route, given, derive, searched, _is_composed(route, given, question), guess)
+    searched = question._replace(unknown=_with_range(route, given, question))
+    return solve(route, given, derive, searched, _is_numerical(route, given, question), guess)
 
 
-def _is_composed(route: Route, given: Params, question: Question) -> bool:
-    """Whether what a search evaluates is composed numerically, so that it is known to the precision only."""
-    if question.unknown is None or (question.asks not in ("tv", "tpr")
-                                    and (question.asks != "epsilon" or not question.delta)):
+def _is_numerical(route: Route, given: Params, question: Question) -> bool:
+    """Whether a search evaluates numerical compositions, which are known to a precision only."""
+    composes = question.asks in ("tv", "tpr") or (question.asks == "epsilon" and bool(question.delta))
+    if question.unknown is None or not composes:
         return False
     one = given.get("steps", 1) == 1 and not given.get("epochs") and question.unknown.name not in ("steps", "epochs")
-    return route.bound.kind == "composition" or (not one and (route.bound.pair or route.bound.one) is not None)
+    return route.bound.is_numerical({"steps": 1 if one else 2})
 
 
-def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
-    """An RDP value needs no conversion: one route a curve."""
+def _without_conversions(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
+    """Where an RDP value is asked for, each curve once, as it needs no conversion; else all routes."""
     if question.asks != "rdp":
         return routes
     curves = {r.bound.name: Route(r.bound) for r in routes if r.bound.kind == "rdp"}
@@ -190,9 +210,11 @@ def _distinct(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...
 
 
 def _rank(row: Row, question: Question) -> float:
-    """What rows are sorted by: the asked quantity, or the solution, to ten digits, so that solutions that differ by
-    rounding only stand in the order of the list. (A value is not rounded: where a solution is put in, the least value
-    must be the headline, which meets the budget.)"""
+    """What rows are sorted by: their value, or their solution.
+
+    Solutions are compared to ten digits: those that differ by rounding alone keep the order of the list. Values are
+    compared to the last digit, so that a solution that is put in again meets its budget by the headline.
+    """
     if question.unknown:
         return float(f"{question.unknown.safer * row.result[question.unknown.name]:.10g}")  # least noise, most steps
     return float(row.result["log_delta"] if question.asks == "delta" else row.result[question.asks])

@@ -1,4 +1,4 @@
-"""From a route to what an attacker can do: true-positive rates and the best guess. No I/O."""
+"""What a guarantee means for an attacker: true-positive rates of membership tests, and the best guess. No I/O."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from functools import partial
 from typing import NamedTuple
 
 from dpcalc.accounting.by_bound import by_bound
-from dpcalc.accounting.guarantee_words import delta_result, is_composed
+from dpcalc.accounting.guarantee_words import delta_result
 from dpcalc.accounting.orders import own_params
-from dpcalc.core.bound import Params
+from dpcalc.core.bound import Directions, Params, ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
 from dpcalc.core.question import Question
@@ -18,17 +18,20 @@ from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import among, at_level, best_guess, true_positive
 
 Delta = Callable[[float], float]
-_TURNS, _GAIN = 6, 1e-5  # of ε and the order in turn; less is no gain
-_FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, over TV; the value's error is about the square
-_AMONG = 0.3  # of the precision of a composed δ: an ε of another rate is good enough
-# ε, up to 610: by RDP δ may be 1 up to a large ε, and fall in several steps
+_ROUNDS, _LEAST_GAIN = 6, 1e-5  # ε and the order are improved in turn, until a round gains less than that part
+_FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, divided by TV; the error of the rate is about the square
+_REUSE = 0.3  # of the precision of a composed δ: where a known ε is that near to the best one, it is taken
+# values of ε, up to 610, that a search tries first: by RDP δ may be 1 up to a large ε, and fall in several steps
 _SCAN = tuple(0.01 * 1.3**k for k in range(43))
 
 
 class Profile:
-    """ε >= 0 → δ of a route, rounded up, of one direction with a side (Sides); each ε computed once. A bound on TV
-    alone gives the same δ at every ε. `orders` holds the order that an RDP curve was read at for each ε; `cheaper` is
-    the same by a rougher conversion, where there is one."""
+    """The privacy profile of a route, a function from ε >= 0 to δ, rounded up; each ε is computed once.
+
+    With a side it is the profile of one direction (see Sides). A bound on the total variation alone gives the same δ
+    at every ε. `orders` holds the Rényi order used at each ε; `cheaper` is the profile by a rougher conversion, where
+    there is one.
+    """
 
     def __init__(self, route: Route, params: Params, side: int = 0) -> None:
         self.route, self.params, self.side = route, params, side
@@ -41,14 +44,15 @@ class Profile:
         if epsilon not in self.known:
             try:
                 self.known[epsilon] = self._delta(epsilon)
-            except OutOfScope:  # too fine a grid, far out: δ never rises
+            except OutOfScope:  # the grid would be too fine; δ does not rise, so that at a smaller ε holds
                 self.known[epsilon] = min((d for e, d in self.known.items() if e <= epsilon), default=1.0)
         return self.known[epsilon]
 
     def _delta(self, epsilon: float) -> float:
+        """δ at ε by the kind of bound."""
         if self.route.bound.kind == "point":
             return by_bound(self.route, self.params, Question("tv")).result["tv"]
-        if composed(self.route, self.params):
+        if self.route.bound.is_composed(self.params):
             return _composed(self.route, self.params, epsilon, self.side)
         if self.side:
             return _of_side(self.route, self.params, epsilon, self.side)
@@ -59,39 +63,42 @@ class Profile:
         return row.result["delta"]
 
     def at_order(self, epsilon: float, alpha: float) -> float:
-        """δ at one order, at no search."""
+        """δ at ε by one Rényi order, without a search."""
         return by_bound(self.route, self.params, Question("delta", epsilon=epsilon, orders=(alpha,))).result["delta"]
 
 
 class Sides:
-    """The two directions of a route, +1 of P against Q and −1 of Q against P: tests for either have rates of their own,
-    which the larger δ of both at every ε would exceed. Or one profile, 0, where the directions are alike or not told
-    apart."""
+    """The profiles of both directions of a route: side +1 is P against Q, side −1 is Q against P.
+
+    Tests for either direction have rates of their own, and the larger δ of both at every ε would overstate them. Where
+    the directions are alike, or the bound does not distinguish them, there is one profile, of side 0.
+    """
 
     def __init__(self, route: Route, params: Params) -> None:
         self.of = {side: Profile(route, params, side) for side in _sides(route, params)}
 
     def known(self, side: int) -> list[tuple[float, float]]:
-        """The u that were asked for, and δ there."""
+        """(u, δ(|u|)) for all u that were evaluated; a negative u belongs to the reversed direction."""
         return [*self.of[side].known.items(), *((-e, delta) for e, delta in self.of[-side].known.items() if e > 0)]
 
 
 def _sides(route: Route, params: Params) -> tuple[int, ...]:
-    if not composed(route, params):
-        return (+1, -1) if route.bound.sided else (0,)
+    """The sides that a route has profiles for."""
+    if not route.bound.is_composed(params):
+        return (+1, -1) if _directions(route) else (0,)
     from dpcalc.accounting.composition import parts
 
     return (+1, -1) if any(pair.twin for pair, _ in parts(route, params)) else (0,)
 
 
+def _directions(route: Route) -> Directions | None:
+    return route.bound.directions if isinstance(route.bound, ProfileBound) else None
+
+
 def _of_side(route: Route, params: Params, epsilon: float, side: int) -> float:
-    assert route.bound.sided is not None
-    return delta_result(route.bound.sided(epsilon, side, **own_params(route.bound, params)), epsilon)["delta"]
-
-
-def composed(route: Route, params: Params) -> bool:
-    """Whether δ is found by numerical composition."""
-    return route.bound.kind == "composition" or is_composed(route.bound, params)
+    directions = _directions(route)
+    assert directions is not None
+    return delta_result(directions.value(epsilon, side, **own_params(route.bound, params)), epsilon)["delta"]
 
 
 def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> float:
@@ -103,8 +110,10 @@ def _composed(route: Route, params: Params, epsilon: float, side: int = 0) -> fl
 
 
 def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[float, float]]:
-    """(TPR at this FPR, the ε that proves it) of tests for each direction; of the one that decides less only as closely
-    as matters."""
+    """For each side, the largest true-positive rate at a false-positive rate, and the ε that proves it.
+
+    The side with the smaller rate is searched only until it is known to be the smaller one.
+    """
     found = dict[int, tuple[float, float]]()
     for side in sides.of:
         found[side] = rate(sides, side, fpr, start.get(side, 0.0), max((tpr for tpr, _ in found.values()), default=0.0))
@@ -112,45 +121,45 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
 
 
 def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
-    """The same of one direction. Where a conversion is costly ε is sought by a cheaper one, and then at the order that
-    is best there."""
+    """The same for one side. Where a conversion is slow, ε is found by a cheaper one, and then improved at the Rényi
+    order that is best there. `enough` is the rate of the other side, below which no search is needed."""
     delta = sides.of[side]
     if delta.cheaper is None:
         return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, (), sides.of[-side],
                                                    enough)
     u = _search(delta.cheaper, delta.route, delta.params, fpr, start, _SCAN)[1]
     best = at_level(delta(abs(u)), u, fpr), u
-    for _ in range(_TURNS):
+    for _ in range(_ROUNDS):
         alpha = delta.orders.get(abs(u))
         if alpha is None:
             break
         u = _search(partial(delta.at_order, alpha=alpha), delta.route, delta.params, fpr, u)[1]
         last, best = best, min(best, (at_level(delta(abs(u)), u, fpr), u))
-        if best[0] > last[0] * (1 - _GAIN):
+        if best[0] > last[0] * (1 - _LEAST_GAIN):
             break
     return min(1.0, best[0]), best[1]
 
 
 def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
-    """By an ε that was composed for another rate, where that is good enough."""
+    """The rate by an ε that was composed for another rate, where that is precise enough; None where none is."""
     delta = sides.of[side]
-    if not composed(delta.route, delta.params):
+    if not delta.route.bound.is_composed(delta.params):
         return None
     from dpcalc.pld.bracket import PRECISION
 
-    return among(sides.known(side), fpr, _AMONG * float(delta.params.get("precision") or PRECISION))
+    return among(sides.known(side), fpr, _REUSE * float(delta.params.get("precision") or PRECISION))
 
 
 def _search(delta: Delta, route: Route, params: Params, fpr: float, start: float, points: tuple[float, ...] = (),
             other: Delta | None = None, enough: float = 0.0) -> tuple[float, float]:
+    """The rate and its ε, by a search over ε from `start`, which also tries `points`."""
     corners = (params["step_epsilon"],) if "step_epsilon" in params and params.get("steps", 1) == 1 else ()
-    rough = composed(route, params) or route.bound.kind == "rdp"
+    rough = route.bound.is_composed(params) or route.bound.kind == "rdp"
     return true_positive(delta, fpr, _ROUGH if rough else _FINE, start, (*corners, *points), other, enough)
 
 
 class Meaning(NamedTuple):
-    """A total variation in the terms of an attacker: numbers of the result, sentences, and the ROC curve where asked
-    for."""
+    """What a total variation means for an attacker: numbers for the result, notes, and the ROC curve if asked for."""
 
     numbers: dict[str, float]
     notes: tuple[str, ...]
@@ -158,7 +167,7 @@ class Meaning(NamedTuple):
 
 
 def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[float], prior: float | None) -> Meaning:
-    """What the proven routes say together: at each false-positive rate the least of their true-positive rates."""
+    """The meaning by all proven routes: at each false-positive rate the least of their true-positive rates counts."""
     success, errors = up((1 + tv) / 2), difference_down(1.0, tv)
     numbers = {"success": min(1.0, success), "error_sum": errors}
     notes = [f"a guess between two equally likely neighbouring data sets is right with probability at most "
@@ -184,15 +193,14 @@ def meaning(tv: float, routes: Sequence[Route], params: Params, rates: Sequence[
 
 
 def sharpest(routes: Sequence[Route]) -> Sequence[Route]:
-    """Without RDP curves where there is a profile: they have a search of their own at every ε, and are never
-    sharper."""
+    """The routes without RDP curves where there is a profile, as those are slower and never better."""
     profiled = any(r.bound.kind in ("profile", "composition") for r in routes)
     return [r for r in routes if not profiled or r.bound.kind != "rdp"]
 
 
 def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[float]:
-    """The least true-positive rate of all, at each rate, of the direction that it is larger for; each search starts
-    where the last one ended."""
+    """The true-positive rate at each false-positive rate: the least of all routes, each by its worse direction. Every
+    search starts where the last one ended."""
     found = [min(1.0, up(f + tv)) for f in rates]
     for sides in routes:
         start = dict.fromkeys(sides.of, 0.0)
@@ -204,7 +212,7 @@ def _curve(routes: Sequence[Sides], rates: Sequence[float], tv: float) -> list[f
 
 
 def to_tpr(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
-    """The true-positive rate at the false-positive rate of the question."""
+    """The row that answers the true-positive rate at the false-positive rate of the question."""
     fpr = question.fpr or 0.0
     sides = Sides(route, params)
     both = list(rated(sides, fpr, dict.fromkeys(sides.of, start or 0.0)).values())

@@ -1,5 +1,7 @@
-"""The ways of bounds that a witness tells of (Bound.blocks). Any way is a proof: only its form is checked, here and by
-`exact`."""
+"""Reads from a witness how a bound took its sum or chain in blocks (core/bound.py, Blocks): the `way` of `exact`.
+
+Any way is a proof, so only its form is checked, here and by `exact`.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +15,15 @@ from dpcalc.bounds.online._engine import shift
 from dpcalc.bounds.pnsgd import fixed_order_hybrid
 from dpcalc.bounds.pnsgd._engine.hybrid import Way
 from dpcalc.bounds.pnsgd._engine.links import decoded
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
 
-_FINEST = 1000  # blocks: else there could be more nodes than memory
-_MOST_SAMPLES, _LONGEST = 2000, 20_000  # numbers of a way
+_FINEST = 1000  # blocks per unit: finer ones in a hostile record could have more nodes than fit into memory
+_MOST_SAMPLES, _LONGEST = 2000, 20_000  # samples of an epoch, and numbers of a way, of a record that is read
 
 
 def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Any:
-    """The `way` that `exact` of a bound takes; None where the witness tells of none. Raises ValueError where what it
-    tells is no way."""
+    """The `way` for `exact` of a bound; None where the witness has none. Raises ValueError where it is malformed."""
     if "way" in witness:
         return _checked(witness["way"])
     if name == online_hybrid.BOUND.name and ("links" in witness or "by" in witness):
@@ -32,7 +34,7 @@ def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Any
 
 
 def _of_stream(params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way:
-    """Nodes and links; none where online-contraction is to be taken."""
+    """The nodes and links of a stream's chain; both empty where online-contraction alone is to be used."""
     if "by" in witness:
         if witness["by"] != online_contraction.BOUND.name:
             raise ValueError(f"{str(witness['by'])[:40]} is no part of it")
@@ -43,40 +45,42 @@ def _of_stream(params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way:
 
 
 def of_row(row: Row) -> dict[str, Any]:
-    """The `way` of a row's formula; none where its bound has none, or an older record tells of none: it is looked for
-    then."""
-    bound = row.route.bound.one or row.route.bound
+    """The `way` for the formula of a row, as a keyword argument; empty where its bound has none, or an older record
+    lacks it: then `exact` searches for one."""
+    bound = row.route.bound
+    if isinstance(bound, ProfileBound) and bound.one is not None:
+        bound = bound.one
     found = way(bound.name.removesuffix("-basic"), row.params, row.proof)
     return {} if found is None else {"way": found}
 
 
 class Epoch(NamedTuple):
-    """The ε at which one epoch's profile is taken, and the `way` of its bound there, if any is told."""
+    """The ε at which the profile of one epoch is sampled, and the `way` of its bound at each, where there is one."""
 
     epsilons: tuple[float, ...]
     ways: Mapping[float, Any]
 
 
-def epoch(said: Any) -> Epoch:
-    """Raises ValueError where the record's `epoch` is none."""
-    if not isinstance(said, Mapping) or not isinstance(said.get("epsilon"), list):
+def epoch(recorded: Any) -> Epoch:
+    """The epoch of a record. Raises ValueError where it is malformed."""
+    if not isinstance(recorded, Mapping) or not isinstance(recorded.get("epsilon"), list):
         raise ValueError("its epoch has no list of ε")
-    epsilons = tuple(float(e) for e in said["epsilon"] if type(e) in (int, float))
-    if not 0 < len(epsilons) == len(said["epsilon"]) <= _MOST_SAMPLES:
-        raise ValueError(f"its epoch has {len(said['epsilon'])} ε, not 1 to {_MOST_SAMPLES} numbers")
+    epsilons = tuple(float(e) for e in recorded["epsilon"] if type(e) in (int, float))
+    if not 0 < len(epsilons) == len(recorded["epsilon"]) <= _MOST_SAMPLES:
+        raise ValueError(f"its epoch has {len(recorded['epsilon'])} ε, not 1 to {_MOST_SAMPLES} numbers")
     if not (epsilons[0] >= 0 and epsilons[-1] < inf and all(a < b for a, b in pairwise(epsilons))):
         raise ValueError("the ε of its epoch do not rise from 0 on")
-    if "fine" in said and "ways" not in said:  # a record of an earlier version: the same way at every ε
-        return Epoch(epsilons, dict.fromkeys(epsilons, _checked(said["fine"])))
-    if "ways" not in said:
+    if "fine" in recorded and "ways" not in recorded:  # a record of an earlier version: the same way at every ε
+        return Epoch(epsilons, dict.fromkeys(epsilons, _checked(recorded["fine"])))
+    if "ways" not in recorded:
         return Epoch(epsilons, {})
-    if not isinstance(said["ways"], list) or len(said["ways"]) != len(epsilons):
+    if not isinstance(recorded["ways"], list) or len(recorded["ways"]) != len(epsilons):
         raise ValueError("its epoch has not as many ways as ε")
-    return Epoch(epsilons, dict(zip(epsilons, map(_checked, said["ways"]), strict=True)))
+    return Epoch(epsilons, dict(zip(epsilons, map(_checked, recorded["ways"]), strict=True)))
 
 
 def _checked(x: Any) -> Any:
-    """A way: a whole number says how fine blocks are; other numbers, and lists, are checked where they are read."""
+    """A way: a whole number is how fine blocks are; other numbers, and lists, are checked by `exact`."""
     if type(x) is int:
         return _whole(x, 1, _FINEST)
     if type(x) is float and abs(x) < inf:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from dpcalc.accounting.guarantee_words import delta_result, is_composed, no_pure_epsilon
+from dpcalc.accounting.guarantee_words import delta_result, no_pure_epsilon
 from dpcalc.accounting.orders import all_steps, best_order, chosen, own_params
 from dpcalc.bounds.conversions import composition_basic
-from dpcalc.core.bound import Bound, Params
+from dpcalc.core.bound import Conversion, Params, ProfileBound, RdpBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.core.question import Question
@@ -21,7 +21,10 @@ _ASKED = {"epsilon": ("ε at a δ", "--delta"), "delta": ("δ at an ε", "--epsi
 
 
 def by_bound(route: Route, params: Params, question: Question, start: float | None = None) -> Row:
-    """The answer of one route. Raises OutOfScope where its theorem does not say."""
+    """The row of one route, by the kind of its bound. `start` is a Rényi order near the best one, if one is known.
+
+    Raises OutOfScope where the theorem does not cover the question.
+    """
     how = _HOW.get((route.bound.kind, question.asks))
     if how is None:
         raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
@@ -41,7 +44,7 @@ def _rdp_at(route: Route, params: Params, question: Question, start: float | Non
 
 def _profile_rdp(route: Route, params: Params, question: Question, start: float | None) -> Row:
     bound, alpha = route.bound, question.alpha or 0.0
-    if bound.rdp is None:
+    if not isinstance(bound, ProfileBound) or bound.rdp is None:
         raise OutOfScope("unsupported", f"{route.label} says nothing about {_ASKED[question.asks][0]}",
                          _ASKED[question.asks][1])
     witness = chosen(bound, params, alpha=alpha)
@@ -51,12 +54,12 @@ def _profile_rdp(route: Route, params: Params, question: Question, start: float 
 
 
 def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert route.conversion is not None
+    assert isinstance(route.bound, RdpBound) and route.conversion is not None
     if not question.delta:
         raise no_pure_epsilon(params)
     log_delta = question.log_delta
 
-    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+    def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
         return float(conversion.value(alpha, rdp, log_delta))
 
     alpha, rdp, epsilon = best_order(route.bound, route.conversion, params, question, convert, start)
@@ -65,13 +68,13 @@ def _rdp_to_epsilon(route: Route, params: Params, question: Question, start: flo
 
 
 def _rdp_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    assert route.conversion is not None
+    assert isinstance(route.bound, RdpBound) and route.conversion is not None
     epsilon = question.epsilon or 0.0
 
-    def convert(conversion: Bound, alpha: float, rdp: float) -> float:
+    def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
         assert conversion.log_delta is not None
         x = float(conversion.log_delta(alpha, rdp, epsilon))
-        return x if x < 0 else alpha  # where it says nothing, smaller orders are the way down
+        return x if x < 0 else alpha  # where δ is not below 1, the search goes on towards smaller orders
 
     alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
     return Row(route, delta_result(min(0.0, log_delta), epsilon),
@@ -84,9 +87,10 @@ def _rdp_to_tv(route: Route, params: Params, question: Question, start: float | 
 
 
 def _profile_to_epsilon(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if is_composed(route.bound, params):
+    if route.bound.is_composed(params):
         return _composed(route, params, question, start)
     bound, own = route.bound, own_params(route.bound, params)
+    assert isinstance(bound, ProfileBound)
     if question.delta == 0:
         if bound.pure is None:
             raise no_pure_epsilon(params)
@@ -97,21 +101,21 @@ def _profile_to_epsilon(route: Route, params: Params, question: Question, start:
     witness = chosen(bound, params, log_delta=log_delta)
     own |= witness
     epsilon = least_epsilon(bound, log_delta, own)
-    made = bound.trace(log_delta=log_delta, **own) if bound.trace else {}
-    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, {**witness, **made})
+    traced = bound.choices.trace(log_delta=log_delta, **own) if bound.choices.trace else {}
+    return Row(route, {"epsilon": epsilon, "delta": question.delta or 0.0}, {**witness, **traced})
 
 
 def _profile_to_delta(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if is_composed(route.bound, params):
+    if route.bound.is_composed(params):
         return _composed(route, params, question, start)
     epsilon = question.epsilon or 0.0
     bound, own, witness = route.bound, own_params(route.bound, params), chosen(route.bound, params, epsilon=epsilon)
-    made = bound.trace(epsilon=epsilon, **own, **witness) if bound.trace else {}
-    return Row(route, delta_result(bound.value(epsilon, **own, **witness), epsilon), {**witness, **made})
+    traced = bound.choices.trace(epsilon=epsilon, **own, **witness) if bound.choices.trace else {}
+    return Row(route, delta_result(bound.value(epsilon, **own, **witness), epsilon), {**witness, **traced})
 
 
 def _profile_to_tv(route: Route, params: Params, question: Question, start: float | None) -> Row:
-    if is_composed(route.bound, params):
+    if route.bound.is_composed(params):
         return _composed(route, params, question, start)
     row = _profile_to_delta(route, params, Question("delta", epsilon=0.0), start)
     return Row(route, {"tv": row.result["delta"]})

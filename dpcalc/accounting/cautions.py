@@ -1,4 +1,4 @@
-"""What stands beside every answer whose number promises little, whatever the command: one place for all of them."""
+"""Warnings and notes beside an answer of any command whose number promises little."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dpcalc.core.numbers import human
 from dpcalc.core.one_record import for_some
 from dpcalc.core.results import Answer
 
-LARGE_EPSILON = 20.0  # from there on the number excludes next to nothing: e^ε is above 4.8e8
+LARGE_EPSILON = 20.0  # a larger ε excludes next to nothing, as e^ε is above 4.8e8
 FALSE_POSITIVES = 0.001  # the false-positive rate at which attacks are compared (Carlini et al. 2022, arXiv:2112.03570)
-_MOST_NINES = 1e-12  # shares of missed members below that are written as they are, not as a percentage of many nines
-_LEAST_TOLD = 1e-300  # of such shares
+_LEAST_PERCENTAGE = 1e-12  # a smaller share of missed members is printed itself, not as 99.99…9 % found
+_LEAST_SHARE = 1e-300  # a smaller one is said to be below that
 
 
 def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
-    """The answer with what a reader must know of a large δ, a large ε, and of guarantees that were read for one record
-    alone."""
+    """The answer with a warning for a large δ, a note for a large ε, and the indices of the records it is about, where
+    the guarantees that were read hold for single records alone."""
     if not answer.rows:
         return _of_indices(answer, inputs)
     large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
@@ -27,7 +27,8 @@ def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
 
 
 def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
-    """The answer from guarantees for the record at an index of its run says so, and hands that on."""
+    """The answer, marked with the indices of the records that its inputs are about, so that a next command reads
+    them."""
     found = sorted({i for read in inputs for i in read.index or ()})
     if not found:
         return answer
@@ -35,14 +36,14 @@ def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
 
 
 def _point(answer: Answer) -> tuple[float, float] | None:
-    """The (ε, δ) that is answered, or that a solution meets; None where another quantity is asked."""
+    """The (ε, δ) of an answer, or of the budget that a solution meets; None where another quantity is asked for."""
     question, result = answer.question, answer.headline.result
     epsilon, delta = result.get("epsilon", question.epsilon), result.get("delta", question.delta)
     return None if question.asks not in ("epsilon", "delta") or epsilon is None or delta is None else (epsilon, delta)
 
 
 def _large_delta(answer: Answer) -> tuple[str, ...]:
-    """Where the number of records is known."""
+    """A warning where δ is at least 1/n; nothing where the number n of records is unknown."""
     n = answer.headline.result.get("n", answer.parameters.get("n"))
     point = _point(answer)
     if n is None or n == inf or point is None or point[1] * n < 1:
@@ -51,6 +52,7 @@ def _large_delta(answer: Answer) -> tuple[str, ...]:
 
 
 def _large_epsilon(answer: Answer) -> tuple[str, ...]:
+    """A note on what an attacker may find where ε is large."""
     point = _point(answer)
     if point is None or answer.headline.route.bound.status != "proven" or not LARGE_EPSILON < point[0] < inf:
         return ()
@@ -61,13 +63,15 @@ def _large_epsilon(answer: Answer) -> tuple[str, ...]:
 
 
 def found_members(epsilon: float, delta: float) -> str:
-    """Up to which share of the members: min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)) by the trade-off function of (ε, δ)-DP
-    (Kairouz, Oh & Viswanath 2015), of which the second is the smaller one from ε = log(1/f) on. Rounded up, and to 100
-    % only where it is that."""
+    """The share of the members that an attacker may find at the false-positive rate f = FALSE_POSITIVES, in words.
+
+    It is min(e^ε·f + δ, 1 − e^{−ε}(1 − δ − f)) by the trade-off function of (ε, δ)-DP (Kairouz, Oh & Viswanath 2015),
+    of which the second is the smaller one from ε = log(1/f) on. Rounded up, and to 100 % only where it is that.
+    """
     from decimal import Decimal
 
     missed = max(0.0, 1 - delta - FALSE_POSITIVES - 2e-16) * exp(-min(epsilon, 1e4)) * (1 - 1e-12)
-    if missed < _LEAST_TOLD:
-        return "all" if 1 - delta - FALSE_POSITIVES <= 0 else f"all but a share below {_LEAST_TOLD:g}"
+    if missed < _LEAST_SHARE:
+        return "all" if 1 - delta - FALSE_POSITIVES <= 0 else f"all but a share below {_LEAST_SHARE:g}"
     share = human(missed, 2, upward=False)
-    return f"all but a share of {share}" if missed < _MOST_NINES else f"up to {(100 - 100 * Decimal(share)).normalize():f} %"
+    return f"all but a share of {share}" if missed < _LEAST_PERCENTAGE else f"up to {(100 - 100 * Decimal(share)).normalize():f} %"

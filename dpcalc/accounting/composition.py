@@ -1,4 +1,4 @@
-"""Answers by the numerical composition of profiles. No I/O; needs numpy."""
+"""ε, δ and total variation by the numerical composition of privacy loss distributions. No I/O; needs numpy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dpcalc.accounting.guarantee_words import delta_result, no_pure_epsilon
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.conversions.composition_basic import total_epsilon
-from dpcalc.core.bound import Params
+from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, human_claimed, plain
 from dpcalc.core.results import Row
@@ -25,26 +25,30 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Route
     from dpcalc.pld.pilot import Parts
 
-_BY_VARIATION = {"variation": 1}  # what `verify` computes it from
+_BY_VARIATION = {"variation": 1}  # a witness: the value follows from the total variation of one step
+_BY_ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger than this ε
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
-# of log δ: what is as near to a closed form is answered by it, which `verify` can compute; and where a search may end
+# of log δ: a composition this near to a closed form is answered by the closed form, which `verify` can recompute
 _SAME = 4e-10
-_ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger
-_MOST_FACTORS = 1000  # of 1 − δ_i, each of 53 bits or more: their exact product takes milliseconds
-_ROUNDED = 1e-12  # relative: the rounding errors of a sum of δs
-_HARDLY = -0.1  # of log δ: a bound as near to 1 is not told in place of none
+_MOST_FACTORS = 1000  # factors 1 − δ_i of 53 bits or more whose exact product takes milliseconds; more are not taken
+_DELTA_SUM_ERROR = 1e-12  # relative: the rounding errors of a sum of δs, in a message
+_USELESS = -0.1  # of log δ: where no grid fits into memory, a closed form above this is refused, not reported
 
 
 def parts(route: Route, params: Params, side: int = 0) -> Parts:
-    """The pairs that a route composes, with their counts; with a side −1, those of the other direction."""
+    """The dominating pairs that a route composes, with their counts; with side −1, the reversed pairs."""
     bound, own = route.bound, own_params(route.bound, params)
     steps = int(params.get("steps", 1))
-    found: Parts = ((bound.pair(**own), 1),) if bound.pair is not None else bound.value(**own)
-    return tuple(((pair.twin or pair) if side < 0 else pair, count * steps) for pair, count in found)
+    of_one = bound.pair if isinstance(bound, ProfileBound) else None
+    once: Parts = ((of_one(**own), 1),) if of_one is not None else bound.value(**own)
+    return tuple(((pair.twin or pair) if side < 0 else pair, count * steps) for pair, count in once)
 
 
 def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
-    """ε at δ. Raises OutOfScope where no finite ε holds, TooLarge where memory does not suffice."""
+    """The row that answers ε at δ, with a lower end unless `bracket` is false.
+
+    Raises OutOfScope where no finite ε holds, and TooLarge where the grids do not fit into memory.
+    """
     if _is_variation(params, question.delta or 0.0):
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
     whole = _whole(params)
@@ -63,9 +67,9 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
         if whole is None or not whole.delta:
             raise
         found = Bracket(inf, 0.0, {})
-    # what is infinite is no more than δ, and all else at most that
+    # An infinite loss has probability at most δ, and every finite loss is at most this ε.
     if whole and whole.delta and whole.epsilon < found.upper:
-        found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _ALL_LOSSES)
+        found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _BY_ALL_LOSSES)
     if found.upper == inf:
         raise _no_epsilon(parts(route, params), question, None)
     lower, notes = _lower_end(route, params, "epsilon", max(0.0, found.lower), found.upper)
@@ -75,20 +79,20 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
 
 
 def to_delta(route: Route, params: Params, question: Question, bracket: bool = True, side: int = 0) -> Row:
-    """δ at ε; of one direction, with a side."""
+    """The row that answers δ at ε; with a side, δ of that direction alone."""
     epsilon, most, whole = question.epsilon or 0.0, _log_variation(route, params), _whole(params)
     log_whole = whole.log_delta if whole and whole.delta and epsilon >= whole.least else 0.0
     try:
         found = log_delta_at_epsilon(parts(route, params, side), epsilon, _precision(params), bracket,
                                      one_sided=bool(side))
     except TooLarge:
-        if min(most, log_whole) > _HARDLY:
+        if min(most, log_whole) > _USELESS:
             raise
         found = Bracket(0.0, -inf, {})
     if found.upper > most - _SAME:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)
     if log_whole < found.upper:
-        found = Bracket(log_whole, min(found.lower, log_whole), _ALL_LOSSES)
+        found = Bracket(log_whole, min(found.lower, log_whole), _BY_ALL_LOSSES)
     result = delta_result(found.upper, epsilon)
     lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
     if bracket:
@@ -97,11 +101,11 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
 
 
 class _Whole(NamedTuple):
-    """What the sums of (ε_i, δ_i) say of their composition: with δ = 1 − Π(1 − δ_i) it has the ε Σε_i (Kairouz, Oh &
-    Viswanath 2015, Theorem 3.5), as no finite loss is larger and an infinite one has that probability."""
+    """The (Σε_i, 1 − Π(1 − δ_i)) that a composition of (ε_i, δ_i) has: no finite loss is larger, and an infinite one
+    has that probability (Kairouz, Oh & Viswanath 2015, Theorem 3.5)."""
 
     least: Fraction  # Σε_i
-    delta: Fraction
+    delta: Fraction  # 1 − Π(1 − δ_i)
 
     @property
     def epsilon(self) -> float:
@@ -109,13 +113,13 @@ class _Whole(NamedTuple):
 
     @property
     def log_delta(self) -> float:
-        """Rounded up."""
-        return log(x) + 1e-15 * (1 + abs(log(x))) if (x := quotient_up(self.delta.numerator,
-                                                                       self.delta.denominator)) else -inf
+        """log δ, rounded up."""
+        delta = quotient_up(self.delta.numerator, self.delta.denominator)
+        return log(delta) + 1e-15 * (1 + abs(log(delta))) if delta else -inf
 
 
 def _whole(params: Params) -> _Whole | None:
-    """None where not every part has an (ε_i, δ_i), or the product would have too many digits."""
+    """The sums of all (ε_i, δ_i); None where not every part has one, or the product would have too many digits."""
     points = params.get("points")
     if not points or sum(count for _, delta, count in points if delta) > _MOST_FACTORS:
         return None
@@ -126,31 +130,33 @@ def _whole(params: Params) -> _Whole | None:
 
 
 def _refuse_infinite(composed: Parts, question: Question, whole: _Whole | None) -> None:
-    """Raises OutOfScope where an infinite loss has a probability above δ: no grid is needed to know that."""
+    """Raises OutOfScope where an infinite loss has a probability above δ, which is known without a grid."""
     if whole:
-        surely = whole.delta > Fraction(question.delta or 0)
+        above = whole.delta > Fraction(question.delta or 0)
     else:
         infinite = max(map(log_infinite, _directions(composed)))
-        surely = infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
-    if surely:
+        above = infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
+    if above:
         raise _no_epsilon(composed, question, whole)
 
 
 def _directions(composed: Parts) -> tuple[Parts, Parts]:
+    """The pairs as they are, and reversed."""
     return composed, tuple((pair.twin or pair, count) for pair, count in composed)
 
 
 def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> OutOfScope:
+    """The error that no ε holds at this δ, with the probability of an infinite loss."""
     worse = max(_directions(composed), key=log_infinite)
     infinite = float(whole.delta) if whole else exp(log_infinite(worse))
-    delta, least = plain(question.delta or 0.0), human_claimed(infinite, _ROUNDED)
+    delta, least = plain(question.delta or 0.0), human_claimed(infinite, _DELTA_SUM_ERROR)
     return OutOfScope("no-solution",
                       f"no ε exists at δ = {delta}, since the parts' own δs, which no ε lowers, compose to "
                       f"{least if least != delta else repr(infinite)}", "--delta")
 
 
 def to_tv(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
-    """δ at ε = 0."""
+    """The row that answers the total variation, which is δ at ε = 0."""
     row = to_delta(route, params, question._replace(epsilon=0.0), bracket)
     tv = row.result["delta"]
     lower, notes = _lower_end(route, params, "tv", row.result.get("delta_lower", 0.0), tv)
@@ -158,15 +164,18 @@ def to_tv(route: Route, params: Params, question: Question, bracket: bool = True
 
 
 def _is_variation(params: Params, delta: float) -> bool:
-    """Whether all that is known is one total variation, which is that δ at ε = 0, or less."""
+    """Whether the only part is a total variation of at most δ, so that ε = 0."""
     described: Sequence[Mapping[str, Any]] = params.get("described") or ()
-    return len(described) == 1 == int(params.get("steps",
-                                                 1)) and described[0]["kind"] == "tv" and described[0]["tv"] <= delta
+    if len(described) != 1 or int(params.get("steps", 1)) != 1:
+        return False
+    return bool(described[0]["kind"] == "tv" and described[0]["tv"] <= delta)
 
 
 def _log_variation(route: Route, params: Params) -> float:
-    """log of an upper bound on δ(0), and so on every δ: 1 − (1 − δ(0) of a step)^T, as Σ min(pp′, qq′) >= Σ min(p, q)·Σ
-    min(p′, q′)."""
+    """log of an upper bound on δ(0), and so on δ at every ε.
+
+    With δ₁ = δ(0) of one step it is 1 − (1 − δ₁)^T, since Σ min(pp′, qq′) >= Σ min(p, q)·Σ min(p′, q′).
+    """
     bound = route.bound
     if bound.kind != "profile":
         return 0.0
@@ -182,21 +191,21 @@ def _precision(params: Params) -> float:
 
 
 def _missed_precision(found: Bracket, size: float, params: Params, quantity: str) -> tuple[str, ...]:
-    """How wide the bracket is, where that is more than was asked for; `size` is the unit of its width."""
+    """A note where the bracket is wider than the precision asked for; `size` is the unit of its width."""
     width, symbol, precision = found.upper - found.lower, _SYMBOLS[quantity], _precision(params)
     if found.upper == found.lower or width <= precision * size * (1 + _SAME):
         return ()
     if found.lower == (0.0 if quantity == "epsilon" else -inf):
         return (f"the composition has no lower end here: how much of this {symbol} is due to its approximation is not "
-                f"known",)
+                "known",)
     part = f"{width / size:.2g} of ε" if quantity == "epsilon" else f"a factor of {exp(min(width, 700.0)):.4g}"
     return (f"--precision {precision:g} was not reached: this {symbol} is known to within {part}",)
 
 
-def _lower_end(route: Route, params: Params, quantity: str, lower: float, upper: float) -> tuple[dict[str, float],
-                                                                                                 tuple[str, ...]]:
-    """The lower end as a number and as a note, where the mechanism itself has it: of pairs that are attained, all of
-    them."""
+def _lower_end(route: Route, params: Params, quantity: str, lower: float,
+               upper: float) -> tuple[dict[str, float], tuple[str, ...]]:
+    """The lower end as a result and as a note, where every dominating pair is attained: then the mechanism itself loses
+    that much."""
     if not all(pair.attained for pair, _ in parts(route, params)):
         return {}, ()
     note = f"the composition itself has {_SYMBOLS[quantity]} >= {human(lower, upward=False)}"

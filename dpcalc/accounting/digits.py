@@ -1,39 +1,39 @@
-"""--digits N: the same answer from the formula as published, in N-digit arithmetic."""
+"""--digits N: the answer recomputed from the published formula in N-digit arithmetic. No I/O."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from math import inf
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
-from dpcalc.core.bound import Params
+from dpcalc.core.bound import Params, ProfileBound
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.results import Answer, Row
 from dpcalc.numerics.mp.root import root, root_near
 from dpcalc.numerics.mp.sums import TooRough
 
-_GUARD = 15  # digits that are computed and not shown: a sum may be ten short (mpsum), a root three
-_DEEPEST = -1e40  # of log δ
+_GUARD = 15  # digits that are computed and not shown: a sum may lose ten (numerics/mp/sums.py), a root three
+_LEAST_LOG_DELTA = -1e40  # a smaller log δ takes more digits than the arithmetic has
 _OUTSIDE = "what it takes is outside the range of that arithmetic"
-_APART, _CLOSELY = 1e-4, 1e-7  # of ε: two for a slope; a step after which there is no other one
-_STEPS = 6
-_CLOSE = ("1e-9", "1e-6")  # of ε: so far below it δ is not 0 any more
+_LARGER = "1e-6"  # of log δ: where the formula is as flat as that, no δ is its root
+_BELOW = ("1e-9", "1e-6")  # parts of ε: where δ(ε) = 0, a search starts that little below ε
 
 
 def with_digits(answer: Answer, digits: int) -> Answer:
-    """Each row with its asked quantity recomputed at the row's witness (α) from the printed formula."""
+    """The answer with the asked quantity of every row recomputed from the published formula, at the row's witness.
+
+    A row without such a formula keeps its value, and a note says why.
+    """
     from dpcalc.numerics.mp.context import context
 
     mp = context()
-    # levels of noise serve all rows
     mp.dps = digits + _GUARD + max((_of_exponent(row, answer) for row in answer.rows), default=0)
     rows: list[Row] = []
     without: dict[str, list[str]] = {}  # why → the bounds
     for row in answer.rows:
         try:
-            rows.append(row._replace(digits=_row(mp, row, answer, digits)))
+            rows.append(row._replace(digits=_recomputed(mp, row, answer, digits)))
         except _NoDigits as reason:
             rows.append(row)
             without.setdefault(str(reason), []).append(row.route.label)
@@ -46,32 +46,35 @@ def with_digits(answer: Answer, digits: int) -> Answer:
 
 
 class _NoDigits(Exception):
-    """Why there is no formula to evaluate; a sentence."""
+    """Raised with the reason, a sentence, where there is no formula to evaluate."""
 
 
 def in_blocks(row: Row) -> bool:
-    """Whether what `exact` evaluates is an upper sum, in blocks, over the formula as printed."""
+    """Whether `exact` evaluates the published sum in blocks, from above."""
     bound, n = row.route.bound, row.params.get("n") or 0
-    return bool(n - (row.params["index"] - 1 if "index" in bound.params else 0) > bound.in_blocks_beyond)
+    if not isinstance(bound, ProfileBound) or bound.blocks is None:
+        return False
+    return bool(n - (row.params["index"] - 1 if "index" in bound.params else 0) > bound.blocks.beyond)
 
 
 def shown(row: Row) -> str:
-    """The digits for people: what they are of, where that is not the formula as printed."""
+    """The digits as people see them, marked where they are not those of the published formula."""
     text = next(iter(row.digits.values()), "")
     return f"{text} (in blocks from above)" if text and in_blocks(row) else text
 
 
-def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
-    asks, steps = answer.question.asks, row.params.get("steps", 1)
-    if steps > row.route.bound.exact_steps:
+def _recomputed(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
+    """The asked quantity of a row as a text of so many digits. Raises _NoDigits."""
+    asks, steps, bound = answer.question.asks, row.params.get("steps", 1), row.route.bound
+    if isinstance(bound, ProfileBound) and steps > bound.exact_steps:
         raise DpcalcError("out-of-range",
-                          f"the published sum has {steps} terms; use at most {row.route.bound.exact_steps:g} steps "
-                          "with --digits", "--digits")
-    if "n" in row.route.bound.params and row.params["n"] == inf:
+                          f"the published sum has {steps} terms; use at most {bound.exact_steps:g} steps with --digits",
+                          "--digits")
+    if "n" in bound.params and row.params["n"] == inf:
         raise _NoDigits("it has infinitely many factors")
-    if row.route.bound.one is not None or (row.route.bound.pair is not None and steps > 1):
+    if bound.is_numerical(row.params):
         raise _NoDigits("it is composed numerically")
-    if -inf < _log_delta(row, answer) < _DEEPEST:
+    if -inf < _log_delta(row, answer) < _LEAST_LOG_DELTA:
         raise _NoDigits(_OUTSIDE)
     if asks == "epsilon" and not row.result["delta"]:
         raise _NoDigits("at δ = 0 its ε is a closed form, which the double is to its last digit or two")
@@ -90,8 +93,8 @@ def _row(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str]:
 
 
 def _of_exponent(row: Row, answer: Answer) -> int:
-    """Digits that the logarithm of δ takes from those of δ."""
-    return len(f"{-x:.0f}") if (x := _log_delta(row, answer)) >= _DEEPEST else 0
+    """How many digits of δ are lost to the size of its logarithm."""
+    return len(f"{-x:.0f}") if (x := _log_delta(row, answer)) >= _LEAST_LOG_DELTA else 0
 
 
 def _log_delta(row: Row, answer: Answer) -> float:
@@ -99,19 +102,19 @@ def _log_delta(row: Row, answer: Answer) -> float:
 
 
 def _own(row: Row, params: Params) -> dict[str, Any]:
-    """The arguments of `exact`: the parameters, and the theorem's free choices as the row made them."""
+    """The arguments of `exact`: the parameters, and the free choices that the witness holds."""
     return {**_of_value(row, params), **_way(row)}
 
 
 def _of_value(row: Row, params: Params) -> dict[str, Any]:
-    """Those of `value`."""
+    """The arguments of `value`."""
     bound = row.route.bound
-    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp")} if bound.search else {}
+    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp")} if bound.choices.search else {}
     return {**own_params(bound, params), **free}
 
 
 def _way(row: Row) -> dict[str, Any]:
-    """The blocks that a hybrid took, not others at every ε that a root is looked for at."""
+    """The blocks that the row's value was computed with, so that a root search uses the same ones at every ε."""
     if row.more is None:
         return {}
     from dpcalc.accounting import breakpoints
@@ -129,7 +132,7 @@ def _rdp_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    """The δ at which the printed conversion gives the ε asked for, as a root in log δ."""
+    """The δ at which the published conversion gives the asked ε, found as a root in log δ."""
     conversion, rdp = row.route.conversion, _rdp(mp, row, answer, params)
     assert conversion is not None
     alpha, epsilon = row.witness["alpha"], mp.mpf(answer.question.epsilon or 0)
@@ -138,13 +141,13 @@ def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
     return _falling(mp, lambda x: conversion.exact(mp, alpha, rdp, mp.exp(x)) - epsilon, row)
 
 
-def _falling(mp: Any, gap: Callable[[Any], Any], row: Row) -> Any:
+def _falling(mp: Any, residual: Callable[[Any], Any], row: Row) -> Any:
     near = mp.mpf(row.result.get("log_delta", -1.0))
-    found = root_near(mp, gap, near, mp.dps - _GUARD) if near else None
-    if found is None and gap(near) == 0:
+    if residual(near) == 0 == residual(near * (1 - mp.mpf(_LARGER))):
         raise _NoDigits("the formula gives this ε at every larger δ, too")
+    found = root_near(mp, residual, near, mp.dps - _GUARD) if near else None
     if found is None:
-        found = root(mp, lambda x: -gap(x), near * mp.mpf("1.001") - mp.mpf("1e-3"), near * mp.mpf("0.999"))
+        found = root(mp, lambda x: -residual(x), near * mp.mpf("1.001") - mp.mpf("1e-3"), near * mp.mpf("0.999"))
     return min(mp.exp(found), mp.mpf(1))
 
 
@@ -153,52 +156,27 @@ def _profile_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _profile_epsilon(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
-    """The ε at which the printed δ(ε) is the δ asked for, next to the double."""
+    """The ε at which the published δ(ε) is the asked δ, found as a root next to the row's ε."""
     bound, own = row.route.bound, _own(row, params)
     target, near = mp.mpf(row.result["delta"]), mp.mpf(row.result["epsilon"])
     if near == 0:
         return near
 
-    def gap(epsilon: Any) -> Any:
-        """asinh, as log δ may fall like e^ε."""
+    def residual(epsilon: Any) -> Any:
+        """Nearly straight in ε also where log δ falls like e^ε."""
         return mp.asinh(mp.log(target) - mp.log(bound.exact(mp, epsilon, **own)))
 
     def share(epsilon: Any) -> Any:
-        """The same where δ falls to 0, as that of Laplace noise does: a straight line there."""
+        """Nearly straight where δ falls to 0, as that of Laplace noise does."""
         return 1 - bound.exact(mp, epsilon, **own) / target
 
-    start, fall = row.result["epsilon"], 0.0
-    if bound.trace is None:  # others are composed, and their rows tell the grid
-        start, fall = _nearer(partial(bound.value, **_of_value(row, params)), start, _log_delta(row, answer))
-    found = root_near(mp, gap, mp.mpf(start), mp.dps - _GUARD, slope=fall)
+    found = root_near(mp, residual, near, mp.dps - _GUARD)
     if found is not None:
         return found
-    for close in _CLOSE if share(near) == 1 else ():
-        if (found := root_near(mp, share, near * (1 - mp.mpf(close)), mp.dps - _GUARD, below=True)) is not None:
+    for close in _BELOW if share(near) == 1 else ():
+        if (found := root_near(mp, share, near * (1 - mp.mpf(close)), mp.dps - _GUARD)) is not None:
             return found
-    # a budget that any value of an unknown meets
-    return mp.mpf(0) if gap(mp.mpf(0)) >= 0 else root(mp, gap, mp.mpf(0), near)
-
-
-def _nearer(log_at: Callable[[float], float], epsilon: float, log_delta: float) -> tuple[float, float]:
-    """An ε nearer to where log δ is that, by Newton's method, and about how much log δ falls there where ε grows by 1;
-    in doubles. The same ε, and 0, where that leads nowhere."""
-    near = epsilon
-    for _ in range(_STEPS):
-        try:
-            less, here, more = (float(log_at(near * x)) for x in (1 - _APART, 1.0, 1 + _APART))
-        except (OutOfScope, OverflowError):
-            break
-        if not -inf < more < less < 0:
-            break
-        fall = (less - more) / (2 * _APART * near)
-        by = (here - log_delta) / fall
-        if abs(by) <= _CLOSELY * near:
-            return near + by, fall
-        if not abs(by) < near / 2:
-            break
-        near += by
-    return epsilon, 0.0
+    return mp.mpf(0) if residual(mp.mpf(0)) >= 0 else root(mp, residual, mp.mpf(0), near)
 
 
 def _point(mp: Any, row: Row, answer: Answer, params: Params) -> Any:

@@ -1,4 +1,4 @@
-"""The answer of one route to one question. No I/O."""
+"""What one route answers to one question. No I/O."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dpcalc.core.results import Route, Row
 
 
 def evaluate(route: Route, params: Params, question: Question) -> Row:
-    """The row of a route: the number asked for, an upper bound by its theorems. Raises OutOfScope where these do not
-    say."""
+    """The row of a route: the asked number, an upper bound by the route's theorems. Raises OutOfScope where these do
+    not cover the question."""
     if question.asks != "tpr":
         return by_bound(route, params, question)
     from dpcalc.accounting.attack import to_tpr

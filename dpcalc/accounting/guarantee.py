@@ -1,10 +1,10 @@
-"""Guarantees in JSON: what one command writes and the next one reads."""
+"""Guarantees in JSON, which one command writes and the next one reads: their models, and how they are read."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import reduce
 from math import fsum
 from operator import or_
@@ -13,20 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model, model_validator
 
 from dpcalc.accounting.mechanisms import MECHANISMS, Mechanism
-from dpcalc.bounds import curve
-from dpcalc.bounds.conversions import gdp_rdp, outcomes, pure_rdp, rdp_curve, zcdp_rdp
-from dpcalc.bounds.curve import Curve
-from dpcalc.bounds.sampling import poisson_rdp, weighted_rdp, wor_rdp
 from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import brief
 from dpcalc.core.quantities import ADJACENCY
 from dpcalc.core.strict_json import BadJson, OutOfRange, loads
 
-_MEGABYTES = 50
-# of an RDP curve: every order is tried, which takes half a second for so many, and in every step of --solve
-_MOST_ORDERS = 100_000
-UNIT = 1e-9  # probabilities may add up to 1 as closely as that
+_MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
+_MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
+UNIT = 1e-9  # how far from 1 the sum of probabilities may be
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]
@@ -46,7 +41,8 @@ class Sampling(_Model):
 
 
 class Part(_Model):
-    """A mechanism, how it samples, and how often it is used; its own fields are those of its record."""
+    """A mechanism, how it samples, and how often it is used; a model for each mechanism adds the fields of its
+    noise."""
 
     name: str
     sampling: Sampling | None = None
@@ -63,11 +59,12 @@ class Part(_Model):
 
     @property
     def gaussian_sigma(self) -> float | None:
-        """σ/s where it is the Gaussian mechanism on the whole data; else None."""
+        """The noise multiplier σ/s of a Gaussian mechanism that is not sampled; else None."""
         return float(self.params["sigma"]) if self.name == "gaussian" and self.sampling is None else None
 
 
 def _part_model(mechanism: Mechanism) -> type[Part]:
+    """The model of a part by this mechanism, from its record."""
     fields: dict[str, Any] = {
         name: (Annotated[float, Field(gt=0, lt=number.below, allow_inf_nan=False, strict=True,
                                       description=number.description)], ...)
@@ -84,17 +81,20 @@ else:
 
 
 class _Kind(_Model):
-    """What every guarantee may carry: the status of the bound behind its numbers, and that bound's name, where it is
-    not proven; which data sets are neighbours, where that is known; at which index of a run the record is that it is
-    about, where it is about that one alone (of a composition: at which of the runs)."""
+    """What every guarantee may state beside its numbers.
+
+    `adjacency` is the notion of neighbouring data sets, where it is known. `index` is the position in a run of the only
+    record that the guarantee is about (of a composition: the positions in its runs). `status` and `bound` are those of
+    the bound behind the numbers, where it is not proven.
+    """
 
     adjacency: Literal["add-remove", "replace-one"] | None = None
     index: Annotated[tuple[Count, ...], Field(min_length=1)] | None = None
     status: Literal["proven", "as-published", "conjecture", "limit", "lower"] | None = None
     bound: str | None = None
 
-    def told(self) -> dict[str, Any]:
-        """As JSON, for the record of an answer; one that was read is proven, and need not say so."""
+    def as_json(self) -> dict[str, Any]:
+        """The guarantee for the record of an answer, without its status: one that was read is proven."""
         unknown = {name for name in ("adjacency", "index") if getattr(self, name) is None}
         return self.model_dump(mode="json", exclude={"status", "bound", *unknown})
 
@@ -133,9 +133,12 @@ class Zcdp(_Kind):
 
 
 class Outcomes(_Kind):
-    """A mechanism with finitely many outcomes: their probabilities on two neighbouring data sets, and how often it is
-    used. Where several are composed, p is of the same data set in each of them; beside Poisson-sampled mechanisms, of
-    the one that has the record."""
+    """A mechanism with finitely many outcomes: their probabilities p and q on two neighbouring data sets, and how often
+    it is used.
+
+    Where several are composed, p belongs to the same data set in each of them; beside Poisson-sampled mechanisms, to
+    the one that contains the record.
+    """
 
     kind: Literal["outcomes"]
     p: Annotated[tuple[Probability, ...], Field(min_length=1)]
@@ -158,7 +161,7 @@ class Tv(_Kind):
 
 
 class Sampled(_Kind):
-    """A privacy profile at some ε, for both orders of the neighbours."""
+    """A privacy profile at some values of ε, valid for both orders of the neighbours."""
 
     kind: Literal["profile"]
     epsilon: Annotated[tuple[Loss, ...], Field(min_length=1)]
@@ -182,13 +185,13 @@ def json_schema() -> dict[str, Any]:
 
 
 def load(source: str) -> tuple[Guarantee, ...]:
-    """Read guarantees, or those of whole results, from a file or standard input (-): one, an array of them, or one a
-    line."""
+    """The guarantees in a file or in standard input (-): one, an array, or one in every line. A result of dpcalc counts
+    as its guarantee."""
     return parse_all(reading.text(source, _MEGABYTES, "--input"), reading.where(source))
 
 
 def load_all(sources: Iterable[str]) -> tuple[Guarantee, ...]:
-    """Those of several files, in their order."""
+    """The guarantees of several files, in their order."""
     return tuple(guarantee for source in sources for guarantee in load(source))
 
 
@@ -198,7 +201,7 @@ def parse(text: str, where: str) -> Guarantee:
 
 
 def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
-    """The guarantees in a JSON text: one, an array of them, or one a line (JSON Lines)."""
+    """The guarantees in a JSON text: one, an array of them, or one in every line (JSON Lines)."""
     if not text.strip():
         raise DpcalcError("bad-json", f"{where} is empty; a guarantee or a dpcalc result (--json) is expected",
                           "--input")
@@ -209,8 +212,8 @@ def parse_all(text: str, where: str) -> tuple[Guarantee, ...]:
 
 
 def _values(text: str, where: str) -> list[Any]:
-    """The JSON values of a text: the entries of one array, one value, or those of lines, of which the first is JSON by
-    itself."""
+    """The JSON values of a text: the entries of an array, one value, or one value in every line. Lines are read as such
+    where the first one is a JSON value by itself."""
     lines = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
     try:
         whole = loads(text)
@@ -230,13 +233,14 @@ def _refuse_unproven(status: Any, bound: Any, where: str) -> None:
         by = f" ({brief(bound)})" if isinstance(bound, str) else ""
         raise DpcalcError("refused",
                           f"{where}: its status is {brief(status)}{by}, no guarantee; only proven guarantees can be "
-                          f"converted "
-                          "or composed", "--input")
+                          "converted or composed", "--input")
 
 
 def read(data: Any, where: str) -> Guarantee:
-    """The guarantee in a JSON value: itself, or that of a whole result. Raises DpcalcError for one that is not
-    proven."""
+    """The guarantee in a JSON value: the value itself, or the guarantee of a result of dpcalc.
+
+    Raises DpcalcError with what is wrong, also where the guarantee is not proven.
+    """
     adjacency = None
     if isinstance(data, dict) and "schema" in data:
         if data["schema"] != "dpcalc/v1":
@@ -255,18 +259,20 @@ def read(data: Any, where: str) -> Guarantee:
     except ValidationError as e:
         raise DpcalcError("bad-json", f"{where}: {_complaint(e.errors(include_url=False)[0])}", "--input") from None
     _refuse_unproven(found.status, found.bound, where)
-    return found.model_copy(update={"adjacency": adjacency}) if adjacency in ADJACENCY.choices and found.adjacency is None else found
+    if found.adjacency is None and adjacency in ADJACENCY.choices:
+        return found.model_copy(update={"adjacency": adjacency})
+    return found
 
 
 def _complaint(issue: Any) -> str:
-    """What is wrong, in our words: key, value, what is allowed."""
+    """An issue of pydantic as a sentence: the key, its value, and what is allowed."""
     path = [str(x) for x in issue["loc"][1:]]
     key = ".".join(p for p in path if p not in MECHANISMS) or "kind"
     if isinstance(x := issue["input"], OutOfRange) or (isinstance(x, int) and abs(x) > sys.float_info.max):
         return f"{key}: {str(x)[:40]} is not a finite number, or below the least positive double"
     limits = issue.get("ctx", {})
-    said = limits.get("tag", issue["input"])
-    value = brief(said) if isinstance(said, dict | list) else json.dumps(said, default=str, ensure_ascii=False)
+    bad = limits.get("tag", issue["input"])
+    value = brief(bad) if isinstance(bad, dict | list) else json.dumps(bad, default=str, ensure_ascii=False)
     value = value if len(value) <= 60 else value[:57] + "…"
     allowed = " and ".join(f"{_SIGNS[name]} {limit:g}" for name, limit in limits.items() if name in _SIGNS)
     return f"{key}: " + _WORDS.get(issue["type"], "{value} is not valid here").format(
@@ -293,57 +299,10 @@ _WORDS = {
 }
 
 
-def _part_curve(part: Part) -> Curve:
-    base = part.mechanism.curve(part.params)
-    return base if part.sampling is None else sampled(base, part.sampling.scheme, part.sampling.rate, part.params)
-
-
-def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:
-    if "noise_multiplier" not in values:
-        raise DpcalcError("unsupported", "the RDP of Poisson sampling is known here for Gaussian noise only", "--input")
-    return curve.of(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
-
-
-_SCHEMES: dict[str, Callable[[Curve, float, dict[str, Any]], Curve]] = {
-    "poisson": _poisson,
-    "without-replacement": lambda base, rate, _: curve.of(wor_rdp.BOUND, sampling_rate=rate, base=base),
-    "weighted": lambda base, rate, _: curve.of(weighted_rdp.BOUND, max_weight=rate, base=base),
-}
-
-
-def sampled(base: Curve, scheme: str, rate: float, values: dict[str, Any]) -> Curve:
-    return _SCHEMES[scheme](base, rate, values)
-
-
-def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
-    """(curve, count) of every part. Raises DpcalcError where a guarantee has no RDP curve."""
-    if isinstance(guarantee, Mechanisms):
-        return tuple((_part_curve(part), part.count) for part in guarantee.mechanisms)
-    if isinstance(guarantee, Rdp):
-        given = curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
-        return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)
-    if isinstance(guarantee, Gdp):
-        return ((curve.of(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
-    if isinstance(guarantee, Zcdp):
-        return ((curve.of(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
-    if isinstance(guarantee, Outcomes):
-        return ((curve.of(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q),
-                 guarantee.count),)
-    if isinstance(guarantee, Dp) and guarantee.delta == 0:
-        return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
-    if isinstance(guarantee, Tv):
-        raise DpcalcError("refused", "a total variation distance alone is (0, TV)-DP, and has no RDP curve", "--input")
-    if isinstance(guarantee, Sampled):
-        raise DpcalcError("refused", "a profile known at some points, the last with δ > 0, has no RDP curve", "--input")
-    raise DpcalcError("refused",
-                      "a guarantee with δ > 0 at one ε has no RDP curve (Mironov 2017, Prop. 3, has no converse)",
-                      "--input")
-
-
 def neighbours(guarantee: Guarantee) -> set[str]:
-    """The notions of neighbouring data sets that a guarantee is told with, or that its sampling schemes fix."""
-    told: set[str] = {guarantee.adjacency} if guarantee.adjacency else set()
+    """The notions of neighbouring data sets that a guarantee states, or that its sampling schemes fix."""
+    stated: set[str] = {guarantee.adjacency} if guarantee.adjacency else set()
     if not isinstance(guarantee, Mechanisms):
-        return told
+        return stated
     table = {"poisson": "add-remove", "without-replacement": "replace-one", "weighted": "replace-one"}
-    return told | {table[m.sampling.scheme] for m in guarantee.mechanisms if m.sampling}
+    return stated | {table[m.sampling.scheme] for m in guarantee.mechanisms if m.sampling}

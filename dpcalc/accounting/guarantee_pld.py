@@ -1,4 +1,4 @@
-"""The dominating pairs of guarantees read from JSON (needs numpy)."""
+"""The dominating pairs of guarantees read from JSON. Needs numpy."""
 
 from __future__ import annotations
 
@@ -30,13 +30,16 @@ from dpcalc.pld.pilot import Parts
 
 
 def of(guarantee: Guarantee) -> Parts:
-    """(pair, count) of every part. That of a guarantee dominates every mechanism which has it, and the one at hand may
-    lose less."""
-    found = _PARTS[type(guarantee)](guarantee)
+    """(dominating pair, count) of every part.
+
+    The pair of a guarantee dominates every mechanism that has the guarantee. As the actual mechanism may lose less, the
+    pair does not count as attained, so that no lower end is reported.
+    """
+    pairs = _PARTS[type(guarantee)](guarantee)
     if isinstance(guarantee, Mechanisms | Outcomes):
-        return found
+        return pairs
     return tuple((replace(pair, attained=False) if isinstance(pair, GaussianPair | atoms.Atoms) else pair, count)
-                 for pair, count in found)
+                 for pair, count in pairs)
 
 
 def _mechanisms(guarantee: Mechanisms) -> Parts:
@@ -62,22 +65,23 @@ _SCHEMES: dict[str, Callable[[Pair, float], Pair]] = {
 
 
 def _curve(guarantee: Rdp) -> Parts:
-    """The profile that an RDP curve implies, sampled: at each ε the best order listed."""
-    return ((atoms.profile_at_points(*followed(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
+    """The privacy profile that follows from an RDP curve, at samples of ε: δ by about the best of its orders at
+    each."""
+    return ((atoms.profile_at_points(*profile_samples(tuple(zip(guarantee.alpha, guarantee.rdp, strict=True)))), 1),)
 
 
 def _zcdp(guarantee: Zcdp) -> Parts:
-    return ((atoms.profile_at_points(*followed(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
+    return ((atoms.profile_at_points(*profile_samples(zcdp_orders(guarantee.rho))), 1),) if guarantee.rho > 0 else ()
 
 
 def zcdp_orders(rho: float) -> tuple[tuple[float, float], ...]:
-    """(α, ρα) at some orders, from where a small δ needs large ones to where a large δ needs small ones; any choice is
-    valid."""
+    """(α, ρα) of ρ-zCDP at 97 orders, from those that a large δ needs to those that a small δ needs. Any choice of
+    orders is valid."""
     return tuple((1 + x, ratio_up((1 + x, rho))) for x in (2 ** (k / 4) / max(1.0, rho) for k in range(-16, 81)))
 
 
-def followed(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
-    """ε and log δ of the samples."""
+def profile_samples(orders: Sequence[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    """(ε, log δ) that follow from (α, ε(α)), at 201 values of ε up to where δ is 1e-300 or less."""
     most = min(r - log(1e-300) / (a - 1) for a, r in orders)
     epsilons = [most * (k / 200) ** 2 for k in range(201)]
     return epsilons, [min(0.0, rdp_improved.log_delta(*order, e)) for order,

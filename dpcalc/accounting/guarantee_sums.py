@@ -18,8 +18,10 @@ def _no_pure(reason: str) -> OutOfScope:
 
 
 def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
-    """(ε, δ, count) of what a guarantee consists of, with the least δ that is known. Raises OutOfScope with the reason
-    where no ε holds with the δ of an infinite loss alone."""
+    """(ε, δ, count) for every part of a guarantee, with the least δ that is known for it.
+
+    Raises OutOfScope where a part has no pure ε, so that it holds for no ε at its least δ.
+    """
     if isinstance(guarantee, Mechanisms):
         return tuple((_pure_part(part), 0.0, part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Dp):
@@ -37,7 +39,7 @@ def points(guarantee: Guarantee) -> tuple[tuple[float, float, int], ...]:
         nothing, reason = guarantee.rho == 0, "zCDP gives no pure ε, as Gaussian noise is zCDP"
     else:
         nothing, reason = min(guarantee.rdp) == 0, "an RDP curve gives no pure ε"
-    if not nothing:  # where it says that nothing is lost, the two laws are the same
+    if not nothing:  # where nothing is lost, the two distributions are the same
         raise _no_pure(reason)
     return ((0.0, 0.0, 1),)
 
@@ -55,8 +57,8 @@ def _pure_part(part: Part) -> float:
 
 
 def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
-    """ρ of the composition where everything is zCDP by ρ or is Gaussian and not sampled (μ-GDP is μ²/2-zCDP), rounded
-    up; else None."""
+    """ρ of the composition where every part is ρ-zCDP, or μ-GDP (which is μ²/2-zCDP), or Gaussian and not sampled,
+    rounded up; else None."""
     total = Fraction(0)
     for g in guarantees:
         if isinstance(g, Zcdp):
@@ -71,7 +73,7 @@ def total_rho(guarantees: Iterable[Guarantee]) -> float | None:
 
 
 def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
-    """μ of the composition where everything is an unsampled Gaussian or Gaussian-DP, rounded up; else None."""
+    """μ of the composition where every part is μ-GDP, or Gaussian and not sampled, rounded up; else None."""
     each = list[float]()
     for g in guarantees:
         if isinstance(g, Gdp):
@@ -80,4 +82,4 @@ def gaussian_mu(guarantees: tuple[Guarantee, ...]) -> float | None:
             each += (sqrt(m.count) / m.gaussian_sigma for m in g.mechanisms if m.gaussian_sigma)
         else:
             return None
-    return up(hypot(*each), 1e-15 * (2 + len(each)))  # squares may be too small for doubles
+    return up(hypot(*each), 1e-15 * (2 + len(each)))

@@ -7,6 +7,8 @@ from functools import cache
 from math import inf
 from typing import Any, NamedTuple
 
+from dpcalc.core.bound import RdpBound
+
 
 class Curve(NamedTuple):
     """ε(α) of one use of a mechanism, its printed formula at high precision, and ε(∞) (inf where there is no pure ε).
@@ -27,7 +29,7 @@ class Curve(NamedTuple):
         return (self.coarse or self.rdp)(alpha)
 
 
-def of(bound: Any, pure: float = inf, **params: Any) -> Curve:
+def of(bound: RdpBound, pure: float = inf, **params: Any) -> Curve:
     """The curve of an RDP bound at fixed parameters; each order is evaluated once."""
 
     def exact(mp: Any, alpha: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.commands.burn_in_notes import ANY, CONVEX, burn_in_steps, horizon, largest_distance, least_curvature, notes
 from dpcalc.core import quantities as q
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.command import MECHANISM, QUESTION, RUN, Command, Given, Option
 
 if TYPE_CHECKING:
@@ -213,8 +214,8 @@ def _guarantee(question: Question, head: Row) -> dict[str, Any]:
     from dpcalc.commands.last_iterate_companions import point_guarantee
 
     bound = head.route.bound
-    if bound.mu is not None and question.unknown is None:
-        return {"kind": "gdp", "mu": bound.mu(**own_params(bound, head.params), r=int(head.witness["r"]))}
+    if isinstance(bound, ProfileBound) and bound.mu is not None and question.unknown is None:
+        return {"kind": "gdp", "mu": bound.mu.mu(**own_params(bound, head.params), r=int(head.witness["r"]))}
     return point_guarantee(question, head.result)
 
 

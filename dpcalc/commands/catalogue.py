@@ -7,14 +7,13 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
-from math import inf
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from dpcalc.bounds import ROOMS, all_bounds
 from dpcalc.core import quantities
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Bound, PointBound, ProfileBound
 from dpcalc.core.command import Command
 from dpcalc.core.quantities import Quantity
 
@@ -44,7 +43,7 @@ def uses(command: Command) -> tuple[str, ...]:
 def entries() -> dict[str, Entry]:
     """Bound name → entry, in the order of the families of bounds."""
     used = {name: frozenset(uses(command)) for name, command in calculators().items()}
-    return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), bound.example)
+    return {name: Entry(bound, tuple(c for c, names in used.items() if name in names), bound.theorem.example)
             for name, bound in all_bounds().items()}
 
 
@@ -72,18 +71,19 @@ _LOWER = "the value is never above what a concrete run loses; how near it comes 
 
 def answers(bound: Bound) -> str:
     """The quantities that a bound can answer for, in symbols."""
-    if bound.gives:
+    if isinstance(bound, PointBound):
         return ", ".join(_GIVES[name] for name in bound.gives)
-    return _ANSWERS["curve too" if bound.kind == "profile" and bound.rdp and not bound.pair else bound.kind]
+    curve_too = isinstance(bound, ProfileBound) and bound.rdp and not bound.pair
+    return _ANSWERS["curve too" if curve_too else bound.kind]
 
 
 def accuracy(bound: Bound) -> str:
     """The claimed accuracy as a sentence."""
     claim = (_LOWER if bound.status == "lower" else _ACCURACY[bound.kind]).format(rtol=bound.rtol)
-    if bound.in_blocks_beyond == inf:
+    if not isinstance(bound, ProfileBound) or bound.blocks is None:
         return claim
     of = ", from the index on," if "index" in bound.params else ""
-    return f"{claim}. Beyond {bound.in_blocks_beyond:g} records{of} that formula is taken in blocks, from above"
+    return f"{claim}. Beyond {bound.blocks.beyond:g} records{of} that formula is taken in blocks, from above"
 
 
 def measured(name: str) -> dict[str, Any] | None:
@@ -242,11 +242,12 @@ def record(entry: Entry) -> dict[str, Any]:
     return {
         "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound),
         "commands": list(entry.commands),
-        "statement": bound.statement, "in_words": bound.in_words, "assumptions": list(bound.assumptions),
+        "statement": bound.theorem.statement, "in_words": bound.theorem.in_words,
+        "assumptions": list(bound.theorem.assumptions),
         "parameters": parameters(entry),
         "source": bound.source,
         "proof": proof(bound), "proofs": [{"file": file, "text": text} for file, text in proofs(bound)],
-        "errata": list(bound.errata),
+        "errata": list(bound.theorem.errata),
         "rtol": bound.rtol, "accuracy": accuracy(bound), "measured": measured(bound.name),
         "file": _file(module_of(bound)),
         "example": f"dpcalc {entry.example}",

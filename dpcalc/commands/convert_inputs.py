@@ -45,7 +45,7 @@ def _composed(given: Given) -> dict[str, Any]:
     """The guarantees as JSON (`described`); their RDP curves, their dominating pairs and their (ε, δ), where every one
     has them; and the reason where not. They are sorted, and equal ones counted, so that the answer is the same whatever
     the order in which they were read."""
-    from dpcalc.accounting.guarantee import curves
+    from dpcalc.accounting.guarantee_curves import curves
     from dpcalc.accounting.guarantee_pld import of
     from dpcalc.accounting.guarantee_sums import points
 

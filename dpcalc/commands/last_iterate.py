@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dpcalc.accounting.routes import converted
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, RdpBound
 from dpcalc.core.command import Command, Given, missing
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution, OutOfScope, flag
 from dpcalc.core.one_record import OneRecord
@@ -99,7 +99,7 @@ def _rows(setting: Setting, given: Given, question: Question) -> tuple[Row, ...]
 class Method(NamedTuple):
     """A bound that can answer a command."""
 
-    bound: Bound
+    bound: RdpBound | ProfileBound
     needs: tuple[str, ...]  # options beyond noise and n
     noises: tuple[str, ...] = GAUSSIAN
     family: str = ""  # a name for several bounds, which --bound takes too
@@ -176,7 +176,7 @@ def routes_of(methods: Sequence[Method], asks: str, named: bool, epochs: bool = 
     curves that a message can point to. Raises DpcalcError where no method answers."""
     found: list[Route] = []
     for m in methods:
-        if m.bound.kind == "rdp":
+        if isinstance(m.bound, RdpBound):
             found += [Route(m.bound)] if asks == "rdp" else converted(m.bound) if named else []
         elif m.bound.is_of_whole_run or (asks == "rdp" and m.bound.rdp is not None):
             found.append(Route(m.bound))
@@ -224,7 +224,7 @@ def _by_direction(question: Question, given: Given, routes: tuple[Route, ...]) -
     ranged = _in_range(unknown, given)
     if unknown.name != "learning_rate":
         return ((question._replace(unknown=ranged), routes),)
-    riskier = {r: unknown.name in r.bound.riskier for r in routes}
+    riskier = {r: unknown.name in r.bound.theorem.riskier for r in routes}
     down = ranged._replace(
         search=unknown.search if all(riskier.values()) else ranged.search, safer=-1,
         # with strong convexity less is left of a shift after longer steps, too, and the loss may rise and fall

@@ -10,7 +10,7 @@ from typing import Any
 
 from dpcalc.bounds.start import START
 from dpcalc.commands.asking import key_of_rows
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Bound, ProfileBound
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import human, human_log, human_probability, plain
 from dpcalc.core.one_record import OneRecord, for_one
@@ -32,7 +32,8 @@ def noise_note(noise: str) -> str:
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
     """The assumption on the first iterate, which no output of a run shows, where a theorem of these rows needs it."""
-    return (f"assumed: {START}",) if any(START in t.assumptions for row in found for t in row.route.theorems) else ()
+    return (f"assumed: {START}",) if any(START in t.theorem.assumptions for row in found
+                                         for t in row.route.theorems) else ()
 
 
 # --- the guarantee ---------------------------------------------------------------------------------------------------
@@ -46,9 +47,10 @@ def guarantee(question: Question, found: Sequence[Row], index: int | None) -> di
     head, of_record, key = found[0].result, {} if index is None else {"index": [index]}, key_of_rows(question)
     for row in found:
         bound = row.route.bound
-        if bound.mu is None or abs(row.result[key] - head[key]) > _AS_SHARP * abs(head[key]):
+        if not isinstance(bound, ProfileBound) or bound.mu is None or abs(row.result[key]
+                                                                          - head[key]) > _AS_SHARP * abs(head[key]):
             continue
-        if 0 < (mu := bound.mu(**own_params(bound, found[0].params))) < inf:
+        if 0 < (mu := bound.mu.mu(**own_params(bound, found[0].params))) < inf:
             return {"kind": "gdp", "mu": mu, **of_record}
     return {**point_guarantee(question, head), **of_record}
 
@@ -75,7 +77,7 @@ def worst_index(params: Params, head: Row) -> int:
     one, which the most steps may follow."""
     from dpcalc.bounds.pnsgd.randomly_stopped import RELEASED
 
-    return 1 if head.route.bound.released == RELEASED else int(params["n"])
+    return 1 if head.route.bound.theorem.released == RELEASED else int(params["n"])
 
 
 def worst_log_delta(epsilon: float, params: Params, head: Row) -> tuple[int, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.core import quantities as q
@@ -68,7 +69,8 @@ def _methods(endless: bool) -> tuple[Method, ...]:
     from dpcalc.commands.last_iterate import GAUSSIAN_OR_LAPLACE, Method
 
     if endless:
-        return (Method(b.online_contraction.BOUND._replace(status="limit"), (), GAUSSIAN_OR_LAPLACE, contracts=True),)
+        limit = replace(b.online_contraction.BOUND, theorem=b.online_contraction.BOUND.theorem._replace(status="limit"))
+        return (Method(limit, (), GAUSSIAN_OR_LAPLACE, contracts=True),)
     return (
         Method(b.online_contraction.BOUND, (), GAUSSIAN_OR_LAPLACE, contracts=True),
         Method(b.online_hybrid.BOUND, (), contracts=True),

@@ -9,7 +9,7 @@ from dpcalc.core.command import Given
 
 if TYPE_CHECKING:
     from dpcalc.commands.last_iterate import Method
-    from dpcalc.core.bound import Bound
+    from dpcalc.core.bound import RdpBound
     from dpcalc.core.question import Question
     from dpcalc.core.results import Route, Row
 
@@ -32,7 +32,7 @@ def methods(question: Question, names: Sequence[str]) -> tuple[Method, ...]:
     return tuple(Method(bound, _NEEDS) for bound in found)
 
 
-def named(names: Sequence[str]) -> tuple[Bound, ...]:
+def named(names: Sequence[str]) -> tuple[RdpBound, ...]:
     """Those of these bounds that --bound names."""
     return tuple(bound for bound in bounds() if bound.name in names) if names else ()
 
@@ -42,7 +42,7 @@ def names_for_every_question() -> str:
     return ", ".join(bound.name for bound in bounds() if bound.status in ("conjecture", "proven"))
 
 
-def bounds() -> tuple[Bound, ...]:
+def bounds() -> tuple[RdpBound, ...]:
     """The conjecture; the sum that it bounds; a proven bound without amplification; a lower bound."""
     from dpcalc.bounds import pnsgd as b
 

@@ -157,14 +157,15 @@ def _check_release(given: Given, methods: tuple[Method, ...]) -> None:
     each released."""
     from dpcalc.core.errors import DpcalcError
 
-    kinds = sorted({m.bound.released for m in methods})
+    kinds = sorted({m.bound.theorem.released for m in methods})
     if len(kinds) > 1:
         raise DpcalcError("contradictory",
                           f"these bounds are about different releases: {'; '.join(kinds)}; name one kind", "--bound")
-    others = [m.bound for m in methods if m.bound.released != "last iterate"]
+    others = [m.bound for m in methods if m.bound.theorem.released != "last iterate"]
     last_only = [name for name in ("steps", "release") if given.has(name) and given[name] != "every-epoch"]
     if others and last_only:
-        raise DpcalcError("contradictory", f"{others[0].name} is about {others[0].released}, once in every pass",
+        raise DpcalcError("contradictory",
+                          f"{others[0].name} is about {others[0].theorem.released}, once in every pass",
                           f"--{last_only[0]}")
 
 
@@ -236,7 +237,7 @@ def _noise_and_release(values: Mapping[str, Any], head: Row, one_pass: bool) -> 
     from dpcalc.bounds.pnsgd._engine.output import RELEASED
     from dpcalc.commands.last_iterate_companions import noise_note
 
-    released = head.route.bound.released
+    released = head.route.bound.theorem.released
     noise = "σ is the standard deviation of the noise added once, to the output"
     if released != RELEASED:
         noise = noise_note(values["noise"])

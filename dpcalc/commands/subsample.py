@@ -34,7 +34,8 @@ def _with_input(given: Given) -> Given:
 
     if not given.inputs:
         return given
-    from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp, curves
+    from dpcalc.accounting.guarantee import Dp, Gdp, Mechanisms, Rdp, Zcdp
+    from dpcalc.accounting.guarantee_curves import curves
     from dpcalc.commands.asking import read_unknown
     from dpcalc.numerics.rounding import ratio_down
 

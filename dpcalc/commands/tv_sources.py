@@ -74,7 +74,7 @@ def _mechanism(name: str) -> Source:
     def check(given: Given, unknown: str | None) -> set[str]:
         required, optional = noise_multiplier.options(mechanism, given, unknown)
         neighbours = ("adjacency",) if noise_multiplier.NAME in required else ()
-        composed = ("precision",) if any(route.bound.pair for route in mechanism.tv.often) else ()
+        composed = ("precision",) if any(route.bound.is_composed({"steps": 2}) for route in mechanism.tv.often) else ()
         return _needs(f"by the {name} mechanism", *required,
                       may=(*optional, "mechanism", "steps", *neighbours, *composed))(given, unknown)
 

@@ -1,92 +1,187 @@
-"""The record that ties one published inequality to its code."""
+"""The records that tie a published inequality to its code: a theorem, and one kind of bound for what it answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 Params = Mapping[str, Any]  # the parameters of a question by name
 LARGEST_WHOLE = 100_000  # of the orders of bounds that are stated for whole ones: sums of as many terms
+Kind = Literal["rdp", "profile", "conversion", "point", "composition"]
 
 
-class Bound(NamedTuple):
-    """A theorem. It answers one kind of question, and its functions take the quantities named in `params`.
-
-    kind        value(…)                                                   exact(mp, …), as printed
-    rdp         (alpha, *params) → ε(α) of one use; uses add               the same
-    profile     (epsilon, *params) → log δ; compositions are inside        δ
-    conversion  (alpha, rdp, log_delta) → ε, and `log_delta` its inverse   ε
-    point       (*params) → {quantity: value}                              the same
-    composition (*params) → ((pair, count), …), whose composition is taken  δ by the definition
-
-    A profile with a `pair` is of one use, and is composed numerically over more steps: that result is an upper bound
-    too, with a lower one that says how tight it is.
-
-    Every value lies in [exact, exact + rtol·|exact|]: never below the theorem, and as near to it as claimed. For a
-    profile that is rtol·max(1, |log δ|) in log δ, at an ε that may be off by rtol itself;
-    for a conversion it is relative to its largest term, ε(α) + log(1/δ)/(α−1).
-    A theorem that does not cover its arguments raises OutOfScope.
-    """
+class Theorem(NamedTuple):
+    """What a person reads about a bound."""
 
     name: str  # on the command line and in JSON
-    kind: str
     statement: str  # the inequality, in words and symbols
     source: str  # paper, version, number
     assumptions: tuple[str, ...]  # what the ranges of the parameters cannot check
-    params: tuple[str, ...]
-    value: Callable[..., Any]
-    exact: Callable[..., Any]
-    rtol: float
     example: str = ""  # the arguments of a call of dpcalc that the bound answers; the tests run it
     status: str = "proven"  # proven | as-published | conjecture | limit | lower
     errata: tuple[str, ...] = ()
-    gives: tuple[str, ...] = ()  # point: the quantities of its value
-    pure: Callable[..., float] | None = None  # profile: the least ε with δ = 0, where there is one
-    inverse: Callable[..., float] | None = None  # profile: ε from log δ, where a closed form is better than a search
-    pair: Callable[..., Any] | None = None  # profile: (*params) → the dominating pair of one use
-    # profile: (epsilon, side, *params) → log δ of one direction, +1 of P against Q, −1 of Q against P, where these
-    # differ; `exact` likewise
-    sided: Callable[..., float] | None = None
-    sided_exact: Callable[..., Any] | None = None
-    rdp: Callable[..., float] | None = None  # profile: (alpha, *params) → ε(α) of one use, exact or by its integral
-    log_delta: Callable[..., float] | None = None  # conversion: (alpha, rdp, epsilon) → log δ
-    default: bool = False  # conversion: the one that ends a curve named alone
-    rough: Bound | None = None  # conversion: a cheaper one with nearly the same best order
-    exact_steps: float = inf  # up to this many steps the printed form can be evaluated
-    # Beyond so many records (from the index on) the printed sum or chain over them is taken in blocks, from above, by
-    # `exact` too.
-    in_blocks_beyond: float = inf
-    # profile: (array of ε, fine, *params) → log δ from above, in blocks of at most 1/fine; `ways`, a dict, takes in for
-    # every ε a number or a list of numbers: the `way` that `exact` takes to go the same way
-    blocks: Callable[..., Any] | None = None
-    # profile: (*params, epsilon or log_delta) → the choices that its value made
-    trace: Callable[..., dict[str, Any]] | None = None
-    # profile: (epsilon, log δ, *params) → the choices that prove it, many: found where a record is printed only
-    choices: Callable[..., dict[str, Any]] | None = None
-    one: Bound | None = None  # profile over epochs, composed numerically: the bound of one epoch
-    # rdp: (alpha, *params) → about ε(α), faster: where whole orders are searched for
-    coarse: Callable[..., float] | None = None
-    # If `exact` is a root: what is >= 0 where (ε, δ) follows (conversion), or where the claimed value, its first
-    # argument, holds (point)
-    condition: Callable[..., Any] | None = None
-    integer_orders: bool = False  # rdp: stated for whole α >= 2 only
+    in_words: str = ""  # what the theorem means for a practitioner, where its statement does not say it
     released: str = "last iterate"  # what the theorem is about, in words
-    in_words: str = ""  # what the theorem says to a practitioner, where its statement does not say it
     riskier: tuple[str, ...] = ()  # parameters whose smaller values are the safer ones here, other than usual
-    # profile: (*params, and what `search` found) → μ, where it is that of Gaussian DP
-    mu: Callable[..., float] | None = None
-    mu_exact: Callable[..., Any] | None = None  # (mp, *params) → the same at high precision
-    # The theorem's free choices (R, a split, …) at these arguments; `value`, `exact` and `inverse` take them too. It
-    # may be rough.
+
+
+class GaussianDp(NamedTuple):
+    """The parameter of Gaussian differential privacy, where a profile is that of μ-GDP."""
+
+    mu: Callable[..., float]  # (*params, and what a search found) → μ
+    exact: Callable[..., Any] | None = None  # (mp, *params) → the same at high precision
+
+
+class Directions(NamedTuple):
+    """A profile for each direction of a pair (P, Q): side +1 is P against Q, −1 is Q against P."""
+
+    value: Callable[..., float]  # (epsilon, side, *params) → log δ
+    exact: Callable[..., Any]  # (mp, epsilon, side, *params) → δ
+
+
+class Blocks(NamedTuple):
+    """How a sum or chain over records is taken in blocks, from above, so that it stays short."""
+
+    beyond: float  # more records than that (from the index on) are taken in blocks, by `exact` too
+    # (array of ε, fine, *params) → log δ in blocks of at most 1/fine; `ways`, a dict, takes in for every ε a number or
+    # a list of numbers: the `way` that `exact` takes to use the same blocks
+    profile: Callable[..., Any] | None = None
+
+
+class Choices(NamedTuple):
+    """Who finds what a theorem leaves free (a split, R, an order): any choice is valid, and a record keeps it."""
+
+    # (arguments of value) → choices that value, exact and inverse take; may be rough
     search: Callable[..., dict[str, Any]] | None = None
+    # (*params, epsilon or log_delta) → the choices that the value made itself
+    trace: Callable[..., dict[str, Any]] | None = None
+    # (epsilon, log δ, *params) → the choices that prove a value; many, so they are found where a record is printed only
+    witness: Callable[..., dict[str, Any]] | None = None
+
+
+NO_CHOICES = Choices()
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """What every kind of bound has: a theorem and its functions, which take the quantities named in `params`.
+
+    Every value lies in [exact, exact + rtol·|exact|]: never below the theorem, and as near to it as claimed.
+    A theorem that does not cover its arguments raises OutOfScope.
+    """
+
+    kind: ClassVar[Kind]
+    theorem: Theorem
+    params: tuple[str, ...]
+    value: Callable[..., Any]  # fast and safe, in double precision
+    exact: Callable[..., Any]  # (mp, …): the formula as printed, at any precision
+    rtol: float  # relative: the error of a value that is claimed and tested
+    choices: Choices = NO_CHOICES
+
+    @property
+    def name(self) -> str:
+        return self.theorem.name
+
+    @property
+    def status(self) -> str:
+        return self.theorem.status
+
+    @property
+    def source(self) -> str:
+        return self.theorem.source
 
     @property
     def is_of_whole_run(self) -> bool:
         """Whether a value is about all iterations of a run, so that nothing is composed."""
         return "iterations" in self.params
 
+    def is_composed(self, params: Params) -> bool:
+        """Whether the privacy loss distributions of several steps are composed to answer."""
+        return False
+
+    def is_numerical(self, params: Params) -> bool:
+        """Whether an answer is composed numerically, here or within the value, so that it is known to a precision
+        only."""
+        return self.is_composed(params)
+
     @property
     def is_closed_form(self) -> bool:
         """Whether a value is one evaluation of a formula, without a search or a sum over records."""
-        return self.coarse is None and self.search is None and self.blocks is None and self.one is None
+        return True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RdpBound(Bound):
+    """A Rényi curve. value(alpha, *params) is ε(α) of one use, as is `exact`; the curves of several uses add."""
+
+    kind = "rdp"
+    coarse: Callable[..., float] | None = None  # (alpha, *params) → about ε(α), faster: for a search over whole orders
+    integer_orders: bool = False  # stated for whole α >= 2 only
+
+    @property
+    def is_closed_form(self) -> bool:
+        return self.coarse is None and self.choices.search is None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ProfileBound(Bound):
+    """A privacy profile. value(epsilon, *params) is log δ, and `exact` is δ; what composes is inside.
+
+    rtol is relative to max(1, |log δ|), at an ε that may be off by rtol itself. A profile with a `pair` is of one use
+    and is composed numerically over more steps: that result is an upper bound too, with a lower one that shows how
+    tight it is.
+    """
+
+    kind = "profile"
+    exact_steps: float = inf  # up to this many steps the printed form can be evaluated
+    pure: Callable[..., float] | None = None  # the least ε with δ = 0, where there is one
+    inverse: Callable[..., float] | None = None  # (log_delta, *params) → ε, where it is better than a search
+    rdp: Callable[..., float] | None = None  # (alpha, *params) → ε(α) of one use, exact or by its integral
+    pair: Callable[..., Any] | None = None  # (*params) → the dominating pair of one use
+    one: ProfileBound | None = None  # of a profile over epochs that is composed numerically: the bound of one epoch
+    mu: GaussianDp | None = None
+    directions: Directions | None = None  # where they differ
+    blocks: Blocks | None = None
+
+    def is_composed(self, params: Params) -> bool:
+        return self.pair is not None and params.get("steps", 1) > 1
+
+    def is_numerical(self, params: Params) -> bool:
+        return self.is_composed(params) or (self.one is not None and params.get("steps", 1) > 1)
+
+    @property
+    def is_closed_form(self) -> bool:
+        return self.choices.search is None and self.one is None and (self.blocks is None or self.blocks.profile is None)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Conversion(Bound):
+    """From a Rényi curve to (ε, δ). value(alpha, rdp, log_delta) is ε, as is `exact`; rtol is relative to its largest
+    term, ε(α) + log(1/δ)/(α−1)."""
+
+    kind = "conversion"
+    log_delta: Callable[..., float]  # (alpha, rdp, epsilon) → log δ, its inverse
+    default: bool = False  # the one that follows a curve that is named alone
+    rough: Conversion | None = None  # a cheaper one with nearly the same best order
+    condition: Callable[..., Any] | None = None  # where `exact` is a root: what is >= 0 where (ε, δ) follows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PointBound(Bound):
+    """Numbers that hold at once. value(*params) is {quantity: value}, as is `exact`."""
+
+    kind = "point"
+    gives: tuple[str, ...]  # the quantities of the value
+    condition: Callable[..., Any] | None = None  # where `exact` is a root: what is >= 0 where its first argument holds
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CompositionBound(Bound):
+    """A numerical composition. value(*params) is ((pair, count), …), and `exact` is δ by the definition."""
+
+    kind = "composition"
+
+    def is_composed(self, params: Params) -> bool:
+        return True

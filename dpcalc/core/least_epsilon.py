@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed, human_probability
 from dpcalc.numerics.elementary import exp_or_zero
@@ -14,7 +14,7 @@ from dpcalc.numerics.root import Never, Unreachable, least
 _ROUNDING = 1e-14  # relative error of the logarithm and the exponential between log δ and δ
 
 
-def least_epsilon(bound: Bound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
+def least_epsilon(bound: ProfileBound, log_delta: float, own: dict[str, Any], epochs: int = 1) -> float:
     """The least ε of a profile at log δ, never below the theorem's; `own` are the parameters of the bound.
 
     With several `epochs`, log δ is that of one epoch in a basic composition. Raises OutOfScope where no ε reaches δ.

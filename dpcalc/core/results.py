@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from dpcalc.core.bound import Bound, Params
+from dpcalc.core.bound import Bound, Conversion, Params
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.one_record import OneRecord
 from dpcalc.core.question import Question
@@ -20,7 +20,7 @@ class Route(NamedTuple):
     """A bound, and for an RDP bound the conversion to (ε, δ)."""
 
     bound: Bound
-    conversion: Bound | None = None
+    conversion: Conversion | None = None
     on_request: bool = False  # shown only when named: another route is never less sharp
     by_conversion: bool = False  # the conversion was chosen by the user, and names the row
 

@@ -60,9 +60,9 @@ def _row_record(row: Row, explain: bool) -> dict[str, Any]:
         **({"digits": row.digits} if row.digits else {}),
         **row.said,
         "source": _sources(row),
-        "assumptions": [a for theorem in theorems for a in theorem.assumptions],
-        "errata": [e for theorem in theorems for e in theorem.errata],
-        **({"statements": [theorem.statement for theorem in theorems]} if explain else {}),
+        "assumptions": [a for bound in theorems for a in bound.theorem.assumptions],
+        "errata": [e for bound in theorems for e in bound.theorem.errata],
+        **({"statements": [bound.theorem.statement for bound in theorems]} if explain else {}),
     }
 
 

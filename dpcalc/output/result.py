@@ -25,8 +25,8 @@ class Result:
 
     @property
     def value(self) -> float:
-        """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError where the call
-        only describes a mechanism."""
+        """The number asked for, in full: ε, δ, the RDP, …, or the parameter solved for. Raises DpcalcError where the
+        call only describes a mechanism."""
         return self._answer.value
 
     @property

@@ -9,9 +9,9 @@ from dpcalc.core.bound import Bound
 
 def lines(bound: Bound) -> list[str]:
     """Statement, what it means, source, assumptions and errata."""
-    words = [f"  In words: {bound.in_words}"] if bound.in_words else []
-    return [f"{bound.name} [{bound.status}]: {bound.statement}", *words, f"  Source: {bound.source}",
-            *(f"  Assumes: {a}" for a in bound.assumptions), *(f"  Erratum: {e}" for e in bound.errata)]
+    words = [f"  In words: {bound.theorem.in_words}"] if bound.theorem.in_words else []
+    return [f"{bound.name} [{bound.status}]: {bound.theorem.statement}", *words, f"  Source: {bound.source}",
+            *(f"  Assumes: {a}" for a in bound.theorem.assumptions), *(f"  Erratum: {e}" for e in bound.theorem.errata)]
 
 
 _NAME = r"[A-Z][\w’-]+"  # of an author

@@ -11,7 +11,7 @@ from functools import cache
 from math import inf, log
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
 from dpcalc.verify import composition_parts
@@ -167,6 +167,7 @@ def _profile_rdp(row: Row, question: Question) -> tuple[Claim, ...]:
 
 def _point(row: Row, question: Question) -> tuple[Claim, ...]:
     bound, own = row.route.bound, exact_arguments(row)
+    assert isinstance(bound, PointBound)
     if bound.condition is not None:
         return tuple(_claim_by_condition(bound, own, name, row.result[name]) for name in bound.gives)
 
@@ -179,7 +180,7 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
                  for name in names)
 
 
-def _claim_by_condition(bound: Bound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:
+def _claim_by_condition(bound: PointBound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:
     """Return the claim about the root of a condition: that the condition is >= 0 there."""
     condition = bound.condition
     assert condition is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Row
 from dpcalc.verify.arb.context import Formula, is_ball_context
@@ -44,10 +45,10 @@ def _delta_of_side(row: Row, epsilon: float, side: int) -> Formula:
     """Return δ at ε for a true-positive rate; in one direction where there is a side."""
     bound = row.route.bound
     if side:
-        sided, params = bound.sided_exact, exact_arguments(row)
-        if sided is None:
+        directions, params = bound.directions if isinstance(bound, ProfileBound) else None, exact_arguments(row)
+        if directions is None:
             raise Unchecked(f"{bound.name} does not tell directions apart")
-        return lambda mp: sided(mp, epsilon, side, **params)
+        return lambda mp: directions.exact(mp, epsilon, side, **params)
     if bound.kind == "point":
         own = exact_arguments(row)
         return lambda mp: bound.exact(mp, **own)["tv"]
@@ -66,7 +67,7 @@ def _delta_by_order(row: Row, epsilon: float) -> Formula:
     from dpcalc.accounting.orders import all_steps
 
     bound, conversion, alpha = row.route.bound, row.route.conversion, float(row.witness["alpha"])
-    assert conversion is not None and conversion.log_delta is not None
+    assert conversion is not None
     rdp = all_steps(bound.value(alpha, **own_params(bound, row.params)), row.params)
     delta = delta_result(min(0.0, conversion.log_delta(alpha, rdp, epsilon)), epsilon)["delta"]
     claim = claim_by_conversion(row, "delta", delta, alpha, rdp_of_all_steps(row, alpha), epsilon,

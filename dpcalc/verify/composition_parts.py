@@ -8,6 +8,7 @@ from math import inf, log
 from typing import Any
 
 from dpcalc.accounting.orders import own_params
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.question import Question
 from dpcalc.core.results import Answer, Row
 from dpcalc.verify import composition_atoms, composition_grids, epochs, loss_distributions
@@ -21,7 +22,7 @@ from dpcalc.verify.unchecked import Unchecked
 
 def composed_delta(row: Row, answer: Answer, side: int = 0) -> Delta:
     """Return an upper bound of δ of a composed row: over both directions, or in that of a side, +1 or −1."""
-    if row.route.bound.one is not None:
+    if isinstance(row.route.bound, ProfileBound) and row.route.bound.one is not None:
         return epochs.composed_delta(row)
     if "variation" in row.witness and row.params.get("described"):  # one total variation, which is δ at every ε
         (described,) = row.params["described"]
@@ -83,9 +84,7 @@ def is_composed(row: Row) -> bool:
     bound, p = row.route.bound, row.params
     if bound.name in _PAIRS_OF_BOUND:
         return bool(p["iterations"] > 1)
-    if bound.one is not None:
-        return bool(p["steps"] > 1)
-    return bound.kind == "composition" or (bound.pair is not None and p.get("steps", 1) > 1)
+    return bound.is_numerical(p)
 
 
 # --- the parts of a bound --------------------------------------------------------------------------------------------
@@ -179,11 +178,11 @@ def _pair_of_profile(g: Mapping[str, Any]) -> LossPair:
 def _pair_of_rdp(g: Mapping[str, Any]) -> LossPair:
     """Return the pair of the profile that an RDP curve implies. The ε, and the order at each of them, are those that
     the calculator chooses; any are valid."""
-    from dpcalc.accounting.guarantee_pld import best_orders, followed
+    from dpcalc.accounting.guarantee_pld import best_orders, profile_samples
     from dpcalc.pld.atoms import hull
 
     orders = tuple(zip(g["alpha"], g["rdp"], strict=True))
-    corners = [e for e, _ in hull(*followed(orders))]
+    corners = [e for e, _ in hull(*profile_samples(orders))]
     best = dict(zip(corners, best_orders(orders, corners), strict=True))
     return composition_atoms.profile_pair(corners, lambda mp, e: _delta_by_order(mp, *best[e], e))
 

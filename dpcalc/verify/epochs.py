@@ -7,7 +7,7 @@ from typing import Any
 
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Bound, ProfileBound
 from dpcalc.core.results import Row
 from dpcalc.verify import composition_atoms, composition_grids
 from dpcalc.verify.arb.context import enclose
@@ -19,8 +19,9 @@ Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) �
 
 def composed_delta(row: Row) -> Delta:
     """Return δ of all epochs as the witness describes it: (ε/E, δ/E) for each epoch, or a numerical composition."""
-    one, own = row.route.bound.one, own_params(row.route.bound, row.params)
-    assert one is not None
+    bound, own = row.route.bound, own_params(row.route.bound, row.params)
+    assert isinstance(bound, ProfileBound) and bound.one is not None
+    one = bound.one
     steps = int(own.pop("steps"))
     if "each" in row.witness:
         choices = row.witness["each"]

@@ -8,6 +8,7 @@ from typing import Any
 from dpcalc.accounting import breakpoints
 from dpcalc.accounting.orders import own_params
 from dpcalc.bounds.online._engine.levels import Schedule
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.results import Row
 from dpcalc.verify import long_sums, lower_bound, online_sums
 from dpcalc.verify.arb.context import Formula, compute_once
@@ -18,7 +19,8 @@ from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 def exact_arguments(row: Row) -> dict[str, Any]:
     """Return the arguments of `exact`: the parameters, and the theorem's free choices from the witness."""
     bound = row.route.bound
-    free = {k: v for k, v in row.witness.items() if k not in ("alpha", "rdp", "epsilon")} if bound.search else {}
+    free = {k: v for k,
+            v in row.witness.items() if k not in ("alpha", "rdp", "epsilon")} if bound.choices.search else {}
     own = {**own_params(bound, row.params), **free}
     if "r" in own:
         own["r"] = int(own["r"])
@@ -31,7 +33,7 @@ def _published_formula(row: Row) -> Callable[..., Any]:
     bound, p = row.route.bound, row.params
     if bound.name in long_sums.FORMULAS:
         return long_sums.FORMULAS[bound.name]
-    if p.get("steps", 0) > bound.exact_steps:
+    if isinstance(bound, ProfileBound) and p.get("steps", 0) > bound.exact_steps:
         raise Unchecked(f"its published sum has {p['steps']:g} terms")
     return bound.exact
 
@@ -44,8 +46,9 @@ def rdp_of_all_steps(row: Row, alpha: float) -> Formula:
 
 def delta_of_row(row: Row) -> Callable[[Any, Any], Any]:
     """Return (context, ε) → δ as published; of a single epoch, where the bound composes epochs (epochs.py)."""
-    own, way = exact_arguments(row), breakpoints.of_row(row)
-    if (one := row.route.bound.one) is not None:
+    own, way, bound = exact_arguments(row), breakpoints.of_row(row), row.route.bound
+    if isinstance(bound, ProfileBound) and bound.one is not None:
+        one = bound.one
         own.pop("steps")
         return lambda mp, epsilon: one.exact(mp, epsilon, **own, **way)
     formula = _published_formula(row)

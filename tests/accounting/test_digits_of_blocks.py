@@ -22,7 +22,7 @@ def test_up_to_64_records_it_is_the_printed_sum_and_beyond_at_most_a_64th_above_
     own = {k: GIVEN[k] for k in bound.params if k in GIVEN}
     for n in (63, 64, 65, 200, 1000):
         printed, taken = (bound.exact(mp, 0.01, n=n, **own, **way) for way in ({"way": every}, {}))
-        if n <= bound.in_blocks_beyond:
+        if n <= bound.blocks.beyond:
             assert taken == printed
         else:
             assert printed * (1 - mp.mpf("1e-27")) <= taken <= printed * (1 + 1 / 64) and (n < 200 or taken > printed or "output" in name)  # equal at c = 1

@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import replace
 
 import accuracy
 import domains
@@ -79,9 +80,9 @@ def test_over_five_million_points():
 def test_a_value_below_its_theorem_is_found():
     bound = BOUNDS["gaussian-rdp"]
     with pytest.raises(accuracy.Violation, match="below the theorem"):
-        accuracy.measure(bound._replace(value=lambda *p, **q: bound.value(*p, **q) * (1 - 1e-15)), 20)
+        accuracy.measure(replace(bound, value=lambda *p, **q: bound.value(*p, **q) * (1 - 1e-15)), 20)
     with pytest.raises(accuracy.Violation, match="error"):
-        accuracy.measure(bound._replace(value=lambda *p, **q: bound.value(*p, **q) * (1 + 1e-15)), 20)
+        accuracy.measure(replace(bound, value=lambda *p, **q: bound.value(*p, **q) * (1 + 1e-15)), 20)
 
 
 def test_chunks_merge_to_the_record_of_all():

@@ -31,9 +31,9 @@ def test_value_is_the_printed_formula_and_never_below_it(name, share):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_says_where_it_comes_from(name):
     bound = BOUNDS[name]
-    assert bound.statement and bound.source and bound.status in STATUS
+    assert bound.theorem.statement and bound.source and bound.status in STATUS
     assert bound.kind in {"rdp", "profile", "conversion", "point", "composition"}
-    assert isinstance(bound.assumptions, tuple) and 0 < bound.rtol < (3e-3 if name in COMPOSED else 3e-8)
+    assert isinstance(bound.theorem.assumptions, tuple) and 0 < bound.rtol < (3e-3 if name in COMPOSED else 3e-8)
 
 
 INCREASING = {  # in these a bound loses more privacy

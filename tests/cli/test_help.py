@@ -15,6 +15,7 @@ from dpcalc.bounds import all_bounds
 from dpcalc.cli.app import EXAMPLE, main
 from dpcalc.commands import COMMANDS, PAGES, calculator
 from dpcalc.commands.catalogue import answers, calculators, entries, measured, parameters, proof, proofs, uses
+from dpcalc.core.bound import PointBound
 from dpcalc.core.command import GROUPS
 from dpcalc.output.theorem import short_source
 
@@ -76,7 +77,7 @@ ASKED = {}
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_every_bound_has_an_example_that_shows_it(name, printed):
-    line = BOUNDS[name].example
+    line = BOUNDS[name].theorem.example
     if line not in ASKED:
         ASKED[line] = theorems(json.loads(printed(f"{line} --json")))
     assert name in ASKED[line]
@@ -84,7 +85,7 @@ def test_every_bound_has_an_example_that_shows_it(name, printed):
 
 
 def test_no_example_is_of_nothing():
-    assert all(bound.example for bound in BOUNDS.values())
+    assert all(bound.theorem.example for bound in BOUNDS.values())
 
 
 MORE = ["rdp --sigma 1 --delta 1e-5 --bound rdp-mironov", "subsample --mechanism laplace --scale 9 --sampling-rate .1 --steps 9 --delta 1e-5",
@@ -126,12 +127,12 @@ def test_filters(printed):
     assert of("--command noise-feedback") == ["noise-feedback", "without-feedback"]
     assert of("--status limit") == ["shuffled-limit", "online-limit"]
     convex = of("--assumes CONVEX")
-    assert convex and convex == [b.name for b in BOUNDS.values() if "convex" in " ".join(b.assumptions).lower()]
+    assert convex and convex == [b.name for b in BOUNDS.values() if "convex" in " ".join(b.theorem.assumptions).lower()]
     assert of("--assumes convex --command burn-in --status proven") == [n for n in convex if n in uses(MODULES["burn-in"]) and BOUNDS[n].status == "proven"]
 
 
 def test_a_point_says_which_quantities_it_gives():
-    assert all(bool(b.gives) == (b.kind == "point") for b in BOUNDS.values())
+    assert all(isinstance(b, PointBound) == (b.kind == "point") for b in BOUNDS.values())
     assert answers(BOUNDS["amplification"]) == "ε, δ" and answers(BOUNDS["pure-gdp"]) == "μ"
     assert set(BOUNDS["dp-tv"].value(1.0, 1e-6)) == set(BOUNDS["dp-tv"].gives)
     assert set(BOUNDS["pure-gdp"].value(1.0, 2)) == set(BOUNDS["pure-gdp"].gives)
@@ -151,8 +152,8 @@ def test_every_parameter_is_described(name):
 @pytest.mark.parametrize("name", BOUNDS)
 def test_explain_says_all_that_is_known(name, printed):
     text, bound = printed(f"explain {name}"), BOUNDS[name]
-    assert text.startswith(f"{name} [{bound.status}]: {bound.statement}\n")
-    for said in (bound.source, *bound.assumptions, *bound.errata, *entries()[name].commands, f"Example: dpcalc {bound.example}", "Accuracy: ", "Proof"):
+    assert text.startswith(f"{name} [{bound.status}]: {bound.theorem.statement}\n")
+    for said in (bound.source, *bound.theorem.assumptions, *bound.theorem.errata, *entries()[name].commands, f"Example: dpcalc {bound.theorem.example}", "Accuracy: ", "Proof"):
         assert said in text
 
 
@@ -171,7 +172,7 @@ def test_proofs_are_those_in_the_files():
 def test_explain_in_json_and_of_several(printed):
     one, two = json.loads(printed("explain rdp-optimal tv-laplace-as-published rdp-optimal --json"))
     assert (one["name"], two["status"]) == ("rdp-optimal", "as-published")
-    assert two["errata"] == list(BOUNDS["tv-laplace-as-published"].errata) and "dpcalc tv" in two["example"]
+    assert two["errata"] == list(BOUNDS["tv-laplace-as-published"].theorem.errata) and "dpcalc tv" in two["example"]
     assert printed("explain shuffled-iteration-basic").startswith("shuffled-iteration [proven]")
 
 

@@ -222,7 +222,7 @@ def deterministic_order(rng, convex=True):
     p = p if convex else smooth_sgd(rng, p)
     period = rng.choice((1, 1, 2, 5))
     own = {k: v for k, v in {**p, "period": period, "last": rng.randint(1, period)}.items() if k in bound.params}
-    mu = bound.mu(**own, r=p["r"])
+    mu = bound.mu.mu(**own, r=p["r"])
     if mu > 2e4:  # steps that expand leave nothing hidden
         return deterministic_order(rng, convex)
     return {**own, "r": p["r"], "epsilon": max(0.0, mu * (mu / 2 + rng.uniform(-3, 6)))}

@@ -61,7 +61,7 @@ def random_batches(rng, with_profile=False, losses=None, kind=""):
     run = {**losses.setting(), "n": n, "batch_size": b, "iterations": steps, "sigma": sigma}
     at, alphas = ask.epsilons(rng, losses.lipschitz / b / sigma * min(steps, 10) ** 0.5, 5), ask.orders(rng, 6)
     for alpha in alphas:
-        witness = ask.BOUNDS["burn-in-rdp" + kind].search(alpha=alpha, **run)
+        witness = ask.BOUNDS["burn-in-rdp" + kind].choices.search(alpha=alpha, **run)
         yield from ask.rdp("burn-in-rdp" + kind, *laws, [alpha], {**run, **witness})
     yield from ask.rdp("composition", *laws, alphas, run)
     if n == b:
@@ -71,9 +71,9 @@ def random_batches(rng, with_profile=False, losses=None, kind=""):
         target = 10 ** rng.uniform(-6, -1)
         for name in ("composition-profile", "burn-in-profile" + kind):
             extra = {}
-            if ask.BOUNDS[name].search:
+            if ask.BOUNDS[name].choices.search:
                 try:
-                    extra = ask.BOUNDS[name].search(log_delta=float(np.log(target)), **run)
+                    extra = ask.BOUNDS[name].choices.search(log_delta=float(np.log(target)), **run)
                 except ask.OutOfScope:
                     continue
             yield from ask.inverse(name, *laws, [target], {**run, **extra})
@@ -82,7 +82,7 @@ def random_batches(rng, with_profile=False, losses=None, kind=""):
 
 def iterated(name, laws, run, at, alphas):
     own = {k: v for k, v in run.items() if k in ask.BOUNDS[name].params}
-    own |= ask.BOUNDS[name].search(**own)
+    own |= ask.BOUNDS[name].choices.search(**own)
     yield from ask.profile(name, *laws, at, own)
     yield from ask.rdp(name, *laws, alphas, own, function="rdp")
 
@@ -140,11 +140,11 @@ def large(rng):
     for alpha in ask.orders(rng, 8):
         true = lower_bound.rdp(alpha, **run)
         for name in ("burn-in-rdp", "composition"):
-            witness = ask.BOUNDS[name].search(alpha, **run) if ask.BOUNDS[name].search else {}
+            witness = ask.BOUNDS[name].choices.search(alpha, **run) if ask.BOUNDS[name].choices.search else {}
             yield name, f"D({alpha:.6g})", true, ask.reported(name, alpha, {**run, **witness})
         if n == b:
             own = {k: v for k, v in {**run, "period": 1, "last": 1}.items() if k in ask.BOUNDS["iteration"].params}
-            yield "iteration", f"D({alpha:.6g})", true, ask.reported("iteration", alpha, own | ask.BOUNDS["iteration"].search(**own), function="rdp")
+            yield "iteration", f"D({alpha:.6g})", true, ask.reported("iteration", alpha, own | ask.BOUNDS["iteration"].choices.search(**own), function="rdp")
 
 
 FAMILIES = (random_batches, composed, known_order, hills_in_order, hills_in_batches, hills_composed, large)

@@ -40,8 +40,7 @@ MECHANISM = Mechanism(
     pure=None,
     part=Part(
         fields={"noise_multiplier": Number(description="σ over the sensitivity between neighbours; where one record is "
-                                                       "replaced by "
-                                           "another, half of what --noise-multiplier is")},
+                                                       "replaced by another, half of what --noise-multiplier is")},
         write=lambda p: {"noise_multiplier": ratio_down(p["sigma"], p["sensitivity"])},
         read=lambda fields: {**fields, "sigma": fields["noise_multiplier"]},
     ),

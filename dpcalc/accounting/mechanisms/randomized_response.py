@@ -1,4 +1,4 @@
-"""Randomised response: a bit that is told truthfully with probability p."""
+"""Randomised response: the mechanism answers the true bit with probability p, and the other one else."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _profile(p: Params) -> Profile:
         return approximate_dp(_pure(p))
 
     own = (p["probability"], 1)
-    return Profile(lambda e: randomized_response_exact.value(e, *own), lambda mp,
-                   e: randomized_response_exact.exact(mp, e, *own), pair)
+    return Profile(lambda e: randomized_response_exact.value(e, *own),
+                   lambda mp, e: randomized_response_exact.exact(mp, e, *own), pair)
 
 
 _ROUTES = (Route(randomized_response_exact.BOUND), *converted(randomized_response_rdp.BOUND))

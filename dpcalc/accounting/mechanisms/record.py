@@ -29,20 +29,19 @@ class Part(NamedTuple):
 
 
 class TotalVariation(NamedTuple):
-    """Which bounds say the total variation of one and of many releases, and the profile whose value at ε = 0 is that of
-    one."""
+    """The bounds on the total variation of one release and of many, and the profile that is it at ε = 0 for one."""
 
     once: tuple[Route, ...]
     often: tuple[Route, ...]
     profile: Bound
-    ratio: Callable[[Params], float]  # what the closed form takes (bounds/total_variation/exact.py)
+    ratio: Callable[[Params], float]  # the argument of the closed form in bounds/total_variation/exact.py
 
 
 class Mechanism(NamedTuple):
-    """A mechanism. `curve`, `profile` and `pure` are of one use; `pure` is None where no pure ε exists."""
+    """A mechanism. `curve`, `profile` and `pure` describe one use; `pure` is None where no pure ε exists."""
 
     name: str
-    noise: str  # said beside every answer: what the number of its noise is
+    noise: str  # a note beside every answer: what the parameter of the noise means
     options: tuple[str, ...]  # required, by the names of core/quantities.py
     optional: tuple[str, ...]
     once: tuple[Route, ...]  # the bounds of one release
@@ -63,7 +62,7 @@ class Mechanism(NamedTuple):
 
 
 def with_steps(mechanism: Mechanism, values: Params) -> dict[str, Any]:
-    """The parameters that the routes of a mechanism read."""
+    """The parameters of the bounds of a mechanism, from the options of a command."""
     values = noise_multiplier.with_sigma(values)
     params = {name: values[name] for name in mechanism.options + mechanism.optional}
     params["steps"] = int(values.get("steps") or 1)

@@ -13,7 +13,7 @@ from typing import Any
 
 from dpcalc.bounds.conversions.composition_basic import Points
 from dpcalc.bounds.conversions.pure_zcdp import share_of_squares
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 
 
 def value(points: Points) -> dict[str, float]:
@@ -25,16 +25,18 @@ def exact(mp: Any, points: Points) -> Any:
     return {"rho": mp.fsum(count * mp.mpf(epsilon) ** 2 for epsilon, _, count in points) / 8}
 
 
-BOUND = Bound(
-    name="bounded-range-zcdp",
-    example="convert --from dp --epsilon 1 --delta 0 --to zcdp --bound bounded-range-zcdp",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="bounded-range-zcdp",
+        example="convert --from dp --epsilon 1 --delta 0 --to zcdp --bound bounded-range-zcdp",
+        statement="releases whose privacy losses have ranges of length ε_i are ρ-zCDP together with ρ = Σε_i²/8",
+        source="Cesar & Rogers 2021, arXiv:2004.07223; Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range); "
+               "proof in dpcalc/bounds/conversions/bounded_range_zcdp.py",
+        assumptions=("the privacy loss of each release lies in an interval of length ε, as that of the ε-DP "
+                     "exponential "
+                     "mechanism does; not every ε-DP mechanism is of this kind",),
+    ),
     gives=("rho",),
-    statement="releases whose privacy losses have ranges of length ε_i are ρ-zCDP together with ρ = Σε_i²/8",
-    source="Cesar & Rogers 2021, arXiv:2004.07223; Dong, Durfee & Rogers 2020, arXiv:1909.13830 (bounded range); "
-    "proof in dpcalc/bounds/conversions/bounded_range_zcdp.py",
-    assumptions=("the privacy loss of each release lies in an interval of length ε, as that of the ε-DP exponential "
-                 "mechanism does; not every ε-DP mechanism is of this kind",),
     params=("points",),
     value=value,
     exact=exact,

@@ -3,7 +3,7 @@
 from math import exp, expm1, log, sqrt
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import difference_down, ratio_up, sum_up, up
 
@@ -37,18 +37,20 @@ def exact(mp: Any, epsilon: float, step_epsilon: float, step_delta: float, steps
     return min(steps * mp.mpf(step_delta) + slack, mp.mpf(1))
 
 
-BOUND = Bound(
-    name="composition-advanced",
-    example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --slack 1e-6",
-    kind="profile",
-    statement="T releases that are (ε, δ)-DP each are (√(2T log(1/δ′))ε + Tε(e^ε−1), Tδ + δ′)-DP together",
-    source="Dwork, Rothblum & Vadhan 2010; Berthier 2019, Theorem 2.1",
-    assumptions=("adaptive composition is allowed",),
+BOUND = ProfileBound(
+    Theorem(
+        name="composition-advanced",
+        example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --slack 1e-6",
+        statement="T releases that are (ε, δ)-DP each are (√(2T log(1/δ′))ε + Tε(e^ε−1), Tδ + δ′)-DP together",
+        source="Dwork, Rothblum & Vadhan 2010; Berthier 2019, Theorem 2.1",
+        assumptions=("adaptive composition is allowed",),
+        errata=("The CS5562 lecture's example, (0.005, 1e-5) × 1000 ⇒ (0.15, 1e-5), is not a theorem: 0.005√1000 = "
+                "0.158 "
+                "alone, and the optimal δ at 0.15 is 0.0254.",),
+    ),
     params=("step_epsilon", "step_delta", "steps"),
     value=value,
     exact=exact,
     rtol=1e-11,
     inverse=inverse,
-    errata=("The CS5562 lecture's example, (0.005, 1e-5) × 1000 ⇒ (0.15, 1e-5), is not a theorem: 0.005√1000 = 0.158 "
-            "alone, and the optimal δ at 0.15 is 0.0254.",),
 )

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import inf, log
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import quotient_up
 
@@ -78,13 +78,14 @@ def exact(mp: Any, epsilon: float, points: Points) -> Any:
     return min(deltas, mp.mpf(1)) if mp.mpf(epsilon) >= epsilons else mp.mpf(1)
 
 
-BOUND = Bound(
-    name="composition-basic",
-    example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --target-delta 1e-4",
-    kind="profile",
-    statement="releases that are (ε_i, δ_i)-DP are (Σε_i, Σδ_i)-DP together",
-    source="Dwork & Roth 2014, Theorem 3.16",
-    assumptions=("adaptive composition is allowed",),
+BOUND = ProfileBound(
+    Theorem(
+        name="composition-basic",
+        example="convert --from dp --epsilon 0.1 --delta 1e-6 --steps 20 --target-delta 1e-4",
+        statement="releases that are (ε_i, δ_i)-DP are (Σε_i, Σδ_i)-DP together",
+        source="Dwork & Roth 2014, Theorem 3.16",
+        assumptions=("adaptive composition is allowed",),
+    ),
     params=("points",),
     value=value,
     exact=exact,

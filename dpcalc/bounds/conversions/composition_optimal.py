@@ -3,7 +3,7 @@
 from math import exp, inf, log, log1p, sqrt
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_binomial_pmf
 from dpcalc.numerics.elementary import log1mexp, log_add
@@ -79,14 +79,15 @@ def exact(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, steps: 
     return -mp.expm1(log_none) + mp.exp(log_none) * h
 
 
-BOUND = Bound(
-    name="composition-optimal",
-    example="convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15",
-    kind="profile",
-    statement="T releases that are (ε₀, δ₀)-DP each have total δ(ε) = 1 − (1−δ₀)^T(1 − h), "
-    "h = Σ_l C(T,l)[e^((T−l)ε₀) − e^(ε+lε₀)]₊/(1+e^ε₀)^T, and no smaller value holds for all of them",
-    source="Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4",
-    assumptions=("adaptive composition is allowed",),
+BOUND = ProfileBound(
+    Theorem(
+        name="composition-optimal",
+        example="convert --from dp --epsilon 0.005 --delta 1e-5 --steps 1000 --target-epsilon 0.15",
+        statement="T releases that are (ε₀, δ₀)-DP each have total δ(ε) = 1 − (1−δ₀)^T(1 − h), h = Σ_l "
+                  "C(T,l)[e^((T−l)ε₀) − e^(ε+lε₀)]₊/(1+e^ε₀)^T, and no smaller value holds for all of them",
+        source="Kairouz, Oh & Viswanath 2015, Theorem 3.3, arXiv:1311.0776v4",
+        assumptions=("adaptive composition is allowed",),
+    ),
     params=("step_epsilon", "step_delta", "steps"),
     value=value,
     exact=exact,

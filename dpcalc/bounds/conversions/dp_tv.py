@@ -3,7 +3,7 @@
 from math import exp, tanh
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -18,14 +18,15 @@ def exact(mp: Any, step_epsilon: float, step_delta: float) -> Any:
     return {"tv": (e - 1 + 2 * mp.mpf(step_delta)) / (e + 1)}
 
 
-BOUND = Bound(
-    name="dp-tv",
-    example="convert --from dp --epsilon 1 --delta 1e-6 --to tv",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="dp-tv",
+        example="convert --from dp --epsilon 1 --delta 1e-6 --to tv",
+        statement="(ε, δ)-DP has total variation at most (e^ε − 1 + 2δ)/(e^ε + 1)",
+        source="Kairouz, Oh & Viswanath 2015, Remark 2.2 and Theorem 2.1, arXiv:1311.0776v4",
+        assumptions=(),
+    ),
     gives=("tv",),
-    statement="(ε, δ)-DP has total variation at most (e^ε − 1 + 2δ)/(e^ε + 1)",
-    source="Kairouz, Oh & Viswanath 2015, Remark 2.2 and Theorem 2.1, arXiv:1311.0776v4",
-    assumptions=(),
     params=("step_epsilon", "step_delta"),
     value=value,
     exact=exact,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 
 
 def value(epsilon: float, mu: float, steps: int) -> float:
@@ -20,13 +20,14 @@ def exact(mp: Any, epsilon: float, mu: float, steps: int) -> Any:
     return gaussian_exact.theta(mp, epsilon, mp.mpf(mu) * mp.sqrt(steps))
 
 
-BOUND = Bound(
-    name="gdp-exact",
-    example="convert --from gdp --mu 1 --delta 1e-5",
-    kind="profile",
-    statement="μ-GDP is (ε, θ(ε, μ))-DP for every ε, and T of them compose to μ√T",
-    source="Dong, Roth & Su 2022, Corollaries 2.13 and 3.3, arXiv:1905.02383v3",
-    assumptions=(),
+BOUND = ProfileBound(
+    Theorem(
+        name="gdp-exact",
+        example="convert --from gdp --mu 1 --delta 1e-5",
+        statement="μ-GDP is (ε, θ(ε, μ))-DP for every ε, and T of them compose to μ√T",
+        source="Dong, Roth & Su 2022, Corollaries 2.13 and 3.3, arXiv:1905.02383v3",
+        assumptions=(),
+    ),
     params=("mu", "steps"),
     value=value,
     exact=exact,

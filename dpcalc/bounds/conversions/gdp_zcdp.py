@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.rounding import ratio_up
 
 
@@ -15,14 +15,16 @@ def exact(mp: Any, mu: float, steps: int) -> Any:
     return {"rho": mp.mpf(mu) ** 2 * steps / 2}
 
 
-BOUND = Bound(
-    name="gdp-zcdp",
-    example="convert --from gdp --mu 1 --to zcdp",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="gdp-zcdp",
+        example="convert --from gdp --mu 1 --to zcdp",
+        statement="T releases that are μ-GDP each are ρ-zCDP together with ρ = Tμ²/2",
+        source="Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3; Bun & Steinke 2016, Lemma 1.7, "
+               "arXiv:1605.02065v1",
+        assumptions=(),
+    ),
     gives=("rho",),
-    statement="T releases that are μ-GDP each are ρ-zCDP together with ρ = Tμ²/2",
-    source="Dong, Roth & Su 2022, Corollary B.6, arXiv:1905.02383v3; Bun & Steinke 2016, Lemma 1.7, arXiv:1605.02065v1",
-    assumptions=(),
     params=("mu", "steps"),
     value=value,
     exact=exact,

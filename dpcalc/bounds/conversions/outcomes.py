@@ -5,7 +5,7 @@ from math import exp, expm1, fsum, inf, log, log1p
 from typing import Any
 
 from dpcalc.bounds.conversions.bregman import bregman
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Directions, ProfileBound, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log_ratio
 from dpcalc.numerics.rounding import up
@@ -92,29 +92,30 @@ def exact_rdp(mp: Any, alpha: float, p: Vector, q: Vector) -> Any:
 
 _ASSUMPTIONS = ("p and q are the output distributions on two neighbouring data sets", "the worst pair is the one given")
 
-PROFILE = Bound(
-    name="outcomes-exact",
-    example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --delta 0",
-    kind="profile",
-    statement="δ(ε) = max( Σ (p_i − e^ε q_i)₊, Σ (q_i − e^ε p_i)₊ ); pure ε = max |log(p_i/q_i)|",
-    source="Dwork & Roth 2014, Definition 2.4 (the definition itself)",
-    assumptions=_ASSUMPTIONS,
+PROFILE = ProfileBound(
+    Theorem(
+        name="outcomes-exact",
+        example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --delta 0",
+        statement="δ(ε) = max( Σ (p_i − e^ε q_i)₊, Σ (q_i − e^ε p_i)₊ ); pure ε = max |log(p_i/q_i)|",
+        source="Dwork & Roth 2014, Definition 2.4 (the definition itself)",
+        assumptions=_ASSUMPTIONS,
+    ),
     params=("p", "q"),
     value=value,
     exact=exact,
-    sided=sided,
-    sided_exact=sided_exact,
+    directions=Directions(sided, sided_exact),
     rtol=1e-13,
     pure=pure,
 )
 
-RDP = Bound(
-    name="outcomes-rdp",
-    example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --alpha 4",
-    kind="rdp",
-    statement="ε(α) = max(D_α(p‖q), D_α(q‖p))",
-    source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)",
-    assumptions=_ASSUMPTIONS,
+RDP = RdpBound(
+    Theorem(
+        name="outcomes-rdp",
+        example="convert --from outcomes --p 5/12,1/6,5/12 --q 1/6,2/3,1/6 --alpha 4",
+        statement="ε(α) = max(D_α(p‖q), D_α(q‖p))",
+        source="Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)",
+        assumptions=_ASSUMPTIONS,
+    ),
     params=("p", "q"),
     value=rdp,
     exact=exact_rdp,

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import CompositionBound, Theorem
 
 if TYPE_CHECKING:
     from dpcalc.pld.pilot import Parts
@@ -43,15 +43,17 @@ def _delta(mp: Any, epsilon: Any, pairs: "Parts") -> Any:
     return 1 - finite + mp.fsum(mass * (1 - mp.exp(epsilon - loss)) for loss, mass in losses if loss > epsilon)
 
 
-BOUND = Bound(
-    name="profile-composition",
-    example="subsample --sampling-rate 0.01 --sigma 1 --steps 100 --json | dpcalc convert - --delta 1e-5",
-    kind="composition",
-    statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed "
-              "numerically",
-    source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi 2022, "
-           "arXiv:2207.04380v3 (connect the dots)",
-    assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs before it",),
+BOUND = CompositionBound(
+    Theorem(
+        name="profile-composition",
+        example="subsample --sampling-rate 0.01 --sigma 1 --steps 100 --json | dpcalc convert - --delta 1e-5",
+        statement="δ(ε) of the product of the dominating pairs of all parts; an upper and a lower value, computed "
+                  "numerically",
+        source="Zhu, Dong & Wang 2022, Theorem 10, arXiv:2106.08567v4; Doroshenko, Ghazi, Kamath, Kumar & Manurangsi "
+               "2022, arXiv:2207.04380v3 (connect the dots)",
+        assumptions=("the parts are used one after the other on the same data, each chosen in view of the outputs "
+                     "before it",),
+    ),
     params=("pairs",),
     value=value,
     exact=exact,

@@ -8,7 +8,7 @@ trade-off curves touch at that point, no smaller μ does.
 from math import exp, log1p, pi, sqrt
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.normal import log_tail
 from dpcalc.numerics.root import boundary, bracket
 from dpcalc.numerics.rounding import up
@@ -54,15 +54,16 @@ def condition(mp: Any, mu: float, step_epsilon: float, steps: int) -> Any:
     return 1 - (1 + mp.exp(mp.mpf(step_epsilon))) * mp.erfc(mp.mpf(mu) / (2 * mp.sqrt(mp.mpf(2) * steps))) / 2
 
 
-BOUND = Bound(
-    name="pure-gdp",
-    example="convert --from dp --epsilon 1 --delta 0 --to gdp",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="pure-gdp",
+        example="convert --from dp --epsilon 1 --delta 0 --to gdp",
+        statement="T releases that are ε-DP each are μ-GDP together with μ = −2Φ⁻¹(1/(1+e^ε))·√T",
+        source="proof in dpcalc/bounds/conversions/pure_gdp.py, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and "
+               "Dong, Roth & Su 2022",
+        assumptions=("pure differential privacy (δ = 0)",),
+    ),
     gives=("mu",),
-    statement="T releases that are ε-DP each are μ-GDP together with μ = −2Φ⁻¹(1/(1+e^ε))·√T",
-    source="proof in dpcalc/bounds/conversions/pure_gdp.py, from Kairouz, Oh & Viswanath 2015, Theorem 2.1, and Dong, "
-           "Roth & Su 2022",
-    assumptions=("pure differential privacy (δ = 0)",),
     params=("step_epsilon", "steps"),
     value=value,
     exact=exact,

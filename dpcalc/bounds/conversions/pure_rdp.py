@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.mechanisms.binary import binary_rdp, binary_rdp_exact
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -16,14 +16,15 @@ def exact(mp: Any, alpha: float, step_epsilon: float) -> Any:
     return binary_rdp_exact(mp, alpha, 1 / (1 + mp.exp(-mp.mpf(step_epsilon))))
 
 
-BOUND = Bound(
-    name="pure-rdp",
-    example="convert --from dp --epsilon 1 --delta 0 --alpha 4",
-    kind="rdp",
-    statement="ε-DP is (α, ε(α))-RDP with the curve of randomised response, p = e^ε/(1+e^ε)",
-    source="Kairouz, Oh & Viswanath 2015, Theorem 2.1 (every ε-DP pair is a post-processing of randomised response), "
-    "with Mironov 2017, Proposition 5",
-    assumptions=("pure differential privacy (δ = 0)",),
+BOUND = RdpBound(
+    Theorem(
+        name="pure-rdp",
+        example="convert --from dp --epsilon 1 --delta 0 --alpha 4",
+        statement="ε-DP is (α, ε(α))-RDP with the curve of randomised response, p = e^ε/(1+e^ε)",
+        source="Kairouz, Oh & Viswanath 2015, Theorem 2.1 (every ε-DP pair is a post-processing of randomised "
+               "response), with Mironov 2017, Proposition 5",
+        assumptions=("pure differential privacy (δ = 0)",),
+    ),
     params=("step_epsilon",),
     value=value,
     exact=exact,

@@ -4,7 +4,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpcalc.bounds.conversions.composition_basic import Points
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.rounding import quotient_up
 
 
@@ -23,14 +23,15 @@ def exact(mp: Any, points: Points) -> Any:
     return {"rho": mp.fsum(count * mp.mpf(epsilon) ** 2 for epsilon, _, count in points) / 2}
 
 
-BOUND = Bound(
-    name="pure-zcdp",
-    example="convert --from dp --epsilon 1 --delta 0 --to zcdp",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="pure-zcdp",
+        example="convert --from dp --epsilon 1 --delta 0 --to zcdp",
+        statement="releases that are ε_i-DP are ρ-zCDP together with ρ = Σε_i²/2",
+        source="Bun & Steinke 2016, Proposition 1.4 and Lemma 1.7, arXiv:1605.02065v1",
+        assumptions=("pure differential privacy (δ = 0)",),
+    ),
     gives=("rho",),
-    statement="releases that are ε_i-DP are ρ-zCDP together with ρ = Σε_i²/2",
-    source="Bun & Steinke 2016, Proposition 1.4 and Lemma 1.7, arXiv:1605.02065v1",
-    assumptions=("pure differential privacy (δ = 0)",),
     params=("points",),
     value=value,
     exact=exact,

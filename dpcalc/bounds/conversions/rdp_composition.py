@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.curve import Curve
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import up
 
 Parts = tuple[tuple[Curve, int], ...]
@@ -23,13 +23,14 @@ def exact(mp: Any, alpha: float, parts: Parts) -> Any:
     return mp.fsum(count * curve.exact(mp, alpha) for curve, count in parts)
 
 
-BOUND = Bound(
-    name="rdp-composition",
-    example="rdp --mechanism laplace --scale 9 --steps 9 --json | dpcalc convert - --alpha 4",
-    kind="rdp",
-    statement="the RDP at α of adaptively composed mechanisms is at most the sum of their RDP at α",
-    source="Mironov 2017, Proposition 1, arXiv:1702.07476v3",
-    assumptions=("all parts use the same notion of neighbouring data sets",),
+BOUND = RdpBound(
+    Theorem(
+        name="rdp-composition",
+        example="rdp --mechanism laplace --scale 9 --steps 9 --json | dpcalc convert - --alpha 4",
+        statement="the RDP at α of adaptively composed mechanisms is at most the sum of their RDP at α",
+        source="Mironov 2017, Proposition 1, arXiv:1702.07476v3",
+        assumptions=("all parts use the same notion of neighbouring data sets",),
+    ),
     params=("parts",),
     value=value,
     exact=exact,

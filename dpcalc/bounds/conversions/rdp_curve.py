@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
@@ -53,14 +53,15 @@ def exact(mp: Any, alpha: float, alphas: tuple[float, ...], rdps: tuple[float, .
     return min(chord, *(r for x, r in points if x > a))
 
 
-BOUND = Bound(
-    name="rdp-curve",
-    example="convert --from rdp --alpha 2,4,8 --rdp 0.1,0.2,0.4 --delta 1e-5",
-    kind="rdp",
-    statement="the given ε(α); between given orders the chord of (α−1)ε(α), which is convex",
-    source="van Erven & Harremoës 2014, Theorem 11 and Corollary 2 (convexity), arXiv:1206.2459v2; "
-    "proof in dpcalc/bounds/conversions/rdp_curve.py",
-    assumptions=("the curve holds at every order it lists",),
+BOUND = RdpBound(
+    Theorem(
+        name="rdp-curve",
+        example="convert --from rdp --alpha 2,4,8 --rdp 0.1,0.2,0.4 --delta 1e-5",
+        statement="the given ε(α); between given orders the chord of (α−1)ε(α), which is convex",
+        source="van Erven & Harremoës 2014, Theorem 11 and Corollary 2 (convexity), arXiv:1206.2459v2; proof in "
+               "dpcalc/bounds/conversions/rdp_curve.py",
+        assumptions=("the curve holds at every order it lists",),
+    ),
     params=("alphas", "rdps"),
     value=value,
     exact=exact,

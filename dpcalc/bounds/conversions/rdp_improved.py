@@ -3,7 +3,7 @@
 from math import log, log1p
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Conversion, Theorem
 
 
 def value(alpha: float, rdp: float, log_delta: float) -> float:
@@ -31,13 +31,14 @@ def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
     return max(mp.mpf(rdp) + mp.log((a - 1) / a) - (mp.log(mp.mpf(delta)) + mp.log(a)) / (a - 1), mp.mpf(0))
 
 
-BOUND = Bound(
-    name="rdp-improved",
-    example="convert --from rdp --alpha 8 --rdp 0.5 --epsilon 2",
-    kind="conversion",
-    statement="(α, ε(α))-RDP implies (ε, δ)-DP with ε = ε(α) + log((α−1)/α) − (log δ + log α)/(α−1)",
-    source="Canonne, Kamath & Steinke 2020, Proposition 12, arXiv:2004.00010v3; Balle et al. 2020, Theorem 21",
-    assumptions=(),
+BOUND = Conversion(
+    Theorem(
+        name="rdp-improved",
+        example="convert --from rdp --alpha 8 --rdp 0.5 --epsilon 2",
+        statement="(α, ε(α))-RDP implies (ε, δ)-DP with ε = ε(α) + log((α−1)/α) − (log δ + log α)/(α−1)",
+        source="Canonne, Kamath & Steinke 2020, Proposition 12, arXiv:2004.00010v3; Balle et al. 2020, Theorem 21",
+        assumptions=(),
+    ),
     params=(),
     value=value,
     exact=exact,

@@ -17,7 +17,7 @@ from typing import Any
 
 from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.bounds.conversions.bregman import bregman
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Conversion, Theorem
 from dpcalc.numerics.mp.root import root
 from dpcalc.numerics.root import Unreachable, boundary
 
@@ -189,8 +189,8 @@ def log_minimizer(alpha: float, epsilon: float, delta: float, start: float) -> f
 
 
 def condition(mp: Any, alpha: float, rdp: Any, delta: Any, epsilon: Any) -> Any:
-    """(α−1)(ε − ε(α)) + log min_p […] of the printed condition: (ε, δ) follows where it is >= 0. The minimum is taken at
-    the root of H′."""
+    """(α−1)(ε − ε(α)) + log min_p […] of the printed condition: (ε, δ) follows where it is >= 0. The minimum is taken
+    at the root of H′."""
     a, d, e = mp.mpf(alpha), mp.mpf(delta), mp.mpf(epsilon)
     if d >= 1:
         return mp.inf
@@ -236,14 +236,15 @@ def exact(mp: Any, alpha: float, rdp: Any, delta: float) -> Any:
     return root(mp, residual, mp.mpf(0), rdp_improved.exact(mp, alpha, rdp, delta) * mp.mpf("1.001"))
 
 
-BOUND = Bound(
-    name="rdp-optimal",
-    example="convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5",
-    kind="conversion",
-    statement="(ε, δ) follows from (α, ε(α))-RDP iff ε(α) <= ε + "
-    "log min over p in (δ, 1) of [p^α(p−δ)^(1−α) + (1−p)^α(e^ε−p+δ)^(1−α)] / (α−1)",
-    source="Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3, arXiv:2008.06529v2",
-    assumptions=(),
+BOUND = Conversion(
+    Theorem(
+        name="rdp-optimal",
+        example="convert --from rdp --alpha 8 --rdp 0.5 --delta 1e-5",
+        statement="(ε, δ) follows from (α, ε(α))-RDP iff ε(α) <= ε + log min over p in (δ, 1) of [p^α(p−δ)^(1−α) + "
+                  "(1−p)^α(e^ε−p+δ)^(1−α)] / (α−1)",
+        source="Asoodeh, Liao, Calmon, Kosut & Sankar 2021, Theorem 3, arXiv:2008.06529v2",
+        assumptions=(),
+    ),
     params=(),
     value=value,
     exact=exact,

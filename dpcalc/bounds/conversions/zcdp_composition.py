@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.rounding import ratio_up
 
 
@@ -15,14 +15,15 @@ def exact(mp: Any, rho: float, steps: int) -> Any:
     return {"rho": mp.mpf(rho) * steps}
 
 
-BOUND = Bound(
-    name="zcdp-composition",
-    example="convert --from zcdp --rho 0.5 --steps 4 --to zcdp",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="zcdp-composition",
+        example="convert --from zcdp --rho 0.5 --steps 4 --to zcdp",
+        statement="T releases that are ρ-zCDP each are Tρ-zCDP together",
+        source="Bun & Steinke 2016, Lemma 1.7, arXiv:1605.02065v1",
+        assumptions=("adaptive composition is allowed",),
+    ),
     gives=("rho",),
-    statement="T releases that are ρ-zCDP each are Tρ-zCDP together",
-    source="Bun & Steinke 2016, Lemma 1.7, arXiv:1605.02065v1",
-    assumptions=("adaptive composition is allowed",),
     params=("rho", "steps"),
     value=value,
     exact=exact,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import ratio_up
 
 
@@ -15,13 +15,14 @@ def exact(mp: Any, alpha: float, rho: float) -> Any:
     return mp.mpf(alpha) * mp.mpf(rho)
 
 
-BOUND = Bound(
-    name="zcdp-rdp",
-    example="convert --from zcdp --rho 0.5 --delta 1e-6",
-    kind="rdp",
-    statement="ρ-zCDP is (α, ρα)-RDP for every α",
-    source="Bun & Steinke 2016, Definition 1.1, arXiv:1605.02065v1",
-    assumptions=(),
+BOUND = RdpBound(
+    Theorem(
+        name="zcdp-rdp",
+        example="convert --from zcdp --rho 0.5 --delta 1e-6",
+        statement="ρ-zCDP is (α, ρα)-RDP for every α",
+        source="Bun & Steinke 2016, Definition 1.1, arXiv:1605.02065v1",
+        assumptions=(),
+    ),
     params=("rho",),
     value=value,
     exact=exact,

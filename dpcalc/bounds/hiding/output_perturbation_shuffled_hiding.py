@@ -26,7 +26,7 @@ from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SE
 from dpcalc.bounds.pnsgd import output_perturbation_shuffled, output_perturbation_shuffled_exact
 from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of, starts
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 
 if TYPE_CHECKING:
     from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
@@ -65,27 +65,27 @@ def rdp(alpha: float, n: int, **p: float) -> float:
     return min(plain, renyi_of_profile.value(alpha, PROFILE.many, ratios(**p)(0), (("n", n), *p.items())))
 
 
-BOUND = Bound(
-    name="output-perturbation-shuffled-hiding",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-            "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
-    kind="profile",
-    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
-              "c_mm′ <= 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, |1−ηβ|); p "
-              "and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
-    in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model that is "
-             "released.",
-    source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
-    assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
+BOUND = ProfileBound(
+    Theorem(
+        name="output-perturbation-shuffled-hiding",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
+        statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and "
+                  "Σ_m c_mm′ <= 1; μ(m, m) = 2ηLc^m/σ and for m ≠ m′ μ(m, m′) = 2ηL(c^m + c^m′)/σ, c = max(|1−ηρ|, "
+                  "|1−ηβ|); p and c by the plan of shuffled-hiding with one number Z, in blocks of places from above",
+        in_words="What shuffled-hiding says, for plain SGD with a strict contraction and noise once, on the model "
+                 "that is released.",
+        source=f"dpcalc, bounds/hiding/output_perturbation_shuffled_hiding.py (proof there), from {SOURCE}",
+        assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
+        released=RELEASED,
+        riskier=("learning_rate",),
+    ),
     params=(*OUTPUT, "n"),
     value=PROFILE.value,
     exact=PLAN.exact,
-    released=RELEASED,
-    riskier=("learning_rate",),
     rtol=2e-9,
-    in_blocks_beyond=FINE,
     inverse=inverse_of(PROFILE.value, PROFILE.coarse),
-    blocks=PROFILE.blocks,
-    choices=PROFILE.choices,
+    blocks=Blocks(FINE, PROFILE.blocks),
+    choices=Choices(witness=PROFILE.choices),
     rdp=rdp,
 )

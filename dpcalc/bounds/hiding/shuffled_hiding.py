@@ -61,7 +61,7 @@ from dpcalc.bounds.hiding._engine.profile import FINE, HidingProfile, Witness, r
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of
 from dpcalc.bounds.pnsgd._engine.step import SETTING, factor_exact
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,31 +149,32 @@ def exact(mp: Any, epsilon: Any, n: int, level: float, lipschitz: float, learnin
     return plan.exact(mp, places, epsilon, chosen[0] if chosen else None)
 
 
-BOUND = Bound(
-    name="shuffled-hiding",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-            "--delta 1e-3",
-    kind="profile",
-    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
-              "c_mm′ <= 1; μ(m, m) = μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ − m, "
-              "μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k<=m} c^(2k) >= c^(2m+2)·Σ_{k<d} c^(2k), "
-              "(2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one number Z, in blocks of places from "
-              "above; next to ε = 0, with a set of diameter D, by contraction if that is less",
-    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
-             "released at the end of a pass, nobody can tell whether the changed record was used late, when little "
-             "noise follows it, or early: a late record hides among all the others. So δ falls with ε nearly as if "
-             "every step used each record with probability 1/n. This is for convex smooth losses whose gradients are "
-             "not clipped, and false if the order is known, or is shuffled within a buffer or a shard only.",
-    source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
-           f"arXiv:1905.02383v3",
-    assumptions=ASSUMPTIONS,
+BOUND = ProfileBound(
+    Theorem(
+        name="shuffled-hiding",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--delta 1e-3",
+        statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and "
+                  "Σ_m c_mm′ <= 1; μ(m, m) = μ_m = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), c = 1 − ηρ, and for m < m′, d = m′ "
+                  "− m, μ(m, m′)² = μ_{d−1}² + μ_m², or, only where c^d·Σ_{k<=m} c^(2k) >= c^(2m+2)·Σ_{k<d} c^(2k), "
+                  "(2L/σ)²(c^m + c^m′)²/Σ_{k<=m′} c^(2k); p and c by a plan with one number Z, in blocks of places "
+                  "from above; next to ε = 0, with a set of diameter D, by contraction if that is less",
+        in_words="If your data loader draws a fresh secret permutation of all records in every pass, and the model is "
+                 "released at the end of a pass, nobody can tell whether the changed record was used late, when "
+                 "little noise follows it, or early: a late record hides among all the others. So δ falls with ε "
+                 "nearly as if every step used each record with probability 1/n. This is for convex smooth losses "
+                 "whose gradients are not clipped, and false if the order is known, or is shuffled within a buffer or "
+                 "a shard only.",
+        source=f"dpcalc, bounds/hiding/shuffled_hiding.py (proof there), from {FELDMAN}; Dong, Roth & Su 2022, "
+               f"arXiv:1905.02383v3",
+        assumptions=ASSUMPTIONS,
+    ),
     params=(*CONSTANT, "diameter", "n"),
     value=value,
     exact=exact,
     rtol=2e-9,
-    in_blocks_beyond=FINE,
     inverse=inverse_of(PROFILE.value, PROFILE.coarse),
-    blocks=PROFILE.blocks,
-    choices=choices,
+    blocks=Blocks(FINE, PROFILE.blocks),
+    choices=Choices(witness=choices),
     rdp=rdp,
 )

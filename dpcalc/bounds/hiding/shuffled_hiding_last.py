@@ -40,7 +40,7 @@ from dpcalc.bounds.hiding.shuffled_hiding import ASSUMPTIONS
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, ratios
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of
 from dpcalc.bounds.pnsgd._engine.step import factor_exact, log_factor
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 from dpcalc.numerics.rounding import ratio_up
 
 if TYPE_CHECKING:
@@ -108,29 +108,30 @@ def exact(mp: Any, epsilon: Any, n: int, iterations: int, level: float, lipschit
     return plan.exact(mp, places, epsilon, chosen[0] if chosen else None)
 
 
-BOUND = Bound(
-    name="shuffled-hiding-last",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-            "--epochs 10 --release last-iterate --delta 1e-5",
-    kind="profile",
-    statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its "
-              "theorem, with the places of the record in the last pass (or its absence, where that pass stops in the "
-              "middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the least "
-              "cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
-    in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release the "
-             "final model only, the passes before the last one cost little, as the noise of every later step covers "
-             "them (unless the last one has just begun). In the last pass the record hides among all the others, as "
-             "nobody can tell how late it was used. This is for convex smooth losses whose gradients are not clipped, "
-             "and false if the order is known, is shuffled within a buffer or a shard only, or if an earlier model, a "
-             "metric of it, or the time of stopping is revealed.",
-    source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
-    assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
+BOUND = ProfileBound(
+    Theorem(
+        name="shuffled-hiding-last",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--epochs 10 --release last-iterate --delta 1e-5",
+        statement="shuffled-hiding for the last iterate of several passes, of which nothing else is released: its "
+                  "theorem, with the places of the record in the last pass (or its absence, where that pass stops in "
+                  "the middle), and with the μ of pushes in the last slot of every earlier pass too, undone at the "
+                  "least cost; with a set of diameter D from any pass on at whose beginning both runs are D apart",
+        in_words="If your data loader draws a fresh secret permutation of all records in every pass, and you release "
+                 "the final model only, the passes before the last one cost little, as the noise of every later step "
+                 "covers them (unless the last one has just begun). In the last pass the record hides among all the "
+                 "others, as nobody can tell how late it was used. This is for convex smooth losses whose gradients "
+                 "are not clipped, and false if the order is known, is shuffled within a buffer or a shard only, or "
+                 "if an earlier model, a metric of it, or the time of stopping is revealed.",
+        source=shuffled_hiding.BOUND.source.replace("shuffled_hiding.py", "shuffled_hiding_last.py"),
+        assumptions=(*ASSUMPTIONS, "no checkpoint, metric or early stopping from an earlier iterate is released"),
+    ),
     params=(*CONSTANT, "diameter", "n", "iterations"),
     value=value,
     exact=exact,
     rtol=2e-9,
-    in_blocks_beyond=FINE,
+    blocks=Blocks(FINE),
     inverse=inverse_of(PROFILE.value, PROFILE.coarse),
-    choices=PROFILE.choices,
+    choices=Choices(witness=PROFILE.choices),
     rdp=rdp,
 )

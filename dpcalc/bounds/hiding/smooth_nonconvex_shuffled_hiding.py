@@ -20,7 +20,7 @@ from dpcalc.bounds.hiding.shuffled_hiding import EQUAL, FIXED, OTHERS, PLAIN, SE
 from dpcalc.bounds.pnsgd import smooth_nonconvex_shuffled, smooth_nonconvex_shuffled_exact
 from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, ratios
 from dpcalc.bounds.pnsgd._engine.positions import inverse_of
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 
 if TYPE_CHECKING:
     from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
@@ -53,27 +53,27 @@ def rdp(alpha: float, n: int, **p: float) -> float:
     return min(plain, renyi_of_profile.value(alpha, PROFILE.many, ratios(**p)(0), (("n", n), *p.items())))
 
 
-BOUND = Bound(
-    name="smooth-nonconvex-shuffled-hiding",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-            "--delta 1e-3",
-    kind="profile",
-    statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and Σ_m "
-              "c_mm′ <= 1; μ(m, m′) as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one number Z, in "
-              "blocks of places from above",
-    in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning rate, "
-             "and with clipping of the gradient of each record.",
-    source="dpcalc, bounds/hiding/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, Talwar & "
-           "Thakurta 2018, Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
-    assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
+BOUND = ProfileBound(
+    Theorem(
+        name="smooth-nonconvex-shuffled-hiding",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--delta 1e-3",
+        statement="δ(ε) <= (1/n)Σ p_mm′ θ(ε + log(c_mm′/p_mm′), μ(m, m′)) for all p, c >= 0 with Σ_m′ p_mm′ = 1 and "
+                  "Σ_m c_mm′ <= 1; μ(m, m′) as in shuffled-hiding, with C = 1 + ηβ; p and c by its plan with one "
+                  "number Z, in blocks of places from above",
+        in_words="What shuffled-hiding says, without convexity: for losses that are only smooth, at any learning "
+                 "rate, and with clipping of the gradient of each record.",
+        source="dpcalc, bounds/hiding/smooth_nonconvex_shuffled_hiding.py (proof there), from Feldman, Mironov, "
+               "Talwar & Thakurta 2018, Theorem 23, arXiv:1808.06651; Dong, Roth & Su 2022, arXiv:1905.02383v3",
+        assumptions=(*ASSUMPTIONS, SECRET, OTHERS, FIXED, PLAIN, EQUAL),
+        riskier=("learning_rate",),
+    ),
     params=(*SMOOTH, "n"),
     value=PROFILE.value,
     exact=PLAN.exact,
-    riskier=("learning_rate",),
     rtol=2e-9,
-    in_blocks_beyond=FINE,
     inverse=inverse_of(PROFILE.value, PROFILE.coarse),
-    blocks=PROFILE.blocks,
-    choices=PROFILE.choices,
+    blocks=Blocks(FINE, PROFILE.blocks),
+    choices=Choices(witness=PROFILE.choices),
     rdp=rdp,
 )

@@ -4,7 +4,7 @@ from math import log, sqrt
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import ratio
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
@@ -35,22 +35,25 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps: int)
     return min(mp.mpf(5) / 4 * mp.exp(-x * x / 2), mp.mpf(1))
 
 
-BOUND = Bound(
-    name="gaussian-classic",
-    example="rdp --sigma 20 --delta 1e-5",
-    kind="profile",
-    statement="σ = (s√T/ε) √(2 log(1.25/δ)) gives (ε, δ)-DP for 0 < ε < 1",
-    source="Dwork & Roth 2014, Theorem A.1; Berthier 2019, Proposition 2.2",
-    assumptions=("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)", "0 < ε < 1"),
+BOUND = ProfileBound(
+    Theorem(
+        name="gaussian-classic",
+        example="rdp --sigma 20 --delta 1e-5",
+        statement="σ = (s√T/ε) √(2 log(1.25/δ)) gives (ε, δ)-DP for 0 < ε < 1",
+        source="Dwork & Roth 2014, Theorem A.1; Berthier 2019, Proposition 2.2",
+        assumptions=("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)",
+                     "0 < ε < 1"),
+        errata=(
+            "Berthier 2019, Prop. 2.2, omits ε < 1 and is unsound above: at δ = 1e-5 it first fails at ε = 8.42, and "
+            "at "
+            "ε = 16 the true δ is 33.6 times the target.",
+            "The proof in the CS5562 lecture bounds the tail under the wrong measure; a correct Markov argument proves "
+            "only ε <= 2 log 1.25 ≈ 0.446. The formula itself is right on (0, 1).",
+        ),
+    ),
     params=("sigma", "sensitivity", "steps"),
     value=value,
     exact=exact,
     rtol=1e-13,
     inverse=inverse,
-    errata=(
-        "Berthier 2019, Prop. 2.2, omits ε < 1 and is unsound above: at δ = 1e-5 it first fails at ε = 8.42, and at "
-        "ε = 16 the true δ is 33.6 times the target.",
-        "The proof in the CS5562 lecture bounds the tail under the wrong measure; a correct Markov argument proves "
-        "only ε <= 2 log 1.25 ≈ 0.446. The formula itself is right on (0, 1).",
-    ),
 )

@@ -5,7 +5,7 @@ from sys import float_info
 from typing import Any
 
 from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import up
 
@@ -42,8 +42,6 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
     e, r = mp.mpf(epsilon), mp.mpf(r)
     if r == 0:
         return r
-    if hasattr(mp, "theta") and (other := mp.theta(e, r)) is not None:  # a context may have a faster form
-        return other
     # The two terms agree to about r/a relative: so many more digits are needed as cancel (0.302 of a digit a bit).
     a = abs(e / r - r / 2) + 1
     extra = int(0.302 * (2 * abs(mp.mag(r)) + 3 * mp.mag(a))) + 15
@@ -57,14 +55,15 @@ def exact(mp: Any, epsilon: float, sigma: float, sensitivity: float, steps: int)
     return theta(mp, epsilon, mp.mpf(sensitivity) * mp.sqrt(steps) / mp.mpf(sigma))
 
 
-BOUND = Bound(
-    name="gaussian-exact",
-    example="rdp --sigma 1 --delta 1e-5",
-    kind="profile",
-    statement="δ(ε) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2), r = s√T/σ",
-    source="Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong 2021, eq. 3",
-    assumptions=("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)",
-                 "T adaptive releases compose to one with sensitivity s√T"),
+BOUND = ProfileBound(
+    Theorem(
+        name="gaussian-exact",
+        example="rdp --sigma 1 --delta 1e-5",
+        statement="δ(ε) = Q(ε/r − r/2) − e^ε Q(ε/r + r/2), r = s√T/σ",
+        source="Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong 2021, eq. 3",
+        assumptions=("the query changes by at most s in ℓ2 between neighbouring data sets", "noise N(0, σ²I)",
+                     "T adaptive releases compose to one with sensitivity s√T"),
+    ),
     params=("sigma", "sensitivity", "steps"),
     value=value,
     exact=exact,

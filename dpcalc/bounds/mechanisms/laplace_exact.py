@@ -4,7 +4,7 @@ from math import expm1, inf, nextafter
 from typing import Any
 
 from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import ratio_up, up
 
@@ -31,15 +31,16 @@ def exact(mp: Any, epsilon: float, scale: float, sensitivity: float) -> Any:
     return max(-mp.expm1((mp.mpf(epsilon) - mp.mpf(sensitivity) / mp.mpf(scale)) / 2), mp.mpf(0))
 
 
-BOUND = Bound(
-    name="laplace-exact",
-    example="rdp --mechanism laplace --scale 2 --epsilon 0.1",
-    kind="profile",
-    statement="δ(ε) = max(0, 1 − e^((ε − s/v)/2)); pure ε = s/v",
-    source="Sordello, Bu & Dong 2021, eq. 5; Berthier 2019, Proposition 2.1 (pure)",
-    assumptions=("the query changes by at most s in ℓ1 between neighbouring data sets",
-                 "noise Laplace(0, v) per coordinate",
-                 "one release"),
+BOUND = ProfileBound(
+    Theorem(
+        name="laplace-exact",
+        example="rdp --mechanism laplace --scale 2 --epsilon 0.1",
+        statement="δ(ε) = max(0, 1 − e^((ε − s/v)/2)); pure ε = s/v",
+        source="Sordello, Bu & Dong 2021, eq. 5; Berthier 2019, Proposition 2.1 (pure)",
+        assumptions=("the query changes by at most s in ℓ1 between neighbouring data sets",
+                     "noise Laplace(0, v) per coordinate",
+                     "one release"),
+    ),
     params=("scale", "sensitivity"),
     value=value,
     exact=exact,

@@ -10,7 +10,7 @@ from dpcalc.bounds.noisy_sgd._engine import contraction
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.bounds.noisy_sgd.composition import FRESH, SETTING, noise_multiplier
 from dpcalc.bounds.sampling import poisson_rdp
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Choices, RdpBound, Theorem
 from dpcalc.numerics.minimize import minimise, minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
@@ -88,20 +88,21 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
     return steps + mp.mpf(alpha) * mp.mpf(diameter) ** 2 * weight / (2 * mp.mpf(learning_rate) ** 2 * s1**2)
 
 
-BOUND = Bound(
-    name="burn-in-as-published",
-    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-            "--diameter 2 --sigma 0.1 --alpha 8 --bound burn-in-as-published",
-    kind="rdp",
-    statement="min over R, σ1² + σ2² = σ² of R·S_α(b/n, bσ2/(2L)) + αD²/(2η²σ1²)·(1/R, or c^(2R)), S_α = D_α(N‖mix)",
-    source="Altschuler & Talwar 2022, eq. 3.6 and 5.3, arXiv:2205.13710",
-    assumptions=(*SETTING, *FRESH, "the iterates stay in a convex set of diameter D",
-                 "only the last iterate is released"),
+BOUND = RdpBound(
+    Theorem(
+        name="burn-in-as-published",
+        example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+                "--diameter 2 --sigma 0.1 --alpha 8 --bound burn-in-as-published",
+        statement="min over R, σ1² + σ2² = σ² of R·S_α(b/n, bσ2/(2L)) + αD²/(2η²σ1²)·(1/R, or c^(2R)), S_α = D_α(N‖mix)",
+        source="Altschuler & Talwar 2022, eq. 3.6 and 5.3, arXiv:2205.13710",
+        assumptions=(*SETTING, *FRESH, "the iterates stay in a convex set of diameter D",
+                     "only the last iterate is released"),
+        status="as-published",
+        errata=burn_in_rdp.BOUND.theorem.errata,
+    ),
     params=SHARED,
     value=value,
     exact=exact,
     rtol=1e-9,
-    status="as-published",
-    errata=burn_in_rdp.BOUND.errata,
-    search=search,
+    choices=Choices(search=search),
 )

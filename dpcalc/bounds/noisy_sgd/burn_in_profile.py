@@ -18,7 +18,7 @@ from dpcalc.bounds.conversions import rdp_improved
 from dpcalc.bounds.noisy_sgd import burn_in_rdp, composition, composition_profile
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
 from dpcalc.bounds.noisy_sgd.composition_profile import PRECISION, Composed
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.minimize import minimise
 
@@ -152,21 +152,22 @@ def _best_order(epsilon: float | None, log_delta: float | None,
     return alpha, answer(u), convert(alpha, composition.value(alpha, **_of_composition(params)))
 
 
-BOUND = Bound(
-    name="burn-in-profile",
-    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-            "--diameter 2 --sigma 0.1 --delta 1e-5",
-    kind="profile",
-    statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = "
-              "d√w(R)/(ησ1), for the best R and σ1² + σ2² = σ²; proof in dpcalc/bounds/noisy_sgd/burn_in_profile.py",
-    source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
-    assumptions=burn_in_rdp.BOUND.assumptions,
+BOUND = ProfileBound(
+    Theorem(
+        name="burn-in-profile",
+        example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+                "--diameter 2 --sigma 0.1 --delta 1e-5",
+        statement="R steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ2)) composed with a Gaussian of μ = "
+                  "d√w(R)/(ησ1), for the best R and σ1² + σ2² = σ²; proof in "
+                  "dpcalc/bounds/noisy_sgd/burn_in_profile.py",
+        source="after Altschuler & Talwar 2022, Theorem 3.1, and Bok, Su & Altschuler 2024, Theorem 3.1",
+        assumptions=burn_in_rdp.BOUND.theorem.assumptions,
+    ),
     params=SHARED,
     value=value,
     exact=exact,
     rtol=2 * PRECISION,
     inverse=inverse,
-    search=search,
-    trace=trace,
+    choices=Choices(search=search, trace=trace),
 )
 COMPOSITION = composition_profile.BOUND

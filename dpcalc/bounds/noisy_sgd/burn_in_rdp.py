@@ -22,7 +22,7 @@ from typing import Any
 
 from dpcalc.bounds.noisy_sgd._engine import contraction, sampled_step
 from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD, SETTING, noise_multiplier
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Choices, RdpBound, Theorem
 from dpcalc.numerics.minimize import minimise, minimise_over
 from dpcalc.numerics.rounding import ratio_up, up
 
@@ -121,25 +121,28 @@ def exact(mp: Any, alpha: float, n: int, batch_size: int, iterations: int, lipsc
 SHARED = ("n", "batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter",
           "sigma")
 
-BOUND = Bound(
-    name="burn-in-rdp",
-    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-            "--diameter 2 --epsilon 2 --delta 1e-5 --solve sigma",
-    kind="rdp",
-    statement="min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = "
-              "c^(2R)(1−c²)/(1−c^(2R)) or 1/R, d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in "
-              "dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
-    source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
-    assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
+BOUND = RdpBound(
+    Theorem(
+        name="burn-in-rdp",
+        example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+                "--diameter 2 --epsilon 2 --delta 1e-5 --solve sigma",
+        statement="min over R <= T, σ1² + σ2² = σ² of R·S_r(α, b/n, bσ2/(2L)) + α d² w(R)/(2η²σ1²), w(R) = "
+                  "c^(2R)(1−c²)/(1−c^(2R)) or 1/R, d = min(D, (2ηL/b)(1−c^(T−R))/(1−c)); proof in "
+                  "dpcalc/bounds/noisy_sgd/burn_in_rdp.py",
+        source="Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
+        assumptions=(*SETTING, *FRESH, HELD, "only the last iterate is released"),
+        errata=(
+            "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n "
+            "= "
+            "1e6, b = 1, σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 "
+            "itself "
+            "assumes σ > 8√2·L/b). S_r takes its place.",
+            "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",
+        ),
+    ),
     params=SHARED,
     value=value,
     exact=exact,
     rtol=1e-9,
-    errata=(
-        "Definition 2.10 prints S_α = D_α(N‖mix), at most −log(1−q) for every noise; eq. (3.6) with it is false: n = "
-        "1e6, b = 1, σ = .1L, α = 2, K = [0, ηL] loses at least 170.98, (3.6) says at most .030 (Theorem 3.1 itself "
-        "assumes σ > 8√2·L/b). S_r takes its place.",
-        "Eq. (5.2) undoes the shift in the last step alone: 82.6 times looser than w(R) at κ = 1000, R = 100.",
-    ),
-    search=search,
+    choices=Choices(search=search),
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.bounds.noisy_sgd._engine import sampled_step
 from dpcalc.bounds.start import START
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import ratio_down, ratio_up, up
 
 
@@ -42,16 +42,17 @@ HELD = ("the iterates are projected on a closed convex set of diameter D that do
 FRESH = ("batches of b records out of n, uniformly without replacement, drawn afresh at every step "
          "(batches cut from a shuffled epoch are not covered)",)
 
-BOUND = Bound(
-    name="composition",
-    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-            "--diameter 2 --sigma 0.1 --alpha 8",
-    kind="rdp",
-    statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
-    source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar 2022, "
-           "eq. 1.1",
-    assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH,
-                 "all T iterates may be released"),
+BOUND = RdpBound(
+    Theorem(
+        name="composition",
+        example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+                "--diameter 2 --sigma 0.1 --alpha 8",
+        statement="T·S_r(α, b/n, bσ/(2L)), S_r the Rényi divergence of one step",
+        source="Mironov 2017, Proposition 1; Balle, Barthe & Gaboardi 2018, Theorem 2; as in Altschuler & Talwar "
+               "2022, eq. 1.1",
+        assumptions=("each record's gradient is at most L in ℓ2 (clipped, say)", *SETTING[1:], *FRESH,
+                     "all T iterates may be released"),
+    ),
     params=("n", "batch_size", "iterations", "lipschitz", "sigma"),
     value=value,
     exact=exact,

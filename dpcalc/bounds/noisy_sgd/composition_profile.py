@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import composition
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Choices, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.hockey_stick import epsilon_for, log_theta
 from dpcalc.numerics.rounding import ratio_up, up
@@ -135,18 +135,19 @@ def exact(mp: Any, epsilon: float, n: int, batch_size: int, iterations: int, lip
                                     2 * mp.mpf(lipschitz) / (batch_size * mp.mpf(sigma)))
 
 
-BOUND = Bound(
-    name="composition-profile",
-    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-            "--diameter 2 --sigma 0.1 --delta 1e-5",
-    kind="profile",
-    statement="T steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ)), q = b/n, composed",
-    source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",
-    assumptions=composition.BOUND.assumptions,
+BOUND = ProfileBound(
+    Theorem(
+        name="composition-profile",
+        example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+                "--diameter 2 --sigma 0.1 --delta 1e-5",
+        statement="T steps of the pair δ(ε) = q·θ(log(1 + (e^ε − 1)/q), 2L/(bσ)), q = b/n, composed",
+        source="Balle, Barthe & Gaboardi 2018, Theorem 9; Zhu, Dong & Wang 2022, Theorem 10",
+        assumptions=composition.BOUND.theorem.assumptions,
+    ),
     params=composition.BOUND.params,
     value=value,
     exact=exact,
     rtol=2 * PRECISION,
     inverse=inverse,
-    trace=trace,
+    choices=Choices(trace=trace),
 )

@@ -19,7 +19,7 @@ from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Choices, GaussianDp, ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
@@ -183,18 +183,19 @@ def exact(mp: Any, epsilon: float, **params: Any) -> Any:
     return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
 
 
-BOUND = Bound(
-    name="iteration",
-    example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 --learning-rate "
-            "0.05 --diameter 2 --sigma 0.1 --delta 1e-5",
-    kind="profile",
-    statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that end "
-              "at 0 (lower convex hull); proof in dpcalc/bounds/noisy_sgd/iteration.py",
-    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorems 4.1 and 4.3, "
-           "arXiv:2403.00278",
-    assumptions=(*SETTING,
-                 "every step uses all records (b = n), or the batches come in the same fixed order in every pass",
-                 HELD, "only the last iterate is released"),
+BOUND = ProfileBound(
+    Theorem(
+        name="iteration",
+        example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 --learning-rate "
+                "0.05 --diameter 2 --sigma 0.1 --delta 1e-5",
+        statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that "
+                  "end at 0 (lower convex hull); proof in dpcalc/bounds/noisy_sgd/iteration.py",
+        source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorems 4.1 and "
+               "4.3, arXiv:2403.00278",
+        assumptions=(*SETTING,
+                     "every step uses all records (b = n), or the batches come in the same fixed order in every pass",
+                     HELD, "only the last iterate is released"),
+    ),
     params=("batch_size", "iterations", "lipschitz", "smoothness", "strong_convexity", "learning_rate", "diameter",
             "sigma", "period", "last"),
     value=value,
@@ -202,6 +203,6 @@ BOUND = Bound(
     rtol=1e-11,
     inverse=inverse,
     rdp=rdp,
-    search=search,
-    mu=mu,
+    choices=Choices(search=search),
+    mu=GaussianDp(mu),
 )

@@ -38,7 +38,7 @@ from dpcalc.bounds.noisy_sgd._engine import taut
 from dpcalc.bounds.noisy_sgd._engine.expanding import SETTING, with_curvature
 from dpcalc.bounds.noisy_sgd.composition import HELD
 from dpcalc.bounds.noisy_sgd.iteration import Run, uses_in_last
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Choices, GaussianDp, ProfileBound, Theorem
 from dpcalc.numerics.minimize import minimise_over
 from dpcalc.numerics.rounding import up
 
@@ -150,23 +150,25 @@ def exact(mp: Any, epsilon: float, **params: Any) -> Any:
     return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
 
 
-BOUND = Bound(
-    name="iteration-nonconvex",
-    example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 --learning-rate "
-            "0.05 --diameter 2 --sigma 0.1 --loss any --delta 1e-5",
-    kind="profile",
-    statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that end "
-              "at 0 (lower convex hull), c = 1 + ηβ; proof in dpcalc/bounds/noisy_sgd/iteration_nonconvex.py",
-    source="after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",
-    assumptions=(*SETTING,
-                 "every step uses all records (b = n), or the batches come in the same fixed order in every pass", HELD,
-                 "only the last iterate is released"),
+BOUND = ProfileBound(
+    Theorem(
+        name="iteration-nonconvex",
+        example="burn-in --n 60 --batch-size 6 --steps 1e6 --order fixed --lipschitz 1 --smoothness 1 --learning-rate "
+                "0.05 --diameter 2 --sigma 0.1 --loss any --delta 1e-5",
+        statement="the last iterate is μ-GDP, μ² = min Σ a_k²/(ησ)² over shifts z_k = cz_{k−1} + s_k − a_k >= 0 that "
+                  "end at 0 (lower convex hull), c = 1 + ηβ; proof in dpcalc/bounds/noisy_sgd/iteration_nonconvex.py",
+        source="after Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22, and Berthier 2019, Theorem 3.5",
+        assumptions=(*SETTING,
+                     "every step uses all records (b = n), or the batches come in the same fixed order in every pass",
+                     HELD,
+                     "only the last iterate is released"),
+    ),
     params=tuple(name for name in iteration.BOUND.params if name != "strong_convexity"),
     value=value,
     exact=exact,
     rtol=1e-11,
     inverse=inverse,
     rdp=rdp,
-    search=search,
-    mu=mu,
+    choices=Choices(search=search),
+    mu=GaussianDp(mu),
 )

@@ -17,7 +17,7 @@ from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd._engine import contraction, taut
 from dpcalc.bounds.noisy_sgd.composition import HELD, SETTING
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Choices, GaussianDp, ProfileBound, Theorem
 from dpcalc.numerics.rounding import up
 
 Schedule = tuple[tuple[float, float, bool], ...]  # η_k, σ_k, whether the record is used
@@ -122,21 +122,23 @@ def exact(mp: Any, epsilon: float, **params: Any) -> Any:
     return gaussian_exact.theta(mp, epsilon, exact_mu(mp, **params))
 
 
-BOUND = Bound(
-    name="iteration-schedule",
-    example="burn-in --n 1 --batch-size 1 --schedule steps.json --lipschitz 1 --smoothness 1 --diameter 2 --delta 1e-5",
-    kind="profile",
-    statement="the bound of iteration with η_k, σ_k and use of the record given for every step",
-    source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorem 3.1, "
-           "arXiv:2403.00278",
-    assumptions=(*SETTING, "the steps that use the record do not depend on chance or on the data",
-                 HELD, "only the last iterate is released"),
+BOUND = ProfileBound(
+    Theorem(
+        name="iteration-schedule",
+        example="burn-in --n 1 --batch-size 1 --schedule steps.json --lipschitz 1 --smoothness 1 --diameter 2 --delta "
+                "1e-5",
+        statement="the bound of iteration with η_k, σ_k and use of the record given for every step",
+        source="Feldman, Mironov, Talwar & Thakurta 2018, Theorem 22; Bok, Su & Altschuler 2024, Theorem 3.1, "
+               "arXiv:2403.00278",
+        assumptions=(*SETTING, "the steps that use the record do not depend on chance or on the data",
+                     HELD, "only the last iterate is released"),
+    ),
     params=("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter", "schedule"),
     value=value,
     exact=exact,
     rtol=1e-9,
     inverse=inverse,
     rdp=rdp,
-    search=search,
-    mu=mu,
+    choices=Choices(search=search),
+    mu=GaussianDp(mu),
 )

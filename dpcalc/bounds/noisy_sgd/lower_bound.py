@@ -25,7 +25,7 @@ from dpcalc.bounds.noisy_sgd._engine import contraction, one_step
 from dpcalc.bounds.noisy_sgd._engine.walk import WIDE, law
 from dpcalc.bounds.noisy_sgd._engine.walk_step import Pair
 from dpcalc.bounds.noisy_sgd.burn_in_rdp import SHARED
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.core.errors import OutOfScope
 
 if TYPE_CHECKING:
@@ -156,21 +156,22 @@ def _exact_delta(mp: Any, epsilon: Any, pair: Pair) -> Any:
     return max(mp.mpf(0), *(above(pair.up, t) - mp.exp(epsilon) * above(pair.down, t) for t in (low, *walls)))
 
 
-BOUND = Bound(
-    name="lower-bound",
-    example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
-            "--diameter 2 --sigma 0.1 --epsilon 1",
-    kind="profile",
-    statement="at most the loss of one-dimensional linear (ρ > 0: quadratic) instances, a walk clamped to an interval "
-              "of length at most D",
-    source="after the construction of Altschuler & Talwar 2022, Theorem 4.1, arXiv:2205.13710; computed, with a proof "
-           "in its file",
-    assumptions=("an instance, not a guarantee: no theorem for this class of losses can promise less",),
+BOUND = ProfileBound(
+    Theorem(
+        name="lower-bound",
+        example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
+                "--diameter 2 --sigma 0.1 --epsilon 1",
+        statement="at most the loss of one-dimensional linear (ρ > 0: quadratic) instances, a walk clamped to an "
+                  "interval of length at most D",
+        source="after the construction of Altschuler & Talwar 2022, Theorem 4.1, arXiv:2205.13710; computed, with a "
+               "proof in its file",
+        assumptions=("an instance, not a guarantee: no theorem for this class of losses can promise less",),
+        status="lower",
+    ),
     params=SHARED,
     value=value,
     exact=exact,
     rtol=1e-9,
-    status="lower",
     inverse=inverse,
     rdp=rdp,
 )

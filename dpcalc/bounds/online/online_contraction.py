@@ -12,7 +12,7 @@ from dpcalc.bounds.online._engine.sums import lower_sum, panel_factor
 from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
 from dpcalc.bounds.pnsgd._engine.step import pure as pure_step
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.mp.sums import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -85,19 +85,21 @@ def pure(law: Law, levels: Levels, lipschitz: float, diameter: float, learning_r
     return min(own, levels.reach(index + 1))  # the noise falls
 
 
-BOUND = Bound(
-    name="online-contraction",
-    example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
-    "0.1 --n 1e6 --index 2 --epsilon 1",
-    kind="profile",
-    statement="δ_i(n) = A_i Π_{t=i+1..n} B_t, A and B as in fixed-order at the noise level of each step",
-    source="Sordello, Bu & Dong 2021, eq. 11",
-    assumptions=(*ASSUMPTIONS, LAPLACE_LINE),
+BOUND = ProfileBound(
+    Theorem(
+        name="online-contraction",
+        example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate 0.1 "
+                "--n 1e6 --index 2 --epsilon 1",
+        statement="δ_i(n) = A_i Π_{t=i+1..n} B_t, A and B as in fixed-order at the noise level of each step",
+        source="Sordello, Bu & Dong 2021, eq. 11",
+        assumptions=(*ASSUMPTIONS, LAPLACE_LINE),
+        errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n "
+                "= "
+                "1e4 of Figure 4 it is 26.6 times that.",),
+    ),
     params=("law", *STREAM),
     value=value,
     pure=pure,
     exact=exact,
     rtol=5e-9,
-    errata=("Sordello et al. 2021 report the limits (13) and (15) at finite n: δ_i(n) falls to its limit, and at n = "
-            "1e4 of Figure 4 it is 26.6 times that.",),
 )

@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd._engine.hybrid import Link, Way, follow, follow_exact
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN
 from dpcalc.bounds.pnsgd._engine.links import coded, needed
 from dpcalc.bounds.pnsgd._engine.positions import FINE
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 
 Run = tuple[float, float, float, float, float]  # L, D, η, β, ρ
 
@@ -34,8 +34,8 @@ def _evaluate(epsilon: float, levels: Levels, run: Run, n: float, index: int) ->
 
 def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
             smoothness: float, strong_convexity: float, n: float, index: int) -> dict[str, Any]:
-    """The free choices that prove δ at ε: those of the value. At ε = 0, where the value may be far below δ, only as many
-    as prove δ."""
+    """The free choices that prove δ at ε: those of the value. At ε = 0, where the value may be far below δ, only as
+    many as prove δ."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     logs: list[float] = [0.0]
     links: list[Link] = []
@@ -62,21 +62,22 @@ def exact(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: f
     return follow_exact(mp, epsilon, links, theta, mu, kappa)[-1]
 
 
-BOUND = Bound(
-    name="online-hybrid",
-    example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
-    "0.1 --n 1e6 --index 2 --epsilon 1",
-    kind="profile",
-    statement="δ_i(n) <= d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, "
-    "F_{p,q}(d) = d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), "
-    "κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − ηρ; at most the value of online-contraction",
-    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, "
-           "Diaz & Calmon 2020, Theorem 3",
-    assumptions=(*ASSUMPTIONS, "Gaussian noise"),
+BOUND = ProfileBound(
+    Theorem(
+        name="online-hybrid",
+        example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate 0.1 "
+                "--n 1e6 --index 2 --epsilon 1",
+        statement="δ_i(n) <= d_n; d_i = θ(ε, 2L/σ_i), d_t = min{θ(ε, μ_t), F_{t−k,t}(d_{t−k})} over k, F_{p,q}(d) = "
+                  "d·θ(log(1 + (e^ε−1)/d), κ_{p,q}), κ_{p,q} = (D/η)c^(q−p)/√(Σ_{t=p+1..q} c^(2(q−t)) σ_t²), c = 1 − "
+                  "ηρ; at most the value of online-contraction",
+        source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
+               "Asoodeh, Diaz & Calmon 2020, Theorem 3",
+        assumptions=(*ASSUMPTIONS, "Gaussian noise"),
+    ),
     params=STREAM,
     value=value,
     exact=exact,
     rtol=5e-9,
-    in_blocks_beyond=FINE,
-    choices=choices,
+    blocks=Blocks(FINE),
+    choices=Choices(witness=choices),
 )

@@ -27,7 +27,7 @@ from dpcalc.bounds.online._engine.sums import integral, panel_factor
 from dpcalc.bounds.online.online_contraction import pure
 from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, contraction_exact, log_b, move_ratio
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import up
 
 _QUADRATURE = 3e-10  # relative error of the integral, by the proof above
@@ -63,21 +63,22 @@ def exact(mp: Any, epsilon: float, law: Law, levels: Schedule, lipschitz: float,
     return a * mp.exp(mp.quad(loss, [start + x for x in (0, 1, 3, 6, 12, 24, 48, 96)]))
 
 
-BOUND = Bound(
-    name="online-limit",
-    example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate "
-    "0.1 --n 1e6 --index 2 --epsilon 1 --bound online-limit",
-    kind="profile",
-    statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
-    source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
-    assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"),
+BOUND = ProfileBound(
+    Theorem(
+        name="online-limit",
+        example="online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate 0.1 "
+                "--n 1e6 --index 2 --epsilon 1 --bound online-limit",
+        statement="as n → ∞ the δ_i of online-contraction tends to at most A_i exp(∫_{i+1}^∞ log B_x dx)",
+        source="Sordello, Bu & Dong 2021, Theorems 6 and 7, eq. 13 and 15, corrected",
+        assumptions=(*ASSUMPTIONS, "says nothing at a finite n: δ_i(n) falls to its limit"),
+        status="limit",
+        errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",
+                "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
+                "The captions' rate 1/log n is n^(−(a−1))."),
+    ),
     params=("law", *(p for p in STREAM if p != "n")),
     value=value,
     pure=pure,
     exact=exact,
     rtol=5e-9,
-    status="limit",
-    errata=("eq. 13 has −ε/2 in A_i; it must be +ε/2.",
-            "In eq. 15 exp(∫) multiplies θ; it is printed inside its argument.",
-            "The captions' rate 1/log n is n^(−(a−1))."),
 )

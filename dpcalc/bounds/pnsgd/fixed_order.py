@@ -7,7 +7,7 @@ from dpcalc.bounds.pnsgd._engine.hybrid import LEAST_LOG
 from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, SETTING, STEP, reach_ratio, step, step_exact
 from dpcalc.bounds.pnsgd._engine.step import pure as step_pure
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -35,20 +35,22 @@ def pure(law: Law, level: float, lipschitz: float, diameter: float, learning_rat
     return own if n == index else min(own, reach_ratio(level, diameter, learning_rate, smoothness, strong_convexity))
 
 
-BOUND = Bound(
-    name="fixed-order",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--index 500 --epsilon 1",
-    kind="profile",
-    statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise and "
-    "(1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
-    source="Sordello, Bu & Dong 2021, Theorem 1; Asoodeh, Diaz & Calmon 2020, Theorems 3 and 4, arXiv:2001.06546",
-    assumptions=(*SETTING, "η <= 2/(β+ρ)", LAPLACE_LINE),
+BOUND = ProfileBound(
+    Theorem(
+        name="fixed-order",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--index 500 --epsilon 1",
+        statement="δ = A·B^(n−i) for the record at position i; A, B are θ(ε, 2L/σ), θ(ε, MD/(ησ)) for Gaussian noise "
+                  "and (1 − e^(ε/2 − L/v))₊, (1 − e^(ε/2 − MD/(2ηv)))₊ for Laplace; M = √(1 − 2ηβρ/(β+ρ))",
+        source="Sordello, Bu & Dong 2021, Theorem 1; Asoodeh, Diaz & Calmon 2020, Theorems 3 and 4, arXiv:2001.06546",
+        assumptions=(*SETTING, "η <= 2/(β+ρ)", LAPLACE_LINE),
+        errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by "
+                "up "
+                "to 136 times.",),
+    ),
     params=(*STEP, "n", "index"),
     value=value,
     exact=exact,
     rtol=2e-10,
     pure=pure,
-    errata=("Sordello et al. 2021 omit η <= 2/(β+ρ): with the printed M and a larger η the theorem is violated by up "
-            "to 136 times.",),
 )

@@ -8,10 +8,10 @@ from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, path, path_exact, pa
 from dpcalc.bounds.pnsgd._engine.links import coded, decoded, needed
 from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, invert
 from dpcalc.bounds.pnsgd._engine.step import SETTING
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, Choices, ProfileBound, Theorem
 
-# Nodes of a path at most: of a value, of a grid for epochs, and of an estimate. Each takes about 50 µs. A bound by fewer
-# nodes is sound; with 32 log δ is up to 3 % larger than with 128.
+# Nodes of a path at most: of a value, of a grid for epochs, and of an estimate. Each takes about 50 µs. A bound by
+# fewer nodes is sound; with 32 log δ is up to 3 % larger than with 128.
 _MOST_NODES, _FEWER_NODES, _FEWEST_NODES = 128, 32, 20
 _MOST_NODES_READ = 10_000  # of a path that a record describes: more could be more than fit into memory
 
@@ -79,22 +79,22 @@ def exact(mp: Any, epsilon: float, n: int, index: int, way: Way | None = None, *
     return path_exact(mp, epsilon, links, nodes, **p)[-1]
 
 
-BOUND = Bound(
-    name="fixed-order-hybrid",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--index 500 --epsilon 1",
-    kind="profile",
-    statement="δ(ε) <= d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
-    "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
-    source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, "
-    "Diaz & Calmon 2020, Theorem 3",
-    assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
+BOUND = ProfileBound(
+    Theorem(
+        name="fixed-order-hybrid",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--index 500 --epsilon 1",
+        statement="δ(ε) <= d_m, m = n − i; d_0 = θ(ε, 2L/σ), d_m = min{θ(ε, μ_m), F_k(d_{m−k})} over block lengths k, "
+                  "F_k(d) = d·θ(log(1 + (e^ε−1)/d), κ_k), κ_k = (D/(ησ))·c^k/√(Σ_{j<k} c^(2j)), c = 1 − ηρ",
+        source="dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and "
+               "Asoodeh, Diaz & Calmon 2020, Theorem 3",
+        assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
+    ),
     params=(*CONSTANT, "diameter", "n", "index"),
     value=value,
     exact=exact,
     rtol=2e-9,
-    in_blocks_beyond=_MOST_NODES + 1,
     inverse=inverse,
-    blocks=blocks,
-    choices=choices,
+    blocks=Blocks(_MOST_NODES + 1, blocks),
+    choices=Choices(witness=choices),
 )

@@ -6,7 +6,7 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd._engine.iteration import CONSTANT, FELDMAN, ratios, ratios_exact
 from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
 from dpcalc.bounds.pnsgd._engine.step import SETTING
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import GaussianDp, ProfileBound, Theorem
 
 
 def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float, n: int,
@@ -35,19 +35,19 @@ def exact(mp: Any, epsilon: float, **p: Any) -> Any:
     return theta(mp, epsilon, mu_exact(mp, **p))
 
 
-BOUND = Bound(
-    name="fixed-order-iteration",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--index 500 --epsilon 1",
-    kind="profile",
-    statement="the record at position i is μ-GDP, μ = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), m = n − i, c = 1 − ηρ",
-    source=FELDMAN,
-    assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
+BOUND = ProfileBound(
+    Theorem(
+        name="fixed-order-iteration",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--index 500 --epsilon 1",
+        statement="the record at position i is μ-GDP, μ = (2L/σ)·c^m/√(Σ_{k<=m} c^(2k)), m = n − i, c = 1 − ηρ",
+        source=FELDMAN,
+        assumptions=(*SETTING, "η <= 2/(β+ρ)", "Gaussian noise"),
+    ),
     params=(*CONSTANT, "n", "index"),
     value=value,
     exact=exact,
     rtol=2e-11,
     inverse=inverse,
-    mu=mu,
-    mu_exact=mu_exact,
+    mu=GaussianDp(mu, mu_exact),
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd import fixed_order_iteration as iteration
 from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_RATIO
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -18,14 +18,15 @@ def exact(mp: Any, alpha: float, **p: Any) -> Any:
     return mp.mpf(alpha) * iteration.mu_exact(mp, **p) ** 2 / 2
 
 
-BOUND = Bound(
-    name=f"{iteration.BOUND.name}-rdp",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--index 500 --alpha 8",
-    kind="rdp",
-    statement="ε(α) = αμ²/2 for the record at position i, μ as in fixed-order-iteration",
-    source=iteration.BOUND.source,
-    assumptions=iteration.BOUND.assumptions,
+BOUND = RdpBound(
+    Theorem(
+        name=f"{iteration.BOUND.name}-rdp",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--index 500 --alpha 8",
+        statement="ε(α) = αμ²/2 for the record at position i, μ as in fixed-order-iteration",
+        source=iteration.BOUND.source,
+        assumptions=iteration.BOUND.theorem.assumptions,
+    ),
     params=iteration.BOUND.params,
     value=value,
     exact=exact,

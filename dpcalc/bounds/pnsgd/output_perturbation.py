@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.output import ASSUMPTIONS, ERRATUM, OUTPUT, RELEASED, SOURCE, ratios, ratios_exact
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -17,19 +17,20 @@ def exact(mp: Any, alpha: float, n: int, index: int, **p: float) -> Any:
     return mp.mpf(alpha) * ratios_exact(mp, **p)(n - index) ** 2 / 2
 
 
-BOUND = Bound(
-    name="output-perturbation",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--strong-convexity 0.1 --index 500 --alpha 8 --bound output-perturbation",
-    kind="rdp",
-    statement="ε(α) = αs²/(2σ²), s = 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|), for the record at position i",
-    source=SOURCE,
-    assumptions=ASSUMPTIONS,
+BOUND = RdpBound(
+    Theorem(
+        name="output-perturbation",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--strong-convexity 0.1 --index 500 --alpha 8 --bound output-perturbation",
+        statement="ε(α) = αs²/(2σ²), s = 2ηL c^(n−i), c = max(|1−ηρ|, |1−ηβ|), for the record at position i",
+        source=SOURCE,
+        assumptions=ASSUMPTIONS,
+        released=RELEASED,
+        riskier=("learning_rate",),
+        errata=ERRATUM,
+    ),
     params=(*OUTPUT, "n", "index"),
     value=value,
     exact=exact,
-    released=RELEASED,
-    riskier=("learning_rate",),
     rtol=1e-10,
-    errata=ERRATUM,
 )

@@ -15,7 +15,7 @@ from dpcalc.bounds.pnsgd._engine.output import (
     ratios_exact,
 )
 from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -34,19 +34,20 @@ def exact(mp: Any, alpha: float, n: int, **p: float) -> Any:
     return mp.log1p(smooth_sum(mp, lambda j: mp.expm1((a - 1) * a * ratio(j - 1) ** 2 / 2), 1, n) / n) / (a - 1)
 
 
-BOUND = Bound(
-    name="output-perturbation-shuffled",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--strong-convexity 0.1 --alpha 8 --bound output-perturbation",
-    kind="rdp",
-    statement="ε(α) = (1/(α−1)) log((1/n)Σ_m e^((α−1)αs_m²/(2σ²))), s_m = 2ηL c^m, c = max(|1−ηρ|, |1−ηβ|)",
-    source=f"Berthier 2019, Lemma 3.1; {SOURCE}",
-    assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
+BOUND = RdpBound(
+    Theorem(
+        name="output-perturbation-shuffled",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--strong-convexity 0.1 --alpha 8 --bound output-perturbation",
+        statement="ε(α) = (1/(α−1)) log((1/n)Σ_m e^((α−1)αs_m²/(2σ²))), s_m = 2ηL c^m, c = max(|1−ηρ|, |1−ηβ|)",
+        source=f"Berthier 2019, Lemma 3.1; {SOURCE}",
+        assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
+        released=RELEASED,
+        riskier=("learning_rate",),
+        errata=ERRATUM,
+    ),
     params=(*OUTPUT, "n"),
     value=value,
     exact=exact,
-    released=RELEASED,
-    riskier=("learning_rate",),
     rtol=1e-9,
-    errata=ERRATUM,
 )

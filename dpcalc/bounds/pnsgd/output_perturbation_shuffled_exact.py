@@ -12,7 +12,7 @@ from dpcalc.bounds.pnsgd._engine.output import (
     unchecked_ratios,
 )
 from dpcalc.bounds.pnsgd._engine.positions import COARSE, FINE, average_exact, average_theta
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, ProfileBound, Theorem
 
 
 def value(epsilon: float, n: int, **p: float) -> float:
@@ -31,21 +31,21 @@ def exact(mp: Any, epsilon: float, n: int, way: int | None = None, **p: float) -
     return average_exact(mp, epsilon, ratios_exact(mp, **p), unchecked_ratios(**p), n, way)
 
 
-BOUND = Bound(
-    name="output-perturbation-shuffled-exact",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
-    kind="profile",
-    statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in blocks, "
-    "by chords of θ, at most 1.6 % above it (exact to n = 64)",
-    source=f"{SOURCE}; joint convexity",
-    assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
+BOUND = ProfileBound(
+    Theorem(
+        name="output-perturbation-shuffled-exact",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--strong-convexity 0.1 --epsilon 1 --bound output-perturbation",
+        statement="δ(ε) <= (1/n)Σ_{m<n} θ(ε, 2ηL c^m/σ), c = max(|1−ηρ|, |1−ηβ|); the sum is taken from above in "
+                  "blocks, by chords of θ, at most 1.6 % above it (exact to n = 64)",
+        source=f"{SOURCE}; joint convexity",
+        assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
+        released=RELEASED,
+        riskier=("learning_rate",),
+    ),
     params=(*OUTPUT, "n"),
     value=value,
     exact=exact,
-    released=RELEASED,
-    riskier=("learning_rate",),
     rtol=2e-10,
-    in_blocks_beyond=FINE,
-    blocks=blocks,
+    blocks=Blocks(FINE, blocks),
 )

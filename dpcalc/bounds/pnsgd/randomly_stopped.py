@@ -15,7 +15,7 @@ from dpcalc.bounds.pnsgd._engine.step import (
     step,
     step_exact,
 )
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import ratio_up, up
 
 RELEASED = "the iterate at the random time"
@@ -37,20 +37,21 @@ def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
     return a * average_power_exact(mp, rest_exact(mp, epsilon, **p), count) * count / n
 
 
-BOUND = Bound(
-    name="randomly-stopped",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--index 500 --epsilon 1 --bound randomly-stopped",
-    kind="profile",
-    statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at "
-    "position i",
-    source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
-    assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
-                 LAPLACE_LINE),
+BOUND = ProfileBound(
+    Theorem(
+        name="randomly-stopped",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--index 500 --epsilon 1 --bound randomly-stopped",
+        statement="stopped at a uniformly random one of n records: δ = A(1 − B^(n−i+1))/(n(1 − B)) for the record at "
+                  "position i",
+        source="Asoodeh, Diaz & Calmon 2020, Theorem 5, arXiv:2001.06546; Sordello, Bu & Dong 2021, Section 1",
+        assumptions=(*SETTING, "η <= 2/(β+ρ)", "the stopping time is uniform on 1..n and independent of everything",
+                     LAPLACE_LINE),
+        released=RELEASED,
+    ),
     params=(*STEP, "n", "index"),
     value=value,
     exact=exact,
-    released=RELEASED,
     rtol=2e-10,
     pure=pure,
 )

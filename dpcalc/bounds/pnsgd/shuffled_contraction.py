@@ -15,7 +15,7 @@ from dpcalc.bounds.pnsgd._engine.step import (
     step,
     step_exact,
 )
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -32,20 +32,22 @@ def exact(mp: Any, epsilon: float, n: int, **p: Any) -> Any:
     return step_exact(mp, epsilon, **p)[0] * average_power_exact(mp, rest_exact(mp, epsilon, **p), n)
 
 
-BOUND = Bound(
-    name="shuffled-contraction",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--epsilon 1",
-    kind="profile",
-    statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
-    source="Sordello, Bu & Dong 2021, Theorem 2",
-    assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", LAPLACE_LINE),
+BOUND = ProfileBound(
+    Theorem(
+        name="shuffled-contraction",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--epsilon 1",
+        statement="records in a uniformly random order: δ = A(1 − B^n)/(n(1 − B)), A and B as in fixed-order",
+        source="Sordello, Bu & Dong 2021, Theorem 2",
+        assumptions=(*SETTING, "the order is uniformly random and secret", "η <= 2/(β+ρ)", LAPLACE_LINE),
+        errata=("Sordello et al. 2021 omit η <= 2/(β+ρ).",
+                "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the "
+                "whole "
+                "profile here."),
+    ),
     params=(*STEP, "n"),
     value=value,
     exact=exact,
     rtol=2e-10,
     pure=pure,
-    errata=("Sordello et al. 2021 omit η <= 2/(β+ρ).",
-            "Their Section 5 turns (ε, δ) into RDP by a converse that does not hold; epochs are composed by the whole "
-            "profile here."),
 )

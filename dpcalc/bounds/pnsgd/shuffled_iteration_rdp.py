@@ -10,7 +10,7 @@ from dpcalc.bounds.pnsgd._engine.nonconvex import log_mean_exp
 from dpcalc.bounds.pnsgd._engine.positions import log_share
 from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
 from dpcalc.bounds.pnsgd._engine.step import factor_exact
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -48,14 +48,15 @@ def rdp_exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_ra
     return lambda j: peak * mp.exp(-s * (j - 1)) * mp.expm1(-s) / mp.expm1(-s * j)
 
 
-BOUND = Bound(
-    name=f"{iteration.BOUND.name}-rdp",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--alpha 8",
-    kind="rdp",
-    statement="ε(α) = (1/(α−1)) log((1/n)Σ_{m<n} e^((α−1)αμ_m²/2)), μ_m as in shuffled-iteration",
-    source=f"{iteration.BOUND.source.removesuffix('; joint convexity')}; Berthier 2019, Lemma 3.1",
-    assumptions=iteration.BOUND.assumptions,
+BOUND = RdpBound(
+    Theorem(
+        name=f"{iteration.BOUND.name}-rdp",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--alpha 8",
+        statement="ε(α) = (1/(α−1)) log((1/n)Σ_{m<n} e^((α−1)αμ_m²/2)), μ_m as in shuffled-iteration",
+        source=f"{iteration.BOUND.source.removesuffix('; joint convexity')}; Berthier 2019, Lemma 3.1",
+        assumptions=iteration.BOUND.theorem.assumptions,
+    ),
     params=iteration.BOUND.params,
     value=value,
     exact=exact,

@@ -12,7 +12,7 @@ from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
 from dpcalc.bounds.pnsgd._engine.step import log_shrink
 from dpcalc.bounds.start import START
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import up
 
 _FACTOR = {"laplace": 1.0, "gaussian": 2.0}  # x is this times C1 e^{ε/2}
@@ -32,21 +32,22 @@ def exact(mp: Any, epsilon: float, law: Law, c1: float) -> Any:
     return (1 - mp.exp(-x)) / x
 
 
-BOUND = Bound(
-    name="shuffled-limit",
-    example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 "
-    "--diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
-    kind="profile",
-    statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 "
-    "e^(ε/2) for Laplace noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of shuffled-hiding-laplace "
-    "and shuffled-hiding are smaller at large n",
-    source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
-    assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
+BOUND = ProfileBound(
+    Theorem(
+        name="shuffled-limit",
+        example="shuffle-pnsgd --noise laplace --c1 1e5 --c2 2 --lipschitz 10 --smoothness 0.5 --learning-rate 0.1 "
+                "--diameter 1 --n 1e6 --epsilon 1 --bound shuffled-limit",
+        statement="as n → ∞ the δ of shuffled-contraction under the schedule tends to δ* = (1 − e^(−x))/x, x = C1 "
+                  "e^(ε/2) for Laplace noise and 2C1 e^(ε/2) for Gaussian; of that bound alone: those of "
+                  "shuffled-hiding-laplace and shuffled-hiding are smaller at large n",
+        source="Sordello, Bu & Dong 2021, Theorems 3 and 4",
+        assumptions=(START, "says nothing at a finite n", "rate 1/n for Laplace noise only where 2Lη/(MD) >= 1"),
+        status="limit",
+        errata=("At the paper's own Figure 2 parameters δ exceeds δ* by factors 119, 13 and 2.5 at n = 1e3, 1e4, 1e5.",
+                "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) >= 1."),
+    ),
     params=("law", "c1"),
     value=value,
     exact=exact,
     rtol=1e-11,
-    status="limit",
-    errata=("At the paper's own Figure 2 parameters δ exceeds δ* by factors 119, 13 and 2.5 at n = 1e3, 1e4, 1e5.",
-            "The O(1/n) rate of Theorem 3 needs 2Lη/(MD) >= 1."),
 )

@@ -4,7 +4,7 @@ from math import expm1
 from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, log_spread
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -24,17 +24,18 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: 
     return 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2 * share
 
 
-BOUND = Bound(
-    name="smooth-nonconvex",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--index 500 --alpha 8",
-    kind="rdp",
-    statement="ε(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ, for the record at position i",
-    source=SOURCE,
-    assumptions=ASSUMPTIONS,
+BOUND = RdpBound(
+    Theorem(
+        name="smooth-nonconvex",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--index 500 --alpha 8",
+        statement="ε(α) = (2αL²/σ²)(1 − C^(−2))/(1 − C^(−2(n−i+1))), C = 1 + ηβ, for the record at position i",
+        source=SOURCE,
+        assumptions=ASSUMPTIONS,
+        riskier=("learning_rate",),
+    ),
     params=(*SMOOTH, "n", "index"),
     value=value,
     exact=exact,
-    riskier=("learning_rate",),
     rtol=2e-14,
 )

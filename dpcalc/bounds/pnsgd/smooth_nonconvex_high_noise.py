@@ -6,7 +6,7 @@ from typing import Any
 from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, log_spread, share_and_slope
 from dpcalc.bounds.pnsgd._engine.smooth_sums import total
 from dpcalc.bounds.pnsgd.smooth_nonconvex import exact as fixed_exact
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import human, plain
 from dpcalc.numerics.mp.sums import smooth_sum
@@ -32,18 +32,19 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: 
                                                     n + 1 - j), 1, n) / n
 
 
-BOUND = Bound(
-    name="smooth-nonconvex-high-noise",
-    example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 --bound "
-    "smooth-nonconvex-high-noise",
-    kind="rdp",
-    statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of "
-    "smooth-nonconvex-shuffled is at most e − 1 times the plain one",
-    source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
-    assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret", "σ >= L√(2α(α−1))"),
+BOUND = RdpBound(
+    Theorem(
+        name="smooth-nonconvex-high-noise",
+        example="shuffle-pnsgd --sigma 50 --lipschitz 1 --learning-rate 0.01 --smoothness 0.5 --n 1000 --alpha 8 "
+                "--bound smooth-nonconvex-high-noise",
+        statement="ε(α) = (2/n)Σ_t ε_t(α) where σ >= L√(2α(α−1)); there (α−1)ε_t <= 1, and the mean of "
+                  "smooth-nonconvex-shuffled is at most e − 1 times the plain one",
+        source="Berthier 2019, Section 3.3.2; Feldman, Mironov, Talwar & Thakurta 2018, Lemma 25, arXiv:1808.06651",
+        assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret", "σ >= L√(2α(α−1))"),
+        riskier=("learning_rate",),
+    ),
     params=(*SMOOTH, "n"),
     value=value,
     exact=exact,
-    riskier=("learning_rate",),
     rtol=1e-9,
 )

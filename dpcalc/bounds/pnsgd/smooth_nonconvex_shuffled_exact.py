@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.nonconvex import ASSUMPTIONS, SMOOTH, SOURCE, ratios, ratios_exact
 from dpcalc.bounds.pnsgd._engine.positions import FINE, average_exact, average_theta, invert_average
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Blocks, ProfileBound, Theorem
 
 
 def value(epsilon: float, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int) -> float:
@@ -31,22 +31,22 @@ def exact(mp: Any, epsilon: float, level: float, lipschitz: float, learning_rate
     return average_exact(mp, epsilon, ratios_exact(mp, *p), ratios(*p), n, way)
 
 
-BOUND = Bound(
-    name="smooth-nonconvex-shuffled-exact",
-    example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
-    "--epsilon 1",
-    kind="profile",
-    statement="δ(ε) <= (1/n)Σ_t θ(ε, μ_t), μ_t² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ; the sum is "
-    "taken from above in blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than .5 % where ε <= "
-    "15)",
-    source=f"{SOURCE}; joint convexity",
-    assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
+BOUND = ProfileBound(
+    Theorem(
+        name="smooth-nonconvex-shuffled-exact",
+        example="shuffle-pnsgd --sigma 0.5 --lipschitz 1 --diameter 2 --learning-rate 0.01 --smoothness 0.5 --n 1000 "
+                "--epsilon 1",
+        statement="δ(ε) <= (1/n)Σ_t θ(ε, μ_t), μ_t² = (4L²/σ²)(1 − C^(−2))/(1 − C^(−2(n−t+1))), C = 1 + ηβ; the sum "
+                  "is taken from above in blocks, by chords of θ, at most 1.6 % above it (exact to n = 64; less than "
+                  ".5 % where ε <= 15)",
+        source=f"{SOURCE}; joint convexity",
+        assumptions=(*ASSUMPTIONS, "the order is uniformly random and secret"),
+        riskier=("learning_rate",),
+    ),
     params=(*SMOOTH, "n"),
     value=value,
     exact=exact,
-    riskier=("learning_rate",),
     rtol=2e-11,
-    in_blocks_beyond=FINE,
     inverse=inverse,
-    blocks=blocks,
+    blocks=Blocks(FINE, blocks),
 )

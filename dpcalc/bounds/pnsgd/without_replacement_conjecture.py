@@ -3,7 +3,7 @@
 from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import plain
 from dpcalc.numerics.rounding import up
@@ -29,19 +29,20 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: fl
     return mp.mpf(constant) * mp.mpf(passes) * mp.mpf(alpha) * square / (n * (1 - mp.mpf(tau)))
 
 
-BOUND = Bound(
-    name="without-replacement-conjecture",
-    example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
-    "without-replacement-conjecture",
-    kind="rdp",
-    statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C >= 16",
-    source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",
-    assumptions=(*ASSUMPTIONS, "σ² >= 4L²", "unproven"),
+BOUND = RdpBound(
+    Theorem(
+        name="without-replacement-conjecture",
+        example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
+                "without-replacement-conjecture",
+        statement="ε(α) = C·E·αL²/(n(1−τ)σ²), C >= 16",
+        source="Berthier 2019, Conjecture 2; Berthier & Karimireddy (withdrawn), Theorem 2.2",
+        assumptions=(*ASSUMPTIONS, "σ² >= 4L²", "unproven"),
+        released="every iterate",
+        status="conjecture",
+        errata=WITHDRAWN,
+    ),
     params=(*RUN, "constant"),
     value=value,
     exact=exact,
-    released="every iterate",
     rtol=1e-14,
-    status="conjecture",
-    errata=WITHDRAWN,
 )

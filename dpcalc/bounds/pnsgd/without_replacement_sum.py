@@ -5,7 +5,7 @@ from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.without_replacement import ASSUMPTIONS, RUN, WITHDRAWN, steps
 from dpcalc.bounds.pnsgd.without_replacement_conjecture import check_noise
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.mp.sums import smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -38,19 +38,20 @@ def exact(mp: Any, alpha: float, level: float, lipschitz: float, n: int, tau: fl
     return mp.mpf(constant) * mp.mpf(passes) / mp.mpf(tau) * mp.mpf(alpha) * square * sums
 
 
-BOUND = Bound(
-    name="without-replacement-conjecture-sum",
-    example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
-    "without-replacement-conjecture",
-    kind="rdp",
-    statement="ε(α) = (E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²), C >= 16",
-    source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
-    assumptions=(*ASSUMPTIONS, "σ² >= 4L²", "unproven"),
+BOUND = RdpBound(
+    Theorem(
+        name="without-replacement-conjecture-sum",
+        example="shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 1/1000 --epochs 1 --alpha 16 --bound "
+                "without-replacement-conjecture",
+        statement="ε(α) = (E/τ)Σ_{j<=τn} CαL²/((n−j+1)²σ²), C >= 16",
+        source="Berthier 2019, Conjecture 1; Berthier & Karimireddy (withdrawn), Theorem 2.1",
+        assumptions=(*ASSUMPTIONS, "σ² >= 4L²", "unproven"),
+        released="every iterate",
+        status="conjecture",
+        errata=WITHDRAWN,
+    ),
     params=(*RUN, "constant"),
     value=value,
     exact=exact,
-    released="every iterate",
     rtol=2e-11,
-    status="conjecture",
-    errata=WITHDRAWN,
 )

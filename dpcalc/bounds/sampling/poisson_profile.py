@@ -4,7 +4,7 @@ from math import expm1, inf, log, log1p
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.profile import Profile, sampled_epsilon
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Directions, ProfileBound, Theorem
 from dpcalc.numerics.elementary import log1mexp
 from dpcalc.numerics.rounding import up
 
@@ -68,22 +68,23 @@ def sided_exact(mp: Any, epsilon: float, side: int, sampling_rate: float, profil
     return left * profile.exact(mp, -mp.log1p(x) if x > -0.5 else e + mp.log(q) - mp.log(left))
 
 
-BOUND = Bound(
-    name="poisson-profile",
-    example="subsample --sampling-rate 0.01 --sigma 1 --steps 10000 --delta 1e-6",
-    kind="profile",
-    statement="the larger δ of the pairs (mix, N) and (N, mix), mix = (1−q)N + qP for the base pair (P, N): "
-    "q·δ(log(1 + (e^ε − 1)/q)) for a record removed; steps are composed numerically, each pair by itself",
-    source="Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and 11, "
-           "arXiv:2106.08567v4",
-    assumptions=("each record is in the batch independently with probability q, afresh each step",
-                 "neighbours differ by adding or removing one record",
-                 "the base guarantee holds for both orders of the neighbours"),
+BOUND = ProfileBound(
+    Theorem(
+        name="poisson-profile",
+        example="subsample --sampling-rate 0.01 --sigma 1 --steps 10000 --delta 1e-6",
+        statement="the larger δ of the pairs (mix, N) and (N, mix), mix = (1−q)N + qP for the base pair (P, N): "
+                  "q·δ(log(1 + (e^ε − 1)/q)) for a record removed; steps are composed numerically, each pair by "
+                  "itself",
+        source="Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and "
+               "11, arXiv:2106.08567v4",
+        assumptions=("each record is in the batch independently with probability q, afresh each step",
+                     "neighbours differ by adding or removing one record",
+                     "the base guarantee holds for both orders of the neighbours"),
+    ),
     params=("sampling_rate", "profile"),
     value=value,
     exact=exact,
-    sided=sided,
-    sided_exact=sided_exact,
+    directions=Directions(sided, sided_exact),
     rtol=5e-10,
     pair=pair,
 )

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from math import ceil, exp, expm1, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import RdpBound, Theorem
 from dpcalc.numerics.normal import LOG_SQRT_2PI
 from dpcalc.numerics.quadrature import log_integral, tail, whole
 from dpcalc.numerics.rounding import ratio_up, up
@@ -202,16 +202,17 @@ def integral(mp: Any, g: Any, a: Any, q: Any, z: Any, beyond: Any) -> Any:
     return whole(mp, lambda t: g(q * mp.expm1(t / z - 1 / (2 * z * z))) * mp.npdf(t), points, (-40.0, last), beyond)
 
 
-BOUND = Bound(
-    name="poisson-rdp",
-    example="subsample --sampling-rate 0.01 --sigma 1 --steps 10000 --alpha 8",
-    kind="rdp",
-    statement="D_α((1−q)N(0,z²) + qN(1,z²) ‖ N(0,z²)); at whole α log Σ_k C(α,k)(1−q)^(α−k) q^k e^(k(k−1)/(2z²)) / "
-              "(α−1)",
-    source="Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1",
-    assumptions=("each record is in the batch independently with probability q, afresh each step",
-                 "neighbours differ by adding or removing one record",
-                 "Gaussian noise of standard deviation z times the ℓ2 sensitivity of the sum"),
+BOUND = RdpBound(
+    Theorem(
+        name="poisson-rdp",
+        example="subsample --sampling-rate 0.01 --sigma 1 --steps 10000 --alpha 8",
+        statement="D_α((1−q)N(0,z²) + qN(1,z²) ‖ N(0,z²)); at whole α log Σ_k C(α,k)(1−q)^(α−k) q^k e^(k(k−1)/(2z²)) "
+                  "/ (α−1)",
+        source="Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1",
+        assumptions=("each record is in the batch independently with probability q, afresh each step",
+                     "neighbours differ by adding or removing one record",
+                     "Gaussian noise of standard deviation z times the ℓ2 sensitivity of the sum"),
+    ),
     params=("noise_multiplier", "sampling_rate"),
     value=value,
     exact=exact,

@@ -4,7 +4,7 @@ from math import inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.profile import Profile, sampled_epsilon
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import up
 
 if TYPE_CHECKING:
@@ -35,17 +35,18 @@ def exact(mp: Any, epsilon: float, sampling_rate: float, profile: Profile) -> An
     return q * profile.exact(mp, mp.log(1 + mp.expm1(mp.mpf(epsilon)) / q))
 
 
-BOUND = Bound(
-    name="wor-profile",
-    example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --delta 1e-5",
-    kind="profile",
-    statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed "
-              "numerically",
-    source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 "
-           "(composition)",
-    assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
-                 "neighbours differ by replacing one record",
-                 "the base guarantee holds for both orders of the neighbours"),
+BOUND = ProfileBound(
+    Theorem(
+        name="wor-profile",
+        example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --delta 1e-5",
+        statement="δ′(ε) = q·δ(log(1 + (e^ε − 1)/q)) for ε >= 0, δ′(−ε) = 1 − e^(−ε)(1 − δ′(ε)); steps are composed "
+                  "numerically",
+        source="Balle, Barthe & Gaboardi 2018, Theorem 9, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorem 10 "
+               "(composition)",
+        assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
+                     "neighbours differ by replacing one record",
+                     "the base guarantee holds for both orders of the neighbours"),
+    ),
     params=("sampling_rate", "profile"),
     value=value,
     exact=exact,

@@ -5,7 +5,7 @@ from math import exp, expm1, fsum, inf, isqrt, log, log1p
 from typing import Any
 
 from dpcalc.bounds.curve import Curve
-from dpcalc.core.bound import LARGEST_WHOLE, Bound
+from dpcalc.core.bound import LARGEST_WHOLE, RdpBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.binomial import log_choose
 from dpcalc.numerics.elementary import log_sum
@@ -131,15 +131,16 @@ def exact(mp: Any, alpha: float, sampling_rate: float, base: Curve) -> Any:
     return min(mp.log(total) / (a - 1), base.exact(mp, alpha))
 
 
-BOUND = Bound(
-    name="wor-rdp",
-    example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --alpha 8",
-    kind="rdp",
-    statement="ε′(α) = log(1 + q²C(α,2) min[4(e^ε(2) − 1), e^ε(2) min(2, (e^ε(∞) − 1)²)] + "
-    "Σ_{j=3..α} q^j C(α,j) e^((j−1)ε(j)) min(2, (e^ε(∞) − 1)^j)) / (α−1), at most ε(α)",
-    source="Wang, Balle & Kasiviswanathan 2019, Theorem 9, arXiv:1808.00087v2; Berthier 2019, Theorem 3.2",
-    assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
-                 "neighbours differ by replacing one record", "whole orders α >= 2"),
+BOUND = RdpBound(
+    Theorem(
+        name="wor-rdp",
+        example="subsample --scheme without-replacement --sampling-rate 0.01 --sigma 2 --steps 1000 --alpha 8",
+        statement="ε′(α) = log(1 + q²C(α,2) min[4(e^ε(2) − 1), e^ε(2) min(2, (e^ε(∞) − 1)²)] + Σ_{j=3..α} q^j C(α,j) "
+                  "e^((j−1)ε(j)) min(2, (e^ε(∞) − 1)^j)) / (α−1), at most ε(α)",
+        source="Wang, Balle & Kasiviswanathan 2019, Theorem 9, arXiv:1808.00087v2; Berthier 2019, Theorem 3.2",
+        assumptions=("batches of fixed size b = qn drawn uniformly without replacement, afresh each step",
+                     "neighbours differ by replacing one record", "whole orders α >= 2"),
+    ),
     params=("sampling_rate", "base"),
     value=value,
     exact=exact,

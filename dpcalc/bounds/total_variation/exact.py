@@ -4,7 +4,7 @@ from typing import Any
 
 from dpcalc.bounds.mechanisms import TOTAL_VARIATIONS
 from dpcalc.bounds.mechanisms.total_variation_law import TotalVariationLaw
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
@@ -30,17 +30,19 @@ def exact(mp: Any, mechanism: str, ratio: float, steps: int) -> Any:
     return {"tv": TOTAL_VARIATIONS[mechanism].exact(mp, mp.mpf(ratio) * (mp.sqrt(steps) if steps > 1 else 1))}
 
 
-BOUND = Bound(
-    name="tv-exact",
-    example="tv --mechanism gaussian --sigma 50",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="tv-exact",
+        example="tv --mechanism gaussian --sigma 50",
+        statement="TV = erf(s√T/(2√2σ)) for T Gaussian releases; 1 − e^(−s/(2v)) for Laplace noise in any dimension; "
+                  "|2p − 1| for a randomised bit",
+        source="δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & "
+               "Dong 2021, eq. 5; Warner 1965",
+        assumptions=("the query changes by at most s between neighbouring data sets: in ℓ2 for Gaussian, in ℓ1 for "
+                     "Laplace",
+                     ),
+    ),
     gives=("tv",),
-    statement="TV = erf(s√T/(2√2σ)) for T Gaussian releases; 1 − e^(−s/(2v)) for Laplace noise in any dimension; |2p − "
-              "1| for a randomised bit",
-    source="δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Sordello, Bu & Dong "
-           "2021, eq. 5; Warner 1965",
-    assumptions=("the query changes by at most s between neighbouring data sets: in ℓ2 for Gaussian, in ℓ1 for Laplace",
-                 ),
     params=("mechanism", "ratio", "steps"),
     value=value,
     exact=exact,

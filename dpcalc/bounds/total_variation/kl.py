@@ -3,7 +3,7 @@
 from math import expm1, sqrt
 from typing import Any
 
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import PointBound, Theorem
 from dpcalc.numerics.rounding import up
 
 
@@ -18,15 +18,16 @@ def exact(mp: Any, kl: float, steps: int) -> Any:
     return {"tv": min(mp.sqrt(total / 2), mp.sqrt(-mp.expm1(-total)))}
 
 
-BOUND = Bound(
-    name="tv-kl",
-    example="tv --kl 0.02 --steps 4",
-    kind="point",
+BOUND = PointBound(
+    Theorem(
+        name="tv-kl",
+        example="tv --kl 0.02 --steps 4",
+        statement="TV <= min( √(KL/2), √(1 − e^(−KL)) ); KL is at most the RDP at any order, and at most ρ under ρ-zCDP",
+        source="Pinsker's inequality, and Bretagnolle & Huber 1979; Tsybakov 2009, Lemmas 2.5 and 2.6 (the second in "
+               "its sharper form)",
+        assumptions=("the divergence holds for both orders of the neighbours, whatever the releases before were",),
+    ),
     gives=("tv",),
-    statement="TV <= min( √(KL/2), √(1 − e^(−KL)) ); KL is at most the RDP at any order, and at most ρ under ρ-zCDP",
-    source="Pinsker's inequality, and Bretagnolle & Huber 1979; Tsybakov 2009, Lemmas 2.5 and 2.6 (the second in its "
-           "sharper form)",
-    assumptions=("the divergence holds for both orders of the neighbours, whatever the releases before were",),
     params=("kl", "steps"),
     value=value,
     exact=exact,

@@ -46,7 +46,7 @@ def chosen(command: str | None, status: str | None, assumes: str | None) -> list
                           "--command")
     return [e for e in entries().values()
             if (command is None or command in e.commands) and status in (None, e.bound.status)
-            and (assumes is None or any(assumes.casefold() in a.casefold() for a in e.bound.assumptions))]
+            and (assumes is None or any(assumes.casefold() in a.casefold() for a in e.bound.theorem.assumptions))]
 
 
 COMMAND = Page(

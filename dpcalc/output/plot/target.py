@@ -105,7 +105,8 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     except ImportError as error:
         absent = isinstance(error, ModuleNotFoundError) and error.name == "matplotlib"
         broken = "" if absent else f" that works ({error})"
-        raise DpcalcError("missing", f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal "
+        raise DpcalcError("missing",
+                          f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal "
                           "without it", "--plot") from None
     return Target(name)
 

@@ -39,7 +39,7 @@ def distances(pushes, c, z, a):
 
 def best(run):
     bound = iteration_nonconvex.BOUND
-    return bound.mu(**run, **bound.search(**run))
+    return bound.mu.mu(**run, **bound.choices.search(**run))
 
 
 def test_a_hundred_passes():
@@ -77,7 +77,7 @@ def test_never_above_composition_nor_below_convex_losses():
         assert best(run) <= push * sqrt(uses) * (1 + 1e-12)
         if run["learning_rate"] * run["smoothness"] <= 2:
             convex = {**run, "strong_convexity": 0.0}
-            assert best(run) >= BOUNDS["iteration"].mu(**convex, **BOUNDS["iteration"].search(**convex)) * (1 - 1e-12)
+            assert best(run) >= BOUNDS["iteration"].mu.mu(**convex, **BOUNDS["iteration"].choices.search(**convex)) * (1 - 1e-12)
 
 
 def test_numbers_of_every_size():
@@ -91,7 +91,7 @@ def test_numbers_of_every_size():
         uses = max(0, (run["iterations"] - run["last"]) // period + 1)
         assert 0 <= best({k: run[k] for k in iteration_nonconvex.BOUND.params}) <= 2 * run["lipschitz"] / b / run["sigma"] * sqrt(uses) * (1 + 1e-12)
         own, alpha = {k: run[k] for k in nonconvex.BURN_IN_RDP.params}, 1 + 10 ** rng.uniform(-3, 4)
-        value = nonconvex.BURN_IN_RDP.value(alpha, **own, **nonconvex.BURN_IN_RDP.search(alpha=alpha, **own))
+        value = nonconvex.BURN_IN_RDP.value(alpha, **own, **nonconvex.BURN_IN_RDP.choices.search(alpha=alpha, **own))
         assert 0 <= value <= BOUNDS["composition"].value(alpha, **{k: run[k] for k in BOUNDS["composition"].params}) * (1 + 1e-9)
 
 
@@ -102,7 +102,7 @@ def test_one_use_is_the_theorem_of_one_pass():
         n = rng.randint(1, 1000)
         run = {**a_run(rng, n), "batch_size": 1, "period": n, "last": rng.randint(1, n), "diameter": 1e300}
         own = {"level": run["sigma"], "n": n, "index": n - run["last"] + 1, **{k: run[k] for k in ("lipschitz", "learning_rate", "smoothness")}}
-        assert best(run) == pytest.approx(BOUNDS["smooth-nonconvex-exact"].mu(**own), rel=1e-11)
+        assert best(run) == pytest.approx(BOUNDS["smooth-nonconvex-exact"].mu.mu(**own), rel=1e-11)
 
 
 def test_linear_losses_neither_expand_nor_contract():
@@ -110,7 +110,7 @@ def test_linear_losses_neither_expand_nor_contract():
     for _ in range(100):
         run = {**a_run(rng, rng.choice((3, 1000))), "smoothness": 0.0}
         convex = {**run, "strong_convexity": 0.0}
-        assert best(run) == pytest.approx(BOUNDS["iteration"].mu(**convex, **BOUNDS["iteration"].search(**convex)), rel=1e-11)
+        assert best(run) == pytest.approx(BOUNDS["iteration"].mu.mu(**convex, **BOUNDS["iteration"].choices.search(**convex)), rel=1e-11)
 
 
 def test_a_schedule_that_is_constant_is_the_closed_form():
@@ -121,7 +121,7 @@ def test_a_schedule_that_is_constant_is_the_closed_form():
         schedule = tuple((run["learning_rate"], run["sigma"], (run["iterations"] - k) % run["period"] == run["last"] - 1)
                          for k in range(1, run["iterations"] + 1))
         own = {**{k: run[k] for k in ("batch_size", "lipschitz", "smoothness", "diameter")}, "schedule": schedule}
-        mu = nonconvex.SCHEDULE.mu(**own, **nonconvex.SCHEDULE.search(**own))
+        mu = nonconvex.SCHEDULE.mu.mu(**own, **nonconvex.SCHEDULE.choices.search(**own))
         assert mu == pytest.approx(best(run), rel=1e-9)
 
 
@@ -129,10 +129,10 @@ def test_steps_that_expand_beyond_every_double():
     """c = 3 for 3000 steps. Every use but the last one is undone in the five steps to the next one."""
     steps, gaps = tuple((1.0, 1.0, k % 5 == 4) for k in range(3000)), 1 / sum(9.0**-j for j in range(5))
     own = {"batch_size": 1, "lipschitz": 0.5, "smoothness": 2.0, "diameter": 1e9, "schedule": steps}
-    mu = nonconvex.SCHEDULE.mu(**own, **nonconvex.SCHEDULE.search(**own))
+    mu = nonconvex.SCHEDULE.mu.mu(**own, **nonconvex.SCHEDULE.choices.search(**own))
     assert mu == pytest.approx(sqrt(1 + 599 * gaps), rel=1e-3)
     assert mu >= sqrt(1 + 599 * gaps) * (1 - 1e-12)
-    assert nonconvex.SCHEDULE.mu(**own, r=1) == pytest.approx(sqrt(9) * 1e9, rel=1e-6)
+    assert nonconvex.SCHEDULE.mu.mu(**own, r=1) == pytest.approx(sqrt(9) * 1e9, rel=1e-6)
 
 
 def test_random_batches_with_a_small_expansion():

@@ -55,7 +55,7 @@ def test_the_samples_of_an_epoch_are_never_below_its_profile(name):
     p = {k: p[k] for k in bound.params}
     epsilons = np.array([0.0, 1e-3, 0.1, 1.0, 3.0, 10.0, 40.0])
     true = np.array([bound.value(float(e), **p) for e in epsilons])
-    close, rough = bound.blocks(epsilons, FINE, **p), bound.blocks(epsilons, COARSE, **p)
+    close, rough = bound.blocks.profile(epsilons, FINE, **p), bound.blocks.profile(epsilons, COARSE, **p)
     size = np.maximum(1, -true)
     assert (true - 1e-3 * size <= close).all() and (close <= true + 1e-3 * size).all()  # of a hybrid both are searches
     assert (close - 1e-3 * size <= rough).all() and (rough <= close + 0.3).all()

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from dpcalc.bounds.hiding._engine.plan import Places, PlacesExact
-    from dpcalc.core.bound import Bound
+    from dpcalc.core.bound import ProfileBound
 
     Array = NDArray[Any]
 
@@ -87,7 +87,7 @@ class PlanOrAlone(NamedTuple):
 
     places: Callable[..., Places]  # (fine, *params)
     places_exact: Callable[..., PlacesExact]  # (mp, fine, *params)
-    alone: Bound  # in which every place is compared with itself only
+    alone: ProfileBound  # in which every place is compared with itself only
 
     def evaluate(self, epsilons: Array, fine: int, **p: Any) -> tuple[Array, list[Witness]]:
         """log δ at many ε, from above, and what proves each."""
@@ -95,9 +95,10 @@ class PlanOrAlone(NamedTuple):
 
         from dpcalc.bounds.hiding._engine import plan
 
-        assert self.alone.blocks is not None
+        in_blocks = self.alone.blocks
+        assert in_blocks is not None and in_blocks.profile is not None
         alone_witness = dict[float, int]()
-        alone = self.alone.blocks(epsilons, FINE_WITHOUT_HIDING, ways=alone_witness, **p)
+        alone = in_blocks.profile(epsilons, FINE_WITHOUT_HIDING, ways=alone_witness, **p)
         bound, z = plan.profile(self.places(fine, **p), epsilons)
         hides = (bound < alone) & (z == z)  # Z is NaN where the plan does not hide the record
         found: list[Witness] = [[fine, x] if h else [alone_witness[e]]

@@ -13,11 +13,14 @@ In the formulas this is the curvature ρ = −β, which is the least that a β-s
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from dpcalc.bounds.noisy_sgd.composition import PLAIN
 from dpcalc.bounds.start import START
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import Bound, Choices, GaussianDp, ProfileBound
+
+Kind = TypeVar("Kind", bound=Bound)
 
 SETTING = (
     "each record's gradient, as it is used (clipped to a fixed norm, perhaps), is at most L and β-Lipschitz in w, as "
@@ -26,16 +29,21 @@ SETTING = (
     START,
     PLAIN,
 )
-_FUNCTIONS = ("value", "exact", "inverse", "rdp", "search", "trace", "mu")
 
 
-def without_convexity(bound: Bound, name: str, example: str, statement: str, assumptions: tuple[str, ...],
-                      source: str) -> Bound:
+def without_convexity(bound: Kind, name: str, example: str, statement: str, assumptions: tuple[str, ...],
+                      source: str) -> Kind:
     """The bound for smooth losses made from one for convex losses, where both formulas are the same function of c."""
-    functions: dict[str, Any] = {key: _at_least_curvature(function) for key in _FUNCTIONS
-                                 if (function := getattr(bound, key))}
-    return bound._replace(name=name, example=example, statement=statement, assumptions=assumptions, source=source,
-                          errata=(), params=tuple(p for p in bound.params if p != "strong_convexity"), **functions)
+    theorem = bound.theorem._replace(name=name, example=example, statement=statement, assumptions=assumptions,
+                                     source=source, errata=())
+    smooth = replace(bound, theorem=theorem, params=tuple(p for p in bound.params if p != "strong_convexity"),
+                     value=_at_least_curvature(bound.value), exact=_at_least_curvature(bound.exact),
+                     choices=Choices(*(function and _at_least_curvature(function) for function in bound.choices)))
+    if not isinstance(smooth, ProfileBound):
+        return smooth
+    return replace(smooth, inverse=smooth.inverse and _at_least_curvature(smooth.inverse),
+                   rdp=smooth.rdp and _at_least_curvature(smooth.rdp),
+                   mu=smooth.mu and GaussianDp(_at_least_curvature(smooth.mu.mu)))
 
 
 def _at_least_curvature(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -13,7 +13,8 @@ _TINY = 1e-13  # largest 1 − B and C2/x for the closed form, whose relative er
 
 
 def tail_of_losses(epsilon: float, levels: Schedule, power: float) -> Tail:
-    """The `tail` of the integral of −log B for `sums.integral`, where −d log(−log B)/d log t is at most about `power`."""
+    """The `tail` of the integral of −log B for `sums.integral`, where −d log(−log B)/d log t is at most about
+    `power`."""
     return partial(_gaussian_tail if levels.noise == "gaussian" else _laplace_tail, epsilon, levels, power)
 
 
@@ -27,7 +28,8 @@ def _gaussian_tail(epsilon: float, levels: Schedule, power: float, done: Progres
 
 
 def _laplace_tail(epsilon: float, levels: Schedule, power: float, done: Progress) -> float | None:
-    """The integral of q = 1 − B = e^{ε/2}/(x + C2) in closed form, from below, where q and C2/x are tiny; −log B >= q."""
+    """The integral of q = 1 − B = e^{ε/2}/(x + C2) in closed form, from below, where q and C2/x are tiny; −log B >=
+    q."""
     log_q = epsilon / 2 - levels.log_x(done.low)
     if log_q > log(_TINY) or levels.share(done.low) < 1 - _TINY:
         return None

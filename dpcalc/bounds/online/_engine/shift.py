@@ -179,7 +179,8 @@ def path_exact(mp: Any, levels: Levels, lipschitz: float, diameter: float, learn
         return 2 * mp.mpf(lipschitz) * c ** nodes[j] / mp.sqrt(sums[j])
 
     def kappa(p: int, j: int, block: int) -> Any:
-        if nodes[j] - nodes[p] != block or block == 1:  # each of several blocks has at least the least noise of them all
+        # each of several blocks has at least the least noise of them all
+        if nodes[j] - nodes[p] != block or block == 1:
             least = levels.exact(mp, levels.least_noisy_step(steps[p] + 1, steps[j]))
             return first / least * c * mp.sqrt(share_exact(mp, c, block - 1))
         noise = sums[j] - sums[p] * c ** (2 * block)

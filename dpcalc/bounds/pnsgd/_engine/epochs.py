@@ -7,12 +7,13 @@ profile of one epoch, on a grid of ε (profile_grid.py), not one point of it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from math import exp, inf, log
 from typing import TYPE_CHECKING, Any
 
 from dpcalc.bounds.pnsgd._engine.profile_grid import TAIL_DEPTH, Grid, lowest_log_delta, profile_grid, rough_grid
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.least_epsilon import least_epsilon, no_epsilon
 from dpcalc.numerics.rounding import up
@@ -29,7 +30,7 @@ _ERROR = ("δ up to 2 % above it (8 % where δ < 1e-5), more at ε < .001; log �
           "up to 5 % below 1e-100, far more below 1e-299")
 
 
-def composed(bound: Bound) -> Bound:
+def composed(bound: ProfileBound) -> ProfileBound:
     """The bound for `steps` epochs: the composition of its profile, or basic composition where that is smaller."""
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
@@ -43,15 +44,15 @@ def composed(bound: Bound) -> Bound:
             return _log_delta_at(bound, epsilon or 0.0, steps, p)[1]
         return _epsilon_at(bound, log_delta, steps, p)[1]
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
-                          pure=_pure(bound), one=bound, trace=trace,
-                          statement=f"{bound.statement}; E epochs by composition of the whole profile, at samples from "
-                                    f"above: {_ERROR}",
-                          assumptions=(*bound.assumptions,
-                                       "every epoch is shuffled afresh; the outputs of all epochs are released"))
+    once = bound.theorem
+    statement = f"{once.statement}; E epochs by composition of the whole profile, at samples from above: {_ERROR}"
+    assumptions = (*once.assumptions, "every epoch is shuffled afresh; the outputs of all epochs are released")
+    return replace(bound, theorem=once._replace(statement=statement, assumptions=assumptions),
+                   params=(*bound.params, "steps"), value=value, inverse=inverse, exact=_no_formula,
+                   pure=_pure(bound), one=bound, choices=bound.choices._replace(trace=trace))
 
 
-def _log_delta_at(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def _log_delta_at(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """The smaller log δ at ε of composition and basic composition, and the witness that proves it."""
     one = float(bound.value(epsilon, **p))
     if steps == 1:
@@ -69,7 +70,7 @@ def _log_delta_at(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -
     return simple, {"each": each(bound, epsilon, steps, p)}
 
 
-def _epsilon_at(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def _epsilon_at(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[float, dict[str, Any]]:
     """The smaller ε at δ of composition and basic composition, and the witness that proves it."""
     if steps == 1:
         return least_epsilon(bound, log_delta, p), {}
@@ -86,7 +87,7 @@ def _epsilon_at(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -
     return simple, {"each": each(bound, simple, steps, p)}
 
 
-def _log_delta_by_composition(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
+def _log_delta_by_composition(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
     """log δ at ε by composition: the grid goes to where a rough composition puts δ, and deeper if δ is below that."""
     from dpcalc.pld.bracket import PRECISION
 
@@ -108,7 +109,7 @@ def _up_to(grid: Grid, largest: float) -> Grid:
     return grid[0][:count], grid[1][:count]
 
 
-def _epsilon_by_composition(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> Bracket:
+def _epsilon_by_composition(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, Any]) -> Bracket:
     """ε at δ by composition; infinite where the losses beyond the grid, which count as infinite, are more than δ."""
     from dpcalc.pld.bracket import Bracket, log_infinite
 
@@ -150,7 +151,7 @@ def _is_far_below_mean(log_delta_at_zero: float, epsilon: float, steps: int) -> 
 
 
 @lru_cache(maxsize=16)
-def basic(bound: Bound) -> Bound:
+def basic(bound: ProfileBound) -> ProfileBound:
     """The bound for `steps` epochs by basic composition of one point (ε/E, δ/E) of the profile, for comparison."""
 
     def value(epsilon: float, steps: int, **p: Any) -> float:
@@ -164,20 +165,22 @@ def basic(bound: Bound) -> Bound:
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return min(steps * bound.exact(mp, mp.mpf(epsilon) / steps, **p), mp.mpf(1))
 
-    return bound._replace(name=f"{bound.name}-basic", params=(*bound.params, "steps"), value=value, inverse=inverse,
-                          exact=exact, pure=_pure(bound), mu=None, mu_exact=None,
-                          statement=f"{bound.statement}; E epochs by basic composition: (ε/E, δ/E) each",
-                          source=f"{bound.source}; composition-basic")
+    once = bound.theorem
+    theorem = once._replace(name=f"{once.name}-basic", source=f"{once.source}; composition-basic",
+                            statement=f"{once.statement}; E epochs by basic composition: (ε/E, δ/E) each")
+    return replace(bound, theorem=theorem, params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact,
+                   pure=_pure(bound), mu=None)
 
 
-def basic_value(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> float:
+def basic_value(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> float:
     """log of Eδ(ε/E), rounded up."""
     return min(0.0, up(float(bound.value(_epsilon_of_one(epsilon, steps), **p)) + log(steps), 4e-16))
 
 
-def each(bound: Bound, epsilon: float, steps: int, p: dict[str, Any]) -> dict[str, Any]:
+def each(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> dict[str, Any]:
     """The free choices of the bound of one epoch at ε/E, where basic composition takes it."""
-    return bound.choices(_epsilon_of_one(epsilon, steps), -inf, **p) if bound.choices else {}
+    witness = bound.choices.witness
+    return witness(_epsilon_of_one(epsilon, steps), -inf, **p) if witness else {}
 
 
 def _epsilon_of_one(epsilon: float, steps: int) -> float:
@@ -186,7 +189,7 @@ def _epsilon_of_one(epsilon: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=8)
-def _basic_inverse(bound: Bound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
+def _basic_inverse(bound: ProfileBound, log_delta: float, steps: int, params: tuple[tuple[str, Any], ...]) -> float:
     """E times the ε of one epoch at δ/E, rounded up."""
     return up(steps * least_epsilon(bound, (log_delta - log(steps)) * (1 + 4e-16), dict(params), steps), 4e-16)
 
@@ -195,7 +198,7 @@ def _no_formula(*_: Any, **__: Any) -> Any:
     raise DpcalcError("unsupported", "a composition of epochs has no printed formula to evaluate", "--digits")
 
 
-def _pure(bound: Bound) -> Callable[..., float] | None:
+def _pure(bound: ProfileBound) -> Callable[..., float] | None:
     """The function that gives the least ε with δ = 0 over all epochs; None where the bound has none."""
     one = bound.pure
     return (lambda steps, **p: up(steps * one(**p))) if one else None

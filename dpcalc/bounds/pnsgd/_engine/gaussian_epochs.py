@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from math import sqrt
 from typing import Any
 
 from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd._engine.laws import gaussian_inverse, log_gaussian
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import GaussianDp, ProfileBound
 from dpcalc.core.least_epsilon import least_epsilon
 from dpcalc.numerics.rounding import up
 
 
 @lru_cache(maxsize=16)
-def composed(bound: Bound) -> Bound:
-    """The bound for `steps` epochs in closed form, from one for an epoch that has `mu` and `mu_exact`."""
-    one, one_exact = bound.mu, bound.mu_exact
-    assert one is not None and one_exact is not None
+def composed(bound: ProfileBound) -> ProfileBound:
+    """The bound for `steps` epochs in closed form, from one for an epoch that is exactly μ-GDP."""
+    assert bound.mu is not None and bound.mu.exact is not None
+    one, one_exact = bound.mu.mu, bound.mu.exact
 
     def mu(steps: int, **p: Any) -> float:
         return up(one(**p) * sqrt(steps), 5e-16) if steps > 1 else one(**p)
@@ -34,8 +35,9 @@ def composed(bound: Bound) -> Bound:
     def exact(mp: Any, epsilon: float, steps: int, **p: Any) -> Any:
         return theta(mp, epsilon, mu_exact(mp, steps, **p))
 
-    return bound._replace(params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact, mu=mu,
-                          mu_exact=mu_exact,
-                          statement=f"{bound.statement}; E epochs are √E·μ-GDP",
-                          source=f"{bound.source}; epochs: Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3",
-                          assumptions=(*bound.assumptions, "the outputs of all epochs are released"))
+    once = bound.theorem
+    theorem = once._replace(statement=f"{once.statement}; E epochs are √E·μ-GDP",
+                            source=f"{once.source}; epochs: Dong, Roth & Su 2022, Corollary 3.3, arXiv:1905.02383v3",
+                            assumptions=(*once.assumptions, "the outputs of all epochs are released"))
+    return replace(bound, theorem=theorem, params=(*bound.params, "steps"), value=value, inverse=inverse, exact=exact,
+                   mu=GaussianDp(mu, mu_exact))

@@ -66,8 +66,6 @@ def _laplace_exact(mp: Any, epsilon: Any, ratio: Any) -> Any:
 def _gaussian_exact_rest(mp: Any, epsilon: Any, ratio: Any) -> Any:
     """Q(r/2 − ε/r) + e^ε Q(r/2 + ε/r), for a real or complex r of mp, in which it is analytic."""
     e, r = mp.mpf(epsilon), ratio
-    if hasattr(mp, "theta_rest") and (other := mp.theta_rest(e, r)) is not None:  # a context may have a faster one
-        return other
     root = mp.sqrt(mp.mpf(2))
     return (mp.erfc((r / 2 - e / r) / root) + mp.exp(e) * mp.erfc((r / 2 + e / r) / root)) / 2
 

@@ -1,4 +1,5 @@
-"""Noisy SGD on smooth losses without convexity: a step multiplies the distance of two iterates by at most C = 1 + ηβ."""
+"""Noisy SGD on smooth losses without convexity: a step multiplies the distance of two iterates by at most C = 1 +
+ηβ."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from dpcalc.numerics.rounding import up
 SMOOTH = ("level", "lipschitz", "learning_rate", "smoothness")
 ASSUMPTIONS = (
     "the loss of every record is L-Lipschitz and β-smooth; it need not be convex, nor the iterates projected", START,
-    "Gaussian noise on every gradient", "only the last iterate is released", "neighbours differ by replacing one record")
+    "Gaussian noise on every gradient", "only the last iterate is released",
+    "neighbours differ by replacing one record")
 SOURCE = "Berthier 2019, Theorem 3.6; Feldman, Mironov, Talwar & Thakurta 2018, Theorem 23, arXiv:1808.06651"
 
 

@@ -24,7 +24,8 @@ from dpcalc.numerics.rounding import up
 FINE, COARSE = 64, 4
 # A computed θ may be too large by rounding; the true one is at least this part of it.
 CERTAIN_PART = 1 - 1e-11
-# Relative; of the terms that decide whether θ is convex or concave over a block. The rounding of ratios, at most 1e-11, is much less.
+# Relative; of the terms that decide whether θ is convex or concave over a block. The rounding of ratios, at most 1e-11,
+# is much less.
 CURVATURE_MARGIN = 1e-6
 
 

@@ -1,11 +1,10 @@
 """The profile of one epoch on a grid of ε, from which E epochs are composed.
 
 A rough profile at powers of 2 shows over which ε log δ falls. The profile is then evaluated there, and repeatedly
-between neighbours where chords would be too inaccurate. Any grid is sound. Its values are never below the profile, and what is composed is
-the lower convex hull, in γ = e^ε, of the points and their mirror images, δ(−ε) = 1 − e^{−ε}(1 − δ(ε)), and of 1 at
-γ = 0 (pld.atoms.hull). It is no smaller than the profile, which is convex in γ and has that symmetry, and is itself the
-profile of a pair of distributions, as its slope also rises at ε = 0.
-"""
+between neighbours where chords would be too inaccurate. Any grid is sound. Its values are never below the profile, and
+what is composed is the lower convex hull, in γ = e^ε, of the points and their mirror images, δ(−ε) = 1 − e^{−ε}(1 −
+δ(ε)), and of 1 at γ = 0 (pld.atoms.hull). It is no smaller than the profile, which is convex in γ and has that
+symmetry, and is itself the profile of a pair of distributions, as its slope also rises at ε = 0. """
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from math import ceil, floor, inf, log, sqrt
 from typing import Any
 
 from dpcalc.bounds.pnsgd._engine.positions import COARSE
-from dpcalc.core.bound import Bound
+from dpcalc.core.bound import ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
 
@@ -31,12 +30,12 @@ _SPACING, _ROUGH_SPACING = 0.1, 1.0
 _FINENESS = 60
 
 
-def profile_grid(bound: Bound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[Grid, dict[float, Any]]:
+def profile_grid(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, Any]) -> tuple[Grid, dict[float, Any]]:
     """The grid for a δ of `steps` epochs, and for every ε the choices of the bound there (see Bound.blocks), if any."""
     return _grid(bound, lowest_log_delta(log_delta, steps), tuple(p.items()), _SPACING, _FINENESS)
 
 
-def rough_grid(bound: Bound, p: dict[str, Any]) -> Grid:
+def rough_grid(bound: ProfileBound, p: dict[str, Any]) -> Grid:
     """The grid for any δ, wider and by coarse blocks: no upper bound, but near the profile."""
     return _grid(bound, SMALLEST_LOG_DELTA, tuple(p.items()), _ROUGH_SPACING, COARSE)[0]
 
@@ -47,7 +46,8 @@ def lowest_log_delta(log_delta: float, steps: int) -> float:
 
 
 @lru_cache(maxsize=16)
-def _grid(bound: Bound, lowest: float, params: Params, spacing: float, fine: int) -> tuple[Grid, dict[float, Any]]:
+def _grid(bound: ProfileBound, lowest: float, params: Params, spacing: float, fine: int) -> tuple[Grid,
+                                                                                                  dict[float, Any]]:
     p, ways, found = dict(params), dict[float, Any](), dict[float, float]()
     new = _powers_of_two(bound, params, lowest)
     for _ in range(8):  # each divides a distance by up to 8
@@ -60,17 +60,17 @@ def _grid(bound: Bound, lowest: float, params: Params, spacing: float, fine: int
     return (tuple(found), tuple(found.values())), ways
 
 
-def _log_deltas(bound: Bound, epsilons: list[float], fine: int, p: dict[str, Any],
+def _log_deltas(bound: ProfileBound, epsilons: list[float], fine: int, p: dict[str, Any],
                 ways: dict[float, Any] | None = None) -> list[float]:
     """Upper bounds on log δ at every ε."""
-    if not bound.blocks:
+    if bound.blocks is None or bound.blocks.profile is None:
         return [float(bound.value(e, **p)) for e in epsilons]
     from numpy import array
 
-    return [float(x) for x in bound.blocks(array(epsilons), fine, ways=ways, **p)]
+    return [float(x) for x in bound.blocks.profile(array(epsilons), fine, ways=ways, **p)]
 
 
-def _zero_from(bound: Bound, p: dict[str, Any]) -> float:
+def _zero_from(bound: ProfileBound, p: dict[str, Any]) -> float:
     """The least ε with δ = 0; infinite where there is none."""
     try:
         return bound.pure(**p) if bound.pure else inf
@@ -81,7 +81,7 @@ def _zero_from(bound: Bound, p: dict[str, Any]) -> float:
 # --- where the profile is taken: any choice is sound -----------------------------------------------------------------
 
 
-def _powers_of_two(bound: Bound, params: Params, lowest: float) -> list[float]:
+def _powers_of_two(bound: ProfileBound, params: Params, lowest: float) -> list[float]:
     """0 and powers of 2, from where log δ begins to fall to where it is `lowest`, or falls no more, or δ is 0."""
     found = _fall(bound, params)
     at_zero, least = found[0.0], min(found.values())
@@ -91,7 +91,7 @@ def _powers_of_two(bound: Bound, params: Params, lowest: float) -> list[float]:
 
 
 @lru_cache(maxsize=8)
-def _fall(bound: Bound, params: Params) -> dict[float, float]:
+def _fall(bound: ProfileBound, params: Params) -> dict[float, float]:
     """log δ, roughly, at 0 and at powers of 2: from before it falls to where it is least, or δ is 0."""
     p, low, high = dict(params), -24, 12
     found: dict[float, float] = {}
