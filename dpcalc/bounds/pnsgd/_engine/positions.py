@@ -254,7 +254,7 @@ def invert_average(log_delta: float, ratio: Ratio, n: int) -> float:
 
 
 def invert(log_delta_at: Callable[[float, int], float], log_delta: float) -> float:
-    """An ε with log_delta_at(ε, FINE) <= log δ, at most 1e-10 relative above the least one, or 1e-11 of log δ.
+    """An ε with log_delta_at(ε, FINE) <= log δ, at most 1e-10 relative above the least one.
 
     It begins from the root on coarse blocks, which cost a tenth. Raises Never where no ε reaches δ.
     """
@@ -271,7 +271,7 @@ def invert(log_delta_at: Callable[[float, int], float], log_delta: float) -> flo
         return 0.0
     try:
         start = boundary(rough_residual, *bracket(rough_residual, 1.0, +1, least, largest), 1e-3)
-        return boundary(residual, *bracket(residual, start, +1, least, largest), 1e-10, slack=1e-11)
+        return boundary(residual, *bracket(residual, start, +1, least, largest), 1e-10)
     except Unreachable as e:
         raise Never(e.at, e.gap) from None
 
