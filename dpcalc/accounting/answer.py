@@ -88,7 +88,7 @@ def _reason(failed: Mapping[Route, DpcalcError]) -> DpcalcError:
     reasons = proven or list(failed.values())
     first = next((r for r in reasons if r.code != "unsupported"), reasons[0])
     if isinstance(first, NoSolution):
-        return NoSolution.told([r for r in reasons if isinstance(r, NoSolution)])
+        return NoSolution.nearest_to_budget([r for r in reasons if isinstance(r, NoSolution)])
     return NoSolution(first.code, first.message, first.option) if first.code == "no-solution" else first
 
 
@@ -122,11 +122,11 @@ def _check_range(head: Row, given: Params, derive: Derive, question: Question) -
 
     The least count is a solution of its own: there is nothing below one record.
     """
-    if question.unknown is None or question.unknown.uneven:
+    if question.unknown is None or question.unknown.non_monotone:
         return
     unknown = _with_range(head.route, given, question)
     (low, high), x = unknown.search, head.result[unknown.name]
-    end = low if unknown.safer > 0 else high
+    end = low if unknown.safe_direction > 0 else high
     if low == high or (unknown.kind == "count" and (end == low or x != end)) or abs(x - end) > _NEXT_TO_END * end:
         return
     if x == end or _meets_at(end, head, given, derive, question):
@@ -152,13 +152,14 @@ def _other_solutions(head: Row, given: Params, derive: Derive, question: Questio
     unknown = question.unknown
     if unknown is None:
         return ()
-    if unknown.uneven:
+    if unknown.non_monotone:
         return (f"the loss may rise and fall with {unknown.option}: this is the largest one found that meets the "
                 "budget, and smaller ones may not",)
-    end = unknown.search[1] if unknown.safer > 0 else unknown.search[0]
+    end = unknown.search[1] if unknown.safe_direction > 0 else unknown.search[0]
     if not unknown.both or not _meets_at(end, head, given, derive, question):
         return ()
-    return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safer < 0)}, the end of the range, "
+    return (f"by {head.route.label} {unknown.option} {human(end, upward=unknown.safe_direction < 0)}, the end of the "
+            f"range, "
             "meets the budget too",)
 
 
@@ -174,7 +175,7 @@ def _rest_of_witness(row: Row, params: Params, question: Question) -> Callable[[
     def find() -> Mapping[str, Any]:
         from dpcalc.accounting import witness
 
-        return witness.of(row, params, question)
+        return witness.rest_of_witness(row, params, question)
 
     return find
 
@@ -187,7 +188,7 @@ def _answered(route: Route, given: Params, derive: Derive, question: Question, f
     from dpcalc.accounting.solve import solve
 
     solutions = [row.result[unknown.name] for row in found]
-    guess = min(solutions, key=lambda x: unknown.safer * x) if solutions else None
+    guess = min(solutions, key=lambda x: unknown.safe_direction * x) if solutions else None
     searched = question._replace(unknown=_with_range(route, given, question))
     return solve(route, given, derive, searched, _is_numerical(route, given, question), guess)
 
@@ -216,7 +217,8 @@ def _rank(row: Row, question: Question) -> float:
     compared to the last digit, so that a solution that is put in again meets its budget by the headline.
     """
     if question.unknown:
-        return float(f"{question.unknown.safer * row.result[question.unknown.name]:.10g}")  # least noise, most steps
+        # least noise, most steps
+        return float(f"{question.unknown.safe_direction * row.result[question.unknown.name]:.10g}")
     return float(row.result["log_delta"] if question.asks == "delta" else row.result[question.asks])
 
 

@@ -88,7 +88,7 @@ def _sides(route: Route, params: Params) -> tuple[int, ...]:
         return (+1, -1) if _directions(route) else (0,)
     from dpcalc.accounting.composition import parts
 
-    return (+1, -1) if any(pair.twin for pair, _ in parts(route, params)) else (0,)
+    return (+1, -1) if any(pair.reverse for pair, _ in parts(route, params)) else (0,)
 
 
 def _directions(route: Route) -> Directions | None:

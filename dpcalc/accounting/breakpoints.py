@@ -22,7 +22,7 @@ _FINEST = 1000  # blocks per unit: finer ones in a hostile record could have mor
 _MOST_SAMPLES, _LONGEST = 2000, 20_000  # samples of an epoch, and numbers of a way, of a record that is read
 
 
-def way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Any:
+def read_way(name: str, params: Mapping[str, Any], witness: Mapping[str, Any]) -> Any:
     """The `way` for `exact` of a bound; None where the witness has none. Raises ValueError where it is malformed."""
     if "way" in witness:
         return _checked(witness["way"])
@@ -44,13 +44,13 @@ def _of_stream(params: Mapping[str, Any], witness: Mapping[str, Any]) -> Way:
     return nodes, decoded(nodes, codes)
 
 
-def of_row(row: Row) -> dict[str, Any]:
+def choices_of_row(row: Row) -> dict[str, Any]:
     """The `way` for the formula of a row, as a keyword argument; empty where its bound has none, or an older record
     lacks it: then `exact` searches for one."""
     bound = row.route.bound
     if isinstance(bound, ProfileBound) and bound.one is not None:
         bound = bound.one
-    found = way(bound.name.removesuffix("-basic"), row.params, row.proof)
+    found = read_way(bound.name.removesuffix("-basic"), row.params, row.proof)
     return {} if found is None else {"way": found}
 
 
@@ -61,7 +61,7 @@ class Epoch(NamedTuple):
     ways: Mapping[float, Any]
 
 
-def epoch(recorded: Any) -> Epoch:
+def read_epoch(recorded: Any) -> Epoch:
     """The epoch of a record. Raises ValueError where it is malformed."""
     if not isinstance(recorded, Mapping) or not isinstance(recorded.get("epsilon"), list):
         raise ValueError("its epoch has no list of ε")

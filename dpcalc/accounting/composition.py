@@ -41,7 +41,7 @@ def parts(route: Route, params: Params, side: int = 0) -> Parts:
     steps = int(params.get("steps", 1))
     of_one = bound.pair if isinstance(bound, ProfileBound) else None
     once: Parts = ((of_one(**own), 1),) if of_one is not None else bound.value(**own)
-    return tuple(((pair.twin or pair) if side < 0 else pair, count * steps) for pair, count in once)
+    return tuple(((pair.reverse or pair) if side < 0 else pair, count * steps) for pair, count in once)
 
 
 def to_epsilon(route: Route, params: Params, question: Question, bracket: bool = True) -> Row:
@@ -142,7 +142,7 @@ def _refuse_infinite(composed: Parts, question: Question, whole: _Whole | None) 
 
 def _directions(composed: Parts) -> tuple[Parts, Parts]:
     """The pairs as they are, and reversed."""
-    return composed, tuple((pair.twin or pair, count) for pair, count in composed)
+    return composed, tuple((pair.reverse or pair, count) for pair, count in composed)
 
 
 def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> OutOfScope:

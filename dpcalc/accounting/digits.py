@@ -119,7 +119,7 @@ def _way(row: Row) -> dict[str, Any]:
         return {}
     from dpcalc.accounting import breakpoints
 
-    return breakpoints.of_row(row)
+    return breakpoints.choices_of_row(row)
 
 
 def _rdp(mp: Any, row: Row, answer: Answer, params: Params) -> Any:

@@ -21,13 +21,13 @@ def _part_curve(part: Part) -> Curve:
 def _poisson(base: Curve, rate: float, values: dict[str, Any]) -> Curve:
     if "noise_multiplier" not in values:
         raise DpcalcError("unsupported", "the RDP of Poisson sampling is known here for Gaussian noise only", "--input")
-    return curve.of(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
+    return curve.of_bound(poisson_rdp.BOUND, noise_multiplier=values["noise_multiplier"], sampling_rate=rate)
 
 
 _SCHEMES: dict[str, Callable[[Curve, float, dict[str, Any]], Curve]] = {
     "poisson": _poisson,
-    "without-replacement": lambda base, rate, _: curve.of(wor_rdp.BOUND, sampling_rate=rate, base=base),
-    "weighted": lambda base, rate, _: curve.of(weighted_rdp.BOUND, max_weight=rate, base=base),
+    "without-replacement": lambda base, rate, _: curve.of_bound(wor_rdp.BOUND, sampling_rate=rate, base=base),
+    "weighted": lambda base, rate, _: curve.of_bound(weighted_rdp.BOUND, max_weight=rate, base=base),
 }
 
 
@@ -41,17 +41,17 @@ def curves(guarantee: Guarantee) -> tuple[tuple[Curve, int], ...]:
     if isinstance(guarantee, Mechanisms):
         return tuple((_part_curve(part), part.count) for part in guarantee.mechanisms)
     if isinstance(guarantee, Rdp):
-        given = curve.of(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
+        given = curve.of_bound(rdp_curve.BOUND, alphas=guarantee.alpha, rdps=guarantee.rdp)
         return ((given._replace(rdp=rdp_curve.follow(guarantee.alpha, guarantee.rdp)), 1),)
     if isinstance(guarantee, Gdp):
-        return ((curve.of(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
+        return ((curve.of_bound(gdp_rdp.BOUND, mu=guarantee.mu), 1),) if guarantee.mu > 0 else ()
     if isinstance(guarantee, Zcdp):
-        return ((curve.of(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
+        return ((curve.of_bound(zcdp_rdp.BOUND, rho=guarantee.rho), 1),) if guarantee.rho > 0 else ()
     if isinstance(guarantee, Outcomes):
-        return ((curve.of(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q),
+        return ((curve.of_bound(outcomes.RDP, outcomes.pure(guarantee.p, guarantee.q), p=guarantee.p, q=guarantee.q),
                  guarantee.count),)
     if isinstance(guarantee, Dp) and guarantee.delta == 0:
-        return ((curve.of(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
+        return ((curve.of_bound(pure_rdp.BOUND, guarantee.epsilon, step_epsilon=guarantee.epsilon), 1),)
     if isinstance(guarantee, Tv):
         raise DpcalcError("refused", "a total variation distance alone is (0, TV)-DP, and has no RDP curve", "--input")
     if isinstance(guarantee, Sampled):

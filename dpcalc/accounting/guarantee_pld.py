@@ -29,7 +29,7 @@ from dpcalc.pld.pair import Pair
 from dpcalc.pld.pilot import Parts
 
 
-def of(guarantee: Guarantee) -> Parts:
+def dominating_pairs(guarantee: Guarantee) -> Parts:
     """(dominating pair, count) of every part.
 
     The pair of a guarantee dominates every mechanism that has the guarantee. As the actual mechanism may lose less, the

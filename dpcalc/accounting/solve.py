@@ -44,10 +44,10 @@ def solve(route: Route, given: Params, derive: Callable[[Params], Params], quest
     low, high = search.range
     start = guess - search.origin if guess is not None else 1.0 if low <= 1.0 <= high else (low * high) ** 0.5
     try:
-        if unknown.uneven:
+        if unknown.non_monotone:
             start = search.largest_half()
         residual = cache(search.residual)
-        feasible, infeasible = bracket(residual, start, unknown.safer, *search.range, whole=search.whole)
+        feasible, infeasible = bracket(residual, start, unknown.safe_direction, *search.range, whole=search.whole)
         found = feasible
         if feasible != infeasible:
             found = boundary(residual, feasible, infeasible, rtol, slack, search.whole)
@@ -122,9 +122,9 @@ class _Search:
     def _safer(self, d: float, by: float) -> float:
         """d, moved within the range by that part of itself towards less privacy loss; a count moves by 1 at least."""
         low, high = self.range
-        y = d * (1 + self.unknown.safer * by)
+        y = d * (1 + self.unknown.safe_direction * by)
         if self.whole:
-            y = max(round(y), d + 1) if self.unknown.safer > 0 else min(int(y), d - 1)
+            y = max(round(y), d + 1) if self.unknown.safe_direction > 0 else min(int(y), d - 1)
         return min(max(y, low), high)
 
     def _delta_above(self, d: float) -> float:

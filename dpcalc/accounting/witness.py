@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dpcalc.core.results import Row
 
 
-def of(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
+def rest_of_witness(row: Row, params: Params, question: Question) -> Mapping[str, Any]:
     """What the witness of a row still lacks; `params` are those that its value was computed from."""
     if question.asks == "tpr":
         return _grid(row, params)

@@ -11,7 +11,7 @@ ROOMS = ("mechanisms", "conversions", "sampling", "pnsgd", "hiding", "online", "
 REPLACED = {"shuffled-hybrid": "shuffled-hiding"}
 
 
-def replaced(name: str) -> str:
+def replacement_message(name: str) -> str:
     """A message about the name of a bound of an earlier version; empty for other names."""
     old = name.removesuffix("-basic")
     return f"{old} was replaced by {REPLACED[old]}, which contains it" if old in REPLACED else ""

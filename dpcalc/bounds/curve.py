@@ -29,7 +29,7 @@ class Curve(NamedTuple):
         return (self.coarse or self.rdp)(alpha)
 
 
-def of(bound: RdpBound, pure: float = inf, **params: Any) -> Curve:
+def of_bound(bound: RdpBound, pure: float = inf, **params: Any) -> Curve:
     """The curve of an RDP bound at fixed parameters; each order is evaluated once."""
 
     def exact(mp: Any, alpha: Any) -> Any:

@@ -62,7 +62,7 @@ _OF_OUTPUT = ("format", "digits", "input", "run")
 
 def _with_request(answer: Answer, given: Given) -> Answer:
     """The answer with all that is needed to ask again: the options as they were given, and the guarantees read."""
-    return answer._replace(options={**given.said(without=_OF_OUTPUT), **answer.options},
+    return answer._replace(options={**given.options_given(without=_OF_OUTPUT), **answer.options},
                            inputs=tuple(g.as_json() for g in given.inputs))
 
 

@@ -95,7 +95,7 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
     if name is None:
         return None
     word = name.removeprefix("--").replace("_", "-")
-    solvable = {flag(n)[2:]: o.quantity for o in command.options if o.quantity.safer for n in o.quantity.names}
+    solvable = {flag(n)[2:]: o.quantity for o in command.options if o.quantity.safe_direction for n in o.quantity.names}
     if word not in solvable:
         raise DpcalcError("unknown-value", f"{name!r} is not one of {', '.join(command.solvable())}"
                           f"{near(word, command.solvable())}", "--solve")

@@ -42,7 +42,7 @@ def _scheduled(given: Given) -> Given:
         raise DpcalcError("refused",
                           "a schedule is analysed for full batches (n = b), or with --order fixed for batches that do "
                           "not depend on chance, \"uses\" saying when the record is used", "--schedule")
-    return given.having({**given.values, "steps": len(steps), "step_by_step": steps, "schedule": text(steps, given),
+    return given.replace({**given.values, "steps": len(steps), "step_by_step": steps, "schedule": text(steps, given),
                          "learning_rate": min(eta for eta, _, _ in steps)})
 
 
@@ -234,7 +234,7 @@ COMMAND = Command(
     "data",
     (
         Option(q.N, RUN),
-        Option(q.BATCH_SIZE._replace(safer=+1, help="records in a batch, whose mean gradient is used"), RUN),
+        Option(q.BATCH_SIZE._replace(safe_direction=+1, help="records in a batch, whose mean gradient is used"), RUN),
         Option(q.STEPS._replace(help="number of iterations"), RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.SMOOTHNESS, RUN),
@@ -242,7 +242,8 @@ COMMAND = Command(
         Option(q.LOSS._replace(help="what is known of every record's loss, beside its smoothness"), RUN,
                default=CONVEX),
         Option(q.LEARNING_RATE, RUN),
-        Option(q.DIAMETER._replace(safer=-1, help="diameter of the convex set that the iterates are projected on, if "
+        Option(q.DIAMETER._replace(safe_direction=-1,
+                                   help="diameter of the convex set that the iterates are projected on, if "
                                                   "there is one"), RUN),
         Option(q.ORDER, RUN, default="random"),
         Option(q.INDEX._replace(help="position in a pass of the record's batch (--order fixed)"), RUN),

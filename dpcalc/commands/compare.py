@@ -35,7 +35,7 @@ def answer(given: Given) -> Answer:
         from dpcalc.commands.run_file import merged
 
         given = merged(COMMAND, given)
-    options = given.said(without={"format", "digits", "run"})  # also those of a run file
+    options = given.options_given(without={"format", "digits", "run"})  # also those of a run file
     _refuse(given)
     question = read_question(COMMAND, given)
     values = {k: v for k, v in given.values.items() if k in given.provided}
@@ -65,7 +65,7 @@ def answer(given: Given) -> Answer:
 
 def _refuse(given: Given) -> None:
     """Raises DpcalcError for a question that is not compared, and for unknown bounds."""
-    from dpcalc.bounds import replaced
+    from dpcalc.bounds import replacement_message
     from dpcalc.commands.comparison import bound_names
     from dpcalc.core.errors import DpcalcError, flag
     from dpcalc.core.validate import near
@@ -81,7 +81,7 @@ def _refuse(given: Given) -> None:
     for name in given["bound"] or ():
         if name not in bound_names():
             others = f"{', '.join(bound_names())}{near(name, bound_names())}"
-            message = replaced(name) or f"{name!r} is not a bound for a training run; it can be {others}"
+            message = replacement_message(name) or f"{name!r} is not a bound for a training run; it can be {others}"
             raise DpcalcError("unknown-value", message, "--bound")
 
 
@@ -139,7 +139,7 @@ def _one_record(run: Run, question: Question, head: Row,
     from dpcalc.core.one_record import for_one
     from dpcalc.core.quantities import symbol
 
-    if run.record is None or " --index " not in head.said["command"]:
+    if run.record is None or " --index " not in head.context["command"]:
         return {}, {}, None
     of_record, asks = {"index": [run.record]}, question.asks
     last = (run.steps - 1) % run.in_pass + 1  # the batch of the last step
@@ -173,8 +173,8 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float)
         notes.append(f"a pass is {run.in_pass} batches of {run.batch_size}{left}")
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
         notes.append("clipping does not make a gradient less smooth: it brings no two gradients further apart")
-    if any(row.said["adjacency"] != run.adjacency for row in found.rows):
-        other = next(row.said["adjacency"] for row in found.rows if row.said["adjacency"] != run.adjacency)
+    if any(row.context["adjacency"] != run.adjacency for row in found.rows):
+        other = next(row.context["adjacency"] for row in found.rows if row.context["adjacency"] != run.adjacency)
         notes.append(f"rows for {other} neighbours are not comparable with the headline, which is for {run.adjacency}")
     return tuple(notes)
 
@@ -202,7 +202,7 @@ def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...],
 
 def _plain(quantity: Quantity, **changes: Any) -> Quantity:
     """A quantity that compare does not solve for."""
-    return quantity._replace(safer=0, **changes)
+    return quantity._replace(safe_direction=0, **changes)
 
 
 def theorems() -> Iterator[Route]:

@@ -60,12 +60,12 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
         tv = _tv(interpretation, run, bounds, answers) if with_tv and not question.unknown else {}
         rows += [(_described(row, interpretation, run, question, tv), answer) for row in _best(answer, bounds)]
     key = key_of_rows(question)
-    ranked = sorted(rows, key=lambda x: (x[0].said["adjacency"] != run.adjacency, x[0].result[key]))
+    ranked = sorted(rows, key=lambda x: (x[0].context["adjacency"] != run.adjacency, x[0].result[key]))
     shown = {row.route.bound.name for row, _ in ranked}
     reasons = {name: reason for _, name, reason in sorted(failed, key=lambda x: x[0]) if name not in shown}
-    if ranked and ranked[0][0].said["adjacency"] == run.adjacency:
+    if ranked and ranked[0][0].context["adjacency"] == run.adjacency:
         return Found(tuple(row for row, _ in ranked), _guarantee(*ranked[0], question), reasons, error)
-    reasons |= {row.route.bound.name: _for_other_neighbours(row.said["adjacency"]) for row, _ in ranked}
+    reasons |= {row.route.bound.name: _for_other_neighbours(row.context["adjacency"]) for row, _ in ranked}
     return Found((), {}, reasons, error)
 
 
@@ -166,7 +166,7 @@ def _described(row: Row, interpretation: Interpretation, run: Run, question: Que
         row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
     said = {"adjacency": interpretation.adjacency, "assumes": interpretation.assumes(run),
             "command": command_line(interpretation.command, options)}
-    return row._replace(said=said, notes=tuple(f"{name}: {note}" for note in row.notes))
+    return row._replace(context=said, notes=tuple(f"{name}: {note}" for note in row.notes))
 
 
 def _tv_of_point(row: Row) -> float:

@@ -118,7 +118,7 @@ def _one_order(given: Given) -> Given:
             raise DpcalcError("contradictory", "one value is asked for here; a list describes a curve (--from rdp)",
                               f"--{name}")
     single = {n: given[n][0] for n in ("alpha", "rdp") if given.has(n)}
-    return given.having({**given.values, **single})
+    return given.replace({**given.values, **single})
 
 
 def _guarantee(name: str, question: Question, result: dict[str, float], values: Any) -> dict[str, Any]:

@@ -27,18 +27,18 @@ def with_inputs(given: Given) -> Given:
     values["adjacency"] = next(iter(kinds), "as in the given guarantee")
     first = given.inputs[0]
     if len(given.inputs) == 1 and isinstance(first, Dp):
-        return given.having({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
+        return given.replace({**values, "from": "dp", "epsilon": first.epsilon, "delta": first.delta,
                              **_as_targets(given)})
     if len(given.inputs) == 1 and isinstance(first, Outcomes):
-        return given.having({**values, "from": "outcomes", "p": first.p, "q": first.q, "count": first.count})
+        return given.replace({**values, "from": "outcomes", "p": first.p, "q": first.q, "count": first.count})
     rho = total_rho(given.inputs)
     if rho == 0:  # no privacy is lost
-        return given.having({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)})
+        return given.replace({**values, "from": "dp", "epsilon": 0.0, "delta": 0.0, **_as_targets(given)})
     if (mu := gaussian_mu(given.inputs)) is not None:
-        return given.having({**values, "from": "gdp", "mu": mu})
+        return given.replace({**values, "from": "gdp", "mu": mu})
     if rho is not None:
-        return given.having({**values, "from": "zcdp", "rho": rho})
-    return given.having({**values, "from": "parts", **_composed(given)})
+        return given.replace({**values, "from": "zcdp", "rho": rho})
+    return given.replace({**values, "from": "parts", **_composed(given)})
 
 
 def _composed(given: Given) -> dict[str, Any]:
@@ -46,12 +46,12 @@ def _composed(given: Given) -> dict[str, Any]:
     has them; and the reason where not. They are sorted, and equal ones counted, so that the answer is the same whatever
     the order in which they were read."""
     from dpcalc.accounting.guarantee_curves import curves
-    from dpcalc.accounting.guarantee_pld import of
+    from dpcalc.accounting.guarantee_pld import dominating_pairs
     from dpcalc.accounting.guarantee_sums import points
 
     each = sorted(Counter(given.inputs).items(), key=lambda one: one[0].model_dump_json())
     found: dict[str, Any] = {"described": tuple(g.model_dump() for g, count in each for _ in range(count))}
-    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": of, "points": points}
+    kinds: dict[str, Callable[[Any], Any]] = {"parts": curves, "pairs": dominating_pairs, "points": points}
     for name, parts in kinds.items():
         try:
             found[name] = tuple((*part[:-1], part[-1] * count) for g, count in each for part in parts(g))
@@ -90,4 +90,4 @@ def _checked(given: Given) -> Given:
     from dpcalc.accounting.guarantee import Tv
 
     require(given, ("tv",), "with --from tv")
-    return given.having(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),))
+    return given.replace(given.values, given.provided - {"tv"}, (Tv(kind="tv", tv=given["tv"]),))

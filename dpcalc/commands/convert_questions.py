@@ -54,7 +54,7 @@ def _check_target(to: str | None, question: Question) -> None:
 
 def curve_question(command: Command, given: Given) -> Question:
     """The question about an RDP curve, which --alpha and --rdp describe: ε, δ or total variation."""
-    free = given.having({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"}, ())
+    free = given.replace({**given.values, "alpha": None, "rdp": None}, given.provided - {"alpha", "rdp"}, ())
     if given["to"] in ("tv", "zcdp"):
         return plain_question(command, free)
     question = read_question(command, free)
@@ -82,7 +82,7 @@ def dp_question(command: Command, given: Given) -> Question:
     if given["slack"] is not None:
         return _advanced_composition(given)
     if given["solve"] or given["target_delta"] is not None or given["target_epsilon"] is not None:
-        return read_question(command, given.having({**given.values, "alpha": None}, inputs=()), "target_epsilon",
+        return read_question(command, given.replace({**given.values, "alpha": None}, inputs=()), "target_epsilon",
                      "target_delta")
     raise DpcalcError("missing",
                       "nothing to compute: --target-delta (prints the total ε), --target-epsilon (prints the total δ), "

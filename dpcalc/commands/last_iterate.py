@@ -150,11 +150,11 @@ def _chosen(methods: Sequence[Method], given: Values, noise: str, named: Sequenc
 
 
 def _unknown_bound(name: str, known: tuple[str, ...], noise: str) -> DpcalcError:
-    from dpcalc.bounds import replaced
+    from dpcalc.bounds import replacement_message
     from dpcalc.core.validate import near
 
     others = f"; it can be {', '.join(known)}{near(name, known)}" if known else ""
-    return DpcalcError("unknown-value", replaced(name)
+    return DpcalcError("unknown-value", replacement_message(name)
                        or f"{name!r} is not a bound for this question ({noise} noise){others}", "--bound")
 
 
@@ -226,9 +226,9 @@ def _by_direction(question: Question, given: Given, routes: tuple[Route, ...]) -
         return ((question._replace(unknown=ranged), routes),)
     riskier = {r: unknown.name in r.bound.theorem.riskier for r in routes}
     down = ranged._replace(
-        search=unknown.search if all(riskier.values()) else ranged.search, safer=-1,
+        search=unknown.search if all(riskier.values()) else ranged.search, safe_direction=-1,
         # with strong convexity less is left of a shift after longer steps, too, and the loss may rise and fall
-        uneven=given["c1"] is not None and given["strong_convexity"] > 0)
+        non_monotone=given["c1"] is not None and given["strong_convexity"] > 0)
     groups = ((ranged, False), (down, True))
     return tuple((question._replace(unknown=u), group) for u, is_down in groups
                  if (group := tuple(r for r in routes if (riskier[r] or given["c1"] is not None) == is_down)))

@@ -118,8 +118,8 @@ COMMAND = Command(
     "depend on the data",
     (
         Option(q.CURVATURE, RUN),
-        Option(q.LEARNING_RATE._replace(safer=0), RUN),
-        Option(q.STEPS._replace(safer=0, help="number of iterations"), RUN),
+        Option(q.LEARNING_RATE._replace(safe_direction=0), RUN),
+        Option(q.STEPS._replace(safe_direction=0, help="number of iterations"), RUN),
         Option(q.LIPSCHITZ, RUN),
         Option(q.INDEX._replace(help="step at which the record is used, 1 to T; the last one if not given"), RUN),
         Option(q.SIGMA._replace(help="standard deviation of the Gaussian noise on the iterate, not on the gradient"),

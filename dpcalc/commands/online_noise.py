@@ -50,7 +50,7 @@ def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]
         count = len(given[own])
         if unknown == "n" or given["n"] not in (None, count):
             raise DpcalcError("contradictory", f"{flag(own)} lists {count} steps already", "--n")
-        given = given.having({**given.values, "n": count})
+        given = given.replace({**given.values, "n": count})
     hint = f" (or {flag(own)} for the schedule)" if not scheduled and own not in used else ""
     require(given, tuple(sorted(used - {"dimension"})), where + hint, unknown)
     check_place(given)

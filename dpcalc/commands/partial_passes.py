@@ -63,7 +63,7 @@ def companions(given: Given, question: Question, found: tuple[Row, ...], bound_p
         return ()
     if question.unknown:
         question = question._replace(unknown=None, target=None)
-        given = given.having({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}},
+        given = given.replace({**given.values, **{k: v for k, v in found[0].result.items() if given[k] is None}},
                              inputs=())
     beside = [bound for bound in bounds() if bound.name not in shown]
     if question.asks == "rdp":

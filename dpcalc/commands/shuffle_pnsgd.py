@@ -114,7 +114,7 @@ def _one_epoch(given: Given, question: Question) -> tuple[Row, ...]:
 
     if question.unknown is None or question.unknown.name != "epochs" or _is_partial(given):
         return ()
-    once, fixed = given.having({**given.values, "epochs": 1}), question._replace(unknown=None, target=None)
+    once, fixed = given.replace({**given.values, "epochs": 1}), question._replace(unknown=None, target=None)
     ((_, routes),), names = searches_by(_methods(given), once, fixed, epochs=True)
     routes = tuple(route for route in routes if names or not route.bound.name.endswith("-basic"))
     try:

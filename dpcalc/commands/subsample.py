@@ -55,18 +55,18 @@ def _with_input(given: Given) -> Given:
                           f"ones; ask for it again with --adjacency {wanted}, where its command has that option",
                           "--input")
     if isinstance(base, Dp):
-        return given.having({**given.values, "point": (base.epsilon, base.delta)})
+        return given.replace({**given.values, "point": (base.epsilon, base.delta)})
     if isinstance(base, Mechanisms):
         part = base.mechanisms[0]
         if len(base.mechanisms) > 1 or part.sampling or part.count != 1:
             raise DpcalcError("refused", "the input must be one mechanism, used once and not sampled yet", "--input")
         own = {name: part.params[name] for name in part.mechanism.options}
-        return given.having({**given.values, "mechanism": part.name, **own})
+        return given.replace({**given.values, "mechanism": part.name, **own})
     if isinstance(base, Gdp) and base.mu > 0:  # a μ-GDP mechanism is dominated by a Gaussian one with σ = 1/μ
         sigma = min(ratio_down(1.0, base.mu), 1.7e308)  # 1/μ may overflow, and less noise is safe
-        return given.having({**given.values, "mechanism": "gaussian", "sigma": sigma})
+        return given.replace({**given.values, "mechanism": "gaussian", "sigma": sigma})
     if isinstance(base, Rdp) or (isinstance(base, Zcdp) and base.rho > 0):
-        return given.having({**given.values, "curve": curves(base)[0][0]})
+        return given.replace({**given.values, "curve": curves(base)[0][0]})
     raise DpcalcError("refused",
                       f"a guarantee of kind {base.kind} cannot be sampled here; a mechanism, μ-GDP, zCDP, an RDP curve "
                       "or an (ε, δ) point can", "--input")
@@ -91,7 +91,7 @@ def _amplified_point(given: Given, adjacency: str) -> Answer:
     epsilon, delta = given["point"] or (given["epsilon"], given["delta"])
     params = {"step_epsilon": epsilon, "step_delta": delta, "sampling_rate": rate}
     question = Question("epsilon", epsilon=epsilon, delta=delta)
-    found = rows((Route(amplification.BOUND),), given.having(params), lambda p: p, question, given["bound"] or ())
+    found = rows((Route(amplification.BOUND),), given.replace(params), lambda p: p, question, given["bound"] or ())
     parameters = {**{k: v for k, v in given.values.items() if k in used}, "epsilon": epsilon, "delta": delta}
     notes = (NOT_SHUFFLED,) if given["scheme"] == "poisson" and given.has("batch_size") else ()
     return Answer("subsample", question, parameters, found,

@@ -58,7 +58,7 @@ def answer(given: Given) -> Answer:
     values = with_solution(given, question, found)
     tv_rows = found
     if question.asks != "tv":
-        tv_rows = rows(routes, given.having(values), source.bound_params, Question("tv"), ())
+        tv_rows = rows(routes, given.replace(values), source.bound_params, Question("tv"), ())
     proven = tuple(profile(row.route) for row in tv_rows if row.route.bound.status == "proven")
     head, rates = tv_rows[0], _rates(given)
     unproven = f"{head.route.label} is {head.route.bound.status}: nothing about attacks follows from it"
@@ -124,7 +124,7 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
                           flag(max(kinds.values())))
     if given.has("epochs"):  # they say the steps
         values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
-        given = given.having(values)
+        given = given.replace(values)
     return given, given["mechanism"] if name == "mechanism" else name
 
 
@@ -132,7 +132,7 @@ def _without_question(given: Given, unknown: str | None) -> Given:
     """The call with the options that describe, without those that ask: --n describes batches only beside --batch-size,
     and --tv is the budget beside --solve."""
     drop = _ASKS | ({"tv"} if unknown else set()) | (set() if _in_batches(given, unknown) else {"n"})
-    return given.having(given.values, given.provided - drop)
+    return given.replace(given.values, given.provided - drop)
 
 
 def _in_batches(given: Given, unknown: str | None) -> bool:

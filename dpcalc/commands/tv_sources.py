@@ -121,7 +121,7 @@ def _gdp(values: Values) -> dict[str, Any]:
 
 def _curve(name: str) -> Callable[[Given, bool], tuple[Route, ...]]:
     def routes(given: Given, several: bool) -> tuple[Route, ...]:
-        given = given.having({**given.values, "from": name}, inputs=())
+        given = given.replace({**given.values, "from": name}, inputs=())
         return (Route(kl.BOUND), *convert_routes.curve_routes(given, _ASKS_TV))
 
     return routes
@@ -151,10 +151,10 @@ def _outcomes(values: Values) -> dict[str, Any]:
 def _points(values: Values) -> dict[str, Any]:
     """The dominating pair of the profile through (0, TV) and (ε, δ), with the point itself."""
     from dpcalc.accounting.guarantee import Sampled
-    from dpcalc.accounting.guarantee_pld import of
+    from dpcalc.accounting.guarantee_pld import dominating_pairs
 
     return {**_dp(values), "step_tv": values["tv"], "precision": values.get("precision"),
-            "pairs": of(Sampled(**_profile(values))),
+            "pairs": dominating_pairs(Sampled(**_profile(values))),
             "described": (_profile(values),)}
 
 

@@ -47,7 +47,7 @@ class Given:
                  recorded: Recorded | None = None) -> None:
         self.values, self.provided, self.inputs, self.recorded = values, provided, inputs, recorded
 
-    def having(self, values: dict[str, Any], provided: frozenset[str] | None = None,
+    def replace(self, values: dict[str, Any], provided: frozenset[str] | None = None,
                inputs: tuple[Any, ...] | None = None) -> Given:
         """The same call with other values; what is not passed stays as it is."""
         return Given(values, self.provided if provided is None else provided, self.inputs if inputs is None else inputs,
@@ -60,7 +60,7 @@ class Given:
         """Whether the parameter was given explicitly."""
         return name in self.provided
 
-    def said(self, without: Container[str]) -> dict[str, Any]:
+    def options_given(self, without: Container[str]) -> dict[str, Any]:
         """The values of the parameters that were given explicitly, but for some names."""
         return {name: self[name] for name in sorted(self.provided) if name not in without}
 
@@ -88,7 +88,7 @@ class Command(NamedTuple):
         return self.options + tuple(o for o in common if o.name not in mine)
 
     def solvable(self) -> tuple[str, ...]:
-        return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safer)
+        return tuple(o.quantity.option[2:] for o in self.options if o.quantity.safe_direction)
 
 
 class Page(NamedTuple):

@@ -44,7 +44,7 @@ class NoSolution(DpcalcError):
         self.reached = reached
 
     @staticmethod
-    def told(reasons: list[NoSolution]) -> NoSolution:
+    def nearest_to_budget(reasons: list[NoSolution]) -> NoSolution:
         """The error of the bound that comes nearest to the budget, with the value it reaches.
 
         Values that print alike, in six digits, are ties, and the first of them is returned.

@@ -9,7 +9,7 @@ from dpcalc.core.bound import ProfileBound
 from dpcalc.core.errors import OutOfScope
 from dpcalc.core.numbers import SMALLEST_NORMAL, human_claimed, human_probability
 from dpcalc.numerics.elementary import exp_or_zero
-from dpcalc.numerics.root import Never, Unreachable, least
+from dpcalc.numerics.root import Never, Unreachable, smallest_feasible
 
 _ROUNDING = 1e-14  # relative error of the logarithm and the exponential between log δ and δ
 
@@ -22,7 +22,7 @@ def least_epsilon(bound: ProfileBound, log_delta: float, own: dict[str, Any], ep
     try:
         if bound.inverse:
             return float(bound.inverse(log_delta, **own))
-        return least(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
+        return smallest_feasible(lambda epsilon: float(bound.value(epsilon, **own)) - log_delta)
     except Unreachable as e:
         if bound.inverse and not isinstance(e, Never):
             raise  # the inverse could not be computed, which does not say that there is no ε

@@ -23,7 +23,8 @@ class Quantity(NamedTuple):
     le: float | None = None
     unit: str = ""
     choices: tuple[str, ...] = ()
-    safer: int = 0  # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
+    # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
+    safe_direction: int = 0
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
     origin: float = 0.0  # where nothing is lost, if not at 0 or far away: searches look for what is beyond it
     before: int = 0  # what a count that is looked for from 1 on starts after
@@ -31,7 +32,7 @@ class Quantity(NamedTuple):
     # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
     both: bool = False
     # the loss may rise and fall with it: that a value meets a budget says nothing about other ones
-    uneven: bool = False
+    non_monotone: bool = False
     reads: bool = False  # its text names a file, or with - standard input
     aliases: tuple[str, ...] = ()  # its names in other tools, which mean the same
 
@@ -75,29 +76,29 @@ RDP = Quantity("rdp", "Rényi divergence at the order", "ε(α)", ge=0)
 ALPHAS = Quantity("alpha", "Rényi order, or a list of orders", "α", kind="numbers", gt=1, le=1e10)
 RDPS = Quantity("rdp", "Rényi divergence at each order", "ε(α)", kind="numbers", ge=0)
 ORDERS = Quantity("orders", "restrict the search over orders to this list", "α", kind="numbers", gt=1, le=1e10)
-SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safer=+1,
+SIGMA = Quantity("sigma", "standard deviation of the Gaussian noise", "σ", gt=0, safe_direction=+1,
                  unit="units of the sensitivity")
 NOISE_MULTIPLIER = Quantity("noise_multiplier",
                             "standard deviation of the noise on the sum of a batch's clipped gradients, over the "
-                            "clipping norm", "Z", gt=0, safer=+1)
-SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safer=+1, unit="units of the sensitivity")
+                            "clipping norm", "Z", gt=0, safe_direction=+1)
+SCALE = Quantity("scale", "scale of the Laplace noise", "v", gt=0, safe_direction=+1, unit="units of the sensitivity")
 SENSITIVITY = Quantity("sensitivity", "change of the query between neighbouring data sets: ℓ2 for Gaussian, "
-                       "ℓ1 for Laplace", "s", gt=0, safer=-1)
-PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safer=-1,
+                       "ℓ1 for Laplace", "s", gt=0, safe_direction=-1)
+PROBABILITY = Quantity("probability", "probability of the true answer", "p", gt=0, lt=1, safe_direction=-1,
                        search=(0.5, 0.9999999999999999),
                        origin=0.5)
-STEPS = Quantity("steps", "number of compositions (iterations)", "T", **_WHOLE, safer=-1)
-EPOCHS = Quantity("epochs", "passes over the data", "E", gt=0, le=LARGEST_COUNT, safer=-1)
-N = Quantity("n", "number of records", "n", **_WHOLE, safer=+1)
-BATCH_SIZE = Quantity("batch_size", "(expected) records in a batch", "b", **_WHOLE, safer=-1)
-SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch", "q", gt=0, le=1, safer=-1,
+STEPS = Quantity("steps", "number of compositions (iterations)", "T", **_WHOLE, safe_direction=-1)
+EPOCHS = Quantity("epochs", "passes over the data", "E", gt=0, le=LARGEST_COUNT, safe_direction=-1)
+N = Quantity("n", "number of records", "n", **_WHOLE, safe_direction=+1)
+BATCH_SIZE = Quantity("batch_size", "(expected) records in a batch", "b", **_WHOLE, safe_direction=-1)
+SAMPLING_RATE = Quantity("sampling_rate", "probability that a record is in a batch", "q", gt=0, le=1, safe_direction=-1,
                          search=(1e-15, 1.0))
-MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record", "c", gt=0, le=1, safer=-1,
+MAX_WEIGHT = Quantity("max_weight", "largest sampling weight of a record", "c", gt=0, le=1, safe_direction=-1,
                       search=(1e-15, 1.0))
-MU = Quantity("mu", "parameter of Gaussian differential privacy", "μ", gt=0, safer=-1)
-RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (RDP ρα)", "ρ", gt=0, safer=-1)
+MU = Quantity("mu", "parameter of Gaussian differential privacy", "μ", gt=0, safe_direction=-1)
+RHO = Quantity("rho", "parameter of zero-concentrated differential privacy (RDP ρα)", "ρ", gt=0, safe_direction=-1)
 TV = Quantity("tv", "total variation distance", "TV", ge=0, le=1)
-KL = Quantity("kl", "Kullback–Leibler divergence of each release", "KL", ge=0, safer=-1)
+KL = Quantity("kl", "Kullback–Leibler divergence of each release", "KL", ge=0, safe_direction=-1)
 FPR = Quantity("fpr", "false-positive rate of a test, or a list: prints the largest true-positive rate", "f",
                kind="numbers", gt=0, lt=1)
 TPR = Quantity("tpr", "budget on the true-positive rate at --fpr", "TPR", gt=0, le=1)
@@ -113,22 +114,22 @@ PRECISION = Quantity("precision", "relative width wanted of the bracket of a com
 STEP_EPSILON = Quantity("step_epsilon", "ε of one step", "ε", ge=0)
 STEP_DELTA = Quantity("step_delta", "δ of one step", "δ", ge=0, lt=1)
 
-C1 = Quantity("c1", "scale of the noise schedule: larger means more noise", "C1", gt=0, safer=+1)
+C1 = Quantity("c1", "scale of the noise schedule: larger means more noise", "C1", gt=0, safe_direction=+1)
 C2 = Quantity("c2", "offset of the noise schedule, which limits the noise at small n", "C2", ge=0)
 DECAY = Quantity("decay", "exponent of the decay of the noise over the steps", "a", gt=1, le=1000)
 LIPSCHITZ = Quantity("lipschitz", "Lipschitz constant of every record's loss", "L", gt=0)
 SMOOTHNESS = Quantity("smoothness", "smoothness of every record's loss; 0 for linear losses", "β", ge=0)
 STRONG_CONVEXITY = Quantity("strong_convexity", "strong convexity of every record's loss", "ρ", ge=0)
-LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safer=+1, both=True)
+LEARNING_RATE = Quantity("learning_rate", "step size", "η", gt=0, safe_direction=+1, both=True)
 DIAMETER = Quantity("diameter", "diameter of the constraint set (b − a for Laplace noise on [a, b])", "D", gt=0)
 DIMENSION = Quantity("dimension", "dimension of the model; Laplace noise needs 1", "d", **_WHOLE)
 INDEX = Quantity("index", "position of the record in a fixed order, 1 to n", "i", **_WHOLE)
-PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safer=-1)
+PASSES = Quantity("epochs", "passes over the data", "E", **_WHOLE, safe_direction=-1)
 TAU = Quantity("tau", "fraction of the records in each pass, reshuffled for each: --epochs E makes E/τ passes of τn",
                "τ", gt=0, lt=1)
 CONSTANT = Quantity("constant", "constant of the conjecture", "C", ge=16)
 HORIZON = Quantity("n", "number of records; inf for the limit", "n", kind="horizon", ge=1, search=(1.0, LARGEST_COUNT),
-                   safer=+1)
+                   safe_direction=+1)
 SIGMAS = Quantity("sigmas", "standard deviation of the Gaussian noise on the gradient of each step; @FILE reads them",
                   "σ_1,…",
                   kind="series", gt=0, reads=True)

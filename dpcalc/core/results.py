@@ -49,12 +49,12 @@ class Row(NamedTuple):
     notes: tuple[str, ...] = ()
     more: Callable[[], Mapping[str, Any]] | None = None  # rest of the witness, computed when printed as JSON
     # Of a comparison: the row's adjacency, what it assumes, the command that gives it.
-    said: Mapping[str, str] = MappingProxyType({})
+    context: Mapping[str, str] = MappingProxyType({})
 
     @property
     def theorem(self) -> tuple[str, str | None]:
         """The key under which a table shows one row only: the bound, and the adjacency in a comparison."""
-        return self.route.bound.name, self.said.get("adjacency")
+        return self.route.bound.name, self.context.get("adjacency")
 
     @property
     def proof(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Answer(NamedTuple):
         return self.rows[0]
 
     @property
-    def handed_on(self) -> dict[str, Any]:
+    def piped_guarantee(self) -> dict[str, Any]:
         """The guarantee as the next command reads it; with status and bound where the headline is not proven, which
         makes that command refuse it."""
         head = self.rows[0].route if self.rows else None
@@ -117,7 +117,7 @@ class Answer(NamedTuple):
         return {**self.guarantee, "status": head.bound.status, "bound": head.label}
 
     @property
-    def for_people(self) -> Answer:
+    def with_best_rows(self) -> Answer:
         """The answer with the rows that a table shows: the best of each theorem, or all with `every_row`."""
         if self.every_row:
             return self
@@ -133,14 +133,14 @@ class Answer(NamedTuple):
         return tuple(dict.fromkeys((*only, *self.notes, *(note for row in self.rows for note in row.notes))))
 
     @property
-    def asked(self) -> str:
+    def quantity(self) -> str:
         """The name of the quantity that the answer is about: the unknown, or what the question asks."""
         return self.question.unknown.name if self.question.unknown else self.question.asks
 
     @property
     def value(self) -> float:
         """The number asked for, of the headline."""
-        return self.headline.result[self.asked]
+        return self.headline.result[self.quantity]
 
     @property
     def values(self) -> tuple[float, ...]:

@@ -94,7 +94,7 @@ def boundary(residual: Callable[[float], float], feasible: float, infeasible: fl
         share = _inverse_quadratic(a, f_a, b, f_b, c, f_c, in_log)
 
 
-def least(residual: Callable[[float], float]) -> float:
+def smallest_feasible(residual: Callable[[float], float]) -> float:
     """The smallest feasible x >= 0, rounded to the safe side, of a decreasing residual. Raises Unreachable."""
     return 0.0 if residual(0.0) <= 0 else boundary(residual, *bracket(residual, 1.0, +1, 1e-300, 1e300))
 

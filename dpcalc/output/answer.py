@@ -38,7 +38,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "status": head.route.bound.status if head else None,
         "bound": head.route.label if head else None,
         "solved": answer.question.unknown.option[2:] if answer.question.unknown else None,
-        "guarantee": answer.handed_on,
+        "guarantee": answer.piped_guarantee,
         "bounds": [_row_record(row, explain) for row in answer.rows],
         "adjacency": answer.adjacency,
         "released": answer.released,
@@ -58,7 +58,7 @@ def _row_record(row: Row, explain: bool) -> dict[str, Any]:
         **_json_values(row.result),
         "witness": _json_values(row.proof),
         **({"digits": row.digits} if row.digits else {}),
-        **row.said,
+        **row.context,
         "source": _sources(row),
         "assumptions": [a for bound in theorems for a in bound.theorem.assumptions],
         "errata": [e for bound in theorems for e in bound.theorem.errata],
@@ -88,20 +88,20 @@ def rounded_table(answer: Answer) -> TextTable:
     from dpcalc.accounting.digits import shown as shown_digits
     from dpcalc.output.theorem import short_source
 
-    answer = answer.for_people
-    rows, asked, compared = answer.rows, answer.asked, answer.more is not None
+    answer = answer.with_best_rows
+    rows, asked, compared = answer.rows, answer.quantity, answer.more is not None
     has_order = any("alpha" in row.witness for row in rows)
     columns: tuple[tuple[str, bool, Callable[[Row], str]], ...] = (  # header, whether it is shown, the cell of a row
         ("bound", True, row_label),
         ("status", not compared and any(row.route.bound.status != "proven" for row in rows),
          lambda row: row.route.bound.status),
-        ("neighbours", compared, lambda row: row.said["adjacency"]),
+        ("neighbours", compared, lambda row: row.context["adjacency"]),
         (symbol(asked), True, lambda row: shown_value(answer, asked, row)),
         ("order α", not compared and has_order, _order),
         ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
          lambda row: human(row.result["tv"])),
         ("published formula", any(row.digits for row in rows), shown_digits),
-        ("assumes", compared, lambda row: row.said["assumes"]),
+        ("assumes", compared, lambda row: row.context["assumes"]),
         ("source", not compared, lambda row: short_source(row.route.named.source)),
     )
     shown = [(header, cell) for header, is_shown, cell in columns if is_shown]
@@ -127,7 +127,7 @@ def full_table(answer: Answer) -> TextTable:
     if table:
         return TextTable(table.header, [tuple(map(repr, row)) for row in table.rows])
     results = tuple(dict.fromkeys(name for row in answer.rows for name in row.result))
-    words = tuple(dict.fromkeys(name for row in answer.rows for name in row.said))
+    words = tuple(dict.fromkeys(name for row in answer.rows for name in row.context))
     header = ("bound", "conversion", "status", *results, "order", *words, "source")
     rows = []
     for row in answer.rows:
@@ -135,7 +135,7 @@ def full_table(answer: Answer) -> TextTable:
                    **({"order": repr(row.witness["alpha"])} if "alpha" in row.witness else {})}
         via = row.route.conversion.name if row.route.conversion else ""
         rows.append((row.route.label, via, row.route.bound.status, *(numbers.get(name, "") for name in results),
-                     numbers.get("order", ""), *(row.said.get(name, "") for name in words), _sources(row)))
+                     numbers.get("order", ""), *(row.context.get(name, "") for name in words), _sources(row)))
     return TextTable(header, rows)
 
 
@@ -144,7 +144,7 @@ def full_table(answer: Answer) -> TextTable:
 
 def page(answer: Answer, explain: bool = False) -> str:
     """The headline, the table, and what the numbers assume, as plain text fitted to the width."""
-    answer = answer.for_people
+    answer = answer.with_best_rows
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.",
              *(f"Note: {note}." for note in notes_beside_headline(answer))]
@@ -159,7 +159,7 @@ def page(answer: Answer, explain: bool = False) -> str:
 
 def headline(answer: Answer) -> str:
     """'ε = 4.37718 at δ = 1e-05 (gaussian-exact)'."""
-    asked, head = answer.asked, answer.headline
+    asked, head = answer.quantity, answer.headline
     scope = f" {answer.scope}" if answer.scope else ""
     status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
     only = f", {answer.only.text}" if answer.only else ""

@@ -13,10 +13,10 @@ from dpcalc.output.values import row_label, shown_value
 def lines_below(answer: Answer) -> list[str]:
     """How each row is computed, what one more assumption would give, and why other bounds do not apply."""
     assert answer.more is not None
-    more, asked = answer.more(), answer.asked
+    more, asked = answer.more(), answer.quantity
     lines = ["", "Each row by itself:"]
     for row in answer.rows:
-        lines += [f"  {row_label(row)}:", *(f"    {part}" for part in shell_lines(row.said["command"], width() - 4))]
+        lines += [f"  {row_label(row)}:", *(f"    {part}" for part in shell_lines(row.context["command"], width() - 4))]
     if more["what_if"]:
         now = shown_value(answer, asked, answer.headline)
         lines += ["", f"What more assumptions would give, instead of {symbol(asked)} = {now}:"]

@@ -57,7 +57,7 @@ class Result:
     @property
     def guarantee(self) -> dict[str, Any]:
         """The guarantee that the next question reads as its input."""
-        return self._answer.handed_on
+        return self._answer.piped_guarantee
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -131,7 +131,7 @@ class Result:
 
         if not self._answer.rows and not self._answer.table:
             return f"<pre>{escape(self.json())}</pre>"
-        shown = self._answer.for_people
+        shown = self._answer.with_best_rows
         table = rounded_table(shown)
         title = f"<p><b>{escape(headline(shown))}</b></p>" if shown.rows else ""
         head = "".join(f"<th>{escape(cell)}</th>" for cell in table.header)

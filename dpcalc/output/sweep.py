@@ -60,7 +60,7 @@ def _rounded_table(points: Points) -> TextTable:
     every_limit = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
     companions = [name for name in _COMPANIONS if any(name in answer.extra for answer in answers)
                   and not (name == "delta_limit" and every_limit)]  # then a bound has that number
-    header = (*map(symbol, points[0].at), symbol(answers[0].asked), *labels,
+    header = (*map(symbol, points[0].at), symbol(answers[0].quantity), *labels,
               *(_COMPANIONS[name][0] for name in companions))
     return TextTable(header, [_row(point, labels, companions) for point in points])
 
@@ -71,7 +71,7 @@ def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
     A theorem that several conversions end has one column, that of the conversion which is the best at most points; of
     two equally frequent ones, the first.
     """
-    rows = [row for answer in answers for row in answer.for_people.rows]
+    rows = [row for answer in answers for row in answer.with_best_rows.rows]
     if any(answer.every_row for answer in answers):
         return rows
     counts = Counter((row.theorem, row_label(row)) for row in rows)
@@ -98,8 +98,8 @@ def _row(point: Point, labels: Sequence[str], companions: Sequence[str]) -> tupl
     at, answer = map(_as_given, point.at.values()), point.answer
     if answer is None:
         return (*at, _NO_ANSWER, *("" for _ in (*labels, *companions)))
-    by_label = {_label(row): shown_value(answer, answer.asked, row) for row in reversed(answer.rows)}
-    return (*at, shown_value(answer, answer.asked, answer.headline),
+    by_label = {_label(row): shown_value(answer, answer.quantity, row) for row in reversed(answer.rows)}
+    return (*at, shown_value(answer, answer.quantity, answer.headline),
             *(by_label.get(label, _NO_ANSWER) for label in labels),
             *(_companion(name, answer.extra) for name in companions))
 

@@ -19,7 +19,7 @@ def shown_value(answer: Answer, name: str, row: Row) -> str:
         companion = answer.question.asks if answer.question.asks in row.result else "rdp"
         return f"{symbol(companion)} = {shown_value(answer, companion, row)}"
     unknown = answer.question.unknown
-    less_is_safer = unknown is not None and name == unknown.name and unknown.safer < 0
+    less_is_safer = unknown is not None and name == unknown.name and unknown.safe_direction < 0
     down = row.route.bound.status == "lower" or less_is_safer
     if name == "delta" and not down:
         return human_probability(row.result["delta"], row.result.get("log_delta", -inf))

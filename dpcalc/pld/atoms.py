@@ -30,7 +30,7 @@ class Atoms:
     losses: tuple[float, ...]
     log_p: tuple[float, ...]
     log_infinite: float = -inf
-    twin: Atoms | None = None
+    reverse: Atoms | None = None
     attained: bool = False
     rounding_scale: float = 0.0
 
@@ -99,7 +99,7 @@ def approximate_dp(epsilon: float, log_delta: float = -inf) -> Atoms:
 
 def outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:
     """The pair of a mechanism with finitely many outcomes, from their probabilities on two neighbouring data sets."""
-    return replace(_outcomes(p, q), twin=_outcomes(q, p))
+    return replace(_outcomes(p, q), reverse=_outcomes(q, p))
 
 
 def _outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:

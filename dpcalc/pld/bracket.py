@@ -46,7 +46,7 @@ def _worse_direction(question: Question, one_sided: bool) -> Bracket:
     answer = answer_one_direction(question)
     # δ(0) is the total variation distance in both directions; those of atoms differ by the rounding of their masses.
     is_symmetric = question.epsilon == 0 and not any(isinstance(pair, Atoms) for pair, _ in question.parts)
-    if one_sided or is_symmetric or not any(pair.twin for pair, _ in question.parts):
+    if one_sided or is_symmetric or not any(pair.reverse for pair, _ in question.parts):
         return answer
     other = question.reversed
     if _is_at_most(other, answer):

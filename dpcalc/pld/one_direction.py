@@ -57,7 +57,7 @@ class Question:
     @property
     def reversed(self) -> Question:
         """The same question about the other direction of adjacency."""
-        return replace(self, parts=[(pair.twin or pair, count) for pair, count in self.parts])
+        return replace(self, parts=[(pair.reverse or pair, count) for pair, count in self.parts])
 
     @property
     def budgets(self) -> tuple[float, ...]:

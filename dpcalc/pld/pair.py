@@ -44,7 +44,7 @@ class Pair(Protocol):
         """The losses of cells have rounding errors of a few units in the last place of this number and of
         themselves."""
     @property
-    def twin(self) -> Pair | None:
+    def reverse(self) -> Pair | None:
         """The pair of the other direction of adjacency (add instead of remove); None if it is the same pair."""
     def masses(self, edges: Array) -> Masses:
         """The masses of the cells edges[i] <= ℓ < edges[i+1]. Edges increase and may be infinite at both ends; infinite
@@ -90,7 +90,7 @@ class Gaussian:
     log_infinite = -inf
     largest_loss = (inf, -inf)
     rounding_scale = 1.0
-    twin = None
+    reverse = None
 
     def masses(self, edges: Array) -> Masses:
         half = self.mu / 2
@@ -127,7 +127,7 @@ class Laplace:
     ratio: float
     attained: bool = True
     log_infinite = -inf
-    twin = None
+    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:

@@ -30,7 +30,7 @@ SUM_ROUNDING = 1e-11  # relative rounding error of sums of so many exponentials
 def divergence(pair: Pair, alpha: float) -> float:
     """D_α(P‖Q), α > 1, or that of the other direction if it is larger; inf if a loss is infinite."""
     one = _one_direction(pair, alpha)
-    return max(one, _one_direction(pair.twin, alpha)) if pair.twin else one
+    return max(one, _one_direction(pair.reverse, alpha)) if pair.reverse else one
 
 
 def _one_direction(pair: Pair, alpha: float) -> float:

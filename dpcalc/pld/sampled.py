@@ -47,7 +47,7 @@ class Poisson:
         return self.rate
 
     @property
-    def twin(self) -> Poisson:
+    def reverse(self) -> Poisson:
         return replace(self, added=not self.added)
 
     @property
@@ -85,7 +85,7 @@ class WithoutReplacement:
     rate: float
     attained = False
     log_infinite = -inf
-    twin = None
+    reverse = None
 
     @property
     def largest_loss(self) -> tuple[float, float]:
@@ -156,7 +156,7 @@ def _poisson_atoms(base: Atoms, rate: float) -> Atoms:
                   attained=base.attained, rounding_scale=size)
     removed = Atoms(tuple(losses), tuple(log_p), log(rate) + base.log_infinite, attained=base.attained,
                     rounding_scale=size)
-    return replace(removed, twin=added)
+    return replace(removed, reverse=added)
 
 
 def _without_replacement_atoms(base: Atoms, rate: float) -> Atoms:

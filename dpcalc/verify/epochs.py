@@ -27,12 +27,12 @@ def composed_delta(row: Row) -> Delta:
         choices = row.witness["each"]
         if not isinstance(choices, Mapping):
             raise ValueError("its way of each epoch is none")
-        way = breakpoints.way(one.name, row.params, choices)
+        way = breakpoints.read_way(one.name, row.params, choices)
         own |= {} if way is None else {"way": way}
         return lambda mp, epsilon, log_delta: steps * enclose(
             mp, lambda: one.exact(mp, mp.mpf(epsilon) / steps, **own))
     if "epoch" in row.witness:
-        epoch = breakpoints.epoch(row.witness["epoch"])
+        epoch = breakpoints.read_epoch(row.witness["epoch"])
         pair = composition_atoms.profile_pair(epoch.epsilons, _delta_of_one_epoch(one, own, epoch.ways))
         uses, witness = ((Use(pair), steps),), row.witness
         return lambda mp, epsilon, log_delta: composition_grids.delta_from_above(mp, uses, witness, epsilon, log_delta)

@@ -46,7 +46,7 @@ def rdp_of_all_steps(row: Row, alpha: float) -> Formula:
 
 def delta_of_row(row: Row) -> Callable[[Any, Any], Any]:
     """Return (context, ε) → δ as published; of a single epoch, where the bound composes epochs (epochs.py)."""
-    own, way, bound = exact_arguments(row), breakpoints.of_row(row), row.route.bound
+    own, way, bound = exact_arguments(row), breakpoints.choices_of_row(row), row.route.bound
     if isinstance(bound, ProfileBound) and bound.one is not None:
         one = bound.one
         own.pop("steps")
@@ -76,9 +76,10 @@ def _mu_iteration_nonconvex(mp: Any, **own: Any) -> Any:
 
 def _mu_iteration_schedule(mp: Any, **own: Any) -> Any:
     from dpcalc.bounds.noisy_sgd import iteration_schedule
-    from dpcalc.bounds.noisy_sgd._engine import expanding
+    from dpcalc.bounds.noisy_sgd._engine import without_convexity
 
-    return iteration_schedule.exact_mu(mp, **(own if "strong_convexity" in own else expanding.with_curvature(own)))
+    own = own if "strong_convexity" in own else without_convexity.with_curvature(own)
+    return iteration_schedule.exact_mu(mp, **own)
 
 
 def _mu_affine(with_noise_feedback: bool) -> Callable[..., Any]:

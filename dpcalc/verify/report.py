@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf, isnan
 from typing import Any, NamedTuple
 
-from dpcalc.bounds import replaced
+from dpcalc.bounds import replacement_message
 from dpcalc.core.errors import DpcalcError, OutOfScope
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row
@@ -71,7 +71,7 @@ def verify(record: Record, seconds: float = SECONDS) -> Verdict:
         message = f"{record['error']['message']}".replace("\n", " ")
         return Verdict((), (), (Finding("no answer", "", f"the record is an error: {message}"),), "no answer")
     budget = Budget(seconds)
-    if reason := next(filter(None, (replaced(row["name"]) for row in record["bounds"])), ""):
+    if reason := next(filter(None, (replacement_message(row["name"]) for row in record["bounds"])), ""):
         return _nothing_checked(f"the whole record: {reason}")
     when_late: Callable[[str], Answer | str] = str
     try:
@@ -163,7 +163,7 @@ def _check_guarantee_mu(answer: Answer, record: Record, budget: Budget) -> tuple
 
 
 def _check_row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Finding, ...]:
-    name, path = row_label(row), f"bounds[{k}].{answer.asked if answer.asked in row.result else answer.question.asks}"
+    name, path = row_label(row), f"bounds[{k}].{answer.quantity if answer.quantity in row.result else answer.question.asks}"
     about = f"{symbol(answer.question.asks)} of {name}"
     findings = _check(name, path, about, lambda: tuple(
         _decide_claim(name, f"bounds[{k}].{claim.quantity}", claim, row)

@@ -13,7 +13,7 @@ def test_solved_parameter_meets_the_budget_and_is_tight(name):
     said = {k: v for k, v in LINE.items() if k != key} | ({} if name == "sigma" else {"sigma": "0.1"})
     budget = "8" if name == "batch-size" else "3"
     got = answer(**said, delta="1e-5", epsilon=budget, solve=name, bound=("burn-in-rdp",))
-    x, worse = got.value, COMMAND.option(key).quantity.safer
+    x, worse = got.value, COMMAND.option(key).quantity.safe_direction
 
     def epsilon(value):
         return answer(**{**said, key: repr(value)}, delta="1e-5", bound=("burn-in-rdp",)).value

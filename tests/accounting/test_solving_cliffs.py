@@ -69,9 +69,9 @@ def test_of_several_refusals_the_message_says_the_best_that_any_reaches():
     nearer = NoSolution("no-solution", "no n meets the budget", "--solve", lambda: (2.0, "the best reachable is 2"))
     farther = NoSolution("no-solution", "no n meets it", "--solve", lambda: (3.0, "the best reachable is 3"))
     assert str(nearer) == "--solve: no n meets the budget"
-    message = NoSolution.told([farther, nearer])
+    message = NoSolution.nearest_to_budget([farther, nearer])
     assert str(message) == "--solve: no n meets the budget: the best reachable is 2"
-    assert NoSolution.told([message]).message.count("best") == 1
+    assert NoSolution.nearest_to_budget([message]).message.count("best") == 1
 
 
 def test_a_flat_gap_leads_to_the_end():
@@ -90,7 +90,7 @@ def test_losses_far_above_cost_next_to_nothing(epsilon):
     """Samples that are cut off 40 above ε: δ grows by e^-20 of itself at most, and never falls."""
     p = {"level": 0.0046, "lipschitz": 1.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0, "n": 10**12}
     at = np.array([0.0, *np.geomspace(1e-3, 1e4, 250).tolist()])
-    logs, kept = all_bounds()["shuffled-iteration"].blocks(at, 10, **p), int(np.searchsorted(at, epsilon + 40)) + 1
+    logs, kept = all_bounds()["shuffled-iteration"].blocks.profile(at, 10, **p), int(np.searchsorted(at, epsilon + 40)) + 1
     for asked_about in (epsilon, 2 * epsilon):
         whole, cut = (log_delta_at_epsilon(((profile_at_points(tuple(at[:k].tolist()), tuple(logs[:k].tolist())), 20),), asked_about, bracket=False)
                       for k in (len(at), kept if asked_about == epsilon else len(at)))

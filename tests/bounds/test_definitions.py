@@ -99,7 +99,7 @@ def test_sampled_bounds_lie_above_the_exact_divergence_of_a_run():
     from dpcalc.bounds import curve
 
     q, z, alpha = 0.1, 3.0, 4.0
-    base = curve.of(BOUNDS["gaussian-rdp"], sigma=z, sensitivity=2.0)
+    base = curve.of_bound(BOUNDS["gaussian-rdp"], sigma=z, sensitivity=2.0)
 
     def mix(mean):
         return lambda x: (1 - mp.mpf(q)) * mp.npdf(x, 0, z) + mp.mpf(q) * mp.npdf(x, mean, z)
@@ -152,7 +152,7 @@ def test_erratum_weighted_sum_starts_at_three():
     """From j = 1 the printed sum has the term cα·2, larger than the whole bound: it is no misprint of a sharper one."""
     from dpcalc.bounds import curve
 
-    base = curve.of(BOUNDS["gaussian-rdp"], sigma=2.0, sensitivity=1.0)
+    base = curve.of_bound(BOUNDS["gaussian-rdp"], sigma=2.0, sensitivity=1.0)
     assert BOUNDS["weighted-rdp"].value(8.0, 0.001, base) < log(1 + 0.001 * 8 * 2) / 7
 
 

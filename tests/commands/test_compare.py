@@ -64,7 +64,7 @@ def test_the_headline_is_the_least_of_its_neighbours(name):
 
 def test_total_variation_is_delta_at_zero():
     for name in ("without-replacement", "shuffled", "full"):
-        at_zero = {(row.route.bound.name, row.said["adjacency"]): row.result["delta"] for row in compare(**RUNS[name], epsilon="0").rows}
+        at_zero = {(row.route.bound.name, row.context["adjacency"]): row.result["delta"] for row in compare(**RUNS[name], epsilon="0").rows}
         for row in full(**RUNS[name])["bounds"]:
             assert row["tv"] == at_zero[row["name"], row["adjacency"]]
 
@@ -136,7 +136,7 @@ def test_no_guarantee_is_below_a_concrete_run(batches):
     least = linear_loss(run, 0.4)
     assert least > 1e-6
     for row in answer.rows:
-        if row.said["adjacency"] == "replace-one":
+        if row.context["adjacency"] == "replace-one":
             assert row.result["delta"] >= least * (1 - 1e-6), row.route.bound.name
     if batches == "full":  # composition is exact there
         assert answer.value == pytest.approx(least, rel=1e-6)

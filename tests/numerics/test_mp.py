@@ -5,7 +5,7 @@ import pytest
 
 from dpcalc.numerics.mp import root, sums
 from dpcalc.numerics.mp.context import context
-from dpcalc.numerics.mp.memo import kept, kept_numbers
+from dpcalc.numerics.mp.memo import cached_by_precision, cached_sequence
 
 
 @pytest.mark.parametrize("digits", [15, 40, 100])
@@ -30,7 +30,7 @@ def test_a_context_has_its_own_precision():
 def test_what_is_kept_is_of_its_precision():
     made = []
 
-    @kept_numbers
+    @cached_sequence
     def thirds(mp, level):
         return lambda m: made.append(m) or m * level / mp.mpf(3)
 
@@ -47,7 +47,7 @@ def test_what_is_kept_of_balls():
 
     mp, found = Context(), []
 
-    @kept()
+    @cached_by_precision()
     def larger(mp, x):
         found.append(x)
         return max(mp.mpf(x), mp.mpf(1) / 3 * 3)
@@ -60,7 +60,7 @@ def test_what_is_kept_of_balls():
 
 def test_the_last_are_kept():
     made = []
-    third = kept(2)(lambda mp, m: made.append(m) or m / mp.mpf(3))
+    third = cached_by_precision(2)(lambda mp, m: made.append(m) or m / mp.mpf(3))
     mp = context()
     for m in (1, 2, 1, 3, 2, 1):
         assert third(mp, m) == m / mp.mpf(3)

@@ -4,7 +4,7 @@ from math import exp, inf
 
 import pytest
 
-from dpcalc.numerics.root import Unreachable, boundary, bracket, least
+from dpcalc.numerics.root import Unreachable, boundary, bracket, smallest_feasible
 
 
 @pytest.mark.parametrize("root", [1e-300, 1e-12, 1e-3, 0.7, 50.0, 1e12, 1e250])
@@ -54,5 +54,5 @@ def test_a_range_that_meets_the_condition_and_one_that_does_not():
 
 
 def test_the_least_of_nothing_is_0():
-    assert least(lambda x: -1.0) == 0.0
-    assert least(lambda x: 3.0 - x) == pytest.approx(3, rel=1e-12)
+    assert smallest_feasible(lambda x: -1.0) == 0.0
+    assert smallest_feasible(lambda x: 3.0 - x) == pytest.approx(3, rel=1e-12)

@@ -16,12 +16,12 @@ from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, LAWS
 def base(rng):
     kind = rng.randrange(3)
     if kind == 0:
-        return curve.of(gaussian_rdp.BOUND, sigma=log_uniform(rng, 0.3, 100), sensitivity=1.0)
+        return curve.of_bound(gaussian_rdp.BOUND, sigma=log_uniform(rng, 0.3, 100), sensitivity=1.0)
     if kind == 1:
         v = log_uniform(rng, 0.1, 100)
-        return curve.of(laplace_rdp.BOUND, 1 / v, scale=v, sensitivity=1.0)
+        return curve.of_bound(laplace_rdp.BOUND, 1 / v, scale=v, sensitivity=1.0)
     p = rng.uniform(0.5, 0.99)
-    return curve.of(randomized_response_rdp.BOUND, log(p / (1 - p)) * (1 + 1e-14), probability=p)
+    return curve.of_bound(randomized_response_rdp.BOUND, log(p / (1 - p)) * (1 + 1e-14), probability=p)
 
 
 def profile(rng):

@@ -154,7 +154,7 @@ def test_a_thousand_different_mechanisms():
 def test_the_worse_direction_is_the_answer():
     pair = poisson(Gaussian(1.0), 0.3)
     both = log_delta_at_epsilon(((pair, 3),), 0.4)
-    one = [log_delta_at_epsilon(((p, 3),), 0.4, one_sided=True).upper for p in (pair, pair.twin)]
+    one = [log_delta_at_epsilon(((p, 3),), 0.4, one_sided=True).upper for p in (pair, pair.reverse)]
     assert both.upper == max(one)
 
 

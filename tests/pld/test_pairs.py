@@ -20,7 +20,7 @@ PAIRS = {
     "points": profile_at_points([0.0, 0.5, 1.0], [-1.0, -3.0, -9.0]),
     **{f"{name} {base}": scheme(pair, rate) for base, pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("response", approximate_dp(0.5)),
                                                             ("approximate", approximate_dp(0.5, -9.0)))
-       for rate, name, scheme in ((0.1, "poisson", poisson), (1e-6, "rare", poisson), (0.1, "added", lambda p, q: poisson(p, q).twin),
+       for rate, name, scheme in ((0.1, "poisson", poisson), (1e-6, "rare", poisson), (0.1, "added", lambda p, q: poisson(p, q).reverse),
                                   (0.1, "replaced", without_replacement), (1e-6, "rarely replaced", without_replacement))},
 }
 EDGES = np.concatenate(([-inf], np.linspace(-2.0, 2.0, 81), np.linspace(-3e-6, 3e-6, 31), [inf]))
@@ -68,7 +68,7 @@ def test_sampled_pairs_have_their_profiles(base, log_delta, rate, epsilon):
     assert delta_of(replaced, epsilon) == pytest.approx(want, rel=1e-11, abs=1e-16)
     assert delta_of(replaced, -epsilon) == pytest.approx(1 - exp(-epsilon) * (1 - want), rel=1e-12)  # of a symmetric pair
     turned = 1 - exp(epsilon) + exp(epsilon) * delta_of(poisson(base, rate), -epsilon)  # E_γ(N‖mix) = 1 − γ + γ E_{1/γ}(mix‖N)
-    assert delta_of(poisson(base, rate).twin, epsilon) == pytest.approx(turned, rel=1e-9, abs=1e-15)
+    assert delta_of(poisson(base, rate).reverse, epsilon) == pytest.approx(turned, rel=1e-9, abs=1e-15)
 
 
 @pytest.mark.parametrize("rate", [1e-8, 1e-4])
@@ -159,8 +159,8 @@ def test_a_rate_next_to_one(exponent):
     with mpmath.workdps(40):
         q = mpmath.mpf(rate)
         exact = -mpmath.log(1 - q + q * mpmath.exp(-mpmath.mpf(ratio)))
-    assert poisson(Laplace(ratio), rate).twin.largest_loss[0] == pytest.approx(float(exact), rel=1e-14)
-    assert max(poisson(approximate_dp(ratio), rate).twin.losses) == pytest.approx(float(exact), rel=1e-14)
+    assert poisson(Laplace(ratio), rate).reverse.largest_loss[0] == pytest.approx(float(exact), rel=1e-14)
+    assert max(poisson(approximate_dp(ratio), rate).reverse.losses) == pytest.approx(float(exact), rel=1e-14)
     for log_delta in (-inf, -40.0):
         pair = without_replacement(approximate_dp(0.1, log_delta), rate)
         assert sum(map(exp, pair.log_p)) + exp(pair.log_infinite) == pytest.approx(1.0, rel=1e-15)

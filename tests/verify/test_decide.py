@@ -116,7 +116,7 @@ def test_the_optimal_conversion():
 GAUSSIAN, LAPLACE = loss_distributions.gaussian(lambda mp: mp.mpf(1) / 2), loss_distributions.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
 BINARY = composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(1), 0.25, 1.0)
 PAIRS = {"gaussian": (GAUSSIAN, Gaussian(0.5)), "laplace": (LAPLACE, Laplace(0.5)), "binary": (BINARY, approximate_dp(1.0, -1.3862943611198906))}
-SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p, q: poisson(p, q).twin}
+SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p, q: poisson(p, q).reverse}
 
 
 @pytest.mark.parametrize("base", PAIRS)

@@ -35,7 +35,7 @@ MECHANISM = Mechanism(
     optional=("sensitivity",),
     once=_ROUTES,
     often=_ROUTES,
-    curve=lambda p: curve.of(gaussian_rdp.BOUND, sigma=p["sigma"], sensitivity=p["sensitivity"]),
+    curve=lambda p: curve.of_bound(gaussian_rdp.BOUND, sigma=p["sigma"], sensitivity=p["sensitivity"]),
     profile=_profile,
     pure=None,
     part=Part(

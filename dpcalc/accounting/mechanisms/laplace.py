@@ -38,7 +38,7 @@ MECHANISM = Mechanism(
     optional=("sensitivity",),
     once=(Route(laplace_exact.BOUND), *converted(laplace_rdp.BOUND)),
     often=(*PURE_COMPOSITION, *converted(laplace_rdp.BOUND), Route(laplace_profile.BOUND)),
-    curve=lambda p: curve.of(laplace_rdp.BOUND, _pure(p), scale=p["scale"], sensitivity=p["sensitivity"]),
+    curve=lambda p: curve.of_bound(laplace_rdp.BOUND, _pure(p), scale=p["scale"], sensitivity=p["sensitivity"]),
     profile=_profile,
     pure=_pure,
     part=Part(fields={"scale": Number()}, write=lambda p: {"scale": ratio_down(p["scale"], p["sensitivity"])}),

@@ -38,7 +38,7 @@ MECHANISM = Mechanism(
     optional=(),
     once=_ROUTES,
     often=_ROUTES,
-    curve=lambda p: curve.of(randomized_response_rdp.BOUND, _pure(p), probability=p["probability"]),
+    curve=lambda p: curve.of_bound(randomized_response_rdp.BOUND, _pure(p), probability=p["probability"]),
     profile=_profile,
     pure=_pure,
     part=Part(fields={"probability": Number(below=1.0)}, write=lambda p: {"probability": p["probability"]}),

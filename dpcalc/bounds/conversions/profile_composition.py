@@ -18,7 +18,7 @@ def value(pairs: "Parts") -> "Parts":
 def exact(mp: Any, epsilon: float, pairs: "Parts") -> Any:
     """The larger δ of both directions by the definition, a sum over all sequences of atoms: of discrete pairs only, and
     of a few steps."""
-    sides = (pairs, tuple((pair.twin or pair, count) for pair, count in pairs))
+    sides = (pairs, tuple((pair.reverse or pair, count) for pair, count in pairs))
     return max(_delta(mp, mp.mpf(epsilon), side) for side in sides)
 
 

@@ -8,9 +8,9 @@ pass.
 
 Proof. Let X be P's run, φ its steps before the noise and ψ those of Q. X̃ is Q's iterate at τ, within z_τ of X as both
 runs have the same batches and noise until then, and X̃ ← Π(ψ(X̃) + v + the noise of X) after it, v = λ(φ(X) − ψ(X̃)).
-By expanding.py, |φ(X) − ψ(X̃)| <= |φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ = min(1, a/|φ(X) −
-ψ(X̃)|), so that v is at most a long, and what is left, and the next distance, is at most (|φ(X) − ψ(X̃)| − a)₊ <= cz +
-s − a. At the end it is 0: X̃ = X. Given both at τ, v_k is a function of the noises before step k, and so of X̃'s own
+By without_convexity.py, |φ(X) − ψ(X̃)| <= |φ(X) − φ(X̃)| + |φ(X̃) − ψ(X̃)| <= cz + s, whatever c is. λ = min(1, a/|φ(X)
+− ψ(X̃)|), so that v is at most a long, and what is left, and the next distance, is at most (|φ(X) − ψ(X̃)| − a)₊ <= cz
++ s − a. At the end it is 0: X̃ = X. Given both at τ, v_k is a function of the noises before step k, and so of X̃'s own
 increments v + noise before it; the increments of X̃ against the noises of Q are thus an adaptive composition of
 Gaussian mechanisms of ratios a/(ησ), with μ² = Σ a_k²/(ησ)², and both runs are the same function of them
 (post-processing; joint convexity over the iterates at τ). (The shift lemma of Bok, Su & Altschuler 2024, Lemma 3.2,
@@ -35,7 +35,7 @@ from dpcalc.bounds.conversions import gdp_exact, gdp_rdp
 from dpcalc.bounds.mechanisms import gaussian_exact
 from dpcalc.bounds.noisy_sgd import iteration
 from dpcalc.bounds.noisy_sgd._engine import taut
-from dpcalc.bounds.noisy_sgd._engine.expanding import SETTING, with_curvature
+from dpcalc.bounds.noisy_sgd._engine.without_convexity import SETTING, with_curvature
 from dpcalc.bounds.noisy_sgd.composition import HELD
 from dpcalc.bounds.noisy_sgd.iteration import Run, uses_in_last
 from dpcalc.core.bound import Choices, GaussianDp, ProfileBound, Theorem

@@ -2,13 +2,13 @@
 convex losses at c = 1 + ηβ.
 
 Proof. That of burn_in_rdp.py, of burn_in_profile.py and of iteration_schedule.py holds word by word at every c: see
-expanding.py and iteration_nonconvex.py. In (2) of burn_in_rdp.py the copies use the same batch, j and coin, so that the
-coupling takes a shift s to cs where c > 1 too; d = min(D, (2ηL/b)(c^{T−R} − 1)/(c − 1)) grows with T − R until it is D;
-and w(R) = 1/Σ_{k<=R} c^{−2k}, which falls in R towards c² − 1 and not to 0: expanding steps hide a start at a distance
-D no better than by the Gaussian of ratio D√(c² − 1)/(ησ1). ∎ """
+without_convexity.py and iteration_nonconvex.py. In (2) of burn_in_rdp.py the copies use the same batch, j and coin, so
+that the coupling takes a shift s to cs where c > 1 too; d = min(D, (2ηL/b)(c^{T−R} − 1)/(c − 1)) grows with T − R until
+it is D; and w(R) = 1/Σ_{k<=R} c^{−2k}, which falls in R towards c² − 1 and not to 0: expanding steps hide a start at a
+distance D no better than by the Gaussian of ratio D√(c² − 1)/(ησ1). ∎ """
 
 from dpcalc.bounds.noisy_sgd import burn_in_profile, burn_in_rdp, iteration_schedule
-from dpcalc.bounds.noisy_sgd._engine.expanding import SETTING, without_convexity
+from dpcalc.bounds.noisy_sgd._engine.without_convexity import SETTING, without_convexity
 from dpcalc.bounds.noisy_sgd.composition import FRESH, HELD
 
 _PROOF = "proof in dpcalc/bounds/noisy_sgd/nonconvex.py"

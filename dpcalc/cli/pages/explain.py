@@ -24,7 +24,7 @@ def text(words: tuple[str, ...], format: str, json: bool = False) -> str:
 def named(word: str) -> list[dict[str, Any]]:
     """The JSON records of a name: of a bound, or of a command and an option. A composition of epochs has the record of
     one epoch."""
-    from dpcalc.bounds import replaced
+    from dpcalc.bounds import replacement_message
     from dpcalc.commands.catalogue import calculators, command_record, entries, named_quantities, option_record, record
     from dpcalc.core.errors import DpcalcError
     from dpcalc.core.validate import near
@@ -34,7 +34,7 @@ def named(word: str) -> list[dict[str, Any]]:
         return [record(bound)]
     found = [r for r in (command_record(word), option_record(word)) if r]
     if not found:
-        if gone := replaced(word):
+        if gone := replacement_message(word):
             raise DpcalcError("unknown-value", gone)
         close = near(word, (*known, *calculators(), *named_quantities()))
         raise DpcalcError("unknown-value",

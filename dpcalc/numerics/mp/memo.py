@@ -11,7 +11,7 @@ Numbers = Callable[[int], Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def kept(most: float = 8) -> Callable[[F], F]:
+def cached_by_precision(most: float = 8) -> Callable[[F], F]:
     """Decorates a function of a context and of hashable arguments: its last `most` values are cached, at each
     precision. A value that follows an undecided comparison of balls is not, as that may be decided the other way
     later."""
@@ -37,14 +37,14 @@ def kept(most: float = 8) -> Callable[[F], F]:
     return decorate
 
 
-def kept_numbers(make: Callable[..., Numbers]) -> Callable[..., Numbers]:
+def cached_sequence(make: Callable[..., Numbers]) -> Callable[..., Numbers]:
     """Decorates `make(mp, …)`, which returns a function of whole numbers: the last few functions are cached, with all
     their values."""
 
-    @kept()
+    @cached_by_precision()
     def last(mp: Any, *args: Any, **p: Any) -> Callable[[Any, int], Any]:
         function = make(mp, *args, **p)
-        return kept(inf)(lambda mp, n: function(n))
+        return cached_by_precision(inf)(lambda mp, n: function(n))
 
     @wraps(make)
     def cached(mp: Any, *args: Any, **p: Any) -> Numbers:

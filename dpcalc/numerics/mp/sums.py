@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from operator import add, mul, sub
 from typing import Any, NamedTuple
 
-from dpcalc.numerics.mp.memo import kept
+from dpcalc.numerics.mp.memo import cached_by_precision
 
 _GUARD_DIGITS = 10  # by which the relative error of a sum may exceed the working precision
 _MAX_VALUES = 20_000  # of the function in all; a sum that needs more fails, as it would take minutes
@@ -75,7 +75,7 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int,
     return total + _at_end_of_run(mp, before, tolerance * total) + f(last) / 2
 
 
-@kept()
+@cached_by_precision()
 def _initial_panels(mp: Any, start: int, last: int) -> list[tuple[int, int]]:
     """The panels of the last sum over the same terms: another function, as at the next ε, is likely to change on the
     same scale. At first, each panel covers twice as many doublings of t as the one before, up to 8."""
@@ -113,7 +113,7 @@ def _panel(mp: Any, f: Callable[[Any], Any], first: int, last: int, tolerance: A
     return _Panel({-1: first, +1: last}, half, unit, terms, integral)
 
 
-@kept(32)
+@cached_by_precision(32)
 def _powers(mp: Any, nodes: int, ratio: Any) -> tuple[Any, list[Any]]:
     """Half the logarithm of the ratio of a panel's ends, and its points relative to its (geometric) middle."""
     with mp.workprec(mp.prec + 16):
@@ -129,7 +129,7 @@ def _coefficients(mp: Any, values: list[int]) -> list[int]:
     return [found[0] // 2, *found[1:]]
 
 
-@kept()
+@cached_by_precision()
 def _rows(mp: Any, nodes: int) -> list[list[int]]:
     """cos(mπ(2k+1)/(2K)) for k < K/2, for every m; half of it at the middle point, which is its own mirror image."""
     cosines = [mp.to_fixed(mp.cospi(mp.mpf(j) / (2 * nodes)), mp.prec) for j in range(4 * nodes)]
@@ -174,7 +174,7 @@ def _at_end_of_run(mp: Any, panel: _Panel | None, enough: Any) -> Any:
     return found
 
 
-@kept(1000)
+@cached_by_precision(1000)
 def _bernoulli(mp: Any, k: int) -> Any:
     """B_{2k}/(2k)!."""
     return mp.bernoulli(2 * k) / mp.factorial(2 * k)

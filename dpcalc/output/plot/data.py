@@ -96,7 +96,8 @@ def plot_sweep(command: Command, raw: Mapping[str, Any], points: Points) -> Plot
         values = [_plain(line.value) for line in found if line.value is not None]
         second = Scale(axis_label(command, other), _kind(values, _is_log(raw, other))
                        if all(v.value > 0 for v in values) else "linear")
-    return _scaled(found, (axis_label(command, across), axis_label(command, first.asked)), _is_log(raw, across), second,
+    return _scaled(found, (axis_label(command, across), axis_label(command, first.quantity)), _is_log(raw, across),
+                   second,
                  title(command, raw, first, swept), subtitle(command, raw, first, swept, grid=other is not None))
 
 
@@ -154,7 +155,7 @@ def _by_bound(points: Points, across: str) -> list[_Line]:
     """
     answers = [p.answer for p in points if p.answer]
     heads = [_key(a.headline) for a in answers]
-    found = dict.fromkeys(_key(row) for row in rows_for_people(answers) if answers[0].asked in row.result)
+    found = dict.fromkeys(_key(row) for row in rows_for_people(answers) if answers[0].quantity in row.result)
     keys = sorted(found, key=lambda key: (key[1] != "proven", -heads.count(key)))
     return [_line(key[0], key[1], [(_at(p.at[across]), _height(p.answer, key)) for p in points]) for key in keys]
 
@@ -186,10 +187,10 @@ def _height(answer: Answer | None, key: tuple[str, str]) -> _Number | None:
         return None
     rows = answer.rows if key[0] else (answer.headline,)
     row = next((row for row in rows if key in (_key(row), ("", row.route.bound.status))), None)
-    value = row.result.get(answer.asked) if row else None
+    value = row.result.get(answer.quantity) if row else None
     if row is None or value is None:
         return None
-    if answer.asked == "delta" and "log_delta" in row.result:
+    if answer.quantity == "delta" and "log_delta" in row.result:
         return _Number(value, row.result["log_delta"] / log(10))
     return _plain(value)
 

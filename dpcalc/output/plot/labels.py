@@ -46,7 +46,7 @@ def title(command: Command, raw: Mapping[str, Any], answer: Answer, swept: Colle
     """The question, as 'ε at δ = 1e-05' or 'σ for ε <= 2, δ = 1e-05', without the swept options."""
     fixed = ", ".join(text for name, text in _conditions(command, raw, answer).items() if name not in swept)
     between = " for " if answer.question.unknown else " at "
-    return symbol(command, answer.asked) + (between + fixed if fixed else "")
+    return symbol(command, answer.quantity) + (between + fixed if fixed else "")
 
 
 _FIXED = {"epsilon": ("delta",), "delta": ("epsilon",), "rdp": ("alpha",), "tpr": ("fpr",)}

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from math import log2
 from typing import Any
 
-from dpcalc.numerics.mp.memo import kept
+from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.verify.arb.ball import Ball, Undecided
 from dpcalc.verify.budget import defer_interruption, interruption_is_pending
 
@@ -253,7 +253,7 @@ def enclosure(context: Context, formula: Callable[[], Any]) -> Ball:
 
 def compute_once(formula: Formula) -> Formula:
     """Wrap a formula so that it is computed once at each precision."""
-    return kept()(formula)
+    return cached_by_precision()(formula)
 
 
 def enclose(mp: Any, formula: Callable[[], Any]) -> Any:

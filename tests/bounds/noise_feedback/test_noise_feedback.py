@@ -106,7 +106,7 @@ def test_more_noise_for_the_same_privacy():
 @pytest.mark.parametrize("asked, key", [({"epsilon": "1", "delta": None}, "delta"), ({"alpha": "4", "delta": None}, "rdp")])
 def test_other_questions(asked, key):
     got = answer(**asked)
-    assert got.asked == key and 0 < got.extra[f"{key}_without_feedback"] < got.value
+    assert got.quantity == key and 0 < got.extra[f"{key}_without_feedback"] < got.value
     if key == "rdp":
         assert got.value == pytest.approx(4 * got.extra["mu"] ** 2 / 2, rel=1e-12)
 

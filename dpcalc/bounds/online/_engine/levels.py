@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.bounds.online._engine.sums import HEAD_TERMS, panel_factor
 from dpcalc.bounds.pnsgd._engine.schedules import SHARES, half_reach, level_exact, log_x, rate
-from dpcalc.numerics.mp.memo import kept
+from dpcalc.numerics.mp.memo import cached_by_precision
 
 # The least distance, in steps, from an integral over the steps to a singularity of the noise: 5 steps beside its path
 # change the sum by e^{−2π·5} = 2e-14; at 40 steps from its ends every further term of Euler–Maclaurin is less by 40².
@@ -95,13 +95,13 @@ class Schedule(NamedTuple):
         return _half_exact(mp, *self.step) * _exact(mp, self.noise, self.c1, self.c2, self.decay, j)
 
 
-@kept(20_000)  # every ε and every learning rate has the same levels
+@cached_by_precision(20_000)  # every ε and every learning rate has the same levels
 def _exact(mp: Any, noise: str, c1: float, c2: float, decay: float, j: Any) -> Any:
     """The level as printed with MD/(2η) = 1."""
     return level_exact(mp, noise, mp.mpf(j) ** mp.mpf(decay), mp.mpf(1), c1, c2)
 
 
-@kept()
+@cached_by_precision()
 def _half_exact(mp: Any, diameter: float, learning_rate: float, smoothness: float, strong_convexity: float) -> Any:
     """MD/(2η)."""
     from dpcalc.bounds.pnsgd._engine.step import contraction_exact

@@ -19,7 +19,7 @@ from dpcalc.bounds.pnsgd._engine.hybrid import Path
 from dpcalc.bounds.pnsgd._engine.positions import log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, factor_exact, log_factor
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.mp.memo import kept
+from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.mp.sums import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
@@ -142,7 +142,7 @@ def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
     return _long_sum(mp, levels, c, first, last)
 
 
-@kept(4)
+@cached_by_precision(4)
 def _long_sum(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
     """The same of many terms, which does not depend on ε; from the end on that counts most."""
     if c == 1:  # the later steps where the product of B is evaluated, too

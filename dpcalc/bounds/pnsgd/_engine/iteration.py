@@ -15,7 +15,7 @@ from dpcalc.bounds.mechanisms.gaussian_exact import theta
 from dpcalc.bounds.pnsgd._engine.hybrid import BLOCK_COUNTS, Link, Path, follow_exact
 from dpcalc.bounds.pnsgd._engine.positions import Shares, log_share, scaled, share_exact
 from dpcalc.bounds.pnsgd._engine.step import check_step_size, factor_exact, log_factor, move_ratio
-from dpcalc.numerics.mp.memo import kept_numbers
+from dpcalc.numerics.mp.memo import cached_sequence
 from dpcalc.numerics.rounding import up
 
 CONSTANT = ("level", "lipschitz", "learning_rate", "smoothness", "strong_convexity")
@@ -34,7 +34,7 @@ def unchecked_ratios(level: float, lipschitz: float, learning_rate: float, stron
     return Shares(move_ratio(level, lipschitz), log_factor(learning_rate, strong_convexity))
 
 
-@kept_numbers
+@cached_sequence
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float,
                  strong_convexity: float) -> Callable[[int], Any]:
     """`ratios` at high precision."""
@@ -56,7 +56,7 @@ def reaches(level: float, diameter: float, learning_rate: float, strong_convexit
     return lambda k: scaled_many(first, 2 * log_c + log_shares(log_c, k - 1))
 
 
-@kept_numbers
+@cached_sequence
 def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float,
                 strong_convexity: float) -> Callable[[int], Any]:
     """`reach` at high precision."""

@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd._engine.ratio_limits import LEAST_EXPONENT
 from dpcalc.bounds.pnsgd._engine.smooth_sums import total
 from dpcalc.bounds.pnsgd._engine.step import move_ratio
 from dpcalc.bounds.start import START
-from dpcalc.numerics.mp.memo import kept_numbers
+from dpcalc.numerics.mp.memo import cached_sequence
 from dpcalc.numerics.rounding import up
 
 SMOOTH = ("level", "lipschitz", "learning_rate", "smoothness")
@@ -35,7 +35,7 @@ def ratios(level: float, lipschitz: float, learning_rate: float, smoothness: flo
     return Shares(move_ratio(level, lipschitz), log_spread(learning_rate, smoothness))
 
 
-@kept_numbers
+@cached_sequence
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float,
                  smoothness: float) -> Callable[[int], Any]:
     """`ratios` at high precision."""

@@ -13,7 +13,7 @@ from dpcalc.bounds.pnsgd._engine.positions import Powers
 from dpcalc.bounds.pnsgd._engine.step import steepest, steepest_exact
 from dpcalc.bounds.start import START
 from dpcalc.core.errors import OutOfScope
-from dpcalc.numerics.mp.memo import kept_numbers
+from dpcalc.numerics.mp.memo import cached_sequence
 from dpcalc.numerics.rounding import quotient_down, quotient_up, up
 
 RELEASED = "the output, with noise added once"
@@ -61,7 +61,7 @@ def unchecked_ratios(level: float, lipschitz: float, learning_rate: float, smoot
     return Powers(_first(level, lipschitz, learning_rate), log_c)
 
 
-@kept_numbers
+@cached_sequence
 def ratios_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float,
                  strong_convexity: float) -> Callable[[int], Any]:
     """`ratios` at high precision, for any c."""

@@ -14,7 +14,7 @@ from dpcalc.bounds.pnsgd._engine.step import check_step_size, squared_contractio
 from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.lambertw import lambert_w_log
-from dpcalc.numerics.mp.memo import kept
+from dpcalc.numerics.mp.memo import cached_by_precision
 
 _ROUNDING = 4e-16  # relative; of a few operations on doubles
 
@@ -99,7 +99,7 @@ def level_exact(mp: Any, noise: str, x: Any, half: Any, c1: float, c2: float) ->
     return half / mp.sqrt(mp.lambertw(x**2 / _area_exact(mp, c1) + mp.mpf(c2)).real)
 
 
-@kept()
+@cached_by_precision()
 def _area_exact(mp: Any, c1: float) -> Any:
     """2πC1², cached: every step needs it."""
     return 2 * mp.pi * mp.mpf(c1) ** 2
