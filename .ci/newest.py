@@ -1,4 +1,4 @@
-"""Prints each package of pyproject.toml with its range and the version installed: what the tests of this environment stand for."""
+"""Prints each package of pyproject.toml with its range and the installed version, which the tests ran with."""
 
 import re
 import tomllib

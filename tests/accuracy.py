@@ -1,9 +1,10 @@
-"""Measures every bound against its formula as published: `python tests/accuracy.py [--jobs J] [--points N] [--seconds S] [--more] [NAME…]`
-writes dpcalc/accuracy.json. Half of the points are random over the domain (domains.py), half have corners.
+"""Measures every bound against its formula as published: `python tests/accuracy.py [--jobs J] [--points N] [--seconds
+S] [--more] [NAME…]` writes dpcalc/accuracy.json. Half of the points are random over the domain (domains.py), half have
+corners.
 
-Points come in chunks of 100, each with its own seed, so that a record of n points is of chunks 0 … n/100 − 1 whatever the number of
-processes was; --more adds the next ones to a record. Where a bound is slow the time limit decides the number of points, which is recorded.
-"""
+Points come in chunks of 100, each with its own seed, so that a record of n points is of chunks 0 … n/100 − 1 whatever
+the number of processes was; --more adds the next ones to a record. Where a bound is slow the time limit decides the
+number of points, which is recorded. """
 
 import argparse
 import json
@@ -54,7 +55,8 @@ def measure(bound, points, seed=0):
             worst = max(worst, error)
         for key, x in p.items():
             widen(domain, key, x)
-    return {"points": points, "claimed": None if bound.status == "lower" else oracle.claimed(bound), "worst": worst, "domain": domain}
+    return {"points": points, "claimed": None if bound.status == "lower" else oracle.claimed(bound), "worst": worst,
+            "domain": domain}
 
 
 def chunk(job):
@@ -182,7 +184,8 @@ def main(args):
             print(violation, file=sys.stderr, flush=True)
             continue
         if record:
-            print(f"{name}: {record['points']} points, worst {record['worst']:.1e}, {time.monotonic() - began:.0f} s", flush=True)
+            print(f"{name}: {record['points']} points, worst {record['worst']:.1e}, {time.monotonic() - began:.0f} s",
+                  flush=True)
     return 1 if failed else 0
 
 

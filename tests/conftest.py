@@ -1,4 +1,5 @@
-"""What the tests share: command lines, by the installed console script or in this process, and mpmath contexts that nobody else changes."""
+"""What the tests share: command lines, by the installed console script or in this process, and mpmath contexts that
+nobody else changes."""
 
 import json
 import os
@@ -15,15 +16,18 @@ from calling import call
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
 os.environ["COLUMNS"] = "500"  # so that the sentences of a table stand on one line each; tests of widths set their own
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
-    if signal.getsignal(number) is signal.SIG_IGN:  # as in a job in the background; commands that are interrupted would inherit that
+    # as in a job in the background; commands that are interrupted would inherit that
+    if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 SCRIPT = Path(sys.executable).with_name("dpcalc")
 ROOT = Path(__file__).parents[1]
 
 
 def needs(program):
-    """Skips where a program that pip does not install is missing; where CI is set, as by .ci/run, the test fails there instead."""
-    return pytest.mark.skipif(shutil.which(program) is None and not os.environ.get("CI"), reason=f"{program} is not installed")
+    """Skips where a program that pip does not install is missing; where CI is set, as by .ci/run, the test fails there
+    instead."""
+    return pytest.mark.skipif(shutil.which(program) is None and not os.environ.get("CI"),
+                              reason=f"{program} is not installed")
 
 
 @pytest.fixture
@@ -38,14 +42,16 @@ def script():
     """Run the installed `dpcalc`: the finished process."""
 
     def run(*args, stdin="", **settings):
-        return subprocess.run([SCRIPT, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=60, **settings)
+        return subprocess.run([SCRIPT, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=60,
+                              **settings)
 
     return run
 
 
 @pytest.fixture(scope="session")
 def cli(script):
-    """The same in this process, for what does not depend on start-up; a process of its own where settings of one are given."""
+    """The same in this process, for what does not depend on start-up; a process of its own where settings of one are
+    given."""
 
     def run(*args, stdin="", **settings):
         return script(*args, stdin=stdin, **settings) if settings else call(args, stdin)

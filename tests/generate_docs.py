@@ -1,7 +1,8 @@
-"""Fills in what is generated in README.md and docs/: the outputs of commands, and the tables of bounds, errata and accuracy.
+"""Fills in what is generated in README.md and docs/: the outputs of commands, and the tables of bounds, errata and
+accuracy.
 
-`python tests/generate_docs.py [PAGE…]` writes the pages (all of them when none is named), and the pictures that do not exist yet.
-"""
+`python tests/generate_docs.py [PAGE…]` writes the pages (all of them when none is named), and the pictures that do not
+exist yet. """
 
 import os
 import re
@@ -26,7 +27,8 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
 WIDTH = 80  # columns of the terminal that the outputs are printed for
-SHOWN_DIGITS = 7  # of a number in full: its last digits depend on the processor, as another one may add in another order
+# of a number in full: its last digits depend on the processor, as another one may add in another order
+SHOWN_DIGITS = 7
 _DECIMAL = re.compile(r"\d+\.\d+")
 _IN_FULL = range(13, 18)  # significant digits; more are asked for by --digits, and are the same everywhere
 
@@ -79,7 +81,8 @@ def console(block, directory):
 _ROOM_TITLES = {"mechanisms": "Mechanisms", "conversions": "Conversions and composition", "sampling": "Subsampling",
                 "pnsgd": "Last iterate: shuffled or ordered records", "hiding": "Last iterate: hiding among the others",
                 "online": "Last iterate: a stream with decaying noise",
-                "noisy_sgd": "Last iterate: fresh random batches", "noise_feedback": "Noise feedback", "total_variation": "Total variation"}
+                "noisy_sgd": "Last iterate: fresh random batches", "noise_feedback": "Noise feedback",
+                "total_variation": "Total variation"}
 
 
 def bounds():
@@ -87,8 +90,10 @@ def bounds():
     parts = []
     for room in ROOMS:
         family = [entries()[bound.name] for bound in import_module(f"dpcalc.bounds.{room}").BOUNDS]
-        rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source) for e in family]
-        parts += [f"## {_ROOM_TITLES[room]}", markdown(TextTable(("bound", "status", "answers", "commands", "source"), rows))]
+        rows = [(f"`{e.bound.name}`", e.bound.status, answers(e.bound), ", ".join(e.commands), e.bound.source)
+                for e in family]
+        parts += [f"## {_ROOM_TITLES[room]}",
+                  markdown(TextTable(("bound", "status", "answers", "commands", "source"), rows))]
     return "\n\n".join(parts)
 
 
@@ -105,7 +110,8 @@ def generated(text, directory):
     """A page with its generated parts as they are now; commands run in the directory."""
     text = re.sub(r"```console\n(.*?)\n```", lambda block: console(block, directory), text, flags=re.S)
     for name, make in (("bounds", bounds), ("accuracy", accuracy.table), ("errata", errata)):
-        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m, make=make: f"{m.group(1)}\n{make()}\n\n{m.group(2)}",
+        text = re.sub(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", lambda m,
+                      make=make: f"{m.group(1)}\n{make()}\n\n{m.group(2)}",
                       text, flags=re.S)
     return text
 

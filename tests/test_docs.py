@@ -1,4 +1,5 @@
-"""README and docs/: every command runs and prints what is shown there; links lead somewhere; pages are short and say for whom they are."""
+"""README and docs/: every command runs and prints what is shown there; links lead somewhere; pages are short and say
+for whom they are."""
 
 import json
 import os
@@ -35,28 +36,33 @@ def test_a_page_is_current(name, monkeypatch, tmp_path):
     (tmp_path / "figures").mkdir()
     assert generated(TEXTS[name], tmp_path) == TEXTS[name], "run python tests/generate_docs.py"
     for picture in (tmp_path / "figures").iterdir():
-        assert words(picture) == words(DOCS / "figures" / picture.name), f"delete docs/figures/{picture.name} and run python tests/generate_docs.py"
+        assert words(picture) == words(DOCS / "figures"
+                                       / picture.name), f"delete docs/figures/{picture.name} and run python tests/generate_docs.py"
 
 
 def words(picture):
-    """The texts of an SVG picture: title, axes, ticks and names of lines; the curves depend on the version of matplotlib."""
+    """The texts of an SVG picture: title, axes, ticks and names of lines; the curves depend on the version of
+    matplotlib."""
     return re.findall(r"<text[^>]*>\s*(.*?)\s*</text>", picture.read_text(encoding="utf-8"))
 
 
 # --- the other commands ----------------------------------------------------------------------------------------------
 
-CODE = sorted({" ".join(code.split()) for text in PROSE.values() for code in re.findall(r"`([^`]+)`", text)})  # within sentences and tables
+# within sentences and tables
+CODE = sorted({" ".join(code.split()) for text in PROSE.values() for code in re.findall(r"`([^`]+)`", text)})
 INCOMPLETE = re.compile(r"…|\b[A-Z]{2,}\b|^dpcalc( [\w-]+)?$")  # a placeholder; or the name of a command
 OPTIONS = {option for name in COMMANDS for option in re.findall(r"--[a-z][a-z-]+", call([name, "--help"]).stdout)}
 OF_OTHER_PROGRAMS = {"--pipe", "--points", "--more"}
-CHOICES = {"--bound": set(all_bounds()), "--batches": set(BATCHES.choices), "--scheme": set(SCHEME.choices), "--release": set(RELEASE.choices)}
+CHOICES = {"--bound": set(all_bounds()), "--batches": set(BATCHES.choices), "--scheme": set(SCHEME.choices),
+           "--release": set(RELEASE.choices)}
 
 
 @pytest.mark.parametrize("code", [code for code in CODE if code.startswith("dpcalc ") and not INCOMPLETE.search(code)])
 def test_a_command_within_a_sentence_runs(code):
     """The beginning of one, which names a command with an option, is at least without a mistake."""
     done = call(shlex.split(code)[1:])
-    assert done.returncode == 0 or any(words in done.stderr for words in ("nothing to compute", "requires an argument", "needs a value")), done.stderr
+    assert done.returncode == 0 or any(words in done.stderr for words in ("nothing to compute", "requires an argument",
+                                                                          "needs a value")), done.stderr
 
 
 def test_names_within_sentences_exist():
@@ -74,10 +80,12 @@ def test_the_tables_of_papers_name_the_bound_and_status_that_answer():
     for command, bound, more in rows:
         found = json.loads(call([*shlex.split(command)[1:], "--json"]).stdout)["bounds"]
         status = (re.findall(r"as-published|conjecture|limit|lower", more) or ["proven"])[0]
-        assert any(bound in (row["name"], row.get("curve")) and status == row["status"] for row in found) or "--n inf" in command, command
+        assert any(bound in (row["name"], row.get("curve")) and status == row["status"]
+                   for row in found) or "--n inf" in command, command
 
 
-BLOCKS = [(name, code) for name, text in TEXTS.items() for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
+BLOCKS = [(name, code) for name,
+          text in TEXTS.items() for code in re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)]
 
 
 @pytest.mark.parametrize("name, code", BLOCKS, ids=[f"{name}-{k}" for k, (name, _) in enumerate(BLOCKS)])
@@ -87,7 +95,8 @@ def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tm
     shown = re.findall(r"^([^\s#].*?)\s+# (\d+\.\d+)…", code, re.M)
     end = "\n".join(f"print(repr({expression}))" for expression, _ in shown)
     program = tmp_path / "page.py"
-    program.write_text(f"{code}\nif __name__ == '__main__':\n    {end.replace(chr(10), chr(10) + '    ')}\n" if shown else code)
+    program.write_text(f"{code}\nif __name__ == '__main__':\n    {end.replace(chr(10), chr(10) + '    ')}\n" if shown
+                       else code)
     done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     values = done.stdout.splitlines()[-len(shown):] if shown else []
@@ -96,7 +105,8 @@ def test_the_python_runs_and_the_numbers_in_its_comments_are_true(name, code, tm
 
 def setup_commands():
     """The two commands for a fresh machine, each on one line."""
-    return [re.sub(r" *\\\n *", " ", c) for block in re.findall(r"^```sh\n(.*?)\n```", TEXTS["README.md"], re.M | re.S) for c in commands(block)]
+    return [re.sub(r" *\\\n *", " ", c) for block in re.findall(r"^```sh\n(.*?)\n```", TEXTS["README.md"], re.M | re.S)
+            for c in commands(block)]
 
 
 def test_the_setup_commands():
@@ -104,8 +114,10 @@ def test_the_setup_commands():
     first, second = setup_commands()
     assert all(c.startswith("python3 -m venv .venv && .venv/bin/pip install -q ") for c in (first, second))
     assert call(shlex.split(first.split(".venv/bin/dpcalc ")[1])).stdout.startswith("ε = 2.98903 at δ = 1e-05")
-    assert second.endswith("'.[test]' && .venv/bin/python -m pytest") and "test = [" in (ROOT / "pyproject.toml").read_text()
-    assert "<!-- test command -->" in TEXTS["README.md"] and "<!-- test command -->" in (ROOT / ".ci" / "run").read_text()
+    assert second.endswith("'.[test]' && .venv/bin/python -m pytest") and "test = [" in (ROOT
+                                                                                         / "pyproject.toml").read_text()
+    assert "<!-- test command -->" in TEXTS["README.md"] and "<!-- test command -->" in (ROOT / ".ci"
+                                                                                         / "run").read_text()
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
@@ -125,10 +137,12 @@ OF_ELSEWHERE = {"3.11",  # Python
 
 @pytest.mark.parametrize("name", [name for name in WRITTEN if name != "docs/papers.md"])
 def test_numbers_in_sentences_are_those_of_the_outputs(name):
-    """To the digits that they have: each decimal number of three digits or more is within one unit of the last one of a number printed there."""
+    """To the digits that they have: each decimal number of three digits or more is within one unit of the last one of a
+    number printed there."""
     blocks = " ".join(re.findall(r"^```.*?^```", TEXTS[name], re.M | re.S))
     printed = [float(x) for x in re.findall(r"\d+\.\d+(?:e[-+]?\d+)?", blocks)]
-    said = {x for x in DECIMAL.findall(re.sub(r"`[^`]*`", "", PROSE[name])) if len(x.replace(".", "").lstrip("0")) >= 3} - OF_ELSEWHERE
+    said = {x for x in DECIMAL.findall(re.sub(r"`[^`]*`", "", PROSE[name]))
+            if len(x.replace(".", "").lstrip("0")) >= 3} - OF_ELSEWHERE
     assert not [x for x in said if not any(abs(float(x) - y) <= 1.01 * 10.0 ** -len(x.split(".")[1]) for y in printed)]
 
 
@@ -145,10 +159,12 @@ def test_a_page_is_short_and_says_first_for_whom_it_is(name):
     text = TEXTS[name]
     paragraphs = text.split("\n\n")
     assert paragraphs[0].startswith("# ") and paragraphs[1].startswith("This page is for "), paragraphs[1]
-    assert text.count("\n") <= 200 + sum(block.count("\n") for block in re.findall(r"^```console\n.*?^```", text, re.M | re.S))
+    assert text.count("\n") <= 200 + sum(block.count("\n")
+                                         for block in re.findall(r"^```console\n.*?^```", text, re.M | re.S))
     assert text.count("\n") <= 260
     shown = re.findall(r"^```console\n(.*?)^```", text, re.M | re.S)
-    lines = [*PROSE[name].split("\n"), *(part for block in shown for command in commands(block) for part in f"$ {command}".split("\n"))]
+    lines = [*PROSE[name].split("\n"),
+             *(part for block in shown for command in commands(block) for part in f"$ {command}".split("\n"))]
     assert not [line for line in lines if len(line) > 100 and not line.startswith(("|", "!["))]
 
 
@@ -170,7 +186,8 @@ def test_every_command_is_in_the_readme_or_the_page_on_verification():
 
 def anchors(text):
     """The names of headings, as web pages of Markdown make them."""
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+            for heading in re.findall(r"^#+ (.*)$", text, re.M)}
 
 
 @each_page

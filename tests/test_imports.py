@@ -27,10 +27,13 @@ CASES = [
     ("convert --help", {"pydantic", "numpy", "rich"}),
     ("burn-in --help", {"pydantic", "numpy", "rich"}),
     ("noise-feedback --help", {"pydantic", "numpy", "rich"}),
-    ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("burn-in --order fixed --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 "
+    ("noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5 --json",
+     {"numpy", "rich"}),
+    ("burn-in --order fixed --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 "
+     "--diameter 2 --sigma 1 "
      "--delta 1e-5 --json", {"numpy", "rich"}),
-    ("burn-in --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 --delta 1e-5 --json",
+    ("burn-in --n 60 --batch-size 6 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 "
+     "--delta 1e-5 --json",
      {"rich"}),
     ("rdp --sigma 1 --delta 1e-5 --json", {"numpy", "rich"}),
     ("rdp --sigma 1 --delta 1e-5", {"numpy"}),
@@ -51,16 +54,21 @@ CASES = [
     ("subsample --sampling-rate .01 --sigma 1 --delta 1e-5 --json", {"rich"}),
     ("shuffle-pnsgd --help", {"pydantic", "numpy", "rich"}),
     ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e12 --delta 1e-5 --json", {"rich"}),
-    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 --json", {"numpy", "rich"}),
-    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --delta 1e-5 --json", {"rich"}),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --index 2 --epsilon 1 "
+     "--json", {"numpy", "rich"}),
+    ("shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 1e6 --epochs 20 --delta "
+     "1e-5 --json", {"rich"}),
     ("subsample --n 60000 --batch-size 256 --epochs 15 --sigma 1 --delta 1e-5 --json", {"rich"}),
     ("compare --help", {"pydantic", "numpy", "rich"}),
     ("compare --n 9 --batches full --steps 3 --sigma 1 --clipping-norm 1 --delta 1e-5 --json", {"numpy", "rich"}),
-    ("compare --n 9 --batches shuffled --batch-size 1 --epochs 1 --sigma 1 --lipschitz 1 --loss convex --smoothness 1 --learning-rate .1 "
+    ("compare --n 9 --batches shuffled --batch-size 1 --epochs 1 --sigma 1 --lipschitz 1 --loss convex --smoothness 1 "
+     "--learning-rate .1 "
      "--release last-iterate --epsilon 1 --json", {"rich"}),
-    ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n inf --index 2 --epsilon 1 --json",
+    ("online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n inf "
+     "--index 2 --epsilon 1 --json",
      {"numpy", "rich"}),
-    ("online-noise --sigmas 1,2,3 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --index 2 --epsilon 1 --json", {"rich", "flint"}),
+    ("online-noise --sigmas 1,2,3 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --index 2 --epsilon 1 "
+     "--json", {"rich", "flint"}),
 ]
 
 

@@ -14,7 +14,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 
 def test_the_lowest_versions_are_those_declared():
-    printed = subprocess.run([sys.executable, ROOT / ".ci" / "lowest.py"], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([sys.executable, ROOT / ".ci" / "lowest.py"], capture_output=True, text=True,
+                             check=True).stdout
     assert printed == (ROOT / ".ci" / "lowest.txt").read_text()
     assert printed.count("==") == printed.count("\n") >= 10
 
@@ -23,20 +24,27 @@ def test_the_distribution_has_a_name_of_its_own():
     """Another project owns the name dpcalc on the package index; the command and the import are dpcalc."""
     installed = distribution("dpcalc-privacy")
     assert installed.metadata["Name"] == PROJECT["name"] == "dpcalc-privacy" and installed.version == dpcalc.__version__
-    assert {(e.group, e.name, e.value) for e in installed.entry_points} == {("console_scripts", "dpcalc", "dpcalc.__main__:main")}
-    own = [r for requirements in PROJECT["optional-dependencies"].values() for r in requirements if r.startswith("dpcalc")]
+    assert {(e.group, e.name, e.value)
+            for e in installed.entry_points} == {("console_scripts", "dpcalc", "dpcalc.__main__:main")}
+    own = [r for requirements in PROJECT["optional-dependencies"].values() for r in requirements
+           if r.startswith("dpcalc")]
     assert own == ["dpcalc-privacy[test]"]  # an extra that names the other project would install it
 
 
 def test_the_metadata_says_what_is_supported():
     metadata = distribution("dpcalc-privacy").metadata
     classifiers = metadata.get_all("Classifier")
-    assert {"Typing :: Typed", *(f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13, 14))} <= set(classifiers)
+    assert {"Typing :: Typed",
+            *(f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13, 14))} <= set(classifiers)
     assert metadata["Requires-Python"] == ">=3.11" and files("dpcalc").joinpath("py.typed").is_file()
     urls = dict(line.split(", ") for line in metadata.get_all("Project-URL"))
-    assert {"Homepage", "Documentation", "Source", "Changelog"} <= set(urls) and all(url.startswith("https://") for url in urls.values())
+    assert {"Homepage", "Documentation", "Source", "Changelog"} <= set(urls) and all(url.startswith("https://")
+                                                                                     for url in urls.values())
 
 
 def test_every_newer_python_declared_is_tried():
-    newer = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if c.startswith("Programming Language :: Python :: 3.")][1:]
-    assert f"newer=({' '.join(newer)})" in (ROOT / ".ci" / "packages.sh").read_text() and ".ci/packages.sh" in (ROOT / ".ci" / "run").read_text()
+    newer = [c.rpartition(" ")[2] for c in PROJECT["classifiers"]
+             if c.startswith("Programming Language :: Python :: 3.")][1:]
+    assert f"newer=({' '.join(newer)})" in (ROOT / ".ci" / "packages.sh").read_text() and ".ci/packages.sh" in (ROOT
+                                                                                                                / ".ci"
+                                                                                                                / "run").read_text()

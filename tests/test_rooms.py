@@ -7,7 +7,8 @@ import dpcalc
 
 PACKAGE = Path(dpcalc.__file__).parent
 ROOMS = ("numerics", "core", "pld", "bounds", "accounting", "commands", "output", "verify", "cli")
-MODULES = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path for path in PACKAGE.rglob("*.py")}
+MODULES = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+           for path in PACKAGE.rglob("*.py")}
 
 
 def room(module):
@@ -33,7 +34,8 @@ def imported(module):
 
 
 def test_imports_go_down():
-    wrong = [f"{module} imports {other}" for module in MODULES for other in imported(module) if room(other) > room(module)]
+    wrong = [f"{module} imports {other}" for module in MODULES for other in imported(module)
+             if room(other) > room(module)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -47,4 +49,5 @@ def test_there_are_no_circles():
 
 def test_few_modules_stand_outside_the_rooms():
     assert sorted(path.name for path in PACKAGE.glob("*.py")) == ["__init__.py", "__main__.py", "api.py"]
-    assert sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__") == sorted(ROOMS)
+    assert sorted(path.name for path in PACKAGE.iterdir() if path.is_dir()
+                  and path.name != "__pycache__") == sorted(ROOMS)

@@ -74,4 +74,6 @@ def found_members(epsilon: float, delta: float) -> str:
     if missed < _LEAST_SHARE:
         return "all" if 1 - delta - FALSE_POSITIVES <= 0 else f"all but a share below {_LEAST_SHARE:g}"
     share = human(missed, 2, upward=False)
-    return f"all but a share of {share}" if missed < _LEAST_PERCENTAGE else f"up to {(100 - 100 * Decimal(share)).normalize():f} %"
+    if missed < _LEAST_PERCENTAGE:
+        return f"all but a share of {share}"
+    return f"up to {(100 - 100 * Decimal(share)).normalize():f} %"

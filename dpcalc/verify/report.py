@@ -163,7 +163,8 @@ def _check_guarantee_mu(answer: Answer, record: Record, budget: Budget) -> tuple
 
 
 def _check_row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Finding, ...]:
-    name, path = row_label(row), f"bounds[{k}].{answer.quantity if answer.quantity in row.result else answer.question.asks}"
+    quantity = answer.quantity if answer.quantity in row.result else answer.question.asks
+    name, path = row_label(row), f"bounds[{k}].{quantity}"
     about = f"{symbol(answer.question.asks)} of {name}"
     findings = _check(name, path, about, lambda: tuple(
         _decide_claim(name, f"bounds[{k}].{claim.quantity}", claim, row)

@@ -22,15 +22,18 @@ def test_what_is_said_beside_a_solution_is_at_the_budget(line, cli):
     back = json.loads(cli(*words, f"--{name}", repr(solved["result"][name]), "--json").stdout)
     assert back["result"]["epsilon"] == 1
     keys = {"delta_limit", "limit_factor", "worst_index", "worst_delta"} & solved["result"].keys()
-    assert keys and {k: solved["result"][k] for k in keys} == pytest.approx({k: back["result"][k] for k in keys}, rel=1e-9)
+    assert keys and {k: solved["result"][k] for k in keys} == pytest.approx({k: back["result"][k] for k in keys},
+                                                                            rel=1e-9)
     for note in solved["notes"]:
         assert "at ε = " not in note or note.endswith("at ε = 1")
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_limit_of_a_stream_is_said_to_be_what_it_is(noise, cli):
-    """eq. 13 and 15 have an integral where the limit has a sum: they lie above the δ of --n inf, the finite δ above that."""
-    line = (f"online-noise --noise {noise} --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
+    """eq. 13 and 15 have an integral where the limit has a sum: they lie above the δ of --n inf, the finite δ above
+    that."""
+    line = (f"online-noise --noise {noise} --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 "
+            f"--c1 100 --c2 100 "
             "--index 100 --epsilon 1 --bound online-contraction --json --n")
     later, ever = (json.loads(cli(*line.split(), n).stdout) for n in ("1e7", "inf"))
     limit = later["result"]["delta_limit"]
@@ -48,8 +51,10 @@ def test_of_a_shuffled_run_it_is_the_limit(cli):
 
 
 @pytest.mark.parametrize("line", [
-    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 1000 --epsilon 1 --delta 1e-5 --solve sigma",
-    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --sigma 3 --index 40 --epsilon 1 --delta 1e-5 --solve n",
+    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 1000 --epsilon 1 --delta 1e-5 "
+    "--solve sigma",
+    "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --sigma 3 --index 40 --epsilon 1 "
+    "--delta 1e-5 --solve n",
     "rdp --mechanism gaussian --epsilon 1 --delta 1e-5 --solve sigma",
     "subsample --n 60000 --batch-size 256 --epochs 15 --epsilon 2 --delta 1e-5 --solve sigma",
 ])
@@ -59,7 +64,8 @@ def test_digits_beside_a_solution_are_those_of_its_own_question(line, cli):
     row = next(b for b in solved["bounds"] if "digits" in b)
     words = line.split()
     words = [*words[: words.index("--epsilon")], *words[words.index("--delta") : words.index("--solve")]]
-    back = json.loads(cli(*words, f"--{solved['solved']}", repr(row[solved["solved"]]), "--digits", "25", "--json").stdout)
+    back = json.loads(cli(*words, f"--{solved['solved']}", repr(row[solved["solved"]]), "--digits", "25",
+                          "--json").stdout)
     again = next(b for b in back["bounds"] if b["name"] == row["name"])
     told = float(row["digits"]["epsilon"])
     assert told == pytest.approx(float(again["digits"]["epsilon"]), rel=1e-9) and told <= again["epsilon"] * (1 + 1e-12)
@@ -71,7 +77,8 @@ def test_a_solution_without_digits_says_why(cli):
     assert any(note.startswith("no digits by") and "no closed form" in note for note in notes)
 
 
-@pytest.mark.parametrize("rest", ["--sigma 1000 --n 5 --index 5 --delta .5", "--sigma 1000 --n 5 --index 5 --delta .5 --epochs 3",
+@pytest.mark.parametrize("rest", ["--sigma 1000 --n 5 --index 5 --delta .5",
+                                  "--sigma 1000 --n 5 --index 5 --delta .5 --epochs 3",
                                   "--sigma 20 --index 1 --epsilon .4 --delta 1e-2 --solve n"])
 def test_the_worst_delta_is_at_the_epsilon_beside_it_though_its_position_is_the_one_asked_for(rest, cli):
     line = f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 {rest}"

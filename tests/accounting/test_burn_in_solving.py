@@ -29,7 +29,8 @@ def test_solved_by_rdp_budget_and_flat_in_steps():
         answer(**{k: v for k, v in LINE.items() if k != "steps"}, alpha="4", rdp="5", solve="steps")
 
 
-PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1", "learning_rate": "0.05", "diameter": "2", "delta": "1e-5"}
+PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1", "learning_rate": "0.05",
+           "diameter": "2", "delta": "1e-5"}
 
 
 @pytest.mark.parametrize(("said", "budget", "solve", "worse"), [
@@ -38,7 +39,8 @@ PROFILE = {"n": "60000", "batch_size": "128", "lipschitz": "1", "smoothness": "1
 ])
 def test_the_profile_is_solved_too(said, budget, solve, worse):
     solved = answer(**PROFILE, **said, epsilon=repr(budget), solve=solve)
-    assert solved.headline.route.bound.name in ("burn-in-profile", "composition-profile")  # as sharp as each other where all steps count
+    # as sharp as each other where all steps count
+    assert solved.headline.route.bound.name in ("burn-in-profile", "composition-profile")
     assert solved.headline.result["epsilon"] <= budget
 
     def back(x):

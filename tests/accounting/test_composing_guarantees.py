@@ -1,4 +1,5 @@
-"""Guarantees read from JSON compose to what their theorems say: pure ones by sums, finite mechanisms as a whole, zCDP by ρ."""
+"""Guarantees read from JSON compose to what their theorems say: pure ones by sums, finite mechanisms as a whole, zCDP
+by ρ."""
 
 import json
 import random
@@ -60,7 +61,8 @@ def test_pure_guarantees_add_up_exactly():
     (finite(*UNEVEN, count=20), 20 * log(3.5)),
     (finite((0.5, 0.5), (0.25, 0.75)), log(2)),
     ({"kind": "profile", "epsilon": [0, 0.5, 2], "delta": [0.3, 0.1, 0]}, 2.0),
-    ({"kind": "rdp", "alpha": [2, 4], "rdp": [0, 0]}, 0.0), (zcdp(0), 0.0), ({"kind": "tv", "tv": 0}, 0.0), ({"kind": "gdp", "mu": 0}, 0.0),
+    ({"kind": "rdp", "alpha": [2, 4], "rdp": [0, 0]}, 0.0), (zcdp(0), 0.0), ({"kind": "tv", "tv": 0}, 0.0),
+    ({"kind": "gdp", "mu": 0}, 0.0),
 ])
 def test_the_pure_epsilon_of_every_kind(guarantee, epsilon):
     alone, beside = composed([guarantee], delta=0).value, composed([guarantee, dp(0.5)], delta=0).value
@@ -72,7 +74,8 @@ def test_the_pure_epsilon_of_every_kind(guarantee, epsilon):
 
 @pytest.mark.parametrize(("guarantee", "why"), [
     (GAUSSIAN, "Gaussian noise has no pure ε"), ({"kind": "gdp", "mu": 1.0}, "Gaussian noise has no pure ε"),
-    (zcdp(0.5), "zCDP gives no pure ε"), ({"kind": "rdp", "alpha": [2, 4], "rdp": [0.1, 0.2]}, "an RDP curve gives no pure ε"),
+    (zcdp(0.5), "zCDP gives no pure ε"),
+    ({"kind": "rdp", "alpha": [2, 4], "rdp": [0.1, 0.2]}, "an RDP curve gives no pure ε"),
     (dp(1, 0.25), "compose to 0.25"), ({"kind": "tv", "tv": 0.25}, "compose to 0.25"),
     (finite((0.5, 0.5), (1, 0)), "an outcome is possible on one data set only"),
 ])
@@ -105,7 +108,8 @@ def test_steps_of_pure_guarantees_are_solved_for():
     ([dp(4, 1e-6), dp(4, 1e-6)], 1e-6, "compose to 2e-06"),
     ([dp(1, 0.1), dp(1, 0.1)], 0.15, "compose to 0.19"),
     ([dp(1, 0.1), {"kind": "gdp", "mu": 1.0}], 0.05, "compose to 0.1"),
-    ([finite((0.5, 0.5), (1, 0)), dp(1)], 0.4, "compose to 0.5"), ([finite((1, 0), (0.5, 0.5)), dp(1)], 0.4, "compose to 0.5"),
+    ([finite((0.5, 0.5), (1, 0)), dp(1)], 0.4, "compose to 0.5"),
+    ([finite((1, 0), (0.5, 0.5)), dp(1)], 0.4, "compose to 0.5"),
 ])
 def test_no_epsilon_exists_below_what_is_infinite(guarantees, delta, least):
     with pytest.raises(NoSolution, match=f"no ε exists at δ = {delta:g}") as refused:
@@ -138,14 +142,16 @@ def test_finite_mechanisms_compose_whole():
     assert found.value == pytest.approx(21.19681, abs=1e-5)
     assert found.guarantee == finite(*UNEVEN, count=20)
     assert composed([finite(*SIXTEEN)], steps=50, delta=1e-5).value == pytest.approx(18.3842, abs=1e-4)
-    assert composed([composed([finite(*SIXTEEN)], steps=10, delta=1e-5)], steps=5, delta=1e-5).value == pytest.approx(18.3842, abs=1e-4)
+    assert composed([composed([finite(*SIXTEEN)], steps=10, delta=1e-5)], steps=5,
+                    delta=1e-5).value == pytest.approx(18.3842, abs=1e-4)
 
 
 def brute_force(parts, epsilon):
     """δ of both directions by all sequences of outcomes, with 60 digits."""
     mp = mpmath.mp.clone()
     mp.dps = 60
-    sequences = [[(mp.mpf(a), mp.mpf(b)) for a, b in zip(p, q, strict=True)] for p, q, count in parts for _ in range(count)]
+    sequences = [[(mp.mpf(a), mp.mpf(b)) for a, b in zip(p, q, strict=True)] for p, q,
+                 count in parts for _ in range(count)]
     forth = back = mp.mpf(0)
     for sequence in product(*sequences):
         a, b = mp.fprod(x for x, _ in sequence), mp.fprod(y for _, y in sequence)
@@ -154,7 +160,8 @@ def brute_force(parts, epsilon):
 
 
 def law(rng, size, zeros):
-    weights = [0.0 if rng.random() < zeros else rng.random() ** 2 + 1e-3 for _ in range(size - 1)] + [rng.random() + 0.1]
+    weights = [0.0 if rng.random() < zeros else rng.random() ** 2 + 1e-3
+               for _ in range(size - 1)] + [rng.random() + 0.1]
     return tuple(w / sum(weights) for w in weights)
 
 
@@ -177,7 +184,8 @@ def test_compositions_of_finite_mechanisms_are_what_brute_force_says(seed):
 def test_probabilities_that_add_up_about_count_in_the_worse_way(off):
     """As they are, and divided by their sums."""
     p, q, count = (0.6, 0.4 + off), (0.3, 0.7 - off), 6
-    truth = max(brute_force([(p, q, count)], 1.0), brute_force([(tuple(x / sum(p) for x in p), tuple(x / sum(q) for x in q), count)], 1.0))
+    truth = max(brute_force([(p, q, count)], 1.0),
+                brute_force([(tuple(x / sum(p) for x in p), tuple(x / sum(q) for x in q), count)], 1.0))
     got = composed([finite(p, q)], steps=count, epsilon=1).value
     assert truth <= got <= truth * (1 + 1e-4)
 
@@ -196,8 +204,10 @@ def test_total_variation_of_finite_mechanisms():
 
 
 @pytest.mark.parametrize(("guarantee", "says"), [
-    (finite((0.5, 0.4), (0.5, 0.5)), "add up to 0.9, not 1"), (finite((0.5, 0.5), (1,)), "differ in length"), (finite((), ()), "the list is empty"),
-    (finite((1.5, -0.5), (0.5, 0.5)), "p.0: 1.5 is not <= 1"), (finite((1,), (1,), count=0), "count: 0 is not >= 1"), (zcdp(-1), "rho: -1 is not >= 0"),
+    (finite((0.5, 0.4), (0.5, 0.5)), "add up to 0.9, not 1"), (finite((0.5, 0.5), (1,)), "differ in length"),
+    (finite((), ()), "the list is empty"),
+    (finite((1.5, -0.5), (0.5, 0.5)), "p.0: 1.5 is not <= 1"), (finite((1,), (1,), count=0), "count: 0 is not >= 1"),
+    (zcdp(-1), "rho: -1 is not >= 0"),
 ])
 def test_what_is_no_finite_mechanism_is_refused(guarantee, says):
     with pytest.raises(DpcalcError, match=says):
@@ -222,43 +232,51 @@ def test_zcdp_with_gaussian_noise_is_zcdp():
 
 def test_zcdp_with_other_guarantees():
     with_pure = composed([zcdp(0.25), dp(1)], delta=1e-6).value
-    assert composed([zcdp(0.25)], delta=1e-6).value < with_pure < composed([zcdp(0.75)], delta=1e-6).value  # 1-DP is 1/2-zCDP
+    # 1-DP is 1/2-zCDP
+    assert composed([zcdp(0.25)], delta=1e-6).value < with_pure < composed([zcdp(0.75)], delta=1e-6).value
     assert composed([zcdp(0.25), dp(1, 1e-7)], delta=1e-6).value == pytest.approx(with_pure, rel=0.05)
     assert 0 < answer("tv", inputs=[zcdp(0.25)]).value < (1 - exp(-0.25)) ** 0.5 * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(("options", "rho"), [
     ({"from_": "dp", "epsilon": 3, "delta": 0}, 4.5), ({"from_": "dp", "epsilon": 3, "delta": 0, "steps": 4}, 18),
-    ({"from_": "dp", "epsilon": 3, "delta": 0, "bound": "bounded-range-zcdp"}, 9 / 8), ({"from_": "gdp", "mu": 3, "steps": 2}, 9),
-    ({"from_": "zcdp", "rho": 0.5, "steps": 2}, 1.0), ({"inputs": [dp(3)]}, 4.5), ({"inputs": [dp(3), dp(1)]}, 5), ({"inputs": [laplace(1.0)], "steps": 2}, 1),
+    ({"from_": "dp", "epsilon": 3, "delta": 0, "bound": "bounded-range-zcdp"}, 9 / 8),
+    ({"from_": "gdp", "mu": 3, "steps": 2}, 9),
+    ({"from_": "zcdp", "rho": 0.5, "steps": 2}, 1.0), ({"inputs": [dp(3)]}, 4.5), ({"inputs": [dp(3), dp(1)]}, 5),
+    ({"inputs": [laplace(1.0)], "steps": 2}, 1),
 ])
 def test_to_zcdp(options, rho):
     found = answer("convert", to="zcdp", **options)
     assert (found.value, found.guarantee) == (rho, zcdp(rho))
 
 
-@pytest.mark.parametrize("options", [{"from_": "dp", "epsilon": 1, "delta": 1e-6}, {"inputs": [dp(1), dp(1, 1e-6)]}, {"inputs": [zcdp(1), dp(1, 1e-6)]},
-                                     {"from_": "rdp", "alpha": 2, "rdp": 1}, {"from_": "outcomes", "p": (1, 0), "q": (0.5, 0.5)}])
+@pytest.mark.parametrize("options", [{"from_": "dp", "epsilon": 1, "delta": 1e-6}, {"inputs": [dp(1), dp(1, 1e-6)]},
+                                     {"inputs": [zcdp(1), dp(1, 1e-6)]},
+                                     {"from_": "rdp", "alpha": 2, "rdp": 1},
+                                     {"from_": "outcomes", "p": (1, 0), "q": (0.5, 0.5)}])
 def test_no_rho_follows_from_what_is_not_pure(options):
     with pytest.raises(DpcalcError, match="pure ε"):
         answer("convert", to="zcdp", **options)
 
 
 def test_a_bounded_range_makes_the_divergence_small():
-    """The exponential mechanism's worst pairs (two losses, ε apart) have no Rényi divergence above αε²/8, and come near it."""
+    """The exponential mechanism's worst pairs (two losses, ε apart) have no Rényi divergence above αε²/8, and come near
+    it."""
     mp, worst = mpmath.mp.clone(), 0
     for epsilon, share, alpha in product((0.01, 1, 4), (0.02, 0.3, 0.5, 0.7, 0.98), (1.01, 2, 20)):
         q = mp.mpf(share)
         p = q * mp.exp(epsilon) / (1 - q + q * mp.exp(epsilon))  # log p/q and log (1−p)/(1−q) are ε apart
         divergence = mp.log(p**alpha * q ** (1 - alpha) + (1 - p) ** alpha * (1 - q) ** (1 - alpha)) / (alpha - 1)
-        worst = max(worst, divergence / (alpha * answer("convert", from_="dp", epsilon=epsilon, delta=0, to="zcdp", bound="bounded-range-zcdp").value))
+        worst = max(worst, divergence / (alpha * answer("convert", from_="dp", epsilon=epsilon, delta=0, to="zcdp",
+                                                        bound="bounded-range-zcdp").value))
     assert 0.99 < worst <= 1
 
 
 def test_zcdp_is_sampled_as_a_curve():
     curve = {"kind": "rdp", "alpha": list(range(2, 129)), "rdp": [a / 8 for a in range(2, 129)]}
     run = {"scheme": "without-replacement", "sampling_rate": 0.01, "steps": 10, "alpha": 8}
-    assert answer("subsample", inputs=[zcdp(0.125)], **run).value == pytest.approx(answer("subsample", inputs=[curve], **run).value, rel=1e-12)
+    assert answer("subsample", inputs=[zcdp(0.125)],
+                  **run).value == pytest.approx(answer("subsample", inputs=[curve], **run).value, rel=1e-12)
     with pytest.raises(DpcalcError, match="Poisson sampling is known here for Gaussian noise"):
         answer("subsample", inputs=[zcdp(0.125)], sampling_rate=0.01, delta=1e-5)
 
@@ -283,7 +301,8 @@ def guarantee(rng):
         return finite(law(rng, 3, 0), law(rng, 3, 0))
     if kind == 6:
         return {"kind": "profile", "epsilon": [0, 1, 2], "delta": [0.3, 0.05, 1e-7]}
-    return {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2 + rng.expovariate(1), "count": rng.randint(1, 3)}]}
+    return {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2 + rng.expovariate(1),
+                                                  "count": rng.randint(1, 3)}]}
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -299,7 +318,8 @@ def test_the_order_of_the_inputs_does_not_matter(seed):
 def test_copies_are_steps(seed):
     rng = random.Random(f"copies {seed}")
     one, copies = guarantee(rng), rng.randint(2, 3)
-    assert composed([one] * copies, delta=1e-5).value == pytest.approx(composed([one], steps=copies, delta=1e-5).value, rel=3e-3)
+    assert composed([one] * copies, delta=1e-5).value == pytest.approx(composed([one], steps=copies, delta=1e-5).value,
+                                                                       rel=3e-3)
     many = composed([one, dp(0.1)], steps=copies, delta=1e-5).value
     assert composed([one, dp(0.1)] * copies, delta=1e-5).value == pytest.approx(many, rel=1e-12)
 
@@ -309,7 +329,8 @@ def test_what_is_handed_on_loses_no_less(seed):
     rng = random.Random(f"handed on {seed}")
     guarantees = [guarantee(rng) for _ in range(2)]
     found = composed(guarantees, delta=1e-5)
-    assert composed([found, dp(0.1)], delta=1.1e-5).value >= composed([*guarantees, dp(0.1)], delta=1.1e-5).value * (1 - 3e-3)
+    assert composed([found, dp(0.1)], delta=1.1e-5).value >= composed([*guarantees, dp(0.1)],
+                                                                      delta=1.1e-5).value * (1 - 3e-3)
 
 
 # --- long curves -----------------------------------------------------------------------------------------------------
@@ -325,10 +346,12 @@ def test_a_long_curve_is_what_a_short_one_is():
     assert len(json.dumps(found.guarantee)) < 100
 
 
-@pytest.mark.parametrize("given", [{"inputs": [{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1.0}]}]},
+@pytest.mark.parametrize("given",
+                         [{"inputs": [{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1.0}]}]},
                                    {"from_": "outcomes", "p": ".9,.1", "q": ".1,.9"}])
 def test_a_mechanism_that_is_described_is_not_taken_to_have_a_bounded_range(given):
-    """Its losses have a range of 2ε: ε²/8 would be below its Rényi divergence of .6191 at order 2 (Laplace noise, ε = 1)."""
+    """Its losses have a range of 2ε: ε²/8 would be below its Rényi divergence of .6191 at order 2 (Laplace noise, ε =
+    1)."""
     with pytest.raises(DpcalcError, match="not a bound for this question"):
         answer("convert", **given, to="zcdp", bound="bounded-range-zcdp")
     rho = answer("convert", **given, to="zcdp").value

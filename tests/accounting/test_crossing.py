@@ -20,7 +20,8 @@ def options(name):
     """A mechanism with its noise, as options."""
     missing = set(MECHANISMS[name].options) - LEVELS.keys()
     assert not missing, f"a value of {missing} is needed in LEVELS"
-    return ("--mechanism", name, *(word for option in MECHANISMS[name].options for word in (f"--{option}", LEVELS[option])))
+    return ("--mechanism", name,
+            *(word for option in MECHANISMS[name].options for word in (f"--{option}", LEVELS[option])))
 
 
 def answered(*args, stdin=""):
@@ -55,8 +56,10 @@ def test_questions(name, steps, question):
 def test_solving(name, steps):
     (unknown,) = MECHANISMS[name].options
     found = answered("rdp", "--mechanism", name, "--steps", steps, *BUDGET, "--solve", unknown)["result"]
-    again = answered("rdp", "--mechanism", name, "--steps", steps, f"--{unknown}", repr(found[unknown]), "--delta", "1e-5")["result"]
-    assert again["epsilon"] <= 2 and answered("rdp", *options(name), *BUDGET, "--solve", "steps")["result"]["steps"] >= 1
+    again = answered("rdp", "--mechanism", name, "--steps", steps, f"--{unknown}", repr(found[unknown]), "--delta",
+                     "1e-5")["result"]
+    assert again["epsilon"] <= 2 and answered("rdp", *options(name), *BUDGET, "--solve",
+                                              "steps")["result"]["steps"] >= 1
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -83,7 +86,8 @@ def test_pipes(name):
     described = json.dumps(answered("rdp", *options(name)))
     for question in (("--delta", "1e-5"), ("--epsilon", ".5"), ("--alpha", "3"), ("--to", "tv")):
         assert answered("convert", "-", "--steps", "2", *question, stdin=described)["status"] == "proven"
-    assert answered("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta", "1e-5", stdin=described)["status"] == "proven"
+    assert answered("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".1", "--delta", "1e-5",
+                    stdin=described)["status"] == "proven"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)

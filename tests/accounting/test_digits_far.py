@@ -42,7 +42,8 @@ def test_a_sum_from_its_other_end_and_one_of_1e12_terms():
     mp = context(45)
     c = 1 - mp.mpf("1e-4")
     want = mp.fsum(c ** (s - 1) / (7001 - s) for s in range(1, 7001))
-    assert abs(sums.smooth_sum(mp, lambda s: c ** (s - 1) / (7001 - s), 1, 7000, lambda s: c ** (s - 1)) / want - 1) < mp.mpf(10) ** -37
+    assert abs(sums.smooth_sum(mp, lambda s: c ** (s - 1) / (7001 - s), 1, 7000, lambda s: c ** (s - 1)) / want
+               - 1) < mp.mpf(10) ** -37
 
     tail = mp.mpf(10) ** -12 - mp.mpf(10) ** -24 / 2 + mp.mpf(10) ** -36 / 6
     assert abs(sums.smooth_sum(mp, lambda t: 1 / mp.mpf(t) ** 2, 1, 10**12) - (mp.pi**2 / 6 - tail)) < mp.mpf(10) ** -42
@@ -102,13 +103,17 @@ def test_roots_from_near_and_from_brackets():
     (f"{SHUFFLED} --sigma 5 --n 1e6 --delta 1e-7 --bound shuffled-iteration", set()),
     (f"{OUTPUT} --n 1e9 --alpha 4", {"it has no closed form"}),  # of hiding
     ("shuffle-pnsgd --lipschitz 1 --sigma 5 --n 1e9 --alpha 4 --tau .1 --bound without-replacement-conjecture", set()),
-    (f"{STREAM} --n 1e12 --epsilon .5", {"what it takes is outside the range of that arithmetic"}),  # e^(−1.7e308) by online-hybrid
+    # e^(−1.7e308) by online-hybrid
+    (f"{STREAM} --n 1e12 --epsilon .5", {"what it takes is outside the range of that arithmetic"}),
     (f"{STREAM.replace('--index 1', '--index 300000')} --n 300050 --epsilon .5", set()),
     (f"{STREAM} --n 5e8 --delta 1e-7 --noise laplace", set()),
     (f"{STREAM} --n 3e5 --delta 1e-4 --strong-convexity 1e-5", set()),
     (f"{STREAM.replace('1.5', '30')} --n 1e12 --epsilon 1 --noise laplace", set()),
-    (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e6 --epochs 20 --epsilon 1", {"it is composed numerically"}),
-    (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e6 --epochs 20 --epsilon .001", {"it is composed numerically"}),  # 20·δ(ε/20) > 1
+    (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e6 --epochs 20 --epsilon 1",
+     {"it is composed numerically"}),
+    # 20·δ(ε/20) > 1
+    (f"{SHUFFLED} --bound shuffled-iteration --sigma .5 --n 1e6 --epochs 20 --epsilon .001",
+     {"it is composed numerically"}),
 ])
 def test_digits_at_many_records_are_those_of_the_doubles(line, without, cli):
     done = cli(*line.split(), "--digits", "25", "--json")
@@ -122,22 +127,28 @@ def test_digits_at_many_records_are_those_of_the_doubles(line, without, cli):
             continue
         (key, text), = row["digits"].items()
         value, digits = row[key] if key in row else row["result"][key], float(text)
-        loose = 2e-4 if row["name"] == "online-iteration" and "strong" in line else 1e-7  # its sum is in blocks, from below
+        # its sum is in blocks, from below
+        loose = 2e-4 if row["name"] == "online-iteration" and "strong" in line else 1e-7
         scale = max(1.0, abs(log(value))) if key == "delta" else 1.0
         assert digits <= value * (1 + 2e-16) and value <= digits * (1 + loose * scale), row["name"]
 
 
 @pytest.mark.parametrize("line, name, digits", [
-    ("online-noise --noise laplace --scales 1 --lipschitz 1 --diameter 2 --learning-rate .1 --smoothness .5 --index 1 --delta 1e-20 --digits 30",
+    ("online-noise --noise laplace --scales 1 --lipschitz 1 --diameter 2 --learning-rate .1 --smoothness .5 --index 1 "
+     "--delta 1e-20 --digits 30",
      "online-contraction", "1.99999999999999999998000000000"),  # 2 − 2δ
-    ("subsample --sampling-rate .01 --sigma 10 --steps 1 --delta 1e-300 --digits 15", "rdp-optimal", "0.743233172551145"),
+    ("subsample --sampling-rate .01 --sigma 10 --steps 1 --delta 1e-300 --digits 15", "rdp-optimal",
+     "0.743233172551145"),
     (f"{STREAM.replace('--diameter 1 --learning-rate .01', '--diameter 1 --learning-rate .1').replace('--lipschitz 10', '--lipschitz 1')} "
-     "--strong-convexity .01 --n 2e4 --epsilon .5 --digits 15", "online-iteration", "1.86113522355408e-2565711807864371097"),
+     "--strong-convexity .01 --n 2e4 --epsilon .5 --digits 15", "online-iteration",
+     "1.86113522355408e-2565711807864371097"),
     ("rdp --sigma 100 --steps 10 --epsilon 0 --digits 30", "gaussian-exact", "0.0126151369772034322179091598437"),
-    ("subsample --sampling-rate .5 --sigma .7 --steps 50 --epsilon 1 --digits 20", "rdp-improved", "1.0000000000000000000"),
+    ("subsample --sampling-rate .5 --sigma .7 --steps 50 --epsilon 1 --digits 20", "rdp-improved",
+     "1.0000000000000000000"),
 ])
 def test_digits_that_were_wrong(line, name, digits, cli):
-    """Where δ of Laplace noise falls to 0; a conversion that hardly depends on ε; a δ whose logarithm takes digits; plateaus; above 1."""
+    """Where δ of Laplace noise falls to 0; a conversion that hardly depends on ε; a δ whose logarithm takes digits;
+    plateaus; above 1."""
     found = json.loads(cli(*line.split(), "--json").stdout)
     rows = [row for row in found["bounds"] if name in (row["name"], row.get("conversion"))]
     assert [*rows[0]["digits"].values()] == [digits]

@@ -1,4 +1,5 @@
-"""--digits says what its digits are of: the formula as printed, or that formula in blocks from above; and why there are none."""
+"""--digits says what its digits are of: the formula as printed, or that formula in blocks from above; and why there are
+none."""
 
 import json
 
@@ -25,15 +26,19 @@ def test_up_to_64_records_it_is_the_printed_sum_and_beyond_at_most_a_64th_above_
         if n <= bound.blocks.beyond:
             assert taken == printed
         else:
-            assert printed * (1 - mp.mpf("1e-27")) <= taken <= printed * (1 + 1 / 64) and (n < 200 or taken > printed or "output" in name)  # equal at c = 1
+            # equal at c = 1
+            assert printed * (1 - mp.mpf("1e-27")) <= taken <= printed * (1 + 1 / 64) and (n < 200 or taken > printed
+                                                                                           or "output" in name)
 
 
 HIDING = {"shuffled-hiding", "smooth-nonconvex-shuffled-hiding"}  # in blocks beyond 16 records
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("rest, blocked", [("--n 64", HIDING), ("--n 65", {*HIDING, "shuffled-iteration", "smooth-nonconvex-shuffled-exact"}),
-                                           ("--n 500 --index 490", set()), ("--n 200 --index 9 --sigma .1", {"fixed-order-hybrid"})])
+@pytest.mark.parametrize("rest, blocked", [("--n 64", HIDING), ("--n 65", {*HIDING, "shuffled-iteration",
+                                                                           "smooth-nonconvex-shuffled-exact"}),
+                                           ("--n 500 --index 490", set()),
+                                           ("--n 200 --index 9 --sigma .1", {"fixed-order-hybrid"})])
 def test_the_table_and_the_notes_say_so(rest, blocked, cli):
     line = f"{RUN} {rest}" if "--sigma" not in rest else f"{RUN.replace('--sigma 2 ', '')} {rest}"
     text, found = cli(*line.split()).stdout, json.loads(cli(*line.split(), "--json").stdout)
@@ -50,7 +55,8 @@ def test_the_table_and_the_notes_say_so(rest, blocked, cli):
     (f"{RUN} --n 1000 --epochs 5", "shuffled-iteration", "composed numerically"),
     (f"{STREAM} --n 1e12 --strong-convexity .01", "online-iteration", "outside the range"),  # μ = e^(−10^8)
     ("rdp --mechanism laplace --scale 2 --delta 0 --digits 20", "laplace-exact", "closed form"),
-    ("subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6 --digits 20", "poisson-profile", "composed numerically"),
+    ("subsample --sampling-rate .01 --sigma 1 --steps 100 --delta 1e-6 --digits 20", "poisson-profile",
+     "composed numerically"),
     (f"{RUN} --n 100 --index 50", "fixed-order-hybrid", "outside the range"),  # δ = exp(−1.7e308) once was a fault here
 ])
 def test_where_there_are_none_a_note_says_why(line, name, why, cli):
@@ -66,4 +72,5 @@ def test_explain_and_its_accuracy_say_so(cli):
     for name in [*SUMS, "fixed-order-hybrid", "online-hybrid"]:
         accuracy = next(x for x in cli("explain", name).stdout.splitlines() if x.startswith("  Accuracy: "))
         assert f"Beyond {129 if name == 'fixed-order-hybrid' else 64} records" in accuracy and accuracy.endswith("in blocks, from above")
-    assert "blocks" not in next(x for x in cli("explain", "shuffled-contraction").stdout.splitlines() if x.startswith("  Accuracy: "))
+    assert "blocks" not in next(x for x in cli("explain", "shuffled-contraction").stdout.splitlines()
+                                if x.startswith("  Accuracy: "))

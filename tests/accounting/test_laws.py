@@ -28,7 +28,8 @@ def log_floats(low, high):
     return st.floats(0, 1).map(lambda t: low * (high / low) ** t)
 
 
-SIGMA, RATE, DELTA, STEPS = log_floats(0.5, 30), log_floats(1e-4, 0.5), log_floats(1e-12, 1e-2), log_floats(1, 1e5).map(int)
+SIGMA, RATE, DELTA, STEPS = log_floats(0.5, 30), log_floats(1e-4, 0.5), log_floats(1e-12,
+                                                                                   1e-2), log_floats(1, 1e5).map(int)
 SAFER = {"sigma": 1, "scale": 1, "n": 1, "noise_multiplier": 1}
 COUNTS = {"steps", "n", "batch_size"}
 
@@ -48,7 +49,8 @@ RUNS = [
     (rdp, lambda s, q, t: {"mechanism": "laplace", "scale": s, "steps": min(t, 50)}),
     (rdp, lambda s, q, t: {"mechanism": "laplace", "scale": s}),
     (subsample, lambda s, q, t: {"sigma": s, "sampling_rate": q, "steps": t, "bound": ("poisson-rdp",)}),
-    (subsample, lambda s, q, t: {"sigma": max(s, 2.0), "sampling_rate": q / 10, "steps": t, "scheme": "without-replacement",
+    (subsample, lambda s, q,
+     t: {"sigma": max(s, 2.0), "sampling_rate": q / 10, "steps": t, "scheme": "without-replacement",
                                  "bound": ("wor-rdp",)}),
     (convert, lambda s, q, t: {"from": "gdp", "mu": 1 / s, "steps": t}),
     (convert, lambda s, q, t: {"from": "zcdp", "rho": q, "steps": min(t, 100)}),
@@ -86,7 +88,8 @@ def solved_is_safe_and_tight(command, name, said, epsilon, delta, curves=()):
     except NoSolution:
         return
     x, label = answer.value, answer.headline.route
-    bound = () if command is rdp and name == "steps" and x == 1 else tuple(t.name for t in label.theorems)  # one step has its own bounds
+    # one step has its own bounds
+    bound = () if command is rdp and name == "steps" and x == 1 else tuple(t.name for t in label.theorems)
     assert value(command, **said, **{name: x}, delta=delta, bound=bound) <= epsilon
     worse = x - SAFER.get(name, -1) if name in COUNTS else x * (1 - SAFER.get(name, -1) * 1e-8)
     if worse >= 1 or name not in COUNTS:
@@ -117,12 +120,14 @@ def test_solved_batches(name, s, n, b, t, delta, epsilon):
 
 
 @pytest.mark.parametrize("mechanism, name", [("gaussian", "sigma"), ("gaussian", "steps"), ("gaussian", "sensitivity"),
-                                             ("laplace", "scale"), ("laplace", "steps"), ("randomized-response", "probability")])
+                                             ("laplace", "scale"), ("laplace", "steps"),
+                                             ("randomized-response", "probability")])
 @given(SIGMA, st.integers(1, 200), DELTA, log_floats(1e-2, 10))
 @settings(max_examples=4)
 def test_solved_mechanisms(mechanism, name, s, t, delta, epsilon):
     said = {"mechanism": mechanism, "steps": t if mechanism == "gaussian" else 1 + t % 5,
-            **{"gaussian": {"sigma": s, "sensitivity": 1.0}, "laplace": {"scale": s, "sensitivity": 1.0}}.get(mechanism, {"probability": 0.7})}
+            **{"gaussian": {"sigma": s, "sensitivity": 1.0},
+               "laplace": {"scale": s, "sensitivity": 1.0}}.get(mechanism, {"probability": 0.7})}
     del said[name]
     curves = ("composition-optimal",) if (mechanism, name) == ("laplace", "steps") else ()
     solved_is_safe_and_tight(rdp, name, said, epsilon, delta, curves)
@@ -155,8 +160,10 @@ def test_any_text_is_a_finite_number_or_refused(text):
 PIECES = st.one_of(
     st.tuples(st.just(rdp), SIGMA.map(lambda s: {"sigma": s})),
     st.tuples(st.just(rdp), SIGMA.map(lambda s: {"mechanism": "laplace", "scale": s})),
-    st.tuples(st.just(rdp), st.floats(0.55, 0.95).map(lambda p: {"mechanism": "randomized-response", "probability": p})),
-    st.tuples(st.just(subsample), st.tuples(SIGMA, RATE, STEPS).map(lambda x: {"sigma": x[0], "sampling_rate": x[1], "steps": x[2]})),
+    st.tuples(st.just(rdp),
+              st.floats(0.55, 0.95).map(lambda p: {"mechanism": "randomized-response", "probability": p})),
+    st.tuples(st.just(subsample),
+              st.tuples(SIGMA, RATE, STEPS).map(lambda x: {"sigma": x[0], "sampling_rate": x[1], "steps": x[2]})),
 )
 
 
@@ -172,7 +179,8 @@ def test_two_results_compose_in_any_order(first, second, delta):
     alone = [ask(convert, (g,), delta=delta).value for g in guarantees]
     assert max(alone) <= there * (1 + 2e-3)  # upper values, to their precision
     total = ask(convert, tuple(guarantees), alpha="4").value
-    assert total == pytest.approx(sum(ask(command, **said, alpha="4", bound=curve(command, said)).value for command, said in (first, second)), rel=1e-9)
+    assert total == pytest.approx(sum(ask(command, **said, alpha="4", bound=curve(command, said)).value for command,
+                                      said in (first, second)), rel=1e-9)
 
 
 def curve(command, said):
@@ -218,7 +226,8 @@ def test_the_search_over_orders_does_not_stop_on_a_plateau():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sigma", "sampling_rate", "steps", "n"])
-@given(log_floats(0.7, 4), log_floats(3e-3, 0.3), log_floats(10, 5000).map(int), log_floats(1e-9, 1e-4), log_floats(0.3, 6))
+@given(log_floats(0.7, 4), log_floats(3e-3, 0.3), log_floats(10, 5000).map(int), log_floats(1e-9, 1e-4),
+       log_floats(0.3, 6))
 @settings(max_examples=3)
 def test_solved_by_profiles(name, s, q, t, delta, epsilon):
     """The budget is met, and 1 % less private (or two whole numbers) it is not."""
@@ -227,7 +236,8 @@ def test_solved_by_profiles(name, s, q, t, delta, epsilon):
         said = {"sigma": s, "batch_size": 100, "steps": t}
     said.pop(name, None)
     try:
-        answer = ask(subsample, **said, epsilon=epsilon, delta=delta, solve=name.replace("_", "-"), bound=("poisson-profile",))
+        answer = ask(subsample, **said, epsilon=epsilon, delta=delta, solve=name.replace("_", "-"),
+                     bound=("poisson-profile",))
     except NoSolution:
         return
     x, profile = answer.value, ("poisson-profile",)

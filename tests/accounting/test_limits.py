@@ -13,7 +13,8 @@ def test_no_c1_of_the_limit_for_a_budget_that_no_proven_bound_meets(noise, c1, c
     alone = cli(*line, "--bound", "shuffled-contraction")
     assert (alone.returncode, alone.stdout, alone.stderr.count("\n")) == (3, "", 1) and "best reachable" in alone.stderr
     named = cli(*line, "--bound", "shuffled-limit", "-q")  # who names it knows what it is
-    assert named.returncode == 0 and float(named.stdout) == pytest.approx(c1, rel=1e-5) and "not a guarantee" in named.stderr
+    assert named.returncode == 0 and float(named.stdout) == pytest.approx(c1,
+                                                                          rel=1e-5) and "not a guarantee" in named.stderr
     both = cli(*line, "--bound", "shuffled-limit", "--bound", "shuffled-contraction")
     assert both.returncode == 0 and "shuffled-limit, limit" in both.stdout
 

@@ -1,4 +1,5 @@
-"""A lower end of what is lost is printed only where the mechanism itself has the two distributions that are composed."""
+"""A lower end of what is lost is printed only where the mechanism itself has the two distributions that are
+composed."""
 
 import json
 import random
@@ -8,9 +9,11 @@ from calling import call
 
 CURVE = {"kind": "rdp", "alpha": [2, 4, 8, 16, 32], "rdp": [0.02, 0.2, 0.19, 1.0, 2.3]}
 POINTS = {"kind": "profile", "epsilon": [0, 1, 2], "delta": [0.3, 0.01, 1e-6]}
-OUTPUTS = {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2, "sampling": {"scheme": "poisson", "rate": 0.1}, "count": 20},
+OUTPUTS = {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2,
+                                                 "sampling": {"scheme": "poisson", "rate": 0.1}, "count": 20},
                                                 {"name": "laplace", "scale": 3, "count": 2}]}
-FIXED_SIZE = {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2, "sampling": {"scheme": "without-replacement", "rate": 0.1}}]}
+FIXED_SIZE = {"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 2,
+                                                    "sampling": {"scheme": "without-replacement", "rate": 0.1}}]}
 BY = ["--bound", "profile-composition"]
 
 
@@ -36,7 +39,8 @@ def test_a_guarantee_that_is_read_has_none(guarantee, question):
     assert not lower(answer) and not says(answer)
 
 
-@pytest.mark.parametrize("guarantee", [{"kind": "dp", "epsilon": 0.5, "delta": 1e-7}, {"kind": "gdp", "mu": 0.3}, {"kind": "tv", "tv": 0.1}])
+@pytest.mark.parametrize("guarantee", [{"kind": "dp", "epsilon": 0.5, "delta": 1e-7}, {"kind": "gdp", "mu": 0.3},
+                                       {"kind": "tv", "tv": 0.1}])
 def test_nor_has_one_that_is_composed_with_a_mechanism(guarantee, tmp_path):
     files = [tmp_path / "guarantee.json", tmp_path / "mechanism.json"]
     for file, content in zip(files, (guarantee, OUTPUTS), strict=True):
@@ -58,7 +62,8 @@ RUN = ["--sampling-rate", "0.05", "--sigma", "2", "--steps", "9", "--delta", "1e
     (["subsample", *RUN, "--bound", "poisson-profile"], True),
     (["subsample", "--scheme", "without-replacement", *RUN, "--bound", "wor-profile"], False),
     (["subsample", "--adjacency", "replace-one", *RUN], False),  # by the pair of batches of a fixed size
-    (["rdp", "--mechanism", "laplace", "--scale", "2", "--steps", "9", "--delta", "1e-5", "--bound", "laplace-profile"], True),
+    (["rdp", "--mechanism", "laplace", "--scale", "2", "--steps", "9", "--delta", "1e-5", "--bound", "laplace-profile"],
+     True),
     (["tv", "--p", ".3,.5,.2", "--q", ".25,.45,.3", "--steps", "5"], True),
     (["tv", "--tv", "0.3", "--epsilon", "1", "--delta", "0.05", "--steps", "5", *BY], False),
 ], ids=lambda x: " ".join(x) if isinstance(x, list) else "")
@@ -73,8 +78,10 @@ def test_no_lower_end_is_above_a_proven_bound():
     for _ in range(8):
         curve = {**CURVE, "rdp": [order * 10 ** rng.uniform(-2, -0.5) for order in CURVE["alpha"]]}
         count = rng.randint(1, 20)
-        mixed = {"kind": "mechanisms", "mechanisms": [{**part, "count": rng.randint(1, 9)} for part in OUTPUTS["mechanisms"]]}
+        mixed = {"kind": "mechanisms",
+                 "mechanisms": [{**part, "count": rng.randint(1, 9)} for part in OUTPUTS["mechanisms"]]}
         for answer in (asked("convert", "-", "--steps", count, "--delta", "1e-4", stdin=json.dumps(curve)),
                        asked("convert", "-", "--delta", 10 ** rng.uniform(-9, -2), stdin=json.dumps(mixed))):
             lows = [row["epsilon_lower"] for row in answer["bounds"] if "epsilon_lower" in row]
-            assert max(lows, default=0.0) <= min(row["epsilon"] for row in answer["bounds"] if row["status"] == "proven")
+            assert max(lows, default=0.0) <= min(row["epsilon"] for row in answer["bounds"]
+                                                 if row["status"] == "proven")

@@ -1,5 +1,5 @@
-"""An ε that was answered at a δ gives that δ back, up to 1e-5 of it where the losses are composed numerically: the two questions have
-grids of their own, and the δ is the smaller of what both prove."""
+"""An ε that was answered at a δ gives that δ back, up to 1e-5 of it where the losses are composed numerically: the two
+questions have grids of their own, and the δ is the smaller of what both prove."""
 
 import json
 import random
@@ -22,7 +22,8 @@ def test_composed_laplace_noise():
 
 
 def draw(rng):
-    noise = rng.choice((["--sigma", 10 ** rng.uniform(-0.2, 1)], ["--mechanism", "laplace", "--scale", 10 ** rng.uniform(-0.3, 1.5)],
+    noise = rng.choice((["--sigma", 10 ** rng.uniform(-0.2, 1)],
+                        ["--mechanism", "laplace", "--scale", 10 ** rng.uniform(-0.3, 1.5)],
                         ["--mechanism", "randomized-response", "--probability", rng.uniform(0.51, 0.99)]))
     steps = ["--steps", int(3 * 10 ** rng.uniform(0, 2))]
     if "laplace" in noise and rng.random() < 0.6:

@@ -9,7 +9,8 @@ from random_solves import COUNTS, KINDS, run
 from dpcalc import answer, solve
 from dpcalc.core.errors import DpcalcError, EveryValueMeets, NoSolution
 
-QUICK = {"rdp": 25, "subsample": 12, "convert": 20, "shuffle-pnsgd": 12, "burn-in": 5, "noise-feedback": 10, "online-noise": 10, "tv": 15,
+QUICK = {"rdp": 25, "subsample": 12, "convert": 20, "shuffle-pnsgd": 12, "burn-in": 5, "noise-feedback": 10,
+         "online-noise": 10, "tv": 15,
          "compare": 3}  # random runs of a kind in the quick tests
 MANY = 250  # of each kind, in the long ones
 
@@ -47,8 +48,8 @@ def check(kind, number):
         where = f"{case.command} {case.said} delta={delta} budget={budget!r} --solve {case.unknown}: {x!r}"
         # The solution meets the budget.
         assert forward(case, delta, x) <= budget, where
-        # It is within 1 % of the value that the budget was computed from, or next to that count (two counts may have the same loss), or
-        # more permissive; or its own loss is next to the budget.
+        # It is within 1 % of the value that the budget was computed from, or next to that count (two counts may have
+        # the same loss), or more permissive; or its own loss is next to the budget.
         near = case.safer * (x - truth) <= max(0.01 * truth, case.unknown in COUNTS)
         assert near or forward(case, delta, x) > budget * (1 - 5e-4), where
         # 1 % less noise, or the next count, misses it (but for rounding: two counts may have the same loss).

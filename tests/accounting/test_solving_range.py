@@ -1,4 +1,5 @@
-"""Where --solve looks: a closed form has an answer at every size of the noise, and the end of a searched range is never one."""
+"""Where --solve looks: a closed form has an answer at every size of the noise, and the end of a searched range is never
+one."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ def budget(random, name):
     if name == "delta":
         return random.choice([10 ** random.uniform(-300, -1), random.uniform(0.01, 0.999)])
     if name == "tv":
-        return random.choice([10 ** random.uniform(-300, -1), random.uniform(0.01, 0.999), 1 - 10 ** random.uniform(-5, -2)])
+        return random.choice([10 ** random.uniform(-300, -1), random.uniform(0.01, 0.999),
+                              1 - 10 ** random.uniform(-5, -2)])
     return 10 ** random.uniform(-300, 300)
 
 
@@ -30,7 +32,8 @@ CLOSED = [  # command, unknown, what describes it, the budget, what else is aske
     ("rdp", "scale", {"mechanism": "laplace"}, "epsilon", {"delta": 0}),
     ("rdp", "scale", {"mechanism": "laplace", "steps": 7}, "epsilon", {"delta": 0}),
     ("rdp", "scale", {"mechanism": "laplace", "sensitivity": 2, "bound": "laplace-exact"}, "delta", {"epsilon": 1}),
-    ("rdp", "sigma", {"mechanism": "gaussian", "sensitivity": 1e-5, "bound": "gaussian-exact"}, "delta", {"epsilon": 1}),
+    ("rdp", "sigma", {"mechanism": "gaussian", "sensitivity": 1e-5, "bound": "gaussian-exact"}, "delta",
+     {"epsilon": 1}),
     ("rdp", "sigma", {"mechanism": "gaussian", "bound": "gaussian-exact"}, "epsilon", {"delta": 1e-5}),
     ("convert", "mu", {"from_": "gdp", "bound": "gdp-exact"}, "delta", {"epsilon": 1}),
 ]
@@ -69,10 +72,12 @@ def test_the_scale_of_laplace_noise_for_a_tiny_total_variation():
     for tv in (1e-100, 1e-12, 0.3):
         x = solve("tv", "scale", mechanism="laplace", sensitivity=3, tv=tv).value
         assert x == pytest.approx(3 / (-2 * log1p(-tv)), rel=1e-12)
-    assert call(["tv", "--mechanism", "laplace", "--sensitivity", "3", "--tv", "1e-100", "--solve", "scale", "-q"]).stdout.startswith("1.50000000000000")
+    assert call(["tv", "--mechanism", "laplace", "--sensitivity", "3", "--tv", "1e-100", "--solve", "scale",
+                 "-q"]).stdout.startswith("1.50000000000000")
 
 
-SENSITIVE = [("rdp", {"sigma": 1, "bound": "gaussian-exact"}, {"epsilon": 1e-100, "delta": 1e-5}), ("rdp", {"mechanism": "laplace", "scale": 1e-200}, {"epsilon": 1, "delta": 0}),
+SENSITIVE = [("rdp", {"sigma": 1, "bound": "gaussian-exact"}, {"epsilon": 1e-100, "delta": 1e-5}),
+             ("rdp", {"mechanism": "laplace", "scale": 1e-200}, {"epsilon": 1, "delta": 0}),
              ("tv", {"mechanism": "gaussian", "sigma": 1e-100}, {"tv": 0.5})]
 
 
@@ -87,16 +92,23 @@ def test_the_sensitivity_too(command, described, told):
 EVERY = [  # every value meets the budget
     ("subsample --sampling-rate .01 --epsilon 1 --delta .5 --solve sigma", "--sigma from "),
     ("subsample --sampling-rate .01 --steps 10 --epsilon 1 --delta .5 --solve sigma", "--sigma from 1e-15 to 1e+15"),
-    ("subsample --mechanism laplace --sampling-rate .01 --steps 3 --epsilon 1 --delta .5 --solve scale", "--scale from "),
-    ("subsample --sigma 100 --steps 10 --epsilon 1 --delta .5 --solve sampling-rate", "--sampling-rate from 1e-15 to 1 "),
-    ("subsample --scheme weighted --sigma 1000 --epsilon 1 --delta .1 --solve max-weight", "--max-weight from 1e-15 to 1 "),
-    ("rdp --mechanism randomized-response --epsilon 1000 --delta 0 --solve probability", "--probability from 0.5 to 0.999999 "),
+    ("subsample --mechanism laplace --sampling-rate .01 --steps 3 --epsilon 1 --delta .5 --solve scale",
+     "--scale from "),
+    ("subsample --sigma 100 --steps 10 --epsilon 1 --delta .5 --solve sampling-rate",
+     "--sampling-rate from 1e-15 to 1 "),
+    ("subsample --scheme weighted --sigma 1000 --epsilon 1 --delta .1 --solve max-weight",
+     "--max-weight from 1e-15 to 1 "),
+    ("rdp --mechanism randomized-response --epsilon 1000 --delta 0 --solve probability",
+     "--probability from 0.5 to 0.999999 "),
     ("tv --mechanism gaussian --tv 1 --solve sigma", "--sigma from "),
-    ("burn-in --n 1000 --batch-size 10 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma 1 --epsilon 3 --delta 1e-5 "
+    ("burn-in --n 1000 --batch-size 10 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma 1 "
+     "--epsilon 3 --delta 1e-5 "
      "--solve steps", "--steps from 1 to 9.00719e+15 "),
-    ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --sigma 1e9 --epsilon 5 --delta .01 --solve epochs",
+    ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --sigma 1e9 --epsilon 5 "
+     "--delta .01 --solve epochs",
      "--epochs from 1 to 9.00719e+15 "),
-    ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --sigma 1e4 --diameter 2 --n 1000 --epsilon 1 --delta .01 --solve learning-rate",
+    ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --sigma 1e4 --diameter 2 --n 1000 --epsilon 1 --delta .01 --solve "
+     "learning-rate",
      "--learning-rate from 1e-15 to 4 "),
 ]
 
@@ -111,7 +123,8 @@ def test_no_solution_where_every_value_meets_the_budget(line, says):
 
 
 NONE = ["tv --mechanism gaussian --tv 0 --solve sigma", "rdp --alpha 2 --rdp 0 --solve sigma",
-        "rdp --sigma 1 --epsilon .1 --delta 1e-5 --solve steps", "rdp --mechanism laplace --epsilon 0 --delta 0 --solve scale"]
+        "rdp --sigma 1 --epsilon .1 --delta 1e-5 --solve steps",
+        "rdp --mechanism laplace --epsilon 0 --delta 0 --solve scale"]
 
 
 @pytest.mark.parametrize("line", NONE)
@@ -153,4 +166,5 @@ def test_a_number_that_may_be_a_short_decimal_is_printed_as_one():
     from dpcalc.core.numbers import human_claimed
 
     assert human_claimed(0.19 * (1 + 4e-16), 1e-15) == "0.19" and human_claimed(0.19 * (1 + 1e-12), 1e-13) == "0.190001"
-    assert human_claimed(0.19, 0.0) == "0.19" and human_claimed(0.1899999999, 1e-9) == "0.19" and human_claimed(inf, 1e-9) == "inf"
+    assert human_claimed(0.19, 0.0) == "0.19" and human_claimed(0.1899999999,
+                                                                1e-9) == "0.19" and human_claimed(inf, 1e-9) == "inf"

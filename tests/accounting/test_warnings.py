@@ -1,4 +1,5 @@
-"""Numbers that promise little say so: δ >= 1/n in every command where n is known, and what ε > 20 leaves to an attacker."""
+"""Numbers that promise little say so: δ >= 1/n in every command where n is known, and what ε > 20 leaves to an
+attacker."""
 
 from __future__ import annotations
 
@@ -42,20 +43,28 @@ def test_also_beside_solutions_and_in_sweeps_and_batches():
     line = "subsample --batch-size 10 --n 100 --epochs 2 --epsilon 1 --delta .02 --solve sigma"
     assert "publishing one record" in call([*line.split(), "-q"]).stderr
     for delta in (".02", ".1"):  # n is the solution
-        done = call(["subsample", "--batch-size", "10", "--steps", "10", "--sigma", "2", "--epsilon", ".3", "--delta", delta, "--solve", "n", "-q"])
+        done = call(["subsample", "--batch-size", "10", "--steps", "10", "--sigma", "2", "--epsilon", ".3", "--delta",
+                     delta, "--solve", "n", "-q"])
         assert ("publishing one record" in done.stderr) == (float(delta) * int(done.stdout) >= 1)
-    swept = call(["subsample", "--batch-size", "10", "--n", "20,40,80", "--epochs", "2", "--sigma", "3", "--delta", ".02"]).stderr
+    swept = call(["subsample", "--batch-size", "10", "--n", "20,40,80", "--epochs", "2", "--sigma", "3", "--delta",
+                  ".02"]).stderr
     assert swept.count("publishing one record") == 1 and "1/n = 0.0125" in swept
-    batch = call(["subsample", "--batch-size", "10", "--epochs", "2", "--sigma", "3", "--delta", ".02", "--batch"], '{"n": 40}\n{"n": 80}\n').stderr
+    batch = call(["subsample", "--batch-size", "10", "--epochs", "2", "--sigma", "3", "--delta", ".02", "--batch"],
+                 '{"n": 40}\n{"n": 80}\n').stderr
     assert batch.count("publishing one record") == 1
 
 
-ATTACKED = ["rdp --sigma .1 --delta 1e-5", "rdp --mechanism laplace --scale .04 --delta 0", "convert --from gdp --mu 8 --delta 1e-9",
-            "subsample --sampling-rate .5 --sigma .2 --steps 5 --delta 1e-5", f"shuffle-pnsgd {RUN} --sigma .1 --n 100 --delta 1e-5",
-            f"burn-in {RUN} --n 100 --batch-size 10 --steps 100 --sigma .05 --delta 1e-5", "rdp --sigma .2 --epsilon 25",
+ATTACKED = ["rdp --sigma .1 --delta 1e-5", "rdp --mechanism laplace --scale .04 --delta 0",
+            "convert --from gdp --mu 8 --delta 1e-9",
+            "subsample --sampling-rate .5 --sigma .2 --steps 5 --delta 1e-5",
+            f"shuffle-pnsgd {RUN} --sigma .1 --n 100 --delta 1e-5",
+            f"burn-in {RUN} --n 100 --batch-size 10 --steps 100 --sigma .05 --delta 1e-5",
+            "rdp --sigma .2 --epsilon 25",
             "noise-feedback --curvature .7 --learning-rate .1 --sigma .02 --steps 6 --lipschitz 1 --delta 1e-5",
-            "rdp --epsilon 22 --delta 1e-5 --solve sigma", f"online-noise {RUN} --sigmas .1,.1 --n 2 --index 2 --delta 1e-5",
-            "compare --n 100 --batches poisson --batch-size 10 --epochs 2 --noise-multiplier .2 --clipping-norm 1 --delta 1e-5",
+            "rdp --epsilon 22 --delta 1e-5 --solve sigma",
+            f"online-noise {RUN} --sigmas .1,.1 --n 2 --index 2 --delta 1e-5",
+            "compare --n 100 --batches poisson --batch-size 10 --epochs 2 --noise-multiplier .2 --clipping-norm 1 "
+            "--delta 1e-5",
             "convert --from dp --epsilon 3 --delta 0 --steps 10 --target-delta 1e-5"]
 
 
@@ -63,12 +72,14 @@ ATTACKED = ["rdp --sigma .1 --delta 1e-5", "rdp --mechanism laplace --scale .04 
 def test_a_large_epsilon_is_told_as_what_an_attacker_may_find(line):
     done = call([*line.split(), "--json"])
     assert done.returncode == 0, done.stderr
-    assert any("promises little: an attacker with 0.1 % false positives may find" in note for note in json.loads(done.stdout)["notes"])
+    assert any("promises little: an attacker with 0.1 % false positives may find" in note
+               for note in json.loads(done.stdout)["notes"])
     assert "promises little" in " ".join(call(line.split()).stdout.split())
 
 
 def test_smaller_ones_and_other_questions_are_not():
-    for line in ("rdp --sigma .5 --delta 1e-5", "rdp --sigma .5 --epsilon 20", "rdp --sigma .1 --alpha 30", "tv --sigma .01"):
+    for line in ("rdp --sigma .5 --delta 1e-5", "rdp --sigma .5 --epsilon 20", "rdp --sigma .1 --alpha 30",
+                 "tv --sigma .01"):
         assert "promises little" not in call(line.split()).stdout
 
 

@@ -34,4 +34,5 @@ else:
 
     theirs = best(lambda x: rdp.RdpAccountant().compose(event(x)).get_epsilon(1e-6))
     solved = best(lambda x: dp_accounting.calibrate_dp_mechanism(rdp.RdpAccountant, event, 2 * x, 1e-6))
-    print(f"dp-accounting   ε {theirs:8.1f} ms   σ {solved:8.1f} ms   ratios {theirs / epsilon:.1f} {solved / sigma:.1f}")
+    print(f"dp-accounting   ε {theirs:8.1f} ms   σ {solved:8.1f} ms   ratios {theirs / epsilon:.1f} "
+          f"{solved / sigma:.1f}")

@@ -1,8 +1,7 @@
 """Lines a second of `dpcalc … --batch` on one core, and its peak memory: python batch.py [LINES] [SECONDS].
 
-Every line asks another question, so that nothing is answered from memory. Each case stops at LINES (default 1e6) or after
-SECONDS (default 20) (0: never); the rates are per second of processor time, start-up left out.
-"""
+Every line asks another question, so that nothing is answered from memory. Each case stops at LINES (default 1e6) or
+after SECONDS (default 20) (0: never); the rates are per second of processor time, start-up left out. """
 
 import json
 import os
@@ -41,7 +40,8 @@ def feed(pipe, key, first, lines, seconds):
 
 def measure(arguments, key, first, lines, seconds):
     """(lines answered, lines a second of processor time, peak memory in MB)"""
-    process = subprocess.Popen([DPCALC, *arguments.split(), "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([DPCALC, *arguments.split(), "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               text=True)
     Thread(target=feed, args=(process.stdin, key, first, lines, seconds), daemon=True).start()
     answered = sum(1 for line in process.stdout if '"error"' not in line)
     _, status, usage = os.wait4(process.pid, 0)

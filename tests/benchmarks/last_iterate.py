@@ -1,11 +1,11 @@
-"""What a call of shuffle-pnsgd or online-noise costs as n grows: processor time over that of the same question at n = 1000. And what the
-longest searches cost that random questions led to, over 1e7 additions: .8 is .3 s where these take .4.
+"""What a call of shuffle-pnsgd or online-noise costs as n grows: processor time over that of the same question at n =
+1000. And what the longest searches cost that random questions led to, over 1e7 additions: .8 is .3 s where these take
+.4.
 
     python tests/benchmarks/last_iterate.py
 
-Every call runs in a forked child of a process that has imported everything: work without start-up, and nothing remembered. The best of
-five, so that a busy machine changes the ratios little. Unix only.
-"""
+Every call runs in a forked child of a process that has imported everything: work without start-up, and nothing
+remembered. The best of five, so that a busy machine changes the ratios little. Unix only. """
 
 import contextlib
 import importlib
@@ -16,7 +16,8 @@ import pkgutil
 import sys
 import time
 
-import dpcalc.__main__  # first: linear algebra by one thread, as in a command; processor time counts every thread, also one that waits
+# first: linear algebra by one thread, as in a command; processor time counts every thread, also one that waits
+import dpcalc.__main__
 from dpcalc.cli.app import main
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2"
@@ -27,7 +28,8 @@ QUESTIONS = {
     "ε, strongly convex": f"shuffle-pnsgd {RUN} --strong-convexity .1 --sigma .5 --delta 1e-5",
     "ε, Laplace": f"shuffle-pnsgd {RUN} --noise laplace --scale 4 --delta 1e-5",
     "σ": f"shuffle-pnsgd {RUN} --epsilon 2 --delta 1e-6 --solve sigma",
-    "η": f"shuffle-pnsgd {RUN.replace('--learning-rate .01 ', '')} --sigma 4 --epsilon 2 --delta 1e-6 --solve learning-rate",
+    "η": f"shuffle-pnsgd {RUN.replace('--learning-rate .01 ', '')} --sigma 4 --epsilon 2 --delta 1e-6 --solve "
+         f"learning-rate",
     "ε(α)": f"shuffle-pnsgd {RUN} --sigma 4 --alpha 4",
     "ε of one position": f"shuffle-pnsgd {RUN} --sigma 4 --index 1 --delta 1e-5",
     "σ of one position": f"shuffle-pnsgd {RUN} --index 1 --epsilon 2 --delta 1e-6 --solve sigma",
@@ -39,13 +41,17 @@ QUESTIONS = {
     "C1 of a stream": f"online-noise {RUN} --decay 1.5 --c2 100 --index 100 --epsilon 1 --delta 1e-4 --solve c1",
 }
 LONGEST = (
-    "shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter 2 --learning-rate .001 --n 1e12 --sigma .0211 --epsilon .0413 --delta .000134 "
+    "shuffle-pnsgd --lipschitz .1 --smoothness .1 --diameter 2 --learning-rate .001 --n 1e12 --sigma .0211 --epsilon "
+    ".0413 --delta .000134 "
     "--solve epochs",
-    "shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter .5 --learning-rate .001 --epochs 29333 --sigma 2.43 --epsilon 7.92 "
+    "shuffle-pnsgd --lipschitz 1 --smoothness .1 --diameter .5 --learning-rate .001 --epochs 29333 --sigma 2.43 "
+    "--epsilon 7.92 "
     "--delta 6.09e-8 --solve n",
-    "shuffle-pnsgd --lipschitz 17400 --smoothness 2.34e-5 --diameter 384 --learning-rate 2.34935 --n 5e9 --epochs 20 --epsilon 3440 "
+    "shuffle-pnsgd --lipschitz 17400 --smoothness 2.34e-5 --diameter 384 --learning-rate 2.34935 --n 5e9 --epochs 20 "
+    "--epsilon 3440 "
     "--delta .0389 --solve sigma",
-    "shuffle-pnsgd --lipschitz 8.55 --smoothness 4.02 --diameter 3340 --learning-rate 7.70383e-5 --n 1e12 --epochs 100 --epsilon .000113 "
+    "shuffle-pnsgd --lipschitz 8.55 --smoothness 4.02 --diameter 3340 --learning-rate 7.70383e-5 --n 1e12 --epochs 100 "
+    "--epsilon .000113 "
     "--delta .00063 --solve sigma",
 )
 SIZES = (10**3, 10**6, 10**9, 10**12)

@@ -1,4 +1,5 @@
-"""Composed profiles: hard questions with their time and memory, and DP-SGD runs beside dp-accounting's PLD, recorded and random ones.
+"""Composed profiles: hard questions with their time and memory, and DP-SGD runs beside dp-accounting's PLD, recorded
+and random ones.
 
     python tests/benchmarks/profiles.py
 
@@ -21,12 +22,16 @@ HARD = {
     "Gaussian σ=.01": ("rdp", "--sigma", ".01", "--delta", "1e-6"),
     "(.01, .1) × 1000": ("subsample", "--sampling-rate", ".01", "--sigma", ".1", "--steps", "1000", "--delta", "1e-6"),
     "(.01, .05) × 1": ("subsample", "--sampling-rate", ".01", "--sigma", ".05", "--delta", "1e-6"),
-    "(.999, .3) × 1000": ("subsample", "--sampling-rate", ".999", "--sigma", ".3", "--steps", "1000", "--delta", "1e-6"),
+    "(.999, .3) × 1000": ("subsample", "--sampling-rate", ".999", "--sigma", ".3", "--steps", "1000", "--delta",
+                          "1e-6"),
     "(1e-8, 1) × 1e9": ("subsample", "--sampling-rate", "1e-8", "--sigma", "1", "--steps", "1e9", "--delta", "1e-6"),
     "(.01, 1) × 1e9": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e9", "--delta", "1e-6"),
-    "σ for ε=1e-3, δ=1e-9": ("subsample", "--sampling-rate", ".01", "--steps", "1000", "--epsilon", "1e-3", "--delta", "1e-9", "--solve", "sigma"),
-    "σ for ε=50": ("subsample", "--sampling-rate", ".01", "--steps", "1000", "--epsilon", "50", "--delta", "1e-6", "--solve", "sigma"),
-    "σ for ε=.05": ("subsample", "--sampling-rate", ".01", "--steps", "1e4", "--epsilon", ".05", "--delta", "1e-6", "--solve", "sigma"),
+    "σ for ε=1e-3, δ=1e-9": ("subsample", "--sampling-rate", ".01", "--steps", "1000", "--epsilon", "1e-3", "--delta",
+                             "1e-9", "--solve", "sigma"),
+    "σ for ε=50": ("subsample", "--sampling-rate", ".01", "--steps", "1000", "--epsilon", "50", "--delta", "1e-6",
+                   "--solve", "sigma"),
+    "σ for ε=.05": ("subsample", "--sampling-rate", ".01", "--steps", "1e4", "--epsilon", ".05", "--delta", "1e-6",
+                    "--solve", "sigma"),
     "δ=1e-16, σ=1": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e4", "--delta", "1e-16"),
     "δ=1e-30, σ=1": ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1e4", "--delta", "1e-30"),
 }
@@ -34,9 +39,12 @@ HARD = {
 
 def one(arguments):
     """(seconds, peak MB, result, bound) of one command line, cold."""
-    code = ("import sys, json, resource, time; from dpcalc.__main__ import main; import io, contextlib; out = io.StringIO()\n"
-            "t = time.perf_counter()\nwith contextlib.redirect_stdout(out):\n    try:\n        main()\n    except SystemExit:\n        pass\n"
-            "print(json.dumps([time.perf_counter() - t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, out.getvalue()]))")
+    code = ("import sys, json, resource, time; from dpcalc.__main__ import main; import io, contextlib; out = "
+            "io.StringIO()\n"
+            "t = time.perf_counter()\nwith contextlib.redirect_stdout(out):\n    try:\n        main()\n    except "
+            "SystemExit:\n        pass\n"
+            "print(json.dumps([time.perf_counter() - t, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "
+            "out.getvalue()]))")
     done = subprocess.run([sys.executable, "-c", code, *arguments, "--json"], capture_output=True, text=True)
     seconds, memory, text = json.loads(done.stdout)
     answer = json.loads(text)
@@ -49,7 +57,8 @@ def hard():
         seconds, memory, result, bound = one(arguments)
         value = result.get("sigma", result["epsilon"]) if "σ for" in name else result["epsilon"]
         assert value < inf
-        print(f"{name:24} {seconds:6.2f} {memory:5.0f}  {value:.6g} ({result.get('epsilon_lower', float('nan')):.6g}), {bound}")
+        print(f"{name:24} {seconds:6.2f} {memory:5.0f}  {value:.6g} ({result.get('epsilon_lower', float('nan')):.6g}), "
+              f"{bound}")
 
 
 def recorded():
@@ -58,7 +67,8 @@ def recorded():
     from dpcalc.pld.pair import Gaussian
     from dpcalc.pld.sampled import poisson
 
-    print(f"\n{'q':>10} {'σ':>5} {'T':>6} {'δ':>6}  {'[lower, upper]':24} {'ms':>6} {'upper/theirs':>12} {'their time/ours':>15}")
+    print(f"\n{'q':>10} {'σ':>5} {'T':>6} {'δ':>6}  {'[lower, upper]':24} {'ms':>6} {'upper/theirs':>12} "
+          f"{'their time/ours':>15}")
     ratios = []
     for case in json.loads((GOLDEN / "pld_cases.json").read_text())["cases"]:
         parts = ((poisson(Gaussian(1 / case["sigma"]), case["q"]), case["steps"]),)
@@ -67,7 +77,8 @@ def recorded():
         seconds, theirs = time.process_time() - start, case["dp_accounting_pld"]
         beside = f"{found.upper / theirs:12.4f} {case['dp_accounting_seconds'] / seconds:15.1f}" if theirs else ""
         ratios += [case["dp_accounting_seconds"] / seconds] if theirs else []
-        print(f"{case['q']:10g} {case['sigma']:5g} {case['steps']:6.0e} {case['delta']:6.0e}  [{found.lower:10.6g}, {found.upper:10.6g}] "
+        print(f"{case['q']:10g} {case['sigma']:5g} {case['steps']:6.0e} {case['delta']:6.0e}  [{found.lower:10.6g}, "
+              f"{found.upper:10.6g}] "
               f"{1e3 * seconds:6.0f} {beside}")
     print(f"geometric mean of the time ratios: {geometric_mean(ratios):.1f}")
 
@@ -104,7 +115,8 @@ def compare():
     ours(0.01, 1.0, 10_000, 1e-6), theirs(0.01, 1.0, 10, 1e-6)
     a, ta = timed(ours, 0.01, 1.0, 10_000, 1e-6)
     b, tb = timed(theirs, 0.01, 1.0, 10_000, 1e-6)
-    print(f"(.01, 1) × 1e4 at 1e-6: dpcalc [{a.lower:.6f}, {a.upper:.6f}] in {ta:.3f} s; dp-accounting {b:.6f} in {tb:.3f} s: {tb / ta:.1f} ×")
+    print(f"(.01, 1) × 1e4 at 1e-6: dpcalc [{a.lower:.6f}, {a.upper:.6f}] in {ta:.3f} s; dp-accounting {b:.6f} in "
+          f"{tb:.3f} s: {tb / ta:.1f} ×")
     solve_beside_theirs()
     above, below, speed, width = 0, 0, [], []
     for run in runs():
@@ -114,7 +126,8 @@ def compare():
         speed.append(tb / ta)
         width.append((a.upper - a.lower) / a.upper)
     speed.sort()
-    print(f"50 random runs: upper <= theirs·1.001 in {above}, lower > theirs in {below}; bracket at most {max(width):.2e}; "
+    print(f"50 random runs: upper <= theirs·1.001 in {above}, lower > theirs in {below}; bracket at most "
+          f"{max(width):.2e}; "
           f"speed {speed[0]:.1f} - {speed[25]:.1f} - {speed[-1]:.1f} × (least, median, most)")
 
 
@@ -133,13 +146,15 @@ def solve_beside_theirs():
     ours = time.perf_counter() - start
 
     def event(noise):
-        return dp_accounting.SelfComposedDpEvent(dp_accounting.PoissonSampledDpEvent(0.01, dp_accounting.GaussianDpEvent(noise)), 10_000)
+        return dp_accounting.SelfComposedDpEvent(dp_accounting.PoissonSampledDpEvent(0.01,
+                                                                                     dp_accounting.GaussianDpEvent(noise)), 10_000)
 
     start = time.perf_counter()
     sigma = dp_accounting.calibrate_dp_mechanism(pld_privacy_accountant.PLDAccountant, event, 2.0, 1e-6,
                                                  dp_accounting.ExplicitBracketInterval(1.0, 4.0), tol=1e-4)
     theirs = time.perf_counter() - start
-    print(f"σ for ε = 2: dpcalc {answer.value:.6f} in {ours:.3f} s; dp-accounting {sigma:.6f} in {theirs:.3f} s: {theirs / ours:.1f} ×")
+    print(f"σ for ε = 2: dpcalc {answer.value:.6f} in {ours:.3f} s; dp-accounting {sigma:.6f} in {theirs:.3f} s: "
+          f"{theirs / ours:.1f} ×")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Start-up of commands as multiples of a bare `python -c pass`: medians of one interleaved run. Run: python startup.py"""
+"""Start-up of commands as multiples of a bare `python -c pass`: medians of one interleaved run. Run: python
+startup.py"""
 
 import statistics
 import subprocess

@@ -1,4 +1,5 @@
-"""The recorded accuracy is of the bounds as they are, a few fresh points keep it, and its reference is what mpmath says too."""
+"""The recorded accuracy is of the bounds as they are, a few fresh points keep it, and its reference is what mpmath says
+too."""
 
 import json
 import random
@@ -18,11 +19,14 @@ from dpcalc.verify.arb.ball import Undecided
 
 BOUNDS = all_bounds()
 POINTS = 100_000
-COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonconvex-shuffled-hiding", "output-perturbation-shuffled-hiding"),
+COSTLY = dict.fromkeys(("shuffled-hiding", "shuffled-hiding-last", "smooth-nonconvex-shuffled-hiding",
+                        "output-perturbation-shuffled-hiding"),
                        2_000)  # a sum over pairs of blocks at high precision takes up to a second
 FEW = {"profile-composition": 10, "online-limit": 10}
-# mpmath finds the first to 25 digits by roots of roots; its quadratures miss peaks or take seconds (test_integrals.py); its limit ends at e^96
-ALONE = {"rdp-optimal": 2, "poisson-rdp": 1, "composition": 0, "burn-in-rdp": 0, "burn-in-rdp-nonconvex": 0, "burn-in-as-published": 0, "online-limit": 0, "lower-bound": 3}
+# mpmath finds the first to 25 digits by roots of roots; its quadratures miss peaks or take seconds (test_integrals.py);
+# its limit ends at e^96
+ALONE = {"rdp-optimal": 2, "poisson-rdp": 1, "composition": 0, "burn-in-rdp": 0, "burn-in-rdp-nonconvex": 0,
+         "burn-in-as-published": 0, "online-limit": 0, "lower-bound": 3}
 
 
 @pytest.mark.parametrize("name", BOUNDS)
@@ -56,7 +60,8 @@ def test_the_reference_is_what_mpmath_says(name):
             ball = narrow(bound, p, key)
             if float(ball.upper().log() if ball > 0 else 0) < -1e5:
                 continue
-            low, high = (oracle.context(60).mpf(end.mid().str(50, radius=False)) for end in (ball.lower(), ball.upper()))
+            low, high = (oracle.context(60).mpf(end.mid().str(50, radius=False))
+                         for end in (ball.lower(), ball.upper()))
             assert low - near * abs(low) - mpmath.mpf("1e-40") <= x <= high + near * abs(high) + mpmath.mpf("1e-40"), p
 
 
@@ -90,7 +95,8 @@ def test_chunks_merge_to_the_record_of_all():
     a, b = accuracy.measure(bound, 30, 0), accuracy.measure(bound, 40, 1)
     both = accuracy.merge(a, b)
     assert both["points"] == 70 and both["worst"] == max(a["worst"], b["worst"])
-    assert both["domain"]["ratio"] == {min(a["domain"]["ratio"] | b["domain"]["ratio"]), max(a["domain"]["ratio"] | b["domain"]["ratio"])}
+    assert both["domain"]["ratio"] == {min(a["domain"]["ratio"] | b["domain"]["ratio"]),
+                                       max(a["domain"]["ratio"] | b["domain"]["ratio"])}
     assert accuracy.plain({**both, "worst": 1.0000001e-12, "claimed": 1e-9})["worst"] == 1.01e-12  # upwards
 
 

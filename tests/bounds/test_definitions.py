@@ -41,7 +41,8 @@ def test_gaussian_exact(epsilon, sigma, s, steps):
     """T releases have one sufficient statistic, the mean, with noise σ/√T."""
     noise = sigma / steps**0.5
     edge = epsilon * noise**2 / s + s / 2
-    d = hockey_stick(epsilon, normal(s, noise), normal(0, noise), [edge, edge + noise, edge + 4 * noise, edge + 20 * noise])
+    d = hockey_stick(epsilon, normal(s, noise), normal(0, noise),
+                     [edge, edge + noise, edge + 4 * noise, edge + 20 * noise])
     assert exp(BOUNDS["gaussian-exact"].value(epsilon, sigma, s, steps)) == pytest.approx(float(d), rel=1e-11)
 
 
@@ -95,7 +96,8 @@ def test_poisson_rdp_both_directions(alpha, z, q):
 
 
 def test_sampled_bounds_lie_above_the_exact_divergence_of_a_run():
-    """wor-rdp must cover the pair it is about: (1−q)N(0,z²) + qN(1,z²) against (1−q)N(0,z²) + qN(−1,z²), sensitivity 2."""
+    """wor-rdp must cover the pair it is about: (1−q)N(0,z²) + qN(1,z²) against (1−q)N(0,z²) + qN(−1,z²), sensitivity
+    2."""
     from dpcalc.bounds import curve
 
     q, z, alpha = 0.1, 3.0, 4.0

@@ -1,4 +1,5 @@
-"""Soundness from below: a search that tries to break every proven bound, with a fixed budget and seed; -m long makes it far longer."""
+"""Soundness from below: a search that tries to break every proven bound, with a fixed budget and seed; -m long makes it
+far longer."""
 
 import json
 import random
@@ -10,11 +11,15 @@ from last_iterate_lines import asked
 from paths import GOLDEN
 from soundness import FAMILIES, ask, broken
 
-FEW = {"composed": 3, "composed_pairs": 7, "random_batches": 8, "gaussian_passes": 6, "smooth_passes": 4, "known_order": 8, "hills_in_order": 8,
-       "hills_in_batches": 8, "hills_composed": 3, "laplace_passes": 6, "large": 8, "renyi_to_dp": 6, "hiding_one_pass": 8, "hiding_expanding": 8,
+FEW = {"composed": 3, "composed_pairs": 7, "random_batches": 8, "gaussian_passes": 6, "smooth_passes": 4,
+       "known_order": 8, "hills_in_order": 8,
+       "hills_in_batches": 8, "hills_composed": 3, "laplace_passes": 6, "large": 8, "renyi_to_dp": 6,
+       "hiding_one_pass": 8, "hiding_expanding": 8,
        "hiding_several_passes": 8, "hiding_output": 8, "hiding_laplace": 8, "hiding_straight": 8, "renyi": 10}
-FAR_FROM_SHARP = {"composed": 0.3, "hills_composed": 0.3, "random_batches": 0.3, "gaussian_passes": 0.85, "laplace_passes": 0.75, "known_order": 0.8,
-                  "large": 0.7, "hiding_one_pass": 0.4, "hiding_expanding": 0.4, "hiding_several_passes": 0.4, "hiding_output": 0.4, "hiding_laplace": 0.4,
+FAR_FROM_SHARP = {"composed": 0.3, "hills_composed": 0.3, "random_batches": 0.3, "gaussian_passes": 0.85,
+                  "laplace_passes": 0.75, "known_order": 0.8,
+                  "large": 0.7, "hiding_one_pass": 0.4, "hiding_expanding": 0.4, "hiding_several_passes": 0.4,
+                  "hiding_output": 0.4, "hiding_laplace": 0.4,
                   "hiding_straight": 0.4, "renyi": 0.1}
 WITHOUT = set()  # proven bounds that no instance here speaks of
 INSTANCES = json.loads((GOLDEN / "subsample_instances.json").read_text())["instances"]
@@ -54,11 +59,13 @@ def test_sampled_instances_lie_below_the_bounds(case):
 
 @pytest.mark.long
 def test_long_search(capsys):
-    """At least 100,000 trials, in rounds over all families; prints how many of each bound and how near the nearest came."""
+    """At least 100,000 trials, in rounds over all families; prints how many of each bound and how near the nearest
+    came."""
     trials, nearest, found, rounds, start = Counter(), {}, [], 0, perf_counter()
     while sum(trials.values()) < TRIALS and perf_counter() - start < SECONDS:
         for family in FAMILIES:
-            for name, question, true, reported in search(family, 1 if family.__name__ == "composed" else 3, f"long {rounds}"):
+            for name, question, true, reported in search(family, 1 if family.__name__ == "composed" else 3,
+                                                         f"long {rounds}"):
                 trials[name] += 1
                 if broken(true, reported):
                     found.append((name, question, true, reported, family.__name__, rounds))

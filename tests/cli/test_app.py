@@ -30,7 +30,8 @@ def test_python_m(cli):
     assert done.stdout == cli(*RDP, "-q").stdout and 0 <= float(done.stdout) / 4.3771780956812246 - 1 < 1e-13
 
 
-@pytest.mark.parametrize("argv", [RDP, (*RUN, "--sigma", "1.1", "--delta", "1e-5"), ("convert", "--from", "gdp", "--mu", "1", "--to", "tv"),
+@pytest.mark.parametrize("argv", [RDP, (*RUN, "--sigma", "1.1", "--delta", "1e-5"),
+                                  ("convert", "--from", "gdp", "--mu", "1", "--to", "tv"),
                                   ("rdp", "--mechanism", "laplace", "--scale", "2", "--epsilon", "1")], ids=" ".join)
 def test_json_is_strict_and_complete(argv, cli):
     for form in ("--json", "--format=jsonl"):
@@ -43,7 +44,8 @@ def test_json_is_strict_and_complete(argv, cli):
 
 
 def test_parameters_have_the_defaults_filled_in(ask):
-    assert ask(*RDP)["parameters"] == {"mechanism": "gaussian", "sensitivity": 1.0, "steps": 1, "sigma": 1.0, "delta": 1e-5}
+    assert ask(*RDP)["parameters"] == {"mechanism": "gaussian", "sensitivity": 1.0, "steps": 1, "sigma": 1.0,
+                                       "delta": 1e-5}
 
 
 def test_rows_are_sharpest_first(ask):
@@ -81,8 +83,10 @@ def test_table_in_a_pipe_has_no_colour_and_no_cut_digits(cli):
 def test_shown_numbers_are_rounded_to_the_safe_side(cli):
     assert cli("rdp", "--sigma", "3", "--alpha", "2").stdout.startswith("ε(α) = 0.111112 ")
     assert cli("rdp", "--epsilon", "1", "--delta", "1e-5", "--solve", "sigma").stdout.startswith("σ = 3.73064 ")
-    down = cli("subsample", "--steps", "100", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5", "--solve", "sampling-rate")
-    exact = float(cli("subsample", "--steps", "100", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5", "--solve", "sampling-rate",
+    down = cli("subsample", "--steps", "100", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5", "--solve",
+               "sampling-rate")
+    exact = float(cli("subsample", "--steps", "100", "--sigma", "1", "--epsilon", "1", "--delta", "1e-5", "--solve",
+                      "sampling-rate",
                       "-q").stdout)
     assert float(down.stdout.split()[2]) <= exact
 
@@ -109,7 +113,8 @@ def test_explain_names_statement_source_and_errata(cli):
     RDP, ("rdp", "--sigma", "1", "--epsilon", "1"), ("rdp", "--mechanism", "laplace", "--scale", "3", "--alpha", "2"),
     ("subsample", "--sampling-rate", "0.01", "--sigma", "1", "--alpha", "4"),
     ("convert", "--from", "dp", "--epsilon", "1", "--delta", "1e-6", "--to", "tv"),
-    ("convert", "--from", "dp", "--epsilon", "0.1", "--delta", "1e-6", "--steps", "20", "--target-epsilon", "1")], ids=" ".join)
+    ("convert", "--from", "dp", "--epsilon", "0.1", "--delta", "1e-6", "--steps", "20", "--target-epsilon", "1")],
+                         ids=" ".join)
 def test_digits_agree_with_the_doubles(argv, ask):
     for row in ask(*argv, "--digits", "30")["bounds"]:
         for key, text in row.get("digits", {}).items():
@@ -127,21 +132,26 @@ def test_bound_restricts_and_suggests(ask, cli):
 
 
 def test_a_given_delta_is_shown_as_it_is(cli):
-    assert cli("rdp", "--sigma", "1", "--delta", "0.9999999999999999").stdout.startswith("ε = 0 at δ = 0.9999999999999999 ")
+    assert cli("rdp", "--sigma", "1", "--delta",
+               "0.9999999999999999").stdout.startswith("ε = 0 at δ = 0.9999999999999999 ")
 
 
 def test_poisson_batches_for_replaced_records(ask):
     """Analysed as without replacement, and handed on as that: the clipped sum changes by twice the clipping norm."""
-    line = ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--sensitivity", "2", "--steps", "100", "--delta", "1e-6")
-    replaced, plain = ask(*line, "--adjacency", "replace-one"), ask(*line, "--scheme", "without-replacement", "--bound", "wor-profile")
+    line = ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--sensitivity", "2", "--steps", "100", "--delta",
+            "1e-6")
+    replaced, plain = ask(*line, "--adjacency", "replace-one"), ask(*line, "--scheme", "without-replacement", "--bound",
+                                                                    "wor-profile")
     assert replaced["adjacency"] == "replace-one" and replaced["bound"] == "wor-profile"
     assert replaced["result"]["epsilon"] == plain["result"]["epsilon"]
     back = ask("convert", "-", "--delta", "1e-6", stdin=json.dumps(replaced))
-    assert back["result"]["epsilon"] == pytest.approx(replaced["result"]["epsilon"], rel=2e-3) and back["adjacency"] == "replace-one"
+    assert back["result"]["epsilon"] == pytest.approx(replaced["result"]["epsilon"],
+                                                      rel=2e-3) and back["adjacency"] == "replace-one"
 
 
 def test_digits_leave_out_what_is_composed_numerically(ask):
-    rows = ask("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "100", "--delta", "1e-6", "--digits", "20")["bounds"]
+    rows = ask("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "100", "--delta", "1e-6", "--digits",
+               "20")["bounds"]
     assert "digits" not in rows[0] and rows[0]["name"] == "poisson-profile" and all("digits" in r for r in rows[1:])
 
 

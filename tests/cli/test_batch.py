@@ -43,13 +43,15 @@ def lines(command, stdin, **defaults):
 def test_a_line_is_the_answer_of_the_command(ask):
     got = records("rdp", stdin=['{"sigma": 1, "delta": 1e-5}', '{"mechanism": "laplace", "scale": "1/2", "alpha": 8}',
                                 '{"epsilon": 1, "delta": 1e-5, "solve": "sigma"}'])
-    assert got == [ask("rdp", "--sigma", 1, "--delta", "1e-5"), ask("rdp", "--mechanism", "laplace", "--scale", "1/2", "--alpha", 8),
+    assert got == [ask("rdp", "--sigma", 1, "--delta", "1e-5"),
+                   ask("rdp", "--mechanism", "laplace", "--scale", "1/2", "--alpha", 8),
                    ask("rdp", "--epsilon", 1, "--delta", "1e-5", "--solve", "sigma")]
 
 
 def test_options_beside_it_are_defaults_that_a_line_replaces_or_takes_back():
     first, second, third, fourth = lines("subsample", [
-        '{"sigma": 1}', '{"sigma": 1, "sampling-rate": 0.02}', '{"sigma": 1, "delta": null, "epsilon": 1}', '{"sigma": 1, "epsilon": 1}'],
+        '{"sigma": 1}', '{"sigma": 1, "sampling-rate": 0.02}', '{"sigma": 1, "delta": null, "epsilon": 1}',
+        '{"sigma": 1, "epsilon": 1}'],
         sampling_rate="0.01", steps=10, bound="poisson-rdp", delta="1e-5")
     assert first["parameters"]["sampling_rate"] == 0.01 and second["parameters"]["sampling_rate"] == 0.02
     assert first["result"]["epsilon"] < second["result"]["epsilon"]
@@ -58,27 +60,43 @@ def test_options_beside_it_are_defaults_that_a_line_replaces_or_takes_back():
 
 
 BAD = [  # a line, what is wrong, and the option to blame
-    ("x", "Expecting value", None), ("[]", "not a JSON object", None), ("null", "not a JSON object", None), ("{", "not one JSON object", None),
-    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is no JSON number", None), ('{"sigma": -Infinity}', "no JSON number", None),
+    ("x", "Expecting value", None), ("[]", "not a JSON object", None), ("null", "not a JSON object", None),
+       ("{", "not one JSON object", None),
+    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is no JSON number", None),
+       ('{"sigma": -Infinity}', "no JSON number", None),
     ("[" * 100_000, "nested too deep", None), ('{"sigma": ' + "[" * 100_000, "nested too deep", None),
-    ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None), ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
-    ('{"sigma": 1e400}', "not a finite number", "--sigma"), ('{"delta": 1e-400, "sigma": 1}', "below the least positive double", "--delta"),
+    ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None),
+       ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
+    ('{"sigma": 1e400}', "not a finite number", "--sigma"),
+       ('{"delta": 1e-400, "sigma": 1}', "below the least positive double", "--delta"),
     ('{"sigma": 1, "delta": 0.000e-500, "epsilon": 2}', "nothing left to compute", "--epsilon"),
     ('{"sigma": true}', "true is not a number", "--sigma"), ('{"sigma": [1]}', "a list is not a number", "--sigma"),
     ('{"sigma": {}}', "an object is not a number", "--sigma"), ('{"sigma": ""}', "not a finite number", "--sigma"),
-    ('{"sigma": "1,2"}', "not a finite number", "--sigma"), ('{"sigma": 0}', "0 is not > 0", "--sigma"), ('{"steps": 1.5}', "whole", "--steps"),
-    ('{"sigma": 1, "delta": 0.1, "orders": []}', "the list is empty", "--orders"), ('{"orders": {}}', "an object is not a number", "--orders"),
-    ('{"id": ' + "[" * 900 + "]" * 900 + "}", "a text, a number or a boolean", "id"), ('{"sigma": ' + "[" * 900 + "]" * 900 + "}", "a list is not", "--sigma"),
-    ('{"error": {"message": ' + "[" * 900 + "]" * 900 + "}}", "no such key", "--error"), ('{"error": {}}', "no such key", "--error"),
-    ('{"mechanism": 3}', "3 is not one of gaussian", "--mechanism"), ('{"mechanism": "gausian"}', "did you mean gaussian?", "--mechanism"),
+    ('{"sigma": "1,2"}', "not a finite number", "--sigma"), ('{"sigma": 0}', "0 is not > 0", "--sigma"),
+       ('{"steps": 1.5}', "whole", "--steps"),
+    ('{"sigma": 1, "delta": 0.1, "orders": []}', "the list is empty", "--orders"),
+       ('{"orders": {}}', "an object is not a number", "--orders"),
+    ('{"id": ' + "[" * 900 + "]" * 900 + "}", "a text, a number or a boolean", "id"),
+       ('{"sigma": ' + "[" * 900 + "]" * 900 + "}", "a list is not", "--sigma"),
+    ('{"error": {"message": ' + "[" * 900 + "]" * 900 + "}}", "no such key", "--error"),
+       ('{"error": {}}', "no such key", "--error"),
+    ('{"mechanism": 3}', "3 is not one of gaussian", "--mechanism"),
+       ('{"mechanism": "gausian"}', "did you mean gaussian?", "--mechanism"),
     ('{"bound": 3, "sigma": 1}', "not a name", "--bound"), ('{"solve": {}, "sigma": 1}', "not a name", "--solve"),
-    ('{"sgma": 1}', "did you mean sigma?", "--sgma"), ('{"format": "csv"}', "no such key", "--format"), ('{"quiet": 1}', "no such key", "--quiet"),
-    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "there twice", "--noise-multiplier"), ('{"sigma": 1, "sigma": 2}', "there twice", None),
-    ('{"id": [], "sigma": 1}', "a text, a number or a boolean", "id"), ('{"input": {"kind": "gdp", "mu": 1}}', "reads no guarantee", "--input"),
-    ('{"sigma": "' + "1" * 100_000 + '"}', "longer than 200", "--sigma"), ('{"mechanism": "' + "g" * 100_000 + '"}', "is not one of", "--mechanism"),
-    ('{"sigma": 1, "' + "k" * 100_000 + '": 1}', "no such key", None), ('{"sigma": 1, "delta": 1}', "1 is not >= 0 and < 1", "--delta"),
-    (b"\xff\xfe", "not UTF-8", None), (b"\x00", "not one JSON object", None), (b'{"sigma": "\x00"}', "not one JSON object", None),
-    (b"x" * (LONGEST + 1), "more than 1000000 bytes", None), (b" " * 3 * LONGEST + b"{}", "more than 1000000 bytes", None),
+    ('{"sgma": 1}', "did you mean sigma?", "--sgma"), ('{"format": "csv"}', "no such key", "--format"),
+       ('{"quiet": 1}', "no such key", "--quiet"),
+    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "there twice", "--noise-multiplier"),
+       ('{"sigma": 1, "sigma": 2}', "there twice", None),
+    ('{"id": [], "sigma": 1}', "a text, a number or a boolean", "id"),
+       ('{"input": {"kind": "gdp", "mu": 1}}', "reads no guarantee", "--input"),
+    ('{"sigma": "' + "1" * 100_000 + '"}', "longer than 200", "--sigma"),
+       ('{"mechanism": "' + "g" * 100_000 + '"}', "is not one of", "--mechanism"),
+    ('{"sigma": 1, "' + "k" * 100_000 + '": 1}', "no such key", None),
+       ('{"sigma": 1, "delta": 1}', "1 is not >= 0 and < 1", "--delta"),
+    (b"\xff\xfe", "not UTF-8", None), (b"\x00", "not one JSON object", None),
+       (b'{"sigma": "\x00"}', "not one JSON object", None),
+    (b"x" * (LONGEST + 1), "more than 1000000 bytes", None),
+       (b" " * 3 * LONGEST + b"{}", "more than 1000000 bytes", None),
 ]
 
 
@@ -95,7 +113,8 @@ def test_every_bad_line_is_told_in_its_place_and_the_rest_runs():
 
 
 def test_whole_numbers_and_zeros_of_json_are_numbers():
-    got = lines("rdp", ['{"mechanism": "laplace", "scale": 2, "delta": 0.0}', '{"mechanism": "laplace", "scale": 2, "delta": 0e9}',
+    got = lines("rdp", ['{"mechanism": "laplace", "scale": 2, "delta": 0.0}',
+                        '{"mechanism": "laplace", "scale": 2, "delta": 0e9}',
                         '{"sigma": 50, "steps": 1e3, "alpha": 2.0}'])
     assert [r["result"].get("epsilon") for r in got[:2]] == [0.5, 0.5] and got[2]["result"]["steps"] == 1000
 
@@ -117,12 +136,14 @@ def test_an_id_is_handed_on():
 def test_quiet_prints_the_headline_and_keeps_the_places():
     done = batch(*LAPLACE, "-q", stdin=['{"scale": 2}', '{"scale": 0}', '{"scale": 4}'], code=1)
     one, none, two = done.stdout.decode().splitlines()
-    assert (float(one), none) == (answer("rdp", mechanism="laplace", scale=2, delta=1e-5).value, "") and float(two) < float(one)
+    assert (float(one), none) == (answer("rdp", mechanism="laplace", scale=2, delta=1e-5).value,
+                                  "") and float(two) < float(one)
     assert done.stderr.decode() == "dpcalc rdp: line 2: --scale: 0 is not > 0 (v: scale of the Laplace noise)\n"
 
 
 @pytest.mark.parametrize("args,says", [
-    (("--format", "csv"), "--format"), (("--explain",), "--explain"), (("--sigma", "1,2"), "--sigma"), (("--sigma", "0"), "--sigma"),
+    (("--format", "csv"), "--format"), (("--explain",), "--explain"), (("--sigma", "1,2"), "--sigma"),
+    (("--sigma", "0"), "--sigma"),
     (("--sigma", "x"), "--sigma"), (("--mechanism", "x"), "--mechanism")])
 def test_options_that_fit_no_line_are_refused_at_once(args, says):
     done = batch("rdp", *args, stdin=["{}"], code=2)
@@ -137,15 +158,18 @@ def test_standard_input_is_the_batch_and_nothing_else():
 
 def test_a_line_names_no_file(tmp_path):
     (tmp_path / "levels").write_text("secret")
-    for command, line in (("online-noise", {"sigmas": f"@{tmp_path}/levels"}), ("burn-in", {"schedule": f"{tmp_path}/levels"})):
+    for command, line in (("online-noise", {"sigmas": f"@{tmp_path}/levels"}),
+                          ("burn-in", {"schedule": f"{tmp_path}/levels"})):
         error = lines(command, [json.dumps(line)])[0]["error"]
         assert error["code"] == "refused" and "secret" not in error["message"]
 
 
 def test_json_switches_and_a_file_are_defaults_too(tmp_path):
     (tmp_path / "a").write_text('{"kind": "gdp", "mu": 1}')
-    first, second = records("convert", tmp_path / "a", "--json", stdin=['{"delta": 1e-5}', '{"delta": 1e-5, "input": {"kind": "gdp", "mu": 2}}'])
-    assert first["result"]["epsilon"] == pytest.approx(answer("convert", from_="gdp", mu=1, delta=1e-5).value, rel=1e-12)
+    first, second = records("convert", tmp_path / "a", "--json",
+                            stdin=['{"delta": 1e-5}', '{"delta": 1e-5, "input": {"kind": "gdp", "mu": 2}}'])
+    assert first["result"]["epsilon"] == pytest.approx(answer("convert", from_="gdp", mu=1, delta=1e-5).value,
+                                                       rel=1e-12)
     assert second["result"]["epsilon"] > 2 * first["result"]["epsilon"]
 
 
@@ -157,7 +181,8 @@ def test_batches_form_pipes_and_hand_errors_on():
     first, second, third = map(json.loads, done.stdout.splitlines())
     assert done.returncode == 1 and done.stderr == ""
     direct = answer("subsample", sigma=2, sampling_rate=0.01, steps=1000, delta=1e-5, bound="poisson-rdp")
-    assert first["result"]["epsilon"] == pytest.approx(direct.value, rel=1e-9) and direct.value > third["result"]["epsilon"]
+    assert first["result"]["epsilon"] == pytest.approx(direct.value,
+                                                       rel=1e-9) and direct.value > third["result"]["epsilon"]
     assert second["id"] == "b" and second["error"]["option"] == "--sigma" and third["id"] == "c"
 
 
@@ -168,22 +193,27 @@ def test_several_inputs_of_a_line_compose():
 
 
 @pytest.mark.parametrize("line,says", [
-    ('{"kind": "gdp", "mu": ' + "[" * 900 + "]" * 900 + "}", "mu: a list is not a number"), ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: no such key"),
-    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is no dpcalc result or guarantee"), ('{"from": "rdp", "alpha": [], "rdp": []}', "the list is empty"),
-    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not >= 0"), ('{"input": []}', "say what you have")])
+    ('{"kind": "gdp", "mu": ' + "[" * 900 + "]" * 900 + "}", "mu: a list is not a number"),
+    ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: no such key"),
+    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is no dpcalc result or guarantee"),
+    ('{"from": "rdp", "alpha": [], "rdp": []}', "the list is empty"),
+    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not >= 0"),
+    ('{"input": []}', "say what you have")])
 def test_bad_inputs_of_a_line(line, says):
     (text,) = answer_lines([line], "convert", delta=1e-5)
     assert says in text and '"internal"' not in text
 
 
 def test_a_conjecture_warns_once():
-    args = ("shuffle-pnsgd", "--lipschitz", "1", "--n", "1000", "--tau", ".5", "--delta", "1e-4", "--bound", "without-replacement-conjecture")
+    args = ("shuffle-pnsgd", "--lipschitz", "1", "--n", "1000", "--tau", ".5", "--delta", "1e-4", "--bound",
+            "without-replacement-conjecture")
     done = batch(*args, "--bound", "rdp-improved", stdin=['{"sigma": 4}', '{"sigma": 5}', '{"sigma": 6}'])
     assert done.stderr.decode().count("not a guarantee") == 1 and done.stdout.count(b"\n") == 3
 
 
 def test_a_batch_imports_no_more_than_its_lines_need():
-    probe = ("import sys; sys.argv = ['dpcalc', 'rdp', '--batch', '-d', '1e-5']; from dpcalc.__main__ import main\ntry: main()\n"
+    probe = ("import sys; sys.argv = ['dpcalc', 'rdp', '--batch', '-d', '1e-5']; from dpcalc.__main__ import "
+             "main\ntry: main()\n"
              "except SystemExit: print(*sorted(sys.modules), file=sys.stderr)")
     done = subprocess.run([sys.executable, "-c", probe], input='{"sigma": 1}', capture_output=True, text=True)
     assert done.stdout.startswith('{"schema"') and not {"numpy", "rich", "scipy", "mpmath"} & set(done.stderr.split())
@@ -193,7 +223,8 @@ def test_a_line_fits_the_schema():
     from dpcalc.commands.subsample import COMMAND
     from dpcalc.output.schema import of_command
 
-    got = lines("subsample", ['{"sigma": 1, "sampling_rate": 0.01, "id": "x", "bound": ["poisson-rdp"], "delta": 1e-5}'])
+    got = lines("subsample",
+                ['{"sigma": 1, "sampling_rate": 0.01, "id": "x", "bound": ["poisson-rdp"], "delta": 1e-5}'])
     jsonschema.validate(got[0], of_command(COMMAND))
 
 
@@ -224,7 +255,8 @@ def test_a_slow_line_does_not_keep_the_ones_before_it():
 
 @pytest.mark.parametrize("answered", [0, 1, 500])
 def test_an_interrupt_leaves_whole_lines_and_exit_code_130(answered):
-    process = subprocess.Popen([SCRIPT, *LAPLACE, "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([SCRIPT, *LAPLACE, "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
     got = []
     if answered:
         threading.Thread(target=feed_until_closed, args=(process.stdin,), daemon=True).start()
@@ -267,7 +299,8 @@ def test_a_closed_pipe_is_silent():
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full on this system")
 def test_a_full_disk_is_one_line():
     with open("/dev/full", "w") as full:
-        done = subprocess.run([SCRIPT, *LAPLACE, "--batch"], input=b'{"scale": 1}\n', stdout=full, stderr=subprocess.PIPE)
+        done = subprocess.run([SCRIPT, *LAPLACE, "--batch"], input=b'{"scale": 1}\n', stdout=full,
+                              stderr=subprocess.PIPE)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and b"space" in done.stderr
 
 
@@ -277,7 +310,8 @@ def test_a_closed_stdin_is_one_line():
 
 
 def test_output_is_utf8_whatever_the_locale():
-    done = batch("rdp", "--delta", "1e-5", stdin=['{"sigma": 1, "id": "é"}'], env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"})
+    done = batch("rdp", "--delta", "1e-5", stdin=['{"sigma": 1, "id": "é"}'],
+                 env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"})
     assert json.loads(done.stdout.decode())["id"] == "é"
 
 
@@ -318,9 +352,11 @@ def test_answer_lines_is_lazy_and_the_same():
         next(answer_lines([], "rdp", sigma=0))
 
 
-VALUES = st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8), lambda x: st.lists(x, max_size=3) |
+VALUES = st.recursive(st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
+                      lambda x: st.lists(x, max_size=3) |
                       st.dictionaries(st.text(max_size=5), x, max_size=3), max_leaves=5)
-KEYS = st.sampled_from(["sigma", "delta", "epsilon", "alpha", "mechanism", "scale", "steps", "orders", "bound", "solve", "rdp", "id", "digits",
+KEYS = st.sampled_from(["sigma", "delta", "epsilon", "alpha", "mechanism", "scale", "steps", "orders", "bound", "solve",
+                        "rdp", "id", "digits",
                         "noise-multiplier", "sensitivity", "input", "kind", "schema", "error"]) | st.text(max_size=6)
 
 

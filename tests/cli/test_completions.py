@@ -13,13 +13,16 @@ FOLDER = ROOT / "completions"
 CASES = [
     ("dpcalc conv", "convert"), ("dpcalc subs", "subsample"), ("dpcalc convert --sla", "convert --slack"),
     ("dpcalc rdp --mechanism lap", "rdp --mechanism laplace"), ("dpcalc rdp --format js", "rdp --format json"),
-    ("dpcalc subsample --scheme wi", "subsample --scheme without-replacement"), ("dpcalc rdp --bound gaussian-cl", "rdp --bound gaussian-classic"),
+    ("dpcalc subsample --scheme wi", "subsample --scheme without-replacement"),
+    ("dpcalc rdp --bound gaussian-cl", "rdp --bound gaussian-classic"),
     ("dpcalc rdp --mechanism=lap", "rdp --mechanism=laplace"),
-    ("dpcalc explain burn-in-as", "explain burn-in-as-published"), ("dpcalc bounds --command noise", "bounds --command noise-feedback"),
+    ("dpcalc explain burn-in-as", "explain burn-in-as-published"),
+    ("dpcalc bounds --command noise", "bounds --command noise-feedback"),
 ]
 SHELLS = {
     "bash": (["bash", "--norc", "-i"], f"source {FOLDER}/dpcalc.bash; dpcalc() {{ echo GOT:$*; }}"),
-    "zsh": (["zsh", "-f", "-i"], f"fpath=({FOLDER} $fpath); autoload -Uz compinit; compinit -u -D; dpcalc() {{ echo GOT:$*; }}"),
+    "zsh": (["zsh", "-f", "-i"],
+            f"fpath=({FOLDER} $fpath); autoload -Uz compinit; compinit -u -D; dpcalc() {{ echo GOT:$*; }}"),
     "fish": (["fish", "--no-config", "-i"], f"source {FOLDER}/dpcalc.fish; function dpcalc; echo \"GOT:$argv\"; end"),
 }
 

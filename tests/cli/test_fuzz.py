@@ -1,8 +1,7 @@
 """Whatever is said on the command line or on standard input: an answer or one line, in bounded time and memory.
 
-Here with a fixed seed and a small budget; `pytest -m long tests/cli/test_fuzz.py -s -n 0` goes on for DPCALC_FUZZ_SECONDS
-(1200 unless told) with DPCALC_FUZZ_SEED, and prints the counts.
-"""
+Here with a fixed seed and a small budget; `pytest -m long tests/cli/test_fuzz.py -s -n 0` goes on for
+DPCALC_FUZZ_SECONDS (1200 unless told) with DPCALC_FUZZ_SEED, and prints the counts. """
 
 import collections
 import os
@@ -58,7 +57,8 @@ class Run:
 
 
 CALLS = fuzz_draws.calls().map(lambda args: (args, b""))
-DRAWN = {"options": (CALLS, 20211, set()), "standard input": (fuzz_draws.pipes(), 20212, set()), "batches": (fuzz_draws.batches(), 20213, {0, 1})}
+DRAWN = {"options": (CALLS, 20211, set()), "standard input": (fuzz_draws.pipes(), 20212, set()),
+         "batches": (fuzz_draws.batches(), 20213, {0, 1})}
 
 
 @pytest.mark.parametrize("seconds", SECONDS)
@@ -92,9 +92,11 @@ def test_for_long(folder):
 
         told = set(run.faults)
         every()
-        print(*(f"seed {number}: {what}: {run.faults[what]}\n" for what in run.faults.keys() - told), sep="", end="", file=sys.stderr, flush=True)
+        print(*(f"seed {number}: {what}: {run.faults[what]}\n" for what in run.faults.keys() - told), sep="", end="",
+              file=sys.stderr, flush=True)
         number += 1
-    print(f"up to seed {number}, {sum(run.codes.values())} calls: {dict(run.codes)}; slowest {run.slowest}; {fuzz.memory() >> 20} MB", file=sys.stderr)
+    print(f"up to seed {number}, {sum(run.codes.values())} calls: {dict(run.codes)}; slowest {run.slowest}; "
+          f"{fuzz.memory() >> 20} MB", file=sys.stderr)
     assert not run.faults, run.told()
 
 
@@ -108,7 +110,8 @@ def limited(*args, stdin=b"", seconds=60, megabytes=1024):
         resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
 
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    with subprocess.Popen([SCRIPT, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit, env=environment) as process:
+    with subprocess.Popen([SCRIPT, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          preexec_fn=limit, env=environment) as process:
         out, err = process.communicate(stdin, timeout=seconds)
     return process.returncode, out.decode(), err.decode()
 
@@ -139,7 +142,8 @@ def test_input_of_any_size_and_kind_is_one_line(stdin, says):
     "rdp --mechanism laplace --scale 1 --steps 1e9 --delta 1e-5",
     "subsample --sampling-rate 1e-9 --sigma 0.3 --steps 1e12 --delta 1e-6 --bound poisson-rdp",
     "shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --learning-rate 0.25 --smoothness 0.5 --n 1e15 --epsilon 1",
-    "burn-in --n 1e12 --batch-size 1 --steps 1e12 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 --sigma 0.1 --alpha 4",
+    "burn-in --n 1e12 --batch-size 1 --steps 1e12 --lipschitz 1 --smoothness 1 --learning-rate 0.05 --diameter 2 "
+    "--sigma 0.1 --alpha 4",
     "noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 1e12 --lipschitz 1 --delta 1e-5",
 ])
 def test_extreme_runs_fit_in_a_gigabyte(line):

@@ -21,7 +21,8 @@ from dpcalc.output.theorem import short_source
 
 BOUNDS = all_bounds()
 PATH = f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"
-MODULES = {name: import_module(f"dpcalc.cli.pages.{name}").COMMAND if name in PAGES else calculator(name) for name in COMMANDS}
+MODULES = {name: import_module(f"dpcalc.cli.pages.{name}").COMMAND if name in PAGES else calculator(name)
+           for name in COMMANDS}
 SHOWN = {line: result for command in MODULES.values() for line, result in command.examples} | dict([EXAMPLE])
 
 
@@ -33,7 +34,8 @@ def printed(capsys, tmp_path, monkeypatch):
 
     def run(line):
         if "|" in line:
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", f"dpcalc {line}"], capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": PATH})
+            done = subprocess.run(["bash", "-o", "pipefail", "-c", f"dpcalc {line}"], capture_output=True, text=True,
+                                  timeout=60, env={**os.environ, "PATH": PATH})
             assert done.returncode == 0, done.stderr
             return done.stdout
         code = main(line.split())
@@ -88,11 +90,17 @@ def test_no_example_is_of_nothing():
     assert all(bound.theorem.example for bound in BOUNDS.values())
 
 
-MORE = ["rdp --sigma 1 --delta 1e-5 --bound rdp-mironov", "subsample --mechanism laplace --scale 9 --sampling-rate .1 --steps 9 --delta 1e-5",
-        "subsample --adjacency replace-one --sampling-rate .1 --sigma 3 --delta 1e-5", "tv --sampling-rate .1 --sigma 3", "tv --epsilon 1 --delta 0 --steps 9",
-        "tv --mechanism laplace --scale 9 --steps 9", "tv --rho .1", "tv --p .5,.5 --q .4,.6", "rdp --mechanism laplace --scale 9 --steps 9 --delta 1e-5",
-        "convert --from dp --epsilon .1 --delta 0 --steps 9 --target-delta 1e-5", "burn-in --n 9 --batch-size 9 --steps 99 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma 1 --delta 1e-5",
-        "shuffle-pnsgd --sigma 9 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 99 --epochs 3 --delta 1e-5", "tv --scheme without-replacement --sampling-rate .1 --sigma 3 --steps 9"]
+MORE = ["rdp --sigma 1 --delta 1e-5 --bound rdp-mironov",
+        "subsample --mechanism laplace --scale 9 --sampling-rate .1 --steps 9 --delta 1e-5",
+        "subsample --adjacency replace-one --sampling-rate .1 --sigma 3 --delta 1e-5",
+        "tv --sampling-rate .1 --sigma 3", "tv --epsilon 1 --delta 0 --steps 9",
+        "tv --mechanism laplace --scale 9 --steps 9", "tv --rho .1", "tv --p .5,.5 --q .4,.6",
+        "rdp --mechanism laplace --scale 9 --steps 9 --delta 1e-5",
+        "convert --from dp --epsilon .1 --delta 0 --steps 9 --target-delta 1e-5",
+        "burn-in --n 9 --batch-size 9 --steps 99 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 2 --sigma "
+        "1 --delta 1e-5",
+        "shuffle-pnsgd --sigma 9 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 99 --epochs 3 "
+        "--delta 1e-5", "tv --scheme without-replacement --sampling-rate .1 --sigma 3 --steps 9"]
 
 
 @pytest.mark.parametrize("line", MORE)
@@ -117,7 +125,8 @@ def test_the_catalogue_has_every_bound_in_every_format(printed):
     assert all(line.endswith(short_source(b.source)) for line, b in zip(lines, BOUNDS.values(), strict=True))
     for name, mark in (("csv", ","), ("tsv", "\t")):
         rows = list(csv.DictReader(io.StringIO(printed(f"bounds --format {name}")), delimiter=mark))
-        assert [(row["bound"], row["status"], row["source"], float(row["rtol"])) for row in rows] == [(b.name, b.status, b.source, b.rtol) for b in BOUNDS.values()]
+        assert [(row["bound"], row["status"], row["source"], float(row["rtol"]))
+                for row in rows] == [(b.name, b.status, b.source, b.rtol) for b in BOUNDS.values()]
     assert printed("bounds --format markdown").count("\n| ") == len(BOUNDS) + 1
     assert printed("bounds --format latex").count(r"\\") == len(BOUNDS) + 1
 
@@ -128,7 +137,9 @@ def test_filters(printed):
     assert of("--status limit") == ["shuffled-limit", "online-limit"]
     convex = of("--assumes CONVEX")
     assert convex and convex == [b.name for b in BOUNDS.values() if "convex" in " ".join(b.theorem.assumptions).lower()]
-    assert of("--assumes convex --command burn-in --status proven") == [n for n in convex if n in uses(MODULES["burn-in"]) and BOUNDS[n].status == "proven"]
+    assert of("--assumes convex --command burn-in --status proven") == [n for n in convex
+                                                                        if n in uses(MODULES["burn-in"])
+                                                                        and BOUNDS[n].status == "proven"]
 
 
 def test_a_point_says_which_quantities_it_gives():
@@ -153,7 +164,8 @@ def test_every_parameter_is_described(name):
 def test_explain_says_all_that_is_known(name, printed):
     text, bound = printed(f"explain {name}"), BOUNDS[name]
     assert text.startswith(f"{name} [{bound.status}]: {bound.theorem.statement}\n")
-    for said in (bound.source, *bound.theorem.assumptions, *bound.theorem.errata, *entries()[name].commands, f"Example: dpcalc {bound.theorem.example}", "Accuracy: ", "Proof"):
+    for said in (bound.source, *bound.theorem.assumptions, *bound.theorem.errata, *entries()[name].commands,
+                 f"Example: dpcalc {bound.theorem.example}", "Accuracy: ", "Proof"):
         assert said in text
 
 
@@ -164,7 +176,8 @@ def test_proofs_are_those_in_the_files():
     assert proofs(BOUNDS["fixed-order-hybrid"])[0][0] == "dpcalc/bounds/pnsgd/_engine/hybrid.py"
     assert proofs(BOUNDS["gaussian-rdp"]) == []
     assert proof(BOUNDS["gaussian-rdp"]) == "in the source" and proof(BOUNDS["without-replacement-conjecture"]) == "none is known"
-    assert all("in the source" not in proof(b) for b in BOUNDS.values() if b.status in ("conjecture", "as-published", "lower"))
+    assert all("in the source" not in proof(b) for b in BOUNDS.values()
+               if b.status in ("conjecture", "as-published", "lower"))
     for bound in BOUNDS.values():
         assert "proof" not in bound.source or proofs(bound), bound.name
 
@@ -206,7 +219,8 @@ def test_explain_of_a_calculator_is_what_explain_says(printed):
 def test_help_fits_the_terminal(name, width, printed, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     text = printed(f"{name} --help")
-    assert max(map(len, text.splitlines())) <= width and "..." not in text.replace("]...", "").replace("NAME...", "").replace("|-...", "").replace("[ARGS]...", "")
+    assert max(map(len, text.splitlines())) <= width and "..." not in text.replace("]...", "").replace("NAME...",
+                                                                                                       "").replace("|-...", "").replace("[ARGS]...", "")
 
 
 @pytest.mark.parametrize("name", calculators())
@@ -226,9 +240,12 @@ def test_a_broken_example_can_be_pasted(printed, monkeypatch):
     assert done.stdout.startswith(MODULES["burn-in"].examples[0][1])
 
 
-BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound"), ("bounds --command tvv", "did you mean tv"),
-       ("bounds --status provn", "did you mean proven"), ("bounds gaussian", "dpcalc explain gaussian"), ("bounds --assumes nothing-like-it", "no bound has --assumes nothing-like-it"),
-       ("bounds --json --format csv", "--json is --format json"), ("bounds --comand tv", "did you mean --command"), ("bounds --status proven --status limit", "given 2 times"),
+BAD = [("explain gaussain-rdp", "did you mean gaussian-rdp"), ("explain", "dpcalc bounds"), ("explain", "name a bound"),
+       ("bounds --command tvv", "did you mean tv"),
+       ("bounds --status provn", "did you mean proven"), ("bounds gaussian", "dpcalc explain gaussian"),
+       ("bounds --assumes nothing-like-it", "no bound has --assumes nothing-like-it"),
+       ("bounds --json --format csv", "--json is --format json"), ("bounds --comand tv", "did you mean --command"),
+       ("bounds --status proven --status limit", "given 2 times"),
        ("explain rdp-optimal --format csv", "table, json, jsonl")]
 
 

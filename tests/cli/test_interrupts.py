@@ -26,9 +26,11 @@ runpy.run_path(entry, run_name="__main__")
 """
 SUBSAMPLE = ("subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "10", "--delta", "1e-5")
 CASES = [
-    *((at, SUBSAMPLE) for at in ("dpcalc.cli.app", "typer", "dpcalc.core.command", "dpcalc.commands.subsample", "dpcalc.core.validate", "pydantic", "numpy", "dpcalc.output.answer",
+    *((at, SUBSAMPLE) for at in ("dpcalc.cli.app", "typer", "dpcalc.core.command", "dpcalc.commands.subsample",
+                                 "dpcalc.core.validate", "pydantic", "numpy", "dpcalc.output.answer",
                                  "the end")),
-    ("dpcalc.cli.standard_streams", ("--version",)), ("the end", ("--version",)), ("typer", ("--help",)), ("dpcalc.cli.usage", ("rdp", "--sgma", "1")),
+    ("dpcalc.cli.standard_streams", ("--version",)), ("the end", ("--version",)), ("typer", ("--help",)),
+    ("dpcalc.cli.usage", ("rdp", "--sgma", "1")),
     ("dpcalc.cli.batch", ("rdp", "--batch")),
 ]
 
@@ -36,7 +38,8 @@ CASES = [
 @pytest.mark.parametrize("entry", [str(SCRIPT), "dpcalc"], ids=["script", "module"])
 @pytest.mark.parametrize("at, args", CASES, ids=lambda x: x if isinstance(x, str) else x[0])
 def test_an_interrupt_is_silent(at, args, entry):
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED, at, entry, *args], input="", capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED, at, entry, *args], input="", capture_output=True,
+                          text=True, timeout=60)
     assert (done.returncode, done.stderr) == (130, "")
     assert at == "the end" or not done.stdout
 
@@ -49,5 +52,6 @@ def test_a_program_that_imports_the_entry_keeps_its_own_way_with_interrupts():
 def test_where_interrupts_are_ignored_they_stay_so():
     """As in a job that a shell starts in the background, or under nohup."""
     code = INTERRUPTED.replace("at, entry", "signal.signal(signal.SIGINT, signal.SIG_IGN)\nat, entry", 1)
-    done = subprocess.run([sys.executable, "-c", code, "numpy", str(SCRIPT), *SUBSAMPLE, "-q"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code, "numpy", str(SCRIPT), *SUBSAMPLE, "-q"], capture_output=True,
+                          text=True, timeout=60)
     assert done.returncode == 0 and float(done.stdout) > 0 and done.stderr == ""

@@ -15,14 +15,16 @@ REQUESTS = {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".BR", ".I", ".br", ".nf", 
 
 
 def plain(text):
-    for glyph, char in (("\\-", "-"), ("\\(aq", "'"), ("\\(ga", "`"), ("\\(ha", "^"), ("\\(ti", "~"), ("\\&", ""), ("\\fB", ""), ("\\fI", ""), ("\\fR", ""), ("\\e", "\\")):
+    for glyph, char in (("\\-", "-"), ("\\(aq", "'"), ("\\(ga", "`"), ("\\(ha", "^"), ("\\(ti", "~"), ("\\&", ""),
+                        ("\\fB", ""), ("\\fI", ""), ("\\fR", ""), ("\\e", "\\")):
         text = text.replace(glyph, char)
     return text
 
 
 def test_sections():
     found = re.findall(r"^\.SH (.*)$", page(), re.M)
-    assert found == ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS OF EVERY CALCULATOR", "EXIT STATUS", "EXAMPLES", "ENVIRONMENT", "FILES", "SEE ALSO"]
+    assert found == ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS OF EVERY CALCULATOR", "EXIT STATUS",
+                     "EXAMPLES", "ENVIRONMENT", "FILES", "SEE ALSO"]
     assert re.findall(r"^\.SS (.*)$", plain(page()), re.M) == [f"dpcalc {name}" for name in COMMANDS]
 
 
@@ -30,7 +32,8 @@ def test_sections():
 def test_every_option_is_there_with_its_help(name):
     text = plain(page())
     own = text[text.index(f".SS dpcalc {name}\n") :]
-    own = own[: re.search(r"^\.S[SH] (?!dpcalc " + name + r"$)", own, re.M).start()] + text[text.index(".SH OPTIONS") : text.index(".SH EXIT")]
+    own = own[: re.search(r"^\.S[SH] (?!dpcalc " + name + r"$)", own,
+                          re.M).start()] + text[text.index(".SH OPTIONS") : text.index(".SH EXIT")]
     for option in (p for p in load(name).params if isinstance(p, RawOption)):
         assert re.search(rf"^.*{option.opts[0]}\b.*\n{re.escape(option.help)}$", own, re.M), option.opts
 

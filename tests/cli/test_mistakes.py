@@ -14,7 +14,8 @@ MISTAKES = [
     ("rdp --sigma 1 --eps 1", "did you mean --epsilon?"),
     ("rdp --std 1 --delta 1e-5", "did you mean --sigma?"),
     ("rdp --noise laplace --delta 1e-5", "did you mean --mechanism?"),
-    ("rdp --lipschitz 1 --delta 1e-5", "--lipschitz: no such option; it belongs to shuffle-pnsgd, online-noise, burn-in, noise-feedback"),
+    ("rdp --lipschitz 1 --delta 1e-5",
+     "--lipschitz: no such option; it belongs to shuffle-pnsgd, online-noise, burn-in, noise-feedback"),
     ("rdp --frobnicate", "dpcalc rdp --help lists the options"),
     ("rdp --version", "did you mean dpcalc --version?"),
     ("rdp sigma=1 delta=1e-5", "'sigma=1' is no option; did you mean --sigma 1?"),
@@ -24,9 +25,11 @@ MISTAKES = [
     ("rdp --mechanism Gaussian --sigma 1 --delta 1e-5", "did you mean gaussian?"),
     ("rdp --mechanism laplace --sigma 1 --delta 1e-5", "--sigma: not used by the laplace mechanism; give --scale"),
     ("rdp --solve noise --epsilon 1 --delta 1e-5", "did you mean sigma?"),
-    ("rdp --epsilon 1 --delta 1e-5 --solve", "--solve: needs a value: sigma, scale, probability, sensitivity, noise-multiplier, steps"),
+    ("rdp --epsilon 1 --delta 1e-5 --solve",
+     "--solve: needs a value: sigma, scale, probability, sensitivity, noise-multiplier, steps"),
     ("rdp --sigma", "--sigma: needs a value: standard deviation of the Gaussian noise"),
-    ("online-noise --lipschitz 1 --smoothness 1 --learning-rate 1 --diameter 1 --strong-convexity 1 --c1 3 --c2 9 --decay 2 --n 9 --index 2 "
+    ("online-noise --lipschitz 1 --smoothness 1 --learning-rate 1 --diameter 1 --strong-convexity 1 --c1 3 --c2 9 "
+     "--decay 2 --n 9 --index 2 "
      "--epsilon 1", "--learning-rate: 1: M = 0 at that rate"),
     ("rdp --json=yes", "--json: takes no value"),
     ("rdp --sigma 1 --delta 1e-5 -o json", "did you mean --format?"),
@@ -37,7 +40,8 @@ MISTAKES = [
     ("subsample --sigma 1 --delta 1e-5", "--sampling-rate, or --n and --batch-size"),
     ("convert --from renyi --delta 1e-5", "did you mean rdp?"),
     ("convert --from rdp --delta 1e-5", "--alpha: needed with --from rdp; so is --rdp"),
-    ("burn-in --sigma 1 --delta 1e-5", "--n: needed by burn-in; so are --batch-size, --steps, --lipschitz, --smoothness, --learning-rate"),
+    ("burn-in --sigma 1 --delta 1e-5",
+     "--n: needed by burn-in; so are --batch-size, --steps, --lipschitz, --smoothness, --learning-rate"),
     ("burn-in --lr 0.1", "did you mean --learning-rate?"),
     ("shuffle-pnsgd --noise laplace --sigma 1 --delta 1e-5", "give --scale"),
     ("shuffle-pnsgd --sigma 1 --delta 1e-5", "--lipschitz: needed with --noise gaussian; so is --n"),
@@ -60,6 +64,8 @@ def test_the_way_out(line, says, capsys):
 
 def test_what_was_meant():
     assert meant("--q", ("-q", "--sampling-rate")) == "--sampling-rate"
-    assert meant("--clip", ("--help", "--sensitivity")) is None and meant("--clip", ("--clipping-norm", "--sensitivity")) == "--clipping-norm"
+    assert meant("--clip", ("--help", "--sensitivity")) is None and meant("--clip",
+                                                                          ("--clipping-norm",
+                                                                           "--sensitivity")) == "--clipping-norm"
     assert meant("--SIGMA", ("--sigma",)) == "--sigma" and meant("batch_size", ("batch-size",)) == "batch-size"
     assert meant("--mech", ("--mechanism", "--steps")) == "--mechanism" and meant("zzz", ("--sigma", "--steps")) is None

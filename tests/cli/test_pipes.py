@@ -16,7 +16,8 @@ ENV = {**os.environ, "PATH": f"{SCRIPT.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
 def shell(line, stdin="", code=0):
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], input=stdin, capture_output=True, text=True, env=ENV, timeout=120)
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], input=stdin, capture_output=True, text=True, env=ENV,
+                          timeout=120)
     assert done.returncode == code, done.stderr
     return done.stdout
 
@@ -24,16 +25,20 @@ def shell(line, stdin="", code=0):
 @needs("jq")
 def test_dpcalc_dpcalc_jq():
     out = shell("dpcalc rdp --sigma 2 --json | dpcalc subsample - --sampling-rate 0.01 --steps 1000 --json | "
-                "dpcalc convert - --delta 1e-5 --bound rdp-improved --json | jq -r '[.result.epsilon, .bound, .status] | @tsv'")
+                "dpcalc convert - --delta 1e-5 --bound rdp-improved --json | jq -r '[.result.epsilon, .bound, .status] "
+                "| @tsv'")
     epsilon, bound, status = out.rstrip("\n").split("\t")
-    assert float(epsilon) == pytest.approx(answer("subsample", sigma=2, sampling_rate=0.01, steps=1000, delta=1e-5, bound="poisson-rdp").value, rel=1e-9)
+    assert float(epsilon) == pytest.approx(answer("subsample", sigma=2, sampling_rate=0.01, steps=1000, delta=1e-5,
+                                                  bound="poisson-rdp").value, rel=1e-9)
     assert (bound, status) == ("rdp-improved", "proven")
 
 
 @needs("jq")
 def test_jq_makes_the_questions_and_reads_the_answers():
-    out = shell("jq -nc 'range(1; 5) | {sigma: ., id: \"run \\(.)\"}' | dpcalc rdp --alpha 2 --batch | jq -c '[.id, .result.rdp]'")
-    assert [json.loads(line) for line in out.splitlines()] == [[f"run {k}", pytest.approx(1 / k**2)] for k in range(1, 5)]
+    out = shell("jq -nc 'range(1; 5) | {sigma: ., id: \"run \\(.)\"}' | dpcalc rdp --alpha 2 --batch | jq -c '[.id, "
+                ".result.rdp]'")
+    assert [json.loads(line) for line in out.splitlines()] == [[f"run {k}", pytest.approx(1 / k**2)]
+                                                               for k in range(1, 5)]
 
 
 def test_pipe_through_three_commands():
@@ -42,7 +47,8 @@ def test_pipe_through_three_commands():
     done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     piped = json.loads(done.stdout)
-    direct = subprocess.run([SCRIPT, "subsample", "--sampling-rate", "0.01", "--sigma", "2", "--steps", "1000", "--delta", "1e-5", "--json"],
+    direct = subprocess.run([SCRIPT, "subsample", "--sampling-rate", "0.01", "--sigma", "2", "--steps", "1000",
+                             "--delta", "1e-5", "--json"],
                             capture_output=True, text=True)
     assert piped["result"]["epsilon"] == pytest.approx(json.loads(direct.stdout)["result"]["epsilon"], rel=1e-6)
     assert piped["adjacency"] == "add-remove"
@@ -53,32 +59,40 @@ def test_pipe_through_three_commands():
     ("rdp --mechanism randomized-response --probability .75 --json", 1.0986122886681098),
     ("subsample --mechanism laplace --scale 1 --sampling-rate .1 --steps 3 --json", 0.475695),
     ("convert --from outcomes --p .7,.2,.1 --q .2,.7,.1 --steps 20 --delta .01 --json", 25.0552593),
-    ("rdp --mechanism laplace --scale 1,2,4 --json", 1.75), ("rdp --mechanism laplace --scale 1,2,4 --format jsonl", 1.75),
+    ("rdp --mechanism laplace --scale 1,2,4 --json", 1.75),
+    ("rdp --mechanism laplace --scale 1,2,4 --format jsonl", 1.75),
 ])
 def test_pure_guarantees_pipe(line, epsilon, cli):
     done = cli("convert", "-", "--delta", "0", "-q", stdin=cli(*line.split()).stdout)
-    assert done.returncode == 0 and epsilon <= float(done.stdout) * (1 + 1e-12) and float(done.stdout) == pytest.approx(epsilon, rel=2e-6)
+    assert done.returncode == 0 and epsilon <= float(done.stdout) * (1
+                                                                     + 1e-12) and float(done.stdout) == pytest.approx(epsilon, rel=2e-6)
 
 
 def test_zcdp_pipes(cli, ask):
     once = cli("convert", "--from", "zcdp", "--rho", ".125", "--delta", "1e-6", "--json").stdout
     found = ask("convert", "-", "--steps", "4", "--delta", "1e-6", stdin=once)
-    assert found["guarantee"] == {"kind": "zcdp", "rho": 0.5} and found["result"]["epsilon"] == pytest.approx(5.22153, abs=1e-5)
+    assert found["guarantee"] == {"kind": "zcdp", "rho": 0.5} and found["result"]["epsilon"] == pytest.approx(5.22153,
+                                                                                                              abs=1e-5)
 
 
 TWO = ['{"kind": "dp", "epsilon": 1, "delta": 0}', '{"kind": "dp", "epsilon": 2, "delta": 0}']
 
 
-@pytest.mark.parametrize("text", ["\n".join(TWO), "\n\n".join(TWO) + "\n", f"[{', '.join(TWO)}]", f"[{TWO[0]},\n {TWO[1]}]", "\r\n".join(TWO)])
+@pytest.mark.parametrize("text", ["\n".join(TWO), "\n\n".join(TWO) + "\n", f"[{', '.join(TWO)}]",
+                                  f"[{TWO[0]},\n {TWO[1]}]", "\r\n".join(TWO)])
 def test_an_array_or_lines_of_guarantees_are_composed(text, cli, tmp_path):
     (tmp_path / "both").write_text(text)
-    assert [cli("convert", source, "--delta", "0", "-q", stdin=text).stdout for source in ("-", tmp_path / "both")] == ["3.0\n"] * 2
-    assert float(cli("tv", "-", "-q", stdin=text).stdout) == float(cli("convert", "-", "--to", "tv", "-q", stdin=text).stdout)
+    assert [cli("convert", source, "--delta", "0", "-q", stdin=text).stdout
+            for source in ("-", tmp_path / "both")] == ["3.0\n"] * 2
+    assert float(cli("tv", "-", "-q", stdin=text).stdout) == float(cli("convert", "-", "--to", "tv", "-q",
+                                                                       stdin=text).stdout)
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    ("[]", "an array without guarantees"), (f"[{TWO[0]}, 3]", "guarantee 2 is no dpcalc result or guarantee"), (f"[[{TWO[0]}]]", "an array of 1 values"),
-    (TWO[0] + "\n{bad", "line 2 is not one JSON object"), ('{"kind":\n"dp",', "(line 2, column 6)"), (f"[{TWO[0]}", "is not one JSON object"),
+    ("[]", "an array without guarantees"), (f"[{TWO[0]}, 3]", "guarantee 2 is no dpcalc result or guarantee"),
+    (f"[[{TWO[0]}]]", "an array of 1 values"),
+    (TWO[0] + "\n{bad", "line 2 is not one JSON object"), ('{"kind":\n"dp",', "(line 2, column 6)"),
+    (f"[{TWO[0]}", "is not one JSON object"),
     (TWO[0] + '\n{"error": {"code": "x", "message": "y"}}', "guarantee 2 is no dpcalc result"),
 ])
 def test_what_is_no_list_of_guarantees_is_one_line(text, says, cli):
@@ -101,7 +115,8 @@ def test_full_disk_is_one_line(line):
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "cannot write the answer: No space" in done.stderr
 
 
-@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --sigma 1,2 --delta 1e-5 --json", "bounds", "rdp --delta 1e-5 --batch", "--help",
+@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --sigma 1,2 --delta 1e-5 --json", "bounds",
+                                  "rdp --delta 1e-5 --batch", "--help",
                                   "--version", "-V"])
 def test_closed_output_is_one_line(line):
     done = subprocess.run(["bash", "-c", f"{SCRIPT} {line} >&-"], input='{"sigma": 1}', capture_output=True, text=True)
@@ -113,7 +128,8 @@ def test_with_errors_closed_the_answer_is_all_there_is():
     line = f"{SCRIPT} shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 9 --epsilon .1 --json"
     done, both = (subprocess.run(["bash", "-c", line + end], capture_output=True, text=True) for end in (" 2>&-", ""))
     assert "warning" in both.stderr and done.stdout == both.stdout and json.loads(done.stdout)["status"] == "proven"
-    assert subprocess.run(["bash", "-c", f"{SCRIPT} rdp --sigma -1 --delta 1e-5 2>&-"], capture_output=True, text=True).returncode == 2
+    assert subprocess.run(["bash", "-c", f"{SCRIPT} rdp --sigma -1 --delta 1e-5 2>&-"], capture_output=True,
+                          text=True).returncode == 2
 
 
 QUESTIONS = [json.dumps({"scale": 1 + k / 7, "id": k}) for k in range(200)]
@@ -129,7 +145,8 @@ def test_gnu_parallel_gives_the_same_stream():
 def test_a_dask_bag_gives_the_same_stream(tmp_path):
     bag = pytest.importorskip("dask.bag")
     (tmp_path / "questions.jsonl").write_text("\n".join(QUESTIONS) + "\n")
-    answers = bag.read_text(tmp_path / "questions.jsonl", blocksize=2000).map_partitions(answer_lines, "rdp", mechanism="laplace", delta=0)
+    answers = bag.read_text(tmp_path / "questions.jsonl", blocksize=2000).map_partitions(answer_lines, "rdp",
+                                                                                         mechanism="laplace", delta=0)
     files = answers.to_textfiles(str(tmp_path / "answers-*.jsonl"), scheduler="processes", num_workers=2)
     assert len(files) > 2
     written = [line for file in files for line in Path(file).read_text(encoding="utf-8").splitlines()]

@@ -6,8 +6,11 @@ import sys
 from conftest import SCRIPT
 from terminals import on_terminal
 
-WAITING = [sys.executable, "-c", "import time\nfrom dpcalc.cli.progress import waiting\nwith waiting('dpcalc subsample'):\n    time.sleep(1.5)\nprint(1)"]
-IMPATIENT = [sys.executable, "-c", "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\nsys.exit(app.main(sys.argv[1:]))",
+WAITING = [sys.executable, "-c",
+           "import time\nfrom dpcalc.cli.progress import waiting\nwith waiting('dpcalc subsample'):\n    "
+           "time.sleep(1.5)\nprint(1)"]
+IMPATIENT = [sys.executable, "-c",
+             "import sys\nfrom dpcalc.cli import app, progress\nprogress.DELAY = 0.01\nsys.exit(app.main(sys.argv[1:]))",
              "subsample", "--sampling-rate", ".01", "--sigma", "1", "--steps", "1000", "--delta", "1e-6", "-q"]
 
 

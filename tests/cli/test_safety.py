@@ -14,13 +14,17 @@ from dpcalc.core.numbers import NotANumber, number
 
 SOURCES = sorted((ROOT / "dpcalc").rglob("*.py"))
 FORBIDDEN_CALLS = {"eval", "exec", "compile", "__import__", "breakpoint", "input"}
-FORBIDDEN_ATTRIBUTES = {("os", name) for name in ("system", "popen", "fork", "execv", "execve", "spawnv", "remove", "unlink", "rename", "replace",
+FORBIDDEN_ATTRIBUTES = {("os", name) for name in ("system", "popen", "fork", "execv", "execve", "spawnv", "remove",
+                                                  "unlink", "rename", "replace",
                                                   "mkdir", "makedirs", "rmdir")}
-FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "joblib", "socket", "ssl", "http", "urllib", "ftplib", "smtplib",
-                     "requests", "httpx", "aiohttp", "asyncio", "subprocess", "multiprocessing", "ctypes", "tempfile", "code", "runpy",
+FORBIDDEN_MODULES = {"pickle", "cPickle", "dill", "marshal", "shelve", "joblib", "socket", "ssl", "http", "urllib",
+                     "ftplib", "smtplib",
+                     "requests", "httpx", "aiohttp", "asyncio", "subprocess", "multiprocessing", "ctypes", "tempfile",
+                     "code", "runpy",
                      "xmlrpc", "webbrowser"}
 FROM_SHUTIL = {"get_terminal_size"}
-# Where files are written: the folder that completions are generated into, and the picture that --plot names (drawn in memory).
+# Where files are written: the folder that completions are generated into, and the picture that --plot names (drawn in
+# memory).
 WRITERS = {"completions.py", "target.py", "figure.py"}
 RENAMES = {("os", "replace"), ("os", "remove")}  # the picture, written beside the old one
 
@@ -40,12 +44,14 @@ def test_no_code_from_data_no_network_no_programs(path):
             assert module not in FORBIDDEN_MODULES
             assert module != "shutil" or {a.name for a in node.names} <= FROM_SHUTIL
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            assert (node.value.id, node.attr) not in FORBIDDEN_ATTRIBUTES - (RENAMES if path.name == "target.py" else set())
+            assert (node.value.id, node.attr) not in FORBIDDEN_ATTRIBUTES - (RENAMES if path.name == "target.py"
+                                                                             else set())
             assert node.value.id != "shutil" or node.attr in FROM_SHUTIL
     for call in calls(tree):
         if isinstance(call.func, ast.Name):
             assert call.func.id not in FORBIDDEN_CALLS
-        if isinstance(call.func, ast.Attribute) and call.func.attr in {"load", "loads"}:  # json only: numpy.load unpickles
+        # json only: numpy.load unpickles
+        if isinstance(call.func, ast.Attribute) and call.func.attr in {"load", "loads"}:
             assert isinstance(call.func.value, ast.Name) and call.func.value.id in {"json", "tomllib"}
 
 
@@ -55,11 +61,13 @@ def test_files_are_opened_for_reading_only(path):
         name = call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
         assert name not in {"write_bytes", "savefig", "touch", "tofile", "savez", "mkdir"}
         if name == "open" and isinstance(call.func, ast.Name):
-            mode = next((k.value for k in call.keywords if k.arg == "mode"), call.args[1] if len(call.args) > 1 else ast.Constant("r"))
+            mode = next((k.value for k in call.keywords if k.arg == "mode"),
+                        call.args[1] if len(call.args) > 1 else ast.Constant("r"))
             assert isinstance(mode, ast.Constant) and mode.value in {"r", "rb"}
 
 
-@pytest.mark.parametrize("path", [p for p in SOURCES if p.name not in ("standard_streams.py", "text.py")], ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [p for p in SOURCES if p.name not in ("standard_streams.py", "text.py")],
+                         ids=lambda p: str(p.relative_to(ROOT)))
 def test_standard_error_is_written_in_one_place(path):
     """Where control characters are escaped."""
     for call in calls(ast.parse(path.read_text(encoding="utf-8"))):
@@ -98,11 +106,13 @@ def test_nothing_is_written(tmp_path):
     for folder in (home, here):
         folder.mkdir()
         folder.chmod(0o500)
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "TMPDIR": str(home), "XDG_CACHE_HOME": str(home), "XDG_CONFIG_HOME": str(home),
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "TMPDIR": str(home), "XDG_CACHE_HOME": str(home),
+                   "XDG_CONFIG_HOME": str(home),
                    "PYTHONDONTWRITEBYTECODE": "1", "OPENBLAS_NUM_THREADS": "1"}
     try:
         for args in COMMANDS:
-            done = subprocess.run([SCRIPT, *args], cwd=here, env=environment, capture_output=True, text=True, timeout=60)
+            done = subprocess.run([SCRIPT, *args], cwd=here, env=environment, capture_output=True, text=True,
+                                  timeout=60)
             assert done.returncode == 0 and done.stderr == "", done.stderr
         assert not [*home.iterdir(), *here.iterdir()]
     finally:
@@ -116,9 +126,11 @@ def opened(args):
         "import sys, os\n"
         "seen = []\n"
         "def hook(event, args):\n"
-        "    if event == 'open' and (set('wax+') & set(args[1] or '') or (args[2] or 0) & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)):\n"
+        "    if event == 'open' and (set('wax+') & set(args[1] or '') or (args[2] or 0) & (os.O_WRONLY | os.O_RDWR | "
+        "os.O_CREAT)):\n"
         "        seen.append((event, str(args[0])))\n"
-        "    elif event.split('.')[0] in ('socket', 'subprocess', 'ctypes', 'pickle', 'urllib') or event in ('os.system', 'os.exec', 'os.fork',\n"
+        "    elif event.split('.')[0] in ('socket', 'subprocess', 'ctypes', 'pickle', 'urllib') or event in "
+        "('os.system', 'os.exec', 'os.fork',\n"
         "                                 'os.posix_spawn', 'os.remove', 'os.rename', 'os.mkdir'):\n"
         "        seen.append((event, str(args)[:80]))\n"
         "from dpcalc.cli.app import main\n"
@@ -138,9 +150,12 @@ def test_the_interpreter_reports_no_writing_and_no_connection(args):
 
 
 @pytest.mark.parametrize("text", [
-    "2^2^2^2^9", "9^9^9^9", "10^400", "1e400", "1e999999999", "exp(1000)", "sqrt(" * 1000 + "4" + ")" * 1000, "(" * 10_000, "-" * 10_000 + "1",
-    "9" * 100_000, "0." + "0" * 100_000 + "1", "1+" * 50_000 + "1", "2^" * 90 + "2", "(" * 99 + "1" + ")" * 99 + "^9e9", "__import__('os')", "os.system(1)",
-    "1 if 1 else 2", "[1]", "lambda: 1", "1;1", "１２", "1__000", "_1", "1_", "1_e5", "0x10", "1j", "sqrt", "sqrt()", "sqrt(1,2)", "", " ", "nan", "inf", "-inf", "1e-400", "exp(-1000)", "0/0"])
+    "2^2^2^2^9", "9^9^9^9", "10^400", "1e400", "1e999999999", "exp(1000)", "sqrt(" * 1000 + "4" + ")" * 1000,
+    "(" * 10_000, "-" * 10_000 + "1",
+    "9" * 100_000, "0." + "0" * 100_000 + "1", "1+" * 50_000 + "1", "2^" * 90 + "2", "(" * 99 + "1" + ")" * 99 + "^9e9",
+    "__import__('os')", "os.system(1)",
+    "1 if 1 else 2", "[1]", "lambda: 1", "1;1", "１２", "1__000", "_1", "1_", "1_e5", "0x10", "1j", "sqrt", "sqrt()",
+    "sqrt(1,2)", "", " ", "nan", "inf", "-inf", "1e-400", "exp(-1000)", "0/0"])
 def test_a_number_is_small_text_in_a_small_grammar(text):
     start = time.process_time()
     with pytest.raises(NotANumber) as refused:
@@ -168,8 +183,10 @@ def test_every_dependency_is_pinned_by_a_range():
 def test_the_versions_at_both_ends_are_tested():
     ci = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert ".ci/lowest.txt" in ci and ".ci/newest.py" in ci
-    printed = subprocess.run([sys.executable, ROOT / ".ci" / "newest.py"], capture_output=True, text=True, check=True).stdout
-    assert {line.split()[0] for line in printed.splitlines()} >= {"typer", "rich", "numpy", "scipy", "mpmath", "pydantic"}
+    printed = subprocess.run([sys.executable, ROOT / ".ci" / "newest.py"], capture_output=True, text=True,
+                             check=True).stdout
+    assert {line.split()[0] for line in printed.splitlines()} >= {"typer", "rich", "numpy", "scipy", "mpmath",
+                                                                  "pydantic"}
 
 
 def test_the_record_of_accuracy_travels_with_the_package():

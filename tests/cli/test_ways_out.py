@@ -5,7 +5,8 @@ import json
 import pytest
 
 DP = "convert --from dp --epsilon 1 --delta 1e-6"
-STREAM = ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 --c1 100 --c2 100 "
+STREAM = ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate .01 --smoothness .5 --decay 1.5 "
+          "--c1 100 --c2 100 "
           "--index 100 --n 1e6 --epsilon 1")
 RATE = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 1 --n 1000 --epsilon 1 --delta 1e-6 --sigma 6 --solve learning-rate"
 
@@ -14,7 +15,8 @@ RATE = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --diameter 1 --n 1000 --epsi
     (f"{DP} --steps 1e3 --target-delta 1e-4", 3, ("--target-delta: ", "the best reachable is δ = 0.000999501")),
     (f"{DP} --steps 1e9 --target-delta 1e-2", 3, ("--target-delta: ", "the best reachable is δ = 1")),
     ("convert --delta 1e-5", 2, ("--from: ", "outcomes", "or a profile", "FILE or -")),
-    (f"{STREAM} --schedule 1:10", 2, ("--schedule: prints the noise of the steps", "leave out --epsilon, --index, --lipschitz, --n")),
+    (f"{STREAM} --schedule 1:10", 2,
+     ("--schedule: prints the noise of the steps", "leave out --epsilon, --index, --lipschitz, --n")),
 ])
 def test_the_message(line, code, says, cli):
     done = cli(*line.split())
@@ -63,14 +65,16 @@ def test_a_solution_of_the_step_size_says_which_others_do(more, says, ask):
 
 
 def test_other_solutions_say_nothing_of_the_kind(ask):
-    assert not any("meets the budget too" in n for n in ask("rdp", "--epsilon", "1", "--delta", "1e-5", "--solve", "sigma")["notes"])
+    assert not any("meets the budget too" in n
+                   for n in ask("rdp", "--epsilon", "1", "--delta", "1e-5", "--solve", "sigma")["notes"])
 
 
 def test_a_warning_never_rounds_a_loss_down(cli):
     """The headline and the warning beside it print the same δ."""
     seen = 0
     for sigma in (1.2, 1.3, 1.7, 1.9, 2.1, 2.3):
-        done = cli(*f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 9e3 --sigma {sigma} --epsilon .01".split())
+        done = cli(*f"shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 9e3 --sigma "
+                    f"{sigma} --epsilon .01".split())
         if done.stderr:
             headline = done.stdout.splitlines()[0].split()[2]
             assert done.stderr.startswith(f"warning: δ = {headline} >= 1/n"), done
@@ -80,7 +84,9 @@ def test_a_warning_never_rounds_a_loss_down(cli):
 
 def test_the_worst_index_is_told_with_its_delta_rounded_up(cli):
     for epsilon in (0.3, 0.5, 0.7, 1.1, 1.3):
-        for line in (STREAM.replace("--epsilon 1", ""), "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 9e3 --sigma 3 --index 5"):
+        for line in (STREAM.replace("--epsilon 1", ""),
+                     "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 9e3 --sigma 3 "
+                     "--index 5"):
             found = json.loads(cli(*line.split(), "--epsilon", epsilon, "--json").stdout)
             note = next(n for n in found["notes"] if "worst" in n)
             told = float(note.partition("δ = ")[2].split()[0])

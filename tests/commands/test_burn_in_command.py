@@ -12,7 +12,8 @@ from dpcalc.core.errors import DpcalcError
 
 @cache
 def rdp_after(steps):
-    rows = {row.route.bound.name: row.result["rdp"] for row in answer(**{**LINE, "steps": repr(steps)}, alpha="4", bound=("burn-in-rdp", "composition")).rows}
+    rows = {row.route.bound.name: row.result["rdp"]
+            for row in answer(**{**LINE, "steps": repr(steps)}, alpha="4", bound=("burn-in-rdp", "composition")).rows}
     return rows["composition"], rows["burn-in-rdp"]
 
 
@@ -35,7 +36,8 @@ def test_json_and_sentence(ask, cli):
     assert got["result"]["horizon"] == 2400000 and 1e6 < r < 2.4e6
     assert got["bounds"][0]["witness"]["r"] == r and 0 < got["bounds"][0]["witness"]["sigma1"] < 0.1
     assert 0 < got["result"]["epsilon_lower"] < got["result"]["epsilon"]
-    assert (got["bound"], got["status"], got["released"], got["adjacency"]) == ("burn-in-profile", "proven", "last iterate", "replace-one")
+    assert (got["bound"], got["status"], got["released"], got["adjacency"]) == ("burn-in-profile", "proven",
+                                                                                "last iterate", "replace-one")
     assert f"the last R = {r} of T = " in cli(*argv).stdout and "horizon of" in cli(*argv).stdout
     assert "horizon of" not in cli(*argv, "--strong-convexity", ".1").stdout  # T̄ is of convex losses
     steps = got["parameters"]["steps"]
@@ -50,10 +52,14 @@ def test_as_published_only_by_name_and_with_a_warning(cli):
 
 
 @pytest.mark.parametrize("change, option", [
-    ({"learning_rate": "2.1"}, "--learning-rate"), ({"batch_size": "60001"}, "--batch-size"), ({"strong_convexity": "1.5"}, "--strong-convexity"),
-    ({"smoothness": None}, "--smoothness"), ({"loss": "any", "strong_convexity": ".1"}, "--strong-convexity"), ({"index": "3"}, "--index"),
-    ({"order": "fixed", "batch_size": "7"}, "--batch-size"), ({"order": "fixed", "batch_size": "60", "index": "1001"}, "--index"),
-    ({"delta": "0"}, "--delta"), ({"schedule": "nosuch"}, "--steps"), ({"schedule": "nosuch", "steps": None}, "--schedule")], ids=str)
+    ({"learning_rate": "2.1"}, "--learning-rate"), ({"batch_size": "60001"}, "--batch-size"),
+    ({"strong_convexity": "1.5"}, "--strong-convexity"),
+    ({"smoothness": None}, "--smoothness"), ({"loss": "any", "strong_convexity": ".1"}, "--strong-convexity"),
+    ({"index": "3"}, "--index"),
+    ({"order": "fixed", "batch_size": "7"}, "--batch-size"),
+    ({"order": "fixed", "batch_size": "60", "index": "1001"}, "--index"),
+    ({"delta": "0"}, "--delta"), ({"schedule": "nosuch"}, "--steps"),
+    ({"schedule": "nosuch", "steps": None}, "--schedule")], ids=str)
 def test_conditions_are_checked(change, option):
     with pytest.raises(DpcalcError) as error:
         answer(**{**LINE, "delta": "1e-5", **change})
@@ -80,7 +86,8 @@ def test_answers_are_quick_whatever_t_and_n():
 
 
 def test_a_schedule_that_is_constant_is_iteration(tmp_path):
-    common = {k: v for k, v in LINE.items() if k not in ("steps", "learning_rate", "sigma", "batch_size", "n")} | {"n": "50", "batch_size": "50", "delta": "1e-5"}
+    common = {k: v for k, v in LINE.items() if k not in ("steps", "learning_rate", "sigma", "batch_size",
+                                                         "n")} | {"n": "50", "batch_size": "50", "delta": "1e-5"}
     file = tmp_path / "schedule.json"
     file.write_text(json.dumps({"sigma": [0.1] * 300, "learning_rate": [0.05] * 300}))
     by_schedule = answer(**common, schedule=str(file))
@@ -95,9 +102,12 @@ def test_a_schedule_that_is_constant_is_iteration(tmp_path):
     assert answer(**common, schedule=str(file)).value == by_schedule.value
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sigma": []}', '{"sigma": [1, 0]}', '{"sigma": [1], "uses": [1, 1]}', '{"sigma": [1], "uses": [2]}',
-                                  '{"sigma": ["1"]}', '{"sigma": [[0, 1]]}', '{"sigma": [[2, 1, 1]]}', '{"sigma": [[true, 1]]}', '{"sigma": [[2, [1]]]}', '{"sigma": [[1.5, 1]]}',
-                                  '{"sigma": [[1e9, 1]]}', '{"sigma": [NaN]}', '{"noise": [1]}', '{"sigma": 1}', "\x00"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sigma": []}', '{"sigma": [1, 0]}',
+                                  '{"sigma": [1], "uses": [1, 1]}', '{"sigma": [1], "uses": [2]}',
+                                  '{"sigma": ["1"]}', '{"sigma": [[0, 1]]}', '{"sigma": [[2, 1, 1]]}',
+                                  '{"sigma": [[true, 1]]}', '{"sigma": [[2, [1]]]}', '{"sigma": [[1.5, 1]]}',
+                                  '{"sigma": [[1e9, 1]]}', '{"sigma": [NaN]}', '{"noise": [1]}', '{"sigma": 1}',
+                                  "\x00"])
 def test_bad_schedules_are_one_sentence(text, tmp_path):
     (tmp_path / "s").write_text(text)
     said = {k: v for k, v in LINE.items() if k not in ("steps", "sigma")} | {"batch_size": "60000"}

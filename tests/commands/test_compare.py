@@ -1,4 +1,5 @@
-"""dpcalc compare: its numbers against the commands it asks and against small computations of its own; units; solving."""
+"""dpcalc compare: its numbers against the commands it asks and against small computations of its own; units;
+solving."""
 
 import json
 import shlex
@@ -64,7 +65,8 @@ def test_the_headline_is_the_least_of_its_neighbours(name):
 
 def test_total_variation_is_delta_at_zero():
     for name in ("without-replacement", "shuffled", "full"):
-        at_zero = {(row.route.bound.name, row.context["adjacency"]): row.result["delta"] for row in compare(**RUNS[name], epsilon="0").rows}
+        at_zero = {(row.route.bound.name, row.context["adjacency"]): row.result["delta"]
+                   for row in compare(**RUNS[name], epsilon="0").rows}
         for row in full(**RUNS[name])["bounds"]:
             assert row["tv"] == at_zero[row["name"], row["adjacency"]]
 
@@ -74,7 +76,8 @@ def test_total_variation_is_delta_at_zero():
 
 @pytest.mark.parametrize("adjacency, factor", [("replace-one", 2), ("add-remove", 1)])
 def test_full_batch_from_the_closed_form(adjacency, factor):
-    """T steps of noise σ on a mean of n gradients below L, one of them replaced (2L/n) or removed (L/n): μ = √T·2L/(nσ)."""
+    """T steps of noise σ on a mean of n gradients below L, one of them replaced (2L/n) or removed (L/n): μ =
+    √T·2L/(nσ)."""
     n, steps, sigma, lipschitz = 1000, 37, 0.03, 1.7
     said = {"n": n, "batches": "full", "steps": steps, "sigma": sigma, "lipschitz": lipschitz, "adjacency": adjacency}
     mu = sqrt(steps) * factor * lipschitz / (n * sigma)
@@ -86,25 +89,29 @@ def test_full_batch_from_the_closed_form(adjacency, factor):
 @pytest.mark.parametrize("batches, uses", [("shuffled", 3), ("fixed-order", 3), ("stream", 1)])
 def test_ordered_batches_count_their_uses(batches, uses):
     """A record is in one batch of a pass: μ = √E·2L/(bσ), whatever the order."""
-    said = {"n": "105", "batches": batches, "batch_size": "10", "sigma": ".5", "clipping_norm": "2", "epochs": None if uses == 1 else uses}
+    said = {"n": "105", "batches": batches, "batch_size": "10", "sigma": ".5", "clipping_norm": "2",
+            "epochs": None if uses == 1 else uses}
     found = compare(**said, epsilon=".5")
     assert found.headline.result["delta"] == pytest.approx(float(theta(0.5, sqrt(uses) * 4 / 5)), rel=1e-12)
     assert found.extra["steps"] == 10 * uses
 
 
 def test_one_batch_of_each_kind_from_the_definition():
-    """One step: θ with its batch amplified, δ(ε) = q·θ(log(1 + (e^ε − 1)/q), s/σ), with s = L/b, or 2L/b where a record is replaced."""
+    """One step: θ with its batch amplified, δ(ε) = q·θ(log(1 + (e^ε − 1)/q), s/σ), with s = L/b, or 2L/b where a record
+    is replaced."""
     n, b, sigma, epsilon = 40, 10, 0.3, 0.7
     q = b / n
     said = {"n": n, "batch_size": b, "steps": 1, "sigma": sigma, "clipping_norm": "1", "epsilon": str(epsilon)}
     amplified = log1p(expm1(epsilon) / q)
-    for batches, adjacency, s in (("poisson", None, 1 / b), ("poisson", "replace-one", 2 / b), ("without-replacement", None, 2 / b)):
+    for batches, adjacency, s in (("poisson", None, 1 / b), ("poisson", "replace-one", 2 / b),
+                                  ("without-replacement", None, 2 / b)):
         found = compare(**said, batches=batches, adjacency=adjacency).headline.result["delta"]
         assert found == pytest.approx(q * float(theta(amplified, s / sigma)), rel=1e-10)
 
 
 def test_shuffled_batches_are_records_of_a_smaller_set():
-    """δ <= (1/N) Σ_m θ(ε, (2L/(bσ))/√(m+1)) over the N batches of a pass, by hand; the rest of the records is not used."""
+    """δ <= (1/N) Σ_m θ(ε, (2L/(bσ))/√(m+1)) over the N batches of a pass, by hand; the rest of the records is not
+    used."""
     run = {**RUNS["shuffled"], "n": "31", "diameter": None, "delta": None, "epsilon": "1"}
     by_hand = sum(theta(1, 2 / 3 / 0.5 / sqrt(m + 1)) for m in range(10)) / 10
     rows = {row["name"]: row["delta"] for row in full(**run)["bounds"]}
@@ -112,7 +119,8 @@ def test_shuffled_batches_are_records_of_a_smaller_set():
 
 
 def linear_loss(run, epsilon):
-    """δ of one concrete run: linear losses on the line, the record's of slope +L or −L, the others' 0; the last iterate alone."""
+    """δ of one concrete run: linear losses on the line, the record's of slope +L or −L, the others' 0; the last iterate
+    alone."""
     import numpy as np
 
     b, t, sigma = int(run.batch_size), run.steps, float(run.sigma)
@@ -122,13 +130,15 @@ def linear_loss(run, epsilon):
         used = [comb(t, k) * q**k * (1 - q) ** (t - k) for k in range(t + 1)]
     x, width = np.linspace(-30, 30, 200_001, retstep=True)
     shift = run.lipschitz / (b * sigma * sqrt(t))  # in standard deviations of the noise in the iterate
-    p, r = (sum(w * np.exp(-((x - sign * k * shift) ** 2) / 2) for k, w in enumerate(used) if w > 1e-15) for sign in (1, -1))
+    p, r = (sum(w * np.exp(-((x - sign * k * shift) ** 2) / 2) for k, w in enumerate(used) if w > 1e-15)
+            for sign in (1, -1))
     return float(np.maximum(p - np.exp(epsilon) * r, 0).sum() * width / sqrt(2 * pi))
 
 
 @pytest.mark.parametrize("batches", ["without-replacement", "shuffled", "fixed-order", "stream", "full"])
 def test_no_guarantee_is_below_a_concrete_run(batches):
-    said = {"n": "40", "batches": batches, "batch_size": "40" if batches == "full" else "4", "sigma": ".6", "lipschitz": "1.5",
+    said = {"n": "40", "batches": batches, "batch_size": "40" if batches == "full" else "4", "sigma": ".6",
+            "lipschitz": "1.5",
             "loss": "convex", "smoothness": "0", "learning_rate": ".3", "release": "last-iterate", "epsilon": ".4",
             "epochs": None if batches == "stream" else "2" if batches != "full" else "20"}
     answer = compare(**said)
@@ -156,7 +166,8 @@ def test_noise_multiplier_is_noise_on_the_sum_over_the_norm():
 def test_units_of_the_gradient_do_not_matter(scale, name):
     """Gradients, noise and curvature in other units, distances in those of the learning rate: the same ε."""
     run = RUNS[name]
-    other = {**run, "sigma": repr(float(run["sigma"]) * scale), "lipschitz": repr(scale), "learning_rate": repr(0.05 / scale),
+    other = {**run, "sigma": repr(float(run["sigma"]) * scale), "lipschitz": repr(scale),
+             "learning_rate": repr(0.05 / scale),
              "smoothness": repr(scale)}
     assert compare(**other).value == pytest.approx(compare(**run).value, rel=1e-6)
 
@@ -164,7 +175,8 @@ def test_units_of_the_gradient_do_not_matter(scale, name):
 def test_without_a_set_the_distance_two_runs_reach_takes_its_place():
     """Strongly convex, full batches: the closed form of Bok, Su & Altschuler 2024 needs no diameter."""
     n, steps, sigma, c = 1000, 200, 0.02, 1 - 0.5 * 0.1
-    run = {"n": n, "batches": "full", "steps": steps, "sigma": sigma, "lipschitz": 1, "smoothness": 1, "strong_convexity": ".1",
+    run = {"n": n, "batches": "full", "steps": steps, "sigma": sigma, "lipschitz": 1, "smoothness": 1,
+           "strong_convexity": ".1",
            "learning_rate": ".5", "release": "last-iterate", "epsilon": "1"}
     mu = 2 / (n * sigma) * sqrt((1 - c**steps) / (1 + c**steps) * (1 + c) / (1 - c))
     assert compare(**run).headline.result["delta"] == pytest.approx(float(theta(1, mu)), rel=1e-4)
@@ -175,7 +187,8 @@ def test_without_a_set_the_distance_two_runs_reach_takes_its_place():
 # --- solving ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, budget", [("shuffled", 1), ("fixed order", 2), ("stream", 1), ("full", 3), ("poisson", 1)])
+@pytest.mark.parametrize("name, budget",
+                         [("shuffled", 1), ("fixed order", 2), ("stream", 1), ("full", 3), ("poisson", 1)])
 def test_the_least_noise(name, budget):
     run = {k: v for k, v in RUNS[name].items() if k not in ("sigma", "noise_multiplier")}
     solved = compare(**run, epsilon=str(budget), delta="1e-5", solve="sigma")

@@ -31,7 +31,8 @@ def test_what_if_is_true(name):
     for gain in answer["what_if"]:
         words = shlex.split(gain["command"])[2:]
         said = {word[2:].replace("-", "_"): value for word, value in zip(words[::2], words[1::2], strict=True)}
-        assert {k: said[k] for k in gain["options"]} == {k: str(v) if isinstance(v, str) else said[k] for k, v in gain["options"].items()}
+        assert {k: said[k] for k in gain["options"]} == {k: str(v) if isinstance(v, str) else said[k] for k,
+                                                         v in gain["options"].items()}
         assert all(float(said[k]) == v for k, v in gain["options"].items() if not isinstance(v, str))
         asked = compare(**said)
         assert asked.value == gain["epsilon"] < answer["result"]["epsilon"]
@@ -58,15 +59,18 @@ def reasons(**said):
 def test_clipped_gradients_are_not_those_of_convex_losses():
     clipped = {**RUNS["without-replacement"], "clipping_norm": ".5"}
     why, names = reasons(**clipped)
-    assert names == {"wor-profile", "wor-rdp", "burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"}  # clipping leaves a gradient as smooth
+    # clipping leaves a gradient as smooth
+    assert names == {"wor-profile", "wor-rdp", "burn-in-profile-nonconvex", "burn-in-rdp-nonconvex"}
     assert "clipped gradient" in why["burn-in-rdp"]
     # A norm that no gradient reaches clips nothing.
     assert compare(**{**clipped, "clipping_norm": "1"}).value == compare(**RUNS["without-replacement"]).value
 
 
 @pytest.mark.parametrize("change, word", [
-    ({"release": "every-iterate"}, "last iterate"), ({"release": "every-epoch"}, "last iterate"), ({"loss": "any"}, "--loss convex"),
-    ({"smoothness": None}, "--smoothness"), ({"learning_rate": None}, "--learning-rate"), ({"learning_rate": "2.01"}, "2/β = 2"),
+    ({"release": "every-iterate"}, "last iterate"), ({"release": "every-epoch"}, "last iterate"),
+    ({"loss": "any"}, "--loss convex"),
+    ({"smoothness": None}, "--smoothness"), ({"learning_rate": None}, "--learning-rate"),
+    ({"learning_rate": "2.01"}, "2/β = 2"),
 ])
 def test_why_burn_in_does_not_apply(change, word):
     found, _ = reasons(**{**RUNS["without-replacement"], "steps": "1000", **change})

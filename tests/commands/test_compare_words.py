@@ -13,14 +13,19 @@ from dpcalc.output.formats import render
 
 
 @pytest.mark.parametrize("change, option, word", [
-    ({"batches": None}, "--batches", "without-replacement"), ({"n": None}, "--n", "needed"), ({"batch_size": None}, "--batch-size", "needed"),
-    ({"batch_size": "70000"}, "--batch-size", "exceed"), ({"steps": None}, "--steps", "--epochs"), ({"epochs": "2"}, "--steps", "already"),
+    ({"batches": None}, "--batches", "without-replacement"), ({"n": None}, "--n", "needed"),
+    ({"batch_size": None}, "--batch-size", "needed"),
+    ({"batch_size": "70000"}, "--batch-size", "exceed"), ({"steps": None}, "--steps", "--epochs"),
+    ({"epochs": "2"}, "--steps", "already"),
     ({"sigma": None}, "--sigma", "--noise-multiplier"), ({"lipschitz": None}, "--lipschitz", "--clipping-norm"),
-    ({"strong_convexity": "2"}, "--strong-convexity", "> β"), ({"strong_convexity": "0", "loss": "any"}, "--strong-convexity", "--loss any"),
+    ({"strong_convexity": "2"}, "--strong-convexity", "> β"),
+    ({"strong_convexity": "0", "loss": "any"}, "--strong-convexity", "--loss any"),
     ({"index": "5"}, "--index", "fixed-order"), ({"adjacency": "add-remove"}, "--adjacency", "replace-one"),
-    ({"delta": "0"}, "--delta", "positive"), ({"alpha": "2"}, "--alpha", "--delta"), ({"bound": ("wor-profil",)}, "--bound", "wor-profile?"),
+    ({"delta": "0"}, "--delta", "positive"), ({"alpha": "2"}, "--alpha", "--delta"),
+    ({"bound": ("wor-profil",)}, "--bound", "wor-profile?"),
     ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
-    ({"solve": "steps"}, "--solve", "--epsilon"), ({"solve": "noise-multiplier", "epsilon": "1", "delta": "1e-5"}, "--sigma", "already"),
+    ({"solve": "steps"}, "--solve", "--epsilon"),
+    ({"solve": "noise-multiplier", "epsilon": "1", "delta": "1e-5"}, "--sigma", "already"),
     ({"batches": "full"}, "--batch-size", "every record"), ({"batches": "stream"}, "--steps", "one pass"),
     ({"noise_multiplier": "1"}, "--sigma", "already"),
 ])
@@ -43,7 +48,8 @@ def test_bounds_for_other_neighbours_are_named_so():
         compare(**RUNS["poisson"], bound=("wor-profile",))
 
 
-LINE = ["compare", "--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1", "--delta", "1e-5"]
+LINE = ["compare", "--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1",
+        "--delta", "1e-5"]
 
 
 def test_formats(cli):
@@ -55,7 +61,8 @@ def test_formats(cli):
     header, first, _ = render(document(both), "csv").splitlines()
     assert header.startswith("bound,conversion,status,epsilon,delta,tv") and repr(value) in first and "dpcalc rdp" in first
     assert json.loads(render(document(both), "jsonl")) == record(both)
-    assert "replace-one" in render(document(both), "latex") and "| gaussian-exact |" in render(document(both), "markdown")
+    assert "replace-one" in render(document(both), "latex") and "| gaussian-exact |" in render(document(both),
+                                                                                               "markdown")
     swept = json.loads(cli(*line[:5], "--steps", "5,50", *line[7:], "--json").stdout)
     assert [a["result"]["steps"] for a in swept] == [5, 50] and "what_if" not in swept[0]
 

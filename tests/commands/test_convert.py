@@ -10,7 +10,8 @@ def test_two_results_compose(tmp_path, cli, ask):
         (tmp_path / name).write_text(cli("rdp", "--sigma", sigma, "--json").stdout)
     got = ask("convert", tmp_path / "a", tmp_path / "b", "--delta", "1e-5")
     assert got["guarantee"] == {"kind": "gdp", "mu": pytest.approx(5 / 12)}
-    assert got["result"]["epsilon"] == pytest.approx(ask("rdp", "--sigma", 2.4, "--delta", "1e-5")["result"]["epsilon"], rel=1e-9)
+    assert got["result"]["epsilon"] == pytest.approx(ask("rdp", "--sigma", 2.4, "--delta", "1e-5")["result"]["epsilon"],
+                                                     rel=1e-9)
 
 
 def test_different_neighbours_do_not_compose(tmp_path, cli):
@@ -24,8 +25,10 @@ def test_different_neighbours_do_not_compose(tmp_path, cli):
 def test_a_curve_from_json_is_a_base_mechanism(ask):
     orders = list(range(2, 65))
     curve = json.dumps({"kind": "rdp", "alpha": orders, "rdp": [a / 8 for a in orders]})
-    got = ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--alpha", "8", stdin=curve)
-    plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--sigma", "2", "--alpha", "8", "--bound", "wor-rdp")
+    got = ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--alpha", "8",
+              stdin=curve)
+    plain = ask("subsample", "--scheme", "without-replacement", "--sampling-rate", "0.01", "--sigma", "2", "--alpha",
+                "8", "--bound", "wor-rdp")
     assert got["result"]["rdp"] == pytest.approx(plain["result"]["rdp"], rel=1e-9)
     assert got["guarantee"]["kind"] == "rdp"
 
@@ -39,7 +42,8 @@ def test_amplified_point_composes_in_a_pipe(ask, cli):
 def test_convert_takes_a_tv_distance_as_an_option(cli):
     """(0, TV)-DP composes to (0, 1 − (1 − TV)^T)."""
     said = json.loads(cli("convert", "--from", "tv", "--tv", ".1", "--steps", "20", "--epsilon", "1", "--json").stdout)
-    read = json.loads(cli("convert", "-", "--steps", "20", "--epsilon", "1", "--json", stdin='{"kind": "tv", "tv": 0.1}').stdout)
+    read = json.loads(cli("convert", "-", "--steps", "20", "--epsilon", "1", "--json",
+                          stdin='{"kind": "tv", "tv": 0.1}').stdout)
     assert 0 <= said["result"]["delta"] - (1 - 0.9**20) < 1e-9
     assert said["result"] == read["result"]
 
@@ -57,15 +61,20 @@ def test_convert_from_says_what_is_wrong(argv, stdin, says, cli):
 
 def test_convert_from_may_name_the_kind_that_is_read(cli):
     profile = '{"kind": "profile", "epsilon": [0, 1], "delta": [0.1, 0.01]}'
-    assert cli("convert", "-", "--delta", ".1", "-q", stdin=profile).stdout == cli("convert", "-", "--from", "profile", "--delta", ".1", "-q", stdin=profile).stdout
+    assert cli("convert", "-", "--delta", ".1", "-q", stdin=profile).stdout == cli("convert", "-", "--from", "profile",
+                                                                                   "--delta", ".1", "-q",
+                                                                                   stdin=profile).stdout
 
 
 @pytest.mark.parametrize("line", [
-    "rdp --sigma 1", "rdp --sigma 1 --delta 1e-5", "convert --from gdp --mu 1 --delta 1e-5", "convert --from gdp --mu 1 --to tv",
+    "rdp --sigma 1", "rdp --sigma 1 --delta 1e-5", "convert --from gdp --mu 1 --delta 1e-5",
+    "convert --from gdp --mu 1 --to tv",
     "subsample --sampling-rate .01 --sigma 1 --steps 10 --delta 1e-5 --bound poisson-rdp", "tv --sigma 1",
     "shuffle-pnsgd --sigma 1 --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5 --n 1000 --delta 1e-5",
-    "burn-in --n 600 --batch-size 6 --steps 100 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma 1 --delta 1e-5 --bound burn-in-rdp",
-    "online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 100 --index 2 --epsilon 1",
+    "burn-in --n 600 --batch-size 6 --steps 100 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma "
+    "1 --delta 1e-5 --bound burn-in-rdp",
+    "online-noise --decay 2 --c1 9 --c2 9 --lipschitz 1 --diameter 1 --smoothness 1 --learning-rate .1 --n 100 --index "
+    "2 --epsilon 1",
     "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5"])
 def test_what_any_command_writes_convert_and_tv_read(line, cli):
     written = cli(*line.split(), "--json").stdout
@@ -78,19 +87,30 @@ def test_what_any_command_writes_convert_and_tv_read(line, cli):
 # --- foreign JSON ----------------------------------------------------------------------------------------------------
 
 FOREIGN = [  # guarantees that are nearly right: which key, and what is allowed
-    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": -1}]}', "mechanisms.0.scale: -1 is not > 0", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": -1}]}', "mechanisms.0.scale: -1 is not > 0",
+     2),
     ('{"kind": "mechanisms", "mechanisms": [{"name": "laplac", "scale": 1}]}', '"laplac" is not one of', 2),
-    ('{"kind": "mechanisms", "mechanisms": [{"scale": 1}]}', "has no name", 2), ('{"kind": "mechanisms", "mechanisms": [3]}', "3 is not an object", 2),
-    ('{"kind": "mechanisms", "mechanisms": 3}', "3 is not a list", 2), ('{"kind": "mechanisms", "mechanisms": []}', "the list is empty", 2),
-    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "count": 1.5}]}', "mechanisms.0.count: 1.5 is not a whole number", 2),
-    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "colour": 3}]}', "mechanisms.0.colour: no such key", 2),
-    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "sampling": {"scheme": "x", "rate": 1}}]}', '"x" is not one of', 2),
-    ('{"kind": "gdp", "mu": true}', "mu: true is not a number", 2), ('{"kind": "gdp", "mu": "1"}', 'mu: "1" is not a number', 2), ('{"kind": "gdp"}', "mu: missing", 2),
-    ('{"kind": "dp", "epsilon": true, "delta": 0}', "epsilon: true is not a number", 2), ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is no JSON number", 2),
-    ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is no JSON number", 2), ('{"kind": "rdp", "alpha": [2], "rdp": [1e999]}', "not a finite number", 2),
-    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2), ('{"kind": "tv", "tv": 0.1}', "no ε exists at δ = 1e-05", 3),
+    ('{"kind": "mechanisms", "mechanisms": [{"scale": 1}]}', "has no name", 2),
+           ('{"kind": "mechanisms", "mechanisms": [3]}', "3 is not an object", 2),
+    ('{"kind": "mechanisms", "mechanisms": 3}', "3 is not a list", 2),
+           ('{"kind": "mechanisms", "mechanisms": []}', "the list is empty", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "count": 1.5}]}',
+     "mechanisms.0.count: 1.5 is not a whole number", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "colour": 3}]}',
+     "mechanisms.0.colour: no such key", 2),
+    ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1, "sampling": {"scheme": "x", "rate": 1}}]}',
+     '"x" is not one of', 2),
+    ('{"kind": "gdp", "mu": true}', "mu: true is not a number", 2),
+           ('{"kind": "gdp", "mu": "1"}', 'mu: "1" is not a number', 2), ('{"kind": "gdp"}', "mu: missing", 2),
+    ('{"kind": "dp", "epsilon": true, "delta": 0}', "epsilon: true is not a number", 2),
+           ('{"kind": "dp", "epsilon": 1, "delta": NaN}', "NaN is no JSON number", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [Infinity]}', "Infinity is no JSON number", 2),
+           ('{"kind": "rdp", "alpha": [2], "rdp": [1e999]}', "not a finite number", 2),
+    ('{"kind": "rdp", "alpha": [2], "rdp": [1, 2]}', "differ in length", 2), ('{"kind": "x"}', '"x" is not one of', 2),
+           ('{"kind": "tv", "tv": 0.1}', "no ε exists at δ = 1e-05", 3),
     ('{"kind": "dp", "epsilon": 1, "delta": 1e-400}', "delta: 1e-400 is not a finite number, or below", 2),
-    ('{"kind": "gdp", "mu": 1e300}', "--input", 3), ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1e-320}]}', "--input", 3),
+    ('{"kind": "gdp", "mu": 1e300}', "--input", 3),
+           ('{"kind": "mechanisms", "mechanisms": [{"name": "laplace", "scale": 1e-320}]}', "--input", 3),
     ('{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 1e-320}]}', "--input", 3),
 ]
 
@@ -102,11 +122,16 @@ def test_a_nearly_right_guarantee_is_told_what_is_wrong(text, says, code, cli):
     assert done.stderr.count("\n") == 1 and says in done.stderr and "fault of dpcalc" not in done.stderr and "Input should" not in done.stderr
 
 
-JUNK = ["", " \n", "{", "[]", "null", "17", '"text"', "{}", '{"kind": "x"}', '{"kind": "rdp"}', '{"kind": "rdp", "alpha": [2], "rdp": [-1]}',
-        '{"kind": "rdp", "alpha": [2, 3], "rdp": [1]}', '{"kind": "rdp", "alpha": [1], "rdp": [1]}', '{"kind": "gdp", "mu": NaN}',
-        '{"kind": "dp", "epsilon": 1e999, "delta": 0}', '{"kind": "mechanisms", "mechanisms": []}', '{"schema": "dpcalc/v9", "guarantee": {}}',
-        '{"schema": "dpcalc/v1"}', '{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 0}]}',
-        '{"kind": "mechanisms", "mechanisms": [{"name": "magic"}]}', "[" * 100_000, '{"kind": "gdp", "mu": ' + "9" * 5000 + "}", "\ufeff{}", "\x00"]
+JUNK = ["", " \n", "{", "[]", "null", "17", '"text"', "{}", '{"kind": "x"}', '{"kind": "rdp"}',
+        '{"kind": "rdp", "alpha": [2], "rdp": [-1]}',
+        '{"kind": "rdp", "alpha": [2, 3], "rdp": [1]}', '{"kind": "rdp", "alpha": [1], "rdp": [1]}',
+        '{"kind": "gdp", "mu": NaN}',
+        '{"kind": "dp", "epsilon": 1e999, "delta": 0}', '{"kind": "mechanisms", "mechanisms": []}',
+        '{"schema": "dpcalc/v9", "guarantee": {}}',
+        '{"schema": "dpcalc/v1"}',
+        '{"kind": "mechanisms", "mechanisms": [{"name": "gaussian", "noise_multiplier": 0}]}',
+        '{"kind": "mechanisms", "mechanisms": [{"name": "magic"}]}', "[" * 100_000,
+        '{"kind": "gdp", "mu": ' + "9" * 5000 + "}", "\ufeff{}", "\x00"]
 
 
 @pytest.mark.parametrize("text", JUNK, ids=range(len(JUNK)))

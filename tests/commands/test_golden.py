@@ -36,7 +36,8 @@ def test_case(case, cli):
 def test_published_poisson_rdp(name, ask):
     case = PEERS[name]
     i = case["inputs"]
-    got = ask("subsample", "--sampling-rate", i["q"], "--sigma", i["sigma"], "--steps", i["steps"], "--alpha", i["alpha"])
+    got = ask("subsample", "--sampling-rate", i["q"], "--sigma", i["sigma"], "--steps", i["steps"], "--alpha",
+              i["alpha"])
     if i["alpha"] == int(i["alpha"]):
         assert got["result"]["rdp"] == pytest.approx(case["expected"], rel=case["rel_tol"])
     else:  # the published value is an upper bound at fractional orders; ours is the integral
@@ -46,7 +47,8 @@ def test_published_poisson_rdp(name, ask):
 def test_published_rdp_to_epsilon(ask):
     case = PEERS["dpacc-rdp2dp-pure-eps"]
     orders = ",".join(map(str, range(2, 33)))
-    got = ask("convert", "--from", "rdp", "--alpha", orders, "--rdp", "1.1", "--delta", "1e-5", "--bound", "rdp-improved")
+    got = ask("convert", "--from", "rdp", "--alpha", orders, "--rdp", "1.1", "--delta", "1e-5", "--bound",
+              "rdp-improved")
     assert got["result"]["epsilon"] == pytest.approx(case["expected"], rel=1e-7)
     assert got["bounds"][0]["witness"]["alpha"] == 32
 
@@ -66,7 +68,8 @@ def test_published_optimal_composition_is_an_upper_end(ask):
 
 def test_published_dp_sgd_epsilon_is_not_exceeded(ask):
     case = PEERS["opacus-rdp-eps"]
-    got = ask("subsample", "--sampling-rate", 0.04, "--sigma", 1.5, "--steps", 2250, "--delta", 1e-5, "--bound", "poisson-rdp")
+    got = ask("subsample", "--sampling-rate", 0.04, "--sigma", 1.5, "--steps", 2250, "--delta", 1e-5, "--bound",
+              "poisson-rdp")
     assert got["result"]["epsilon"] <= case["expected"]
     assert got["result"]["epsilon"] == pytest.approx(case["expected"], rel=2e-4)
 
@@ -90,14 +93,16 @@ def test_known_traps(argv, key, expected, rel, ask):
 def test_a_billion_steps(ask):
     got = ask("subsample", "--sampling-rate", "1e-6", "--sigma", "2", "--steps", "1e9", "--delta", "1e-6")
     assert 0 < got["result"]["epsilon"] < 1
-    assert ask("rdp", "--sigma", "1e5", "--steps", "1e9", "--delta", "1e-6")["result"]["epsilon"] == pytest.approx(1.51, rel=0.1)
+    assert ask("rdp", "--sigma", "1e5", "--steps", "1e9", "--delta",
+               "1e-6")["result"]["epsilon"] == pytest.approx(1.51, rel=0.1)
 
 
 @pytest.mark.parametrize("name", [n for n in PEERS if PEERS[n]["kind"] == "dpsgd_pld_eps"])
 def test_published_numerical_epsilon(name, ask):
     """Published upper bounds that are at most .02 above the truth."""
     case, i = PEERS[name], PEERS[name]["inputs"]
-    got = ask("subsample", "--sampling-rate", i["q"], "--sigma", i["sigma"], "--steps", i["steps"], "--delta", i["delta"])["result"]
+    got = ask("subsample", "--sampling-rate", i["q"], "--sigma", i["sigma"], "--steps", i["steps"], "--delta",
+              i["delta"])["result"]
     assert case["expected"] - 0.02 <= got["epsilon"] * (1 + 1e-9) and got["epsilon_lower"] <= case["expected"]
     assert got["epsilon"] <= case["expected"]
 
@@ -105,14 +110,16 @@ def test_published_numerical_epsilon(name, ask):
 def test_published_numerical_sigma(ask):
     case = PEERS["opacus-prv-sigma-steps"]
     i = case["inputs"]
-    got = ask("subsample", "--sampling-rate", i["q"], "--steps", i["steps"], "--epsilon", i["eps"], "--delta", i["delta"], "--solve", "sigma")
+    got = ask("subsample", "--sampling-rate", i["q"], "--steps", i["steps"], "--epsilon", i["eps"], "--delta",
+              i["delta"], "--solve", "sigma")
     assert got["result"]["sigma"] == pytest.approx(case["expected"], rel=case["rel_tol"])
 
 
 def test_published_numerical_delta(ask):
     case = PEERS["dpacc-pld-poisson-delta"]
     i = case["inputs"]
-    got = ask("subsample", "--sampling-rate", i["q"], "--sigma", i["sigma"], "--steps", i["steps"], "--epsilon", i["eps"])
+    got = ask("subsample", "--sampling-rate", i["q"], "--sigma", i["sigma"], "--steps", i["steps"], "--epsilon",
+              i["eps"])
     assert got["result"]["delta"] == pytest.approx(case["expected"], abs=case["abs_tol"])
 
 
@@ -122,7 +129,8 @@ def test_value_of_a_public_suite(case):
     """`eq`: the same number; `le`: at most theirs, an upper bound; `prv`: theirs is at most .0202 above the truth."""
 
     def ask():
-        return dpcalc.solve(case["cmd"], case["solve"], **case["kw"]) if case["solve"] else dpcalc.answer(case["cmd"], **case["kw"])
+        return dpcalc.solve(case["cmd"], case["solve"], **case["kw"]) if case["solve"] else dpcalc.answer(case["cmd"],
+                                                                                                          **case["kw"])
 
     expected, tol = case["expected"], case["tol"]
     if case["rel"] == "none":

@@ -1,4 +1,5 @@
-"""The noise multiplier is one number: the noise on the sum of a batch's clipped gradients over the clipping norm, in every command."""
+"""The noise multiplier is one number: the noise on the sum of a batch's clipped gradients over the clipping norm, in
+every command."""
 
 import json
 import random
@@ -11,7 +12,8 @@ from calling import call
 from dpcalc import DpcalcError, answer, solve
 
 RUN = {"n": 50_000, "batch_size": 1024, "epochs": 50}
-BATCHES = [("poisson", None), ("poisson", "add-remove"), ("poisson", "replace-one"), ("without-replacement", None), ("without-replacement", "replace-one")]
+BATCHES = [("poisson", None), ("poisson", "add-remove"), ("poisson", "replace-one"), ("without-replacement", None),
+           ("without-replacement", "replace-one")]
 CLOSE = 2e-3  # relative: the precision of a composed profile
 
 
@@ -49,14 +51,17 @@ def test_the_same_multiplier_is_the_same_run_without_sampling(adjacency):
     for multiplier, run in runs(adjacency, 4):
         said = {"steps": run["steps"], "noise_multiplier": 20 * multiplier, "adjacency": adjacency}
         alone = answer("rdp", delta=1e-6, **said)
-        assert answer("compare", batches="full", n=run["n"], delta=1e-6, **said).value == pytest.approx(alone.value, rel=1e-12)
+        assert answer("compare", batches="full", n=run["n"], delta=1e-6, **said).value == pytest.approx(alone.value,
+                                                                                                        rel=1e-12)
         assert answer("subsample", sampling_rate=1, delta=1e-6, **said).value == pytest.approx(alone.value, rel=CLOSE)
         assert answer("tv", **said).value == pytest.approx(answer("tv", sampling_rate=1, **said).value, rel=CLOSE)
         assert answer("tv", **said).adjacency == alone.adjacency == adjacency
 
 
-@pytest.mark.parametrize(("scheme", "adjacency", "factor"), [("poisson", "add-remove", 1), ("poisson", "replace-one", 2),
-                                                               ("without-replacement", "replace-one", 2), ("weighted", "replace-one", 2)])
+@pytest.mark.parametrize(("scheme", "adjacency", "factor"),
+                         [("poisson", "add-remove", 1), ("poisson", "replace-one", 2),
+                                                               ("without-replacement", "replace-one", 2),
+                          ("weighted", "replace-one", 2)])
 def test_replacing_a_record_moves_the_sum_by_twice_the_norm(scheme, adjacency, factor):
     rate = {"max_weight": 0.02} if scheme == "weighted" else {"sampling_rate": 0.02}
     run = {"scheme": scheme, "adjacency": adjacency, "steps": 100, **rate, "delta": 1e-6}
@@ -72,8 +77,10 @@ def test_known_runs():
     """Two other accountants, and the theorem for the run with a clipping norm of 1."""
     said = {**RUN, "noise_multiplier": 1.59623, "delta": 1e-5}
     assert answer("subsample", scheme="without-replacement", **said).value == pytest.approx(13.2648, rel=5e-5)
-    assert answer("compare", batches="without-replacement", clipping_norm=1, **said).value == pytest.approx(13.2648, rel=5e-5)
-    assert answer("tv", scheme="without-replacement", **RUN, noise_multiplier=1.6).value == pytest.approx(0.7729, rel=1e-4)
+    assert answer("compare", batches="without-replacement", clipping_norm=1, **said).value == pytest.approx(13.2648,
+                                                                                                            rel=5e-5)
+    assert answer("tv", scheme="without-replacement", **RUN, noise_multiplier=1.6).value == pytest.approx(0.7729,
+                                                                                                          rel=1e-4)
 
 
 @pytest.mark.parametrize(("batches", "adjacency"), BATCHES)
@@ -94,12 +101,17 @@ def test_solving_for_it_agrees_and_meets_the_budget(batches, adjacency):
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 def test_solving_for_it_without_sampling(adjacency):
     z = solve("rdp", "noise-multiplier", epsilon=1, delta=1e-5, adjacency=adjacency)
-    assert z.value == pytest.approx({"add-remove": 1, "replace-one": 2}[adjacency] * solve("rdp", "sigma", epsilon=1, delta=1e-5).value, rel=1e-12)
+    assert z.value == pytest.approx({"add-remove": 1, "replace-one": 2}[adjacency]
+                                    * solve("rdp", "sigma", epsilon=1, delta=1e-5).value, rel=1e-12)
     assert answer("rdp", noise_multiplier=z.value, adjacency=adjacency, delta=1e-5).value <= 1
-    full = solve("compare", "noise-multiplier", batches="full", n=1000, steps=1, epsilon=1, delta=1e-5, adjacency=adjacency)
+    full = solve("compare", "noise-multiplier", batches="full", n=1000, steps=1, epsilon=1, delta=1e-5,
+                 adjacency=adjacency)
     assert full.value == pytest.approx(z.value, rel=1e-12)
     t = solve("tv", "noise-multiplier", tv=0.1, adjacency=adjacency)
-    assert answer("tv", noise_multiplier=t.value, adjacency=adjacency).value <= 0.1 < answer("tv", noise_multiplier=t.value * 0.999, adjacency=adjacency).value
+    assert answer("tv", noise_multiplier=t.value, adjacency=adjacency).value <= 0.1 < answer("tv",
+                                                                                             noise_multiplier=t.value
+                                                                                             * 0.999,
+                                                                                             adjacency=adjacency).value
 
 
 def test_a_solution_of_compare_survives_the_rounding_of_its_sigma():
@@ -114,21 +126,25 @@ def test_a_solution_of_compare_survives_the_rounding_of_its_sigma():
 @pytest.mark.parametrize("command", ["rdp", "subsample", "tv", "compare"])
 @pytest.mark.parametrize("name", ["clipping-norm", "max_grad_norm", "max-grad-norm"])
 def test_a_clipping_norm_beside_it_changes_nothing(command, name):
-    run = {"rdp": {"delta": 1e-5}, "subsample": {**RUN, "delta": 1e-5}, "tv": RUN, "compare": {**RUN, "batches": "poisson", "delta": 1e-5}}[command]
-    plain, with_norm = answer(command, noise_multiplier=1.3, **run), answer(command, noise_multiplier=1.3, **{name: 0.1}, **run)
+    run = {"rdp": {"delta": 1e-5}, "subsample": {**RUN, "delta": 1e-5}, "tv": RUN,
+           "compare": {**RUN, "batches": "poisson", "delta": 1e-5}}[command]
+    plain, with_norm = answer(command, noise_multiplier=1.3, **run), answer(command, noise_multiplier=1.3,
+                                                                            **{name: 0.1}, **run)
     assert plain.value == pytest.approx(with_norm.value, rel=1e-9)
     assert command == "compare" or any("changes nothing" in note for note in with_norm.notes)
 
 
 def lines():
     """A clipping norm where σ is the noise: (arguments, words of the way out)."""
-    for run in ("rdp", "tv", "subsample --n 50000 --batch-size 1024 --epochs 50", "tv --n 50000 --batch-size 1024 --epochs 50"):
+    for run in ("rdp", "tv", "subsample --n 50000 --batch-size 1024 --epochs 50",
+                "tv --n 50000 --batch-size 1024 --epochs 50"):
         for norm in ("--max-grad-norm", "--clipping-norm"):
             asks = "" if run.startswith("tv") else " --delta 1e-5"
             yield f"{run} --sigma 1.3 {norm} 0.1{asks}", "write --noise-multiplier 1.3; only if it is the noise on the sum of a batch itself, --noise-multiplier 13 (σ/C)"
 
 
-@pytest.mark.parametrize(("line", "words"), [*lines(), ("rdp --epsilon 1 --delta 1e-5 --solve sigma --clipping-norm 2", "--solve noise-multiplier")])
+@pytest.mark.parametrize(("line", "words"), [*lines(), ("rdp --epsilon 1 --delta 1e-5 --solve sigma --clipping-norm 2",
+                                                        "--solve noise-multiplier")])
 def test_a_clipping_norm_beside_sigma_is_refused_with_the_way_out(line, words):
     done = call(line.split())
     assert (done.returncode, done.stdout) == (2, "") and words in done.stderr and "--noise-multiplier" in done.stderr
@@ -136,7 +152,8 @@ def test_a_clipping_norm_beside_sigma_is_refused_with_the_way_out(line, words):
 
 
 @pytest.mark.parametrize("command", ["rdp", "subsample", "tv", "compare", "burn-in", "convert"])
-@pytest.mark.parametrize("name", ["--clip", "--clipping", "--clip-norm", "--l2-norm-clip", "--max-grad-norm", "--clipping-norm", "--max-grad-norms"])
+@pytest.mark.parametrize("name", ["--clip", "--clipping", "--clip-norm", "--l2-norm-clip", "--max-grad-norm",
+                                  "--clipping-norm", "--max-grad-norms"])
 def test_a_sensitivity_is_never_suggested_for_a_clipping_norm(command, name):
     assert "sensitivity" not in call([command, name, "1", "--delta", "1e-5"]).stderr
 
@@ -151,7 +168,8 @@ def test_a_sensitivity_is_never_suggested_for_a_clipping_norm(command, name):
     ("rdp --sigma 1 --adjacency replace-one --delta .1", "--adjacency", "--noise-multiplier"),
     ("rdp --mechanism laplace --scale 1 --clipping-norm 2 --delta .1", "--clipping-norm", "not used"),
     ("rdp --mechanism laplace --solve noise-multiplier --epsilon 1 --delta .1", "--solve", "no parameter"),
-    ("subsample --noise-multiplier 1 --adjacency add-remove --scheme without-replacement --sampling-rate .1 --delta .1", "--adjacency", "replace-one"),
+    ("subsample --noise-multiplier 1 --adjacency add-remove --scheme without-replacement --sampling-rate .1 --delta .1",
+     "--adjacency", "replace-one"),
 ])
 def test_what_says_the_noise_twice_or_not_at_all_is_refused(line, option, words):
     done = call([*line.split(), "--json"])
@@ -170,9 +188,12 @@ def test_its_neighbours_go_through_a_pipe():
 
 
 @pytest.mark.parametrize("line", [
-    "rdp --noise-multiplier 2 --clipping-norm 3 --delta 1e-5", "rdp --solve noise-multiplier --adjacency replace-one --epsilon 1 --delta 1e-5",
-    "subsample --scheme without-replacement --n 5000 --batch-size 50 --steps 30 --noise-multiplier 1.1 --delta 1e-5 --bound wor-rdp",
-    "subsample --n 5000 --batch-size 50 --steps 30 --adjacency replace-one --solve noise-multiplier --epsilon 1 --delta 1e-5",
+    "rdp --noise-multiplier 2 --clipping-norm 3 --delta 1e-5",
+    "rdp --solve noise-multiplier --adjacency replace-one --epsilon 1 --delta 1e-5",
+    "subsample --scheme without-replacement --n 5000 --batch-size 50 --steps 30 --noise-multiplier 1.1 --delta 1e-5 "
+    "--bound wor-rdp",
+    "subsample --n 5000 --batch-size 50 --steps 30 --adjacency replace-one --solve noise-multiplier --epsilon 1 "
+    "--delta 1e-5",
     "compare --batches poisson --n 5000 --batch-size 50 --steps 30 --noise-multiplier 1.1 --delta 1e-5",
     "compare --batches full --n 5000 --steps 30 --solve noise-multiplier --epsilon 1 --delta 1e-5 --max-grad-norm 3",
     "tv --noise-multiplier 20 --adjacency replace-one --steps 3", "tv --tv .1 --solve noise-multiplier --steps 3",
@@ -194,16 +215,21 @@ def test_records_hold_it_as_given_and_are_verified(line):
 
 
 def test_lines_of_a_batch_and_sweeps_take_it():
-    batch = call(["subsample", "--batch"], '{"noise-multiplier": 2, "sampling_rate": 0.01, "steps": 10, "max-grad-norm": 3, "delta": 1e-5}\n')
-    assert json.loads(batch.stdout)["result"]["epsilon"] == answer("subsample", noise_multiplier=2, sampling_rate=0.01, steps=10, delta=1e-5).value
+    batch = call(["subsample", "--batch"],
+                 '{"noise-multiplier": 2, "sampling_rate": 0.01, "steps": 10, "max-grad-norm": 3, "delta": 1e-5}\n')
+    assert json.loads(batch.stdout)["result"]["epsilon"] == answer("subsample", noise_multiplier=2, sampling_rate=0.01,
+                                                                   steps=10, delta=1e-5).value
     swept = call(["rdp", "--noise-multiplier", "1,2", "--adjacency", "replace-one", "--delta", "1e-5", "-q"])
     assert [float(x) for x in swept.stdout.split()] == [answer("rdp", sigma=s, delta=1e-5).value for s in (0.5, 1.0)]
-    by_file = answer("compare", run={"n": 977, "batches": "full", "steps": 3, "noise-multiplier": 20, "max-grad-norm": 2}, delta=1e-5)
-    assert by_file.value == pytest.approx(answer("rdp", noise_multiplier=20, adjacency="replace-one", steps=3, delta=1e-5).value, rel=1e-12)
+    by_file = answer("compare", run={"n": 977, "batches": "full", "steps": 3, "noise-multiplier": 20,
+                                     "max-grad-norm": 2}, delta=1e-5)
+    assert by_file.value == pytest.approx(answer("rdp", noise_multiplier=20, adjacency="replace-one", steps=3,
+                                                 delta=1e-5).value, rel=1e-12)
 
 
 @pytest.mark.parametrize(("command", "whose"), [
-    ("rdp", "on the query"), ("subsample", "on the sum"), ("tv", "on the sum"), ("compare", "on the mean gradient"), ("burn-in", "on the mean gradient"),
+    ("rdp", "on the query"), ("subsample", "on the sum"), ("tv", "on the sum"), ("compare", "on the mean gradient"),
+    ("burn-in", "on the mean gradient"),
     ("shuffle-pnsgd", "on every gradient"), ("noise-feedback", "on the iterate"),
 ])
 def test_the_help_of_sigma_says_whose_noise_it_is(command, whose):
@@ -221,16 +247,20 @@ def test_it_is_listed_among_what_is_solved_for(command):
 
 def test_a_comparison_needs_no_norm_where_none_matters():
     """Bounds for clipped gradients depend on the noise over the norm alone; the others want to know L."""
-    run = {"batches": "shuffled", "n": 6000, "batch_size": 100, "epochs": 2, "noise_multiplier": 3, "learning_rate": 0.1, "smoothness": 1,
+    run = {"batches": "shuffled", "n": 6000, "batch_size": 100, "epochs": 2, "noise_multiplier": 3,
+           "learning_rate": 0.1, "smoothness": 1,
            "release": "every-epoch", "delta": 1e-5}
     free, scaled = answer("compare", **run), answer("compare", clipping_norm=7, **run)
-    assert [(b["name"], pytest.approx(b["epsilon"], rel=1e-9)) for b in free.bounds] == [(b["name"], b["epsilon"]) for b in scaled.bounds]
+    assert [(b["name"], pytest.approx(b["epsilon"], rel=1e-9)) for b in free.bounds] == [(b["name"], b["epsilon"])
+                                                                                         for b in scaled.bounds]
     assert len(free.bounds) == 3 and not any("--lipschitz" in str(w) for w in free.record()["what_if"])
     with pytest.raises(DpcalcError, match="--lipschitz or --clipping-norm"):
         answer("compare", batches="full", n=600, steps=3, sigma=3, delta=1e-5)
 
 
 def test_it_is_relative_to_the_clipping_norm_where_gradients_are_smaller():
-    found = answer("compare", batches="full", n=600, steps=3, noise_multiplier=20, clipping_norm=1, lipschitz=0.5, delta=1e-5)
+    found = answer("compare", batches="full", n=600, steps=3, noise_multiplier=20, clipping_norm=1, lipschitz=0.5,
+                   delta=1e-5)
     assert found.result["noise_multiplier"] == 20
-    assert found.value == pytest.approx(answer("rdp", noise_multiplier=40, adjacency="replace-one", steps=3, delta=1e-5).value, rel=1e-12)
+    assert found.value == pytest.approx(answer("rdp", noise_multiplier=40, adjacency="replace-one", steps=3,
+                                               delta=1e-5).value, rel=1e-12)

@@ -9,7 +9,8 @@ from answers import answer
 from calling import call
 
 RUN = "--lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 2"
-LAPLACE = ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 --c1 100 --c2 100 --n 1000")
+LAPLACE = ("online-noise --noise laplace --lipschitz 10 --diameter 1 --learning-rate 0.01 --smoothness 0.5 --decay 1.5 "
+           "--c1 100 --c2 100 --n 1000")
 CALLS = {  # with --index, and the name of the worst index
     f"shuffle-pnsgd {RUN} --sigma 1 --n 100": 100,
     f"shuffle-pnsgd {RUN} --sigma 4 --n 100 --epochs 2 --bound fixed-order-iteration": 100,
@@ -69,8 +70,10 @@ def test_quiet_warns_and_a_table_does_not_say_it_twice():
 def test_a_solution_says_what_the_worst_record_has():
     run = f"shuffle-pnsgd {RUN} --n 100 --index 20 --delta 1e-3"
     found, _ = asked(f"{run} --epsilon 1 --solve sigma")
-    there, _ = asked(f"{run} --sigma {found['result']['sigma']!r} --epsilon 1".replace("--index 20 --delta 1e-3", "--index 100"))
-    assert found["result"]["worst_delta"] == pytest.approx(there["result"]["delta"], rel=1e-9) and there["result"]["delta"] > 1e-3
+    there, _ = asked(f"{run} --sigma {found['result']['sigma']!r} --epsilon 1".replace("--index 20 --delta 1e-3",
+                                                                                       "--index 100"))
+    assert found["result"]["worst_delta"] == pytest.approx(there["result"]["delta"],
+                                                           rel=1e-9) and there["result"]["delta"] > 1e-3
     assert found["notes"][0].endswith(" at ε = 1") and "the worst record, 100, has δ = " in found["notes"][0]
 
 
@@ -108,7 +111,8 @@ def test_sweeps_and_batches_warn():
 def test_a_schedule_holds_for_records_used_as_it_says(uses, only, tmp_path):
     path = tmp_path / "steps.json"
     path.write_text(json.dumps({"sigma": [1, 1], "learning_rate": [0.1, 0.1], "uses": uses}))
-    found, err = asked(f"burn-in --order fixed --n 10 --batch-size 5 --lipschitz 1 --smoothness 1 --diameter 2 --schedule {path} --delta 1e-3")
+    found, err = asked(f"burn-in --order fixed --n 10 --batch-size 5 --lipschitz 1 --smoothness 1 --diameter 2 "
+                       f"--schedule {path} --delta 1e-3")
     assert ("only at the steps" in err) == only and any("only at the steps" in note for note in found["notes"]) == only
 
 

@@ -26,7 +26,8 @@ def test_files_say_the_same_as_options(tmp_path, cli):
     toml, js = tmp_path / "run.toml", tmp_path / "run.json"
     toml.write_text(TOML)
     js.write_text(json.dumps(tomllib.loads(TOML)))
-    options = ["--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1", "--delta", "1e-5"]
+    options = ["--n", "1000", "--batches", "full", "--steps", "500", "--sigma", ".02", "--clipping-norm", "1",
+               "--delta", "1e-5"]
     expected = cli("compare", *options, "--json").stdout
     for path in (toml, js):
         assert record(COMMAND.answer(validate(COMMAND, {"run": str(path)}))) == json.loads(expected)
@@ -51,7 +52,8 @@ def test_options_override_the_file(tmp_path):
     assert by_file(delta="1e-7").value == compare(**base, steps="500", epsilon="2", delta="1e-7", solve="sigma").value
     assert by_file(sigma=".5", delta="1e-7").value == compare(**base, steps="500", sigma=".5", delta="1e-7").value
     path.write_text(TOML)
-    assert by_file(epsilon="2", solve="sigma").value == compare(**base, steps="500", epsilon="2", delta="1e-5", solve="sigma").value
+    assert by_file(epsilon="2", solve="sigma").value == compare(**base, steps="500", epsilon="2", delta="1e-5",
+                                                                solve="sigma").value
 
 
 @pytest.mark.parametrize("text, code, words", [

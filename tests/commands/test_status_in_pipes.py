@@ -1,4 +1,5 @@
-"""What is not proven stays so in a pipe: a number without a proof never comes out of the next command as a guarantee."""
+"""What is not proven stays so in a pipe: a number without a proof never comes out of the next command as a
+guarantee."""
 
 import json
 
@@ -7,14 +8,17 @@ import pytest
 
 from dpcalc import DpcalcError, answer, answer_lines
 
-_STREAM = ("online-noise --lipschitz 10 --diameter 1 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 100 --learning-rate .01 "
+_STREAM = ("online-noise --lipschitz 10 --diameter 1 --smoothness .5 --decay 1.5 --c1 100 --c2 100 --index 100 "
+           "--learning-rate .01 "
            "--epsilon 1")
-_BURN_IN = ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1 "
+_BURN_IN = ("burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .05 "
+            "--diameter 2 --sigma .1 "
             "--delta 1e-5 --bound")
 UNPROVEN = [
     (f"{_BURN_IN} lower-bound", "lower", "lower-bound"),
     (f"{_BURN_IN} burn-in-as-published", "as-published", "burn-in-as-published"),
-    ("shuffle-pnsgd --n 1000 --lipschitz 1 --sigma 4 --tau .5 --alpha 16 --bound without-replacement-conjecture", "conjecture",
+    ("shuffle-pnsgd --n 1000 --lipschitz 1 --sigma 4 --tau .5 --alpha 16 --bound without-replacement-conjecture",
+     "conjecture",
      "without-replacement-conjecture"),
     (f"{_STREAM} --n inf", "limit", "online-contraction"),
     ("tv --mechanism laplace --scale 2 --bound tv-laplace-as-published", "as-published", "tv-laplace-as-published"),
@@ -75,12 +79,16 @@ def test_a_forged_record_is_not_verified(results, cli, ask):
 
 def test_what_is_proven_may_say_so(cli):
     for more in ({}, {"status": "proven"}, {"status": None}, {"status": "proven", "bound": "gdp-exact"}):
-        for said in ({"kind": "gdp", "mu": 1, **more}, {"schema": "dpcalc/v1", "guarantee": {"kind": "gdp", "mu": 1}, **more}):
+        for said in ({"kind": "gdp", "mu": 1, **more},
+                     {"schema": "dpcalc/v1", "guarantee": {"kind": "gdp", "mu": 1}, **more}):
             done = cli("convert", "-", "--delta", "1e-5", "-q", stdin=json.dumps(said))
             assert float(done.stdout) == pytest.approx(4.37718, rel=1e-5)
     for wrong in (3, True, "sure", ["proven"]):
-        assert cli("convert", "-", "--delta", "1e-5", stdin=json.dumps({"kind": "gdp", "mu": 1, "status": wrong})).returncode == 2
-        assert cli("convert", "-", "--delta", "1e-5", stdin=json.dumps({"schema": "dpcalc/v1", "guarantee": {"kind": "gdp", "mu": 1}, "status": wrong})).returncode == 2
+        assert cli("convert", "-", "--delta", "1e-5",
+                   stdin=json.dumps({"kind": "gdp", "mu": 1, "status": wrong})).returncode == 2
+        assert cli("convert", "-", "--delta", "1e-5",
+                   stdin=json.dumps({"schema": "dpcalc/v1", "guarantee": {"kind": "gdp", "mu": 1},
+                                     "status": wrong})).returncode == 2
 
 
 def test_proven_results_carry_no_status_in_their_guarantee(ask):
@@ -91,5 +99,6 @@ def test_verify_knows_the_status(results, cli):
     line = UNPROVEN[2][0]
     done = cli("verify", "-", stdin=json.dumps(results[line]))
     assert done.returncode == 0 and "belong" not in done.stdout
-    bare = {**results[line], "guarantee": {"kind": "rdp", **{k: results[line]["guarantee"][k] for k in ("alpha", "rdp")}}}
+    bare = {**results[line],
+            "guarantee": {"kind": "rdp", **{k: results[line]["guarantee"][k] for k in ("alpha", "rdp")}}}
     assert cli("verify", "-", "-q", stdin=json.dumps(bare)).returncode == 3

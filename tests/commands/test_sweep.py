@@ -41,8 +41,10 @@ def test_two_options_give_a_grid_and_three_are_refused(cli):
 
 
 def test_quiet_and_jsonl_have_a_line_a_point(cli):
-    quiet = cli("subsample", "--sampling-rate", ".01", "--steps", "100", "--delta", "1e-5", "--sigma", "1,2,3", "-q").stdout.split()
-    lines = cli("subsample", "--sampling-rate", ".01", "--steps", "100", "--delta", "1e-5", "--sigma", "1,2,3", "--format", "jsonl").stdout
+    quiet = cli("subsample", "--sampling-rate", ".01", "--steps", "100", "--delta", "1e-5", "--sigma", "1,2,3",
+                "-q").stdout.split()
+    lines = cli("subsample", "--sampling-rate", ".01", "--steps", "100", "--delta", "1e-5", "--sigma", "1,2,3",
+                "--format", "jsonl").stdout
     assert [float(x) for x in quiet] == [json.loads(line)["result"]["epsilon"] for line in lines.splitlines()]
 
 
@@ -56,7 +58,8 @@ def test_a_failing_point_is_told_in_its_place(cli):
 
 
 @pytest.mark.parametrize("text,says", [
-    ("1:2", "start:stop:count"), ("1:2:0", "points"), ("1:2:2.5", "points"), ("0:1:3:log", "positive"), ("1:2:3:lin", "start:stop:count"),
+    ("1:2", "start:stop:count"), ("1:2:0", "points"), ("1:2:2.5", "points"), ("0:1:3:log", "positive"),
+    ("1:2:3:lin", "start:stop:count"),
     ("1:2:1e9", "points"), ("1:x:3", "not a finite number")])
 def test_bad_ranges(cli, text, says):
     done = cli("rdp", "--sigma", text, "--delta", "1e-5")
@@ -71,9 +74,11 @@ def test_table_has_a_column_a_bound(cli):
 
 @pytest.mark.parametrize("line, text, write", [
     ("rdp --sigma 9 --delta 1e-5 --steps", "60,123", "write 60123, or '60, 123' with spaces to sweep over 2 values"),
-    ("subsample --batch-size 2 --steps 3 --sigma 9 --delta 1e-5 --n", "1,234,567", "write 1234567, or '1, 234, 567' with"),
+    ("subsample --batch-size 2 --steps 3 --sigma 9 --delta 1e-5 --n", "1,234,567",
+     "write 1234567, or '1, 234, 567' with"),
     ("rdp --sigma 9 --delta 1e-5 --steps", "10,000", "10,000 is not a number; write 10000\n"),
-    ("rdp --sigma 9 --delta 1e-5 --steps", "100,000", "write 100000\n"), ("rdp --delta 1e-5 --sigma", "1,050", "write 1050\n"),
+    ("rdp --sigma 9 --delta 1e-5 --steps", "100,000", "write 100000\n"),
+    ("rdp --delta 1e-5 --sigma", "1,050", "write 1050\n"),
     ("rdp --delta 1e-5 --sigma", "0,05", "write 0.05\n")])
 def test_one_number_with_separators_is_no_sweep(cli, line, text, write):
     done = cli(*line.split(), text)
@@ -82,7 +87,8 @@ def test_one_number_with_separators_is_no_sweep(cli, line, text, write):
 
 
 @pytest.mark.parametrize("option, text, values", [
-    ("--steps", "60, 123", [60, 123]), ("--steps", "128,256,512", [128, 256, 512]), ("--steps", "10,20", [10, 20]), ("--steps", "10_000,20_000", [10_000, 20_000]),
+    ("--steps", "60, 123", [60, 123]), ("--steps", "128,256,512", [128, 256, 512]), ("--steps", "10,20", [10, 20]),
+    ("--steps", "10_000,20_000", [10_000, 20_000]),
     ("--sensitivity", "1,100", [1, 100]), ("--delta", "0,.5", [0, 0.5])])
 def test_what_is_plausible_as_values_is_a_sweep(cli, option, text, values):
     rest = {"--sigma": "1e4", "--steps": "1", "--epsilon": "1e-3"} | {option: text}
@@ -93,7 +99,8 @@ def test_what_is_plausible_as_values_is_a_sweep(cli, option, text, values):
 
 
 def test_values_stand_on_one_line_of_the_table(cli):
-    assert cli("rdp", "--sigma", "1 +\x0b\n 2,3", "--delta", "1e-5").stdout == cli("rdp", "--sigma", "1 + 2,3", "--delta", "1e-5").stdout
+    assert cli("rdp", "--sigma", "1 +\x0b\n 2,3", "--delta", "1e-5").stdout == cli("rdp", "--sigma", "1 + 2,3",
+                                                                                   "--delta", "1e-5").stdout
 
 
 def test_whole_numbers_of_a_range_are_whole_in_csv():

@@ -40,7 +40,8 @@ def test_dp_sgd_agrees_with_published_code(run):
 
 @pytest.mark.parametrize("run", RUNS[::7], ids=lambda r: f"{r['sampling_rate']}-{r['sigma']}-{r['steps']}")
 def test_dp_sgd_rates_agree_with_published_code(run, ask):
-    got = ask("tv", "--sampling-rate", run["sampling_rate"], "--sigma", run["sigma"], "--steps", run["steps"], "--fpr", 0.1)["result"]
+    got = ask("tv", "--sampling-rate", run["sampling_rate"], "--sigma", run["sigma"], "--steps", run["steps"], "--fpr",
+              0.1)["result"]
     assert got["tpr"] == pytest.approx(run["riskcal_tpr_at_0.1"], rel=1e-3)
     assert got["tv"] == pytest.approx(run["riskcal_advantage"], rel=0.01)
 
@@ -60,14 +61,16 @@ def test_dp_sgd_through_its_profile(ask, cli):
 
 
 SHUFFLED = "--sigma 1 --lipschitz 1 --diameter 1 --learning-rate .25 --smoothness .5 --n 1000 --epsilon 1 --json"
-BURNT = ("--n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1 --delta 1e-5 "
+BURNT = ("--n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma "
+         ".1 --delta 1e-5 "
          "--json")
 
 
 def test_results_of_other_commands(ask, cli):
     shuffled = cli("shuffle-pnsgd", *SHUFFLED.split()).stdout
     delta = json.loads(shuffled)["result"]["delta"]
-    assert ask("tv", "-", stdin=shuffled)["result"]["tv"] == pytest.approx((exp(1) - 1 + 2 * delta) / (exp(1) + 1), rel=1e-12)
+    assert ask("tv", "-", stdin=shuffled)["result"]["tv"] == pytest.approx((exp(1) - 1 + 2 * delta) / (exp(1) + 1),
+                                                                           rel=1e-12)
     burnt = cli("burn-in", *BURNT.split()).stdout
     assert 0 < ask("tv", "-", "--fpr", 0.1, stdin=burnt)["result"]["tpr"] < 0.5
     base = cli("rdp", "--sigma", 2, "--steps", 4, "--json").stdout
@@ -83,18 +86,23 @@ def test_tv_aware_composition(ask, cli):
     assert aware["bound"] == "profile-composition"
     one = cli("tv", *known, 1, "--tv", 0.05, "--json").stdout
     assert json.loads(one)["guarantee"] == {"kind": "profile", "epsilon": [0.0, 0.5], "delta": [0.05, 0.0]}
-    assert ask("convert", "-", "--steps", 50, "--delta", "1e-6", stdin=one)["result"]["epsilon"] == pytest.approx(8.62, abs=5e-3)
+    assert ask("convert", "-", "--steps", 50, "--delta", "1e-6",
+               stdin=one)["result"]["epsilon"] == pytest.approx(8.62, abs=5e-3)
     point = json.dumps({"kind": "dp", "epsilon": 0.5, "delta": 0.0})
-    assert ask("convert", "-", "--steps", 50, "--delta", "1e-6", stdin=point)["result"]["epsilon"] == pytest.approx(20.3, abs=5e-3)
+    assert ask("convert", "-", "--steps", 50, "--delta", "1e-6",
+               stdin=point)["result"]["epsilon"] == pytest.approx(20.3, abs=5e-3)
 
 
 SOURCES = [
-    ("--mu 1", 0.38292492254802624), ("--rho 0.02 --bound tv-kl", 0.1), ("--kl 3", sqrt(1 - exp(-3))), ("--kl 0.02 --steps 4", 0.2),
-    ("--epsilon 1 --delta 1e-6", 0.4621176951428525), ("--tv 0.05 --steps 50", 1 - 0.95**50), ("--p .5,.5 --q .4,.6", 0.1),
+    ("--mu 1", 0.38292492254802624), ("--rho 0.02 --bound tv-kl", 0.1), ("--kl 3", sqrt(1 - exp(-3))),
+    ("--kl 0.02 --steps 4", 0.2),
+    ("--epsilon 1 --delta 1e-6", 0.4621176951428525), ("--tv 0.05 --steps 50", 1 - 0.95**50),
+    ("--p .5,.5 --q .4,.6", 0.1),
     ("--mechanism laplace --scale 2", 1 - exp(-0.25)), ("--mechanism randomized-response --probability .6", 0.2),
     ("--mechanism randomized-response --probability .6 --steps 3", 0.6**3 + 3 * 0.36 * 0.4 - 0.4**3 - 3 * 0.16 * 0.6),
     ("--alpha 2,4 --rdp .1,.2 --bound tv-kl", sqrt(0.05)), ("--sigma 50 --bound tv-pinsker --steps 4", 0.02),
-    ("--sampling-rate .01 --sigma 1", 0.0038292492254802624), ("--scheme without-replacement --n 100 --batch-size 1 --steps 1 --sigma 1", 0.0038292492254802624),
+    ("--sampling-rate .01 --sigma 1", 0.0038292492254802624),
+    ("--scheme without-replacement --n 100 --batch-size 1 --steps 1 --sigma 1", 0.0038292492254802624),
 ]
 
 
@@ -108,12 +116,16 @@ SOLVED = [
     ("--mechanism laplace --tv 0.01 --solve scale", "scale", "--mechanism laplace --scale {x}", "tv", 0.01, 1e-11),
     ("--tv 0.2 --sigma 3 --solve steps", "steps", "--sigma 3 --steps {x}", "tv", 0.2, 0.1),
     ("--fpr 0.1 --tpr 0.2 --solve sigma", "sigma", "--sigma {x} --fpr 0.1", "tpr", 0.2, 1e-11),
-    ("--mechanism laplace --fpr 0.01 --tpr 0.02 --solve scale", "scale", "--mechanism laplace --scale {x} --fpr 0.01", "tpr", 0.02, 1e-7),
-    ("--sampling-rate 0.01 --steps 1000 --tv 0.1 --solve sigma", "sigma", "--sampling-rate 0.01 --steps 1000 --sigma {x}", "tv", 0.1, 2e-3),
+    ("--mechanism laplace --fpr 0.01 --tpr 0.02 --solve scale", "scale", "--mechanism laplace --scale {x} --fpr 0.01",
+     "tpr", 0.02, 1e-7),
+    ("--sampling-rate 0.01 --steps 1000 --tv 0.1 --solve sigma", "sigma",
+     "--sampling-rate 0.01 --steps 1000 --sigma {x}", "tv", 0.1, 2e-3),
     ("--sampling-rate 0.01 --steps 1000 --fpr 0.01 --tpr 0.05 --solve sigma", "sigma",
      "--sampling-rate 0.01 --steps 1000 --sigma {x} --fpr 0.01", "tpr", 0.05, 2e-3),
-    ("--sampling-rate 0.01 --sigma 1 --tv 0.1 --solve steps", "steps", "--sampling-rate 0.01 --sigma 1 --steps {x}", "tv", 0.1, 5e-3),
-    ("--mechanism laplace --steps 10 --fpr 0.01 --tpr 0.02 --solve scale", "scale", "--mechanism laplace --steps 10 --scale {x} --fpr 0.01",
+    ("--sampling-rate 0.01 --sigma 1 --tv 0.1 --solve steps", "steps", "--sampling-rate 0.01 --sigma 1 --steps {x}",
+     "tv", 0.1, 5e-3),
+    ("--mechanism laplace --steps 10 --fpr 0.01 --tpr 0.02 --solve scale", "scale",
+     "--mechanism laplace --steps 10 --scale {x} --fpr 0.01",
      "tpr", 0.02, 2e-3),
 ]
 
@@ -148,11 +160,15 @@ def test_the_published_laplace_rule_only_by_name(ask, cli):
 
 
 REFUSED = [
-    ("--sigma 1 --delta 1e-5", 2, "--sigma"), ("--sigma 1 --tpr .3", 2, "--solve"), ("--fpr .1 --solve sigma", 2, "--tv"),
+    ("--sigma 1 --delta 1e-5", 2, "--sigma"), ("--sigma 1 --tpr .3", 2, "--solve"),
+    ("--fpr .1 --solve sigma", 2, "--tv"),
     ("--tv .1 --tpr .2 --fpr .1 --solve sigma", 2, "--tpr"), ("--tpr .2 --fpr .1,.2 --solve sigma", 2, "--fpr"),
-    ("--tpr .05 --fpr .1 --solve sigma", 3, "0.1"), ("--scale 3", 2, "--scale"), ("--tv 0 --solve sigma", 3, "no sigma"),
-    ("--sampling-rate .1", 2, "--sigma"), ("--mu 1 --tv .1 --solve sigma", 2, "--mu"), ("--sigma 1 --fpr .1 --roc 5", 2, "--roc"),
-    ("--scheme weighted --sigma 1", 2, "--scheme"), ("--sigma 1 --fpr 0", 2, "--fpr"), ("--mu 1 --tv .1 --solve n", 2, "--solve"),
+    ("--tpr .05 --fpr .1 --solve sigma", 3, "0.1"), ("--scale 3", 2, "--scale"),
+    ("--tv 0 --solve sigma", 3, "no sigma"),
+    ("--sampling-rate .1", 2, "--sigma"), ("--mu 1 --tv .1 --solve sigma", 2, "--mu"),
+    ("--sigma 1 --fpr .1 --roc 5", 2, "--roc"),
+    ("--scheme weighted --sigma 1", 2, "--scheme"), ("--sigma 1 --fpr 0", 2, "--fpr"),
+    ("--mu 1 --tv .1 --solve n", 2, "--solve"),
 ]
 
 

@@ -1,4 +1,5 @@
-"""What a command reads from a file or from standard input: the same limits, the same strict JSON, the same sentences everywhere."""
+"""What a command reads from a file or from standard input: the same limits, the same strict JSON, the same sentences
+everywhere."""
 
 import io
 import json
@@ -25,7 +26,8 @@ READERS = {
     "batch": ("convert FILE --batch", "--input"),
     "compare": ("compare --run FILE", "--run"),
     "burn-in": (f"burn-in {RUN} --batch-size 10 --schedule FILE --delta 1e-5", "--schedule"),
-    "online-noise": (f"online-noise {RUN.replace('--n 10 ', '')} --learning-rate .1 --sigmas @FILE --index 1 --epsilon 1", "--sigmas"),
+    "online-noise": (f"online-noise {RUN.replace('--n 10 ', '')} --learning-rate .1 --sigmas @FILE --index 1 --epsilon "
+                     f"1", "--sigmas"),
     "verify": ("verify FILE", None),
 }
 JSON = [name for name in READERS if name != "online-noise"]
@@ -46,7 +48,8 @@ def refused(capsys, reader, file, stdin=b""):
     line, option = READERS[reader]
     code, out, err = call(capsys, line, file, stdin)
     assert (code, out) == (2, "") and err.count("\n") == 1 and len(err) < 400, (code, out, err)
-    assert option is None or f" {option}: " in err or f"--sigma: {file}: " in err or f"--delta: {file}: " in err  # a run's parameter
+    # a run's parameter
+    assert option is None or f" {option}: " in err or f"--sigma: {file}: " in err or f"--delta: {file}: " in err
     return err
 
 
@@ -66,7 +69,8 @@ def test_what_cannot_be_read_is_one_sentence(capsys, tmp_path, reader):
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no device without an end")
-@pytest.mark.parametrize(("reader", "most"), [("convert", 50), ("compare", 1), ("burn-in", 100), ("online-noise", 100), ("verify", 50)])
+@pytest.mark.parametrize(("reader", "most"),
+                         [("convert", 50), ("compare", 1), ("burn-in", 100), ("online-noise", 100), ("verify", 50)])
 def test_a_file_without_an_end_is_refused_by_its_limit(capsys, reader, most):
     assert f"more than {most} MB" in refused(capsys, reader, "/dev/zero")
 
@@ -94,9 +98,12 @@ def test_json_is_strict_everywhere(capsys, tmp_path, reader, text):
     ("convert", '{"kind": "gdp", "mu": 1e400}', "mu: 1e400 is not a finite number"),
     ("convert", '{"kind": "gdp", "mu": 1e-400}', "mu: 1e-400 is not a finite number, or below"),
     ("convert", '{"kind": "gdp", "mu": 1' + "0" * 400 + "}", "is not a finite number"),
-    ("compare", '{"n": 10, "batches": "full", "steps": 5, "sigma": 1e400, "lipschitz": 1}', "'1e400' is not a finite number"),
-    ("compare", '{"n": 10, "batches": "full", "steps": 5, "sigma": 1, "lipschitz": 1, "delta": 1e-400}', "below the least positive double"),
-    ("compare", 'n = 10\nbatches = "full"\nsteps = 5\nsigma = 1\nlipschitz = 1\ndelta = 1e-400', "below the least positive double"),
+    ("compare", '{"n": 10, "batches": "full", "steps": 5, "sigma": 1e400, "lipschitz": 1}',
+     "'1e400' is not a finite number"),
+    ("compare", '{"n": 10, "batches": "full", "steps": 5, "sigma": 1, "lipschitz": 1, "delta": 1e-400}',
+     "below the least positive double"),
+    ("compare", 'n = 10\nbatches = "full"\nsteps = 5\nsigma = 1\nlipschitz = 1\ndelta = 1e-400',
+     "below the least positive double"),
     ("compare", "sigma = nan", "'nan' is not a finite number"),
     ("compare", "sigma = 1e999", "'1e999' is not a finite number"),
     ("burn-in", '{"sigma": [1, 1e400], "learning_rate": [0.1, 0.1]}', "sigma, step 2: '1e400' is not a number > 0"),
@@ -129,15 +136,19 @@ def test_python_and_batch_give_the_data_itself(tmp_path):
     path = tmp_path / "steps.json"
     path.write_text(json.dumps(SCHEDULE))
     expected = answer("burn-in", schedule=str(path), **SETTING).value
-    assert answer("burn-in", schedule=path, **SETTING).value == answer("burn-in", schedule=SCHEDULE, **SETTING).value == expected
+    assert answer("burn-in", schedule=path, **SETTING).value == answer("burn-in", schedule=SCHEDULE,
+                                                                       **SETTING).value == expected
     lines = list(answer_lines([json.dumps({"schedule": SCHEDULE}), json.dumps({"schedule": str(path)}),
-                               '{"schedule": {"sigma": [1], "sigma": [2]}}', '{"schedule": {"sigma": [1e400], "learning_rate": [1]}}'],
+                               '{"schedule": {"sigma": [1], "sigma": [2]}}',
+                               '{"schedule": {"sigma": [1e400], "learning_rate": [1]}}'],
                               "burn-in", **SETTING))
     assert json.loads(lines[0])["result"]["epsilon"] == expected
-    assert ["a file is named on the command line" in lines[1], "there twice" in lines[2], "'1e400' is not a number" in lines[3]] == [True] * 3
+    assert ["a file is named on the command line" in lines[1], "there twice" in lines[2],
+            "'1e400' is not a number" in lines[3]] == [True] * 3
     run = {"n": 10, "batches": "full", "steps": 5, "sigma": 1, "lipschitz": 1, "delta": 1e-5}
     (tmp_path / "run.json").write_text(json.dumps(run))
-    assert answer("compare", run=run).value == answer("compare", run=tmp_path / "run.json").value == answer("compare", **run).value
+    assert answer("compare", run=run).value == answer("compare", run=tmp_path / "run.json").value == answer("compare",
+                                                                                                            **run).value
     line, by_file = answer_lines([json.dumps({"run": run}), json.dumps({"run": str(tmp_path / "run.json")})], "compare")
     assert json.loads(line)["result"]["epsilon"] == answer("compare", **run).value and "a file is named" in by_file
     for bad in ({"sigma": [float("nan")]}, {"sigma": [object()]}):
@@ -146,11 +157,13 @@ def test_python_and_batch_give_the_data_itself(tmp_path):
 
 
 def test_standard_input_is_read_once_and_a_sweep_asks_it_again(cli, tmp_path):
-    line = ["burn-in", "--n", "10", "--batch-size", "10", "--lipschitz", "1", "--smoothness", "1", "--diameter", "1", "--schedule", "-", "-q"]
+    line = ["burn-in", "--n", "10", "--batch-size", "10", "--lipschitz", "1", "--smoothness", "1", "--diameter", "1",
+            "--schedule", "-", "-q"]
     done = cli(*line, "--delta", "1e-5,1e-6", stdin=json.dumps(SCHEDULE))
     each = [answer("burn-in", schedule=SCHEDULE, **{**SETTING, "delta": d}).value for d in (1e-5, 1e-6)]
     assert (done.returncode, [float(x) for x in done.stdout.split()]) == (0, each), done.stderr
-    series = ["online-noise", "--lipschitz", "1", "--diameter", "1", "--smoothness", "1", "--learning-rate", ".1", "--index", "1", "-q", "--epsilon", "1"]
+    series = ["online-noise", "--lipschitz", "1", "--diameter", "1", "--smoothness", "1", "--learning-rate", ".1",
+              "--index", "1", "-q", "--epsilon", "1"]
     assert cli(*series, "--sigmas", "@-", stdin="1 1\n2,1\n").stdout == cli(*series, "--sigmas", "1,1,2,1").stdout != ""
     for args in (["compare", "--run", "-"], ["online-noise", "--sigmas", "@-"], ["burn-in", "--schedule", "-"]):
         done = cli(*args, "--batch", stdin="{}")
@@ -171,7 +184,8 @@ def test_a_stream_of_text_is_read_as_well(monkeypatch):
 
 def test_numbers_are_kept_or_told_apart():
     assert loads(str(2**1024)) == 2**1024  # an id may be any whole number
-    assert isinstance(loads("1e400"), OutOfRange) and isinstance(loads("-1e-400"), OutOfRange) and loads("0.0e-400") == 0
+    assert isinstance(loads("1e400"), OutOfRange) and isinstance(loads("-1e-400"),
+                                                                 OutOfRange) and loads("0.0e-400") == 0
 
 
 def test_no_module_reads_by_itself():
@@ -179,4 +193,6 @@ def test_no_module_reads_by_itself():
     sources = {p.name: p.read_text(encoding="utf-8") for p in Path(dpcalc.__file__).parent.rglob("*.py")}
     assert {name for name, text in sources.items() if "stdin" in text} == {"reading.py", "batch.py"}
     assert {name for name, text in sources.items() if '"rb")' in text} == {"reading.py"}
-    assert {name for name, text in sources.items() if "json.loads(" in text} == {"fresh.py", "certify.py", "catalogue.py"}  # dpcalc's own
+    # dpcalc's own
+    assert {name for name, text in sources.items() if "json.loads(" in text} == {"fresh.py", "certify.py",
+                                                                                 "catalogue.py"}

@@ -96,7 +96,8 @@ def batch_faults(args, stdin, done):
         if bad := [fault for a in read if "error" not in a for fault in numbers(a)]:
             return bad
     told = "Traceback" in done.err or "a fault of dpcalc" in done.err + done.out or "Warning:" in done.err
-    return [f"exit code {done.code}, {len(failed)} failed"] * (done.code != (1 if failed else 0)) + [f"a fault: {done.err[:300]}{done.out[:300]}"] * told
+    return [f"exit code {done.code}, {len(failed)} failed"] * (done.code != (1 if failed
+                                                                             else 0)) + [f"a fault: {done.err[:300]}{done.out[:300]}"] * told
 
 
 def memory():
@@ -104,7 +105,8 @@ def memory():
 
 
 def _odd_output(args, text):
-    if not any("nan" in a.lower() for a in args) and "nan" in text.replace("\t", " ").replace(",", " ").replace("|", " ").lower().split():
+    if not any("nan" in a.lower()
+               for a in args) and "nan" in text.replace("\t", " ").replace(",", " ").replace("|", " ").lower().split():
         return ["a NaN"]
     formats = [b for a, b in itertools.pairwise(args) if a == "--format"] + ["json"] * ("--json" in args)
     kind = formats[-1] if formats and args[0] != "schema" and not {"-h", "--help", "--version"} & set(args) else ""

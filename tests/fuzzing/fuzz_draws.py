@@ -49,16 +49,24 @@ tv --kl 0.1 --steps 3 --prior 0.3
 noise-feedback --curvature 0.7 --learning-rate 0.1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5
 schema rdp
 """
-NUMBERS = ("0", "1", "-1", "2", "0.5", "1e-5", "1e-300", "5e-324", "1e-320", "1e-400", "1e300", "1.7976931348623157e308", "1e308", "1e400",
-           "1/3", "2^-20", "sqrt(2)", "0.9999999999999999", "1.0000000000000002", "1.0000000001", "9007199254740991", "9007199254740992",
-           "1e12", "1e9", "1e6", "1e5", "100", "10", "3", "1e-15", "1e-30", "1e-100", "0.1", "0.01", "700", "1e10", "15", "30")
-SWEEPS = ("1,2", "0.1,0.2,1", "1:3:3", "1:100:3:log", "1e-6:1e-3:2:log", "1:2", "1:2:3:4", "1::3", "1:2:1", "0:1:3:log", ",", "1,,2", "1:2:1e9", "1,nan")
-BAD = ("", " ", "nan", "inf", "-inf", "abc", "-", "--", "1e", "1_000", "0x10", "１", "1;2", "1 2", "(", "sqrt(", "1/0", "2^2^2^2^9", "sqrt(-1)", "1e5e5",
-       "9" * 300, "(" * 150, "-" * 190 + "1", "@nowhere", "@.", "@list", "\x00", "ε", "\ud800", "--json", "{}", "[1,2]", "null", "true")
-JSON_NUMBERS = ("0", "1", "-1", "0.5", "1e-5", "1e308", "1e-320", "1e400", "-1e400", "NaN", "Infinity", "-Infinity", "9007199254740993", "1" * 400,
+NUMBERS = ("0", "1", "-1", "2", "0.5", "1e-5", "1e-300", "5e-324", "1e-320", "1e-400", "1e300",
+           "1.7976931348623157e308", "1e308", "1e400",
+           "1/3", "2^-20", "sqrt(2)", "0.9999999999999999", "1.0000000000000002", "1.0000000001", "9007199254740991",
+           "9007199254740992",
+           "1e12", "1e9", "1e6", "1e5", "100", "10", "3", "1e-15", "1e-30", "1e-100", "0.1", "0.01", "700", "1e10",
+           "15", "30")
+SWEEPS = ("1,2", "0.1,0.2,1", "1:3:3", "1:100:3:log", "1e-6:1e-3:2:log", "1:2", "1:2:3:4", "1::3", "1:2:1", "0:1:3:log",
+          ",", "1,,2", "1:2:1e9", "1,nan")
+BAD = ("", " ", "nan", "inf", "-inf", "abc", "-", "--", "1e", "1_000", "0x10", "１", "1;2", "1 2", "(", "sqrt(", "1/0",
+       "2^2^2^2^9", "sqrt(-1)", "1e5e5",
+       "9" * 300, "(" * 150, "-" * 190 + "1", "@nowhere", "@.", "@list", "\x00", "ε", "\ud800", "--json", "{}", "[1,2]",
+       "null", "true")
+JSON_NUMBERS = ("0", "1", "-1", "0.5", "1e-5", "1e308", "1e-320", "1e400", "-1e400", "NaN", "Infinity", "-Infinity",
+                "9007199254740993", "1" * 400,
                 "1" * 5000, '"1"', "true", "null", "[]", "{}", "1.5", "100", "1e6", "2", "0.01")
 EXPONENTS = st.one_of(st.floats(-0.5, 0.5), st.floats(-2, 2), st.floats(-5, 5), st.floats(-40, 40))
-WORDS = ("gaussian", "laplace", "randomized-response", "poisson", "without-replacement", "weighted", "gdp", "sigma", "steps", "json", "inf")
+WORDS = ("gaussian", "laplace", "randomized-response", "poisson", "without-replacement", "weighted", "gdp", "sigma",
+         "steps", "json", "inf")
 
 
 def commands():
@@ -72,7 +80,8 @@ FORMATS = ("table", "json", "jsonl", "csv", "tsv", "markdown", "latex")
 
 def seeds():
     lines = [shlex.split(line) for line in SEEDS.strip().splitlines()]
-    said = [shlex.split(text) for command in TABLE.values() if command for text, _ in command.examples if "|" not in text]
+    said = [shlex.split(text) for command in TABLE.values() if command for text,
+            _ in command.examples if "|" not in text]
     return lines + [s for s in said if s and s[0] in TABLE]
 
 
@@ -93,15 +102,18 @@ def values(option):
 
 @st.composite
 def calls(draw):
-    """The arguments of a call: a good one with some options changed, dropped, added or said twice; or anything at all."""
+    """The arguments of a call: a good one with some options changed, dropped, added or said twice; or anything at
+    all."""
     args = list(draw(st.sampled_from(SEED_CALLS)))
     command = TABLE.get(args[0])
     if command is None or draw(st.integers(0, 24)) == 0:
-        return draw(st.lists(st.sampled_from((*COMMANDS, *BAD, *NUMBERS, "-q", "--json", "--help", "--version", "--sigma", "-h")), max_size=6))
+        return draw(st.lists(st.sampled_from((*COMMANDS, *BAD, *NUMBERS, "-q", "--json", "--help", "--version",
+                                              "--sigma", "-h")), max_size=6))
     options = {o.quantity.option: o for o in command.all_options()}
     for _ in range(draw(st.integers(0, 4))):
         at = [i for i, a in enumerate(args) if a in options and i + 1 < len(args)]
-        change = draw(st.sampled_from(("scale", "scale", "scale", "scale", "change", "change", "add", "drop", "repeat", "switch", "solve", "bound")))
+        change = draw(st.sampled_from(("scale", "scale", "scale", "scale", "change", "change", "add", "drop", "repeat",
+                                       "switch", "solve", "bound")))
         if change == "change" and at:
             i = draw(st.sampled_from(at))
             args[i + 1] = draw(values(options[args[i]]))
@@ -135,8 +147,10 @@ def guarantees(draw):
     """JSON for standard input: a guarantee or a result with numbers of every kind, then perhaps broken."""
     x = st.sampled_from(JSON_NUMBERS)
     some = lambda: "[" + ",".join(draw(st.lists(x, max_size=3))) + "]"  # noqa: E731
-    sampling = lambda: draw(st.sampled_from(("null", '{"scheme":"poisson","rate":0.01}', '{"scheme":"without-replacement","rate":0.1}',  # noqa: E731
-                                             '{"scheme":"weighted","rate":1}', '{"scheme":"poisson","rate":2}', '{"scheme":5}')))
+    sampling = lambda: draw(st.sampled_from(("null", '{"scheme":"poisson","rate":0.01}',  # noqa: E731
+                                             '{"scheme":"without-replacement","rate":0.1}',
+                                             '{"scheme":"weighted","rate":1}', '{"scheme":"poisson","rate":2}',
+                                             '{"scheme":5}')))
     good = (
         lambda: f'{{"kind":"dp","epsilon":{draw(x)},"delta":{draw(x)}}}',
         lambda: f'{{"kind":"gdp","mu":{draw(x)}}}',
@@ -164,7 +178,8 @@ def guarantees(draw):
     elif change == "key":
         text = text.replace("{", '{"' + draw(st.text(max_size=5)).replace('"', "").replace("\\", "") + '":1,', 1)
     elif change == "word":
-        text = draw(st.sampled_from((*JSON_NUMBERS, '"kind"', '{"kind":"x"}', '{"kind":null}', '{"kind":{}}', "\ufeff{}", "[[[")))
+        text = draw(st.sampled_from((*JSON_NUMBERS, '"kind"', '{"kind":"x"}', '{"kind":null}', '{"kind":{}}',
+                                     "\ufeff{}", "[[[")))
     if change == "bytes":
         return draw(st.binary(max_size=40)) + text.encode()
     return text.encode("utf-8", "surrogatepass")
@@ -173,8 +188,10 @@ def guarantees(draw):
 @st.composite
 def pipes(draw):
     """A command that reads a guarantee, and what it reads."""
-    question = draw(st.sampled_from((["--delta", "1e-5"], ["--epsilon", "1"], ["--alpha", "4"], ["--to", "tv"], [], ["--delta", "0"],
-                                     ["--steps", "10", "--delta", "1e-5"], ["--epsilon", "1", "--delta", "1e-5", "--solve", "steps"])))
+    question = draw(st.sampled_from((["--delta", "1e-5"], ["--epsilon", "1"], ["--alpha", "4"], ["--to", "tv"], [],
+                                     ["--delta", "0"],
+                                     ["--steps", "10", "--delta", "1e-5"],
+                                     ["--epsilon", "1", "--delta", "1e-5", "--solve", "steps"])))
     reader = draw(st.sampled_from(READERS))
     extra = draw(st.sampled_from(([], ["--json"], ["-q"], ["--format", "csv"])))
     more = ["--sampling-rate", "0.01"] if reader == "subsample" else []
@@ -197,18 +214,24 @@ def batches(draw):
     def line():
         kind = draw(st.sampled_from(("good", "good", "object", "object", "junk", "bytes")))
         if kind == "good":
-            return {"rdp": b'{"sigma": 2, "delta": 1e-5}', "convert": b'{"from": "gdp", "mu": 1, "delta": 1e-5}', "tv": b'{"sigma": 2}'}[name]
+            return {"rdp": b'{"sigma": 2, "delta": 1e-5}', "convert": b'{"from": "gdp", "mu": 1, "delta": 1e-5}',
+                    "tv": b'{"sigma": 2}'}[name]
         if kind == "object":
-            pairs = draw(st.lists(st.tuples(st.sampled_from(keys), st.sampled_from(JSON_NUMBERS + JSON_WORDS)), max_size=4))
+            pairs = draw(st.lists(st.tuples(st.sampled_from(keys), st.sampled_from(JSON_NUMBERS + JSON_WORDS)),
+                                  max_size=4))
             return ("{" + ",".join(f'"{k}":{v}' for k, v in pairs) + "}").encode()
         return draw(st.binary(max_size=20)).replace(b"\n", b"") if kind == "bytes" else draw(st.sampled_from(JUNK))
 
     lines = [line() for _ in range(draw(st.integers(0, 6)))]
-    return [name, "--batch", *draw(st.sampled_from(([], [], ["-q"], ["--json"])))], b"\n".join(lines) + draw(st.sampled_from((b"", b"\n")))
+    return [name, "--batch",
+            *draw(st.sampled_from(([], [], ["-q"], ["--json"])))], b"\n".join(lines) + draw(st.sampled_from((b"",
+                                                                                                             b"\n")))
 
 
-JUNK = (b"", b" ", b"{", b"[1,2]", b"null", b"NaN", b'{"sigma": NaN, "delta": 1e-5}', b"{" * 100_000, b"[" * 100_000, b'{"sigma": ' + b"1" * 5000 + b"}",
-        b'{"sigma": 1' + b" " * 1_100_000 + b"}", b'{"sigma": 1, "sigma": 2, "delta": 1e-5}', "\ufeff{}".encode(), b'"text"', b"\xff\xfe", b"{}", b"\r")
+JUNK = (b"", b" ", b"{", b"[1,2]", b"null", b"NaN", b'{"sigma": NaN, "delta": 1e-5}', b"{" * 100_000, b"[" * 100_000,
+        b'{"sigma": ' + b"1" * 5000 + b"}",
+        b'{"sigma": 1' + b" " * 1_100_000 + b"}", b'{"sigma": 1, "sigma": 2, "delta": 1e-5}', "\ufeff{}".encode(),
+        b'"text"', b"\xff\xfe", b"{}", b"\r")
 
 
 SEED_CALLS = seeds()

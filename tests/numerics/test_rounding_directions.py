@@ -1,4 +1,5 @@
-"""Which way helpers round: exact fractions and 60 digits on the safe side of every one, and no further away than they say."""
+"""Which way helpers round: exact fractions and 60 digits on the safe side of every one, and no further away than they
+say."""
 
 import random
 from fractions import Fraction
@@ -32,8 +33,10 @@ def double(rng, low=-300.0, high=300.0):
     lambda a, b, c, d: (rounding.sum_up((a, b, c, d)), Fraction(a) + Fraction(b) + Fraction(c) + Fraction(d), +1),
     lambda a, b, c, d: (rounding.difference_down(a, b), max(Fraction(a) - Fraction(b), Fraction(0)), -1),
     lambda a, b, c, d: (contraction.down(Fraction(a) / Fraction(b)), Fraction(a) / Fraction(b), -1),
-    lambda a, b, c, d: (rounding.quotient_up(int(a * 1e60) + 1, int(b * 1e50) + 1), Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), +1),
-    lambda a, b, c, d: (rounding.quotient_down(int(a * 1e60) + 1, int(b * 1e50) + 1), Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), -1),
+    lambda a, b, c,
+    d: (rounding.quotient_up(int(a * 1e60) + 1, int(b * 1e50) + 1), Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), +1),
+    lambda a, b, c, d: (rounding.quotient_down(int(a * 1e60) + 1, int(b * 1e50) + 1),
+                        Fraction(int(a * 1e60) + 1, int(b * 1e50) + 1), -1),
 ], ids=["ratio_up", "ratio_down", "sum_up", "difference_down", "down", "quotient_up", "quotient_down"])
 def test_the_nearest_double_on_the_safe_side(of):
     rng = random.Random(1)
@@ -46,8 +49,11 @@ def test_the_nearest_double_on_the_safe_side(of):
 
 
 def test_what_has_a_double_keeps_it():
-    assert rounding.ratio_up((3.0,), (4.0,)) == rounding.ratio_down(3.0, 4.0) == rounding.sum_up((0.5, 0.25)) == contraction.down(Fraction(3, 4)) == 0.75
-    assert rounding.quotient_up(0, 7) == rounding.quotient_down(0, 7) == 0 == rounding.difference_down(1.0, 2.0) == rounding.up(0.0, 1e-9)
+    assert rounding.ratio_up((3.0,), (4.0,)) == rounding.ratio_down(3.0,
+                                                                    4.0) == rounding.sum_up((0.5,
+                                                                                             0.25)) == contraction.down(Fraction(3, 4)) == 0.75
+    assert rounding.quotient_up(0, 7) == rounding.quotient_down(0, 7) == 0 == rounding.difference_down(1.0,
+                                                                                                       2.0) == rounding.up(0.0, 1e-9)
     assert rounding.quotient_up(1, 10**400) == nextafter(0.0, 1.0) and rounding.quotient_down(1, 10**400) == 0
     with pytest.raises(OverflowError):
         rounding.quotient_up(10**400, 1)
@@ -67,17 +73,20 @@ def test_a_step_contracts_by_no_more_than_is_said():
     rng = random.Random(3)
     for _ in range(300):
         beta = double(rng, -3, 3)
-        rho, eta = beta * rng.choice((0.0, rng.random(), 1.0)), rng.choice((rng.random(), 1 - double(rng, -15, -1))) * 2 / beta
+        rho, eta = beta * rng.choice((0.0, rng.random(), 1.0)), rng.choice((rng.random(),
+                                                                            1 - double(rng, -15, -1))) * 2 / beta
         gap, want = contraction.gap(eta, beta, rho), contraction.exact_gap(mp, eta, beta, rho)
         assert want * (1 - mp.mpf(2) ** -52) <= gap <= want
         steps, push = rng.choice((1, 2, 7, 1000, 10**9)), double(rng, -9, 9)
-        cost, far = contraction.exact_weight(mp, mp.mpf(gap), steps), contraction.exact_reached(mp, mp.mpf(gap), steps, mp.mpf(push))
+        cost, far = contraction.exact_weight(mp, mp.mpf(gap), steps), contraction.exact_reached(mp, mp.mpf(gap), steps,
+                                                                                                mp.mpf(push))
         assert cost <= contraction.weight(gap, steps) <= cost * (1 + mp.mpf(10) ** -11) + mp.mpf(10) ** -300
         assert far <= contraction.reached(gap, steps, push) <= far * (1 + mp.mpf(10) ** -14)
 
 
 def test_gaussian_epsilon_meets_its_delta():
-    """Also next to the total variation, where ε is near 0 and every rounding of δ is large beside it; and next to δ = 1."""
+    """Also next to the total variation, where ε is near 0 and every rounding of δ is large beside it; and next to δ =
+    1."""
     rng = random.Random(4)
     for _ in range(250):
         sigma, sensitivity, steps = double(rng, -1, 3), double(rng, -1, 1), rng.choice((1, 3, 1000))
@@ -97,7 +106,8 @@ def test_gaussian_delta_is_not_below_its_theorem():
         sigma, sensitivity, steps = double(rng, -2, 3), double(rng, -1, 1), rng.choice((1, 3, 1000))
         r = mp.mpf(sensitivity) * mp.sqrt(steps) / mp.mpf(sigma)
         epsilon = max(0.0, float(r) * (float(r) / 2 + rng.uniform(-20, 12)))
-        want, got = mp.log(gaussian_exact.theta(mp, epsilon, r)), gaussian_exact.value(epsilon, sigma, sensitivity, steps)
+        want, got = mp.log(gaussian_exact.theta(mp, epsilon, r)), gaussian_exact.value(epsilon, sigma, sensitivity,
+                                                                                       steps)
         if want > -1e-40:
             continue  # beyond 60 digits
         earlier = mp.log(gaussian_exact.theta(mp, mp.mpf(epsilon) * (1 - mp.mpf(2e-12)), r))
@@ -138,7 +148,8 @@ def test_functions_that_lose_no_digits():
         assert elementary.log1mexp(z) == pytest.approx(float(mp.log(-mp.expm1(z))), rel=2e-15)
         a, b = rng.uniform(-50, 50), rng.uniform(-50, 50)
         assert elementary.log_add(a, b) == pytest.approx(float(mp.log(mp.exp(a) + mp.exp(b))), rel=4e-15, abs=4e-15)
-        assert elementary.log_sum([a, b, z]) == pytest.approx(float(mp.log(mp.exp(a) + mp.exp(b) + mp.exp(z))), rel=4e-15, abs=4e-15)
+        assert elementary.log_sum([a, b, z]) == pytest.approx(float(mp.log(mp.exp(a) + mp.exp(b) + mp.exp(z))),
+                                                              rel=4e-15, abs=4e-15)
         t = rng.uniform(-1, 100)
         mills = mp.erfc(mp.mpf(t) / mp.sqrt(2)) / 2 / mp.npdf(t)
         assert normal.mills(t) == pytest.approx(float(mills), rel=4e-15)
@@ -162,7 +173,8 @@ def test_a_boundary_is_met_and_nothing_much_before_it_is():
         assert -1e-3 <= gap(invert.boundary(gap, meets, fails, slack=1e-3)) <= 0
     with pytest.raises(invert.Unreachable):
         invert.bracket(lambda x: 1.0, 1.0, +1, 1e-9, 1e9)
-    assert invert.bracket(lambda x: -1.0, 1.0, +1, 1e-9, 1e9) == (1e-9, 1e-9) == invert.bracket(lambda x: 0.0, 1.0, +1, 1e-9, 1e9)
+    assert invert.bracket(lambda x: -1.0, 1.0, +1, 1e-9, 1e9) == (1e-9, 1e-9) == invert.bracket(lambda x: 0.0, 1.0, +1,
+                                                                                                1e-9, 1e9)
     assert invert.bracket(lambda x: 1.0 if x < 1e9 else 0.0, 1.0, +1, 1e-9, 1e9)[0] == 1e9
 
 

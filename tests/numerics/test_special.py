@@ -42,7 +42,8 @@ def test_theta_near_and_beyond_the_middle():
 def test_theta_of_arrays_is_never_below_and_close():
     rng = np.random.default_rng(1)
     r = 10 ** rng.uniform(-9, 2.5, 20000)
-    e = np.maximum(0.0, r * (r / 2 + np.where(rng.random(20000) < 0.5, rng.uniform(-12, 4, 20000), 10 ** rng.uniform(-2, 3, 20000))))
+    e = np.maximum(0.0, r * (r / 2 + np.where(rng.random(20000) < 0.5, rng.uniform(-12, 4, 20000),
+                                              10 ** rng.uniform(-2, 3, 20000))))
     got = hockey_stick_array.log_theta(e, r)
     true = np.array([log_theta(x, y) for x, y in zip(e.tolist(), r.tolist(), strict=True)])
     assert (got >= true).all()
@@ -82,16 +83,23 @@ def test_the_epsilon_of_a_gaussian_is_safe_and_tight_everywhere():
 def test_tails_of_arrays():
     """R(z), Q(z) and log Q(z), by pieces, far out by a series, and at infinity."""
     rng = random.Random(11)
-    z = np.array([*(rng.uniform(0, 60) for _ in range(300)), *(10 ** rng.uniform(1, 9) for _ in range(100)), 0.0, 1e200])
+    z = np.array([*(rng.uniform(0, 60) for _ in range(300)), *(10 ** rng.uniform(1, 9) for _ in range(100)), 0.0,
+                  1e200])
     upper = [mp.erfc(mp.mpf(x) / mp.sqrt(2)) / 2 for x in z[:300].tolist()]
-    assert tails_array.mills(z[:300]).tolist() == pytest.approx([float(q / mp.npdf(x)) for q, x in zip(upper, z.tolist(), strict=False)], rel=2e-14)
-    assert tails_array.mills(z[300:400]) * z[300:400] == pytest.approx([float(mp.mpf(x) * mp.erfc(x / mp.sqrt(2)) / 2 / mp.npdf(x)) for x in z[300:400].tolist()], rel=2e-14)
+    assert tails_array.mills(z[:300]).tolist() == pytest.approx([float(q / mp.npdf(x)) for q,
+                                                                 x in zip(upper, z.tolist(), strict=False)], rel=2e-14)
+    assert tails_array.mills(z[300:400]) * z[300:400] == pytest.approx([float(mp.mpf(x) * mp.erfc(x / mp.sqrt(2)) / 2
+                                                                              / mp.npdf(x))
+                                                                        for x in z[300:400].tolist()], rel=2e-14)
     small = z[:300] < 37
-    assert tails_array.tail(z[:300])[small].tolist() == pytest.approx([float(q) for q, x in zip(upper, z.tolist(), strict=False) if x < 37], rel=2e-13)
+    assert tails_array.tail(z[:300])[small].tolist() == pytest.approx([float(q) for q,
+                                                                       x in zip(upper, z.tolist(), strict=False)
+                                                                       if x < 37], rel=2e-13)
     signed = np.concatenate((z[:300], -z[:300]))
     want = [float(mp.log(q)) for q in upper] + [float(mp.log1p(-q)) for q in upper]
     assert tails_array.log_tail(signed).tolist() == pytest.approx(want, rel=2e-14)
-    assert tails_array.log_tail(np.array([-np.inf, 0.0, np.inf])).tolist()[:2] == [0.0, pytest.approx(log(0.5))] and tails_array.log_tail(np.array([np.inf]))[0] < -1e299
+    assert tails_array.log_tail(np.array([-np.inf, 0.0, np.inf])).tolist()[:2] == [0.0,
+                                                                                   pytest.approx(log(0.5))] and tails_array.log_tail(np.array([np.inf]))[0] < -1e299
 
 
 @pytest.mark.parametrize("width", [1.0, 40.0, 4000.0])
@@ -106,4 +114,5 @@ def test_integrals_of_bumps(width):
 
 
 def test_theta_of_no_shift_and_of_an_endless_one():
-    assert (log_theta(0.5, 0.0), log_theta_complement(0.5, 0.0), log_theta(0.5, np.inf), log_theta_complement(0.5, np.inf)) == (-np.inf, 0.0, 0.0, -np.inf)
+    assert (log_theta(0.5, 0.0), log_theta_complement(0.5, 0.0), log_theta(0.5, np.inf),
+            log_theta_complement(0.5, np.inf)) == (-np.inf, 0.0, 0.0, -np.inf)

@@ -4,9 +4,11 @@ from dpcalc.bounds.noisy_sgd import burn_in_rdp, iteration
 from dpcalc.commands.burn_in import COMMAND
 from dpcalc.core.validate import validate
 
-RUN = {"n": 60000, "batch_size": 128, "iterations": 10**7, "lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": 0.0, "learning_rate": 0.05,
+RUN = {"n": 60000, "batch_size": 128, "iterations": 10**7, "lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": 0.0,
+       "learning_rate": 0.05,
        "diameter": 2.0, "sigma": 0.1}
-LINE = {"n": "60000", "batch_size": "128", "steps": "1e7", "lipschitz": "1", "smoothness": "1", "learning_rate": "0.05", "diameter": "2", "sigma": "0.1"}
+LINE = {"n": "60000", "batch_size": "128", "steps": "1e7", "lipschitz": "1", "smoothness": "1", "learning_rate": "0.05",
+        "diameter": "2", "sigma": "0.1"}
 
 
 def answer(**said):
@@ -22,4 +24,5 @@ def own(bound, run):
 
 
 def iteration_params(run, **more):
-    return {**{k: run[k] for k in iteration.BOUND.params if k not in ("period", "last")}, "period": 1, "last": 1, **more}
+    return {**{k: run[k] for k in iteration.BOUND.params if k not in ("period", "last")}, "period": 1, "last": 1,
+            **more}

@@ -14,7 +14,8 @@ class Line:
     def __init__(self, low, high, scale, knots=()):
         marks = sorted({low, high, *(k for k in knots if low < k < high)})
         counts = [max(1, int(np.ceil((b - a) / (WIDTH * scale)))) for a, b in pairwise(marks)]
-        edges = np.concatenate([np.linspace(a, b, k + 1)[:-1] for (a, b), k in zip(pairwise(marks), counts, strict=True)] + [[high]])
+        edges = np.concatenate([np.linspace(a, b, k + 1)[:-1] for (a, b),
+                                k in zip(pairwise(marks), counts, strict=True)] + [[high]])
         t, w = np.polynomial.legendre.leggauss(NODES)
         half = np.diff(edges)[:, None] / 2
         self.low, self.high, self.edges = low, high, edges

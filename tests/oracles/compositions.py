@@ -15,7 +15,8 @@ class Parts(tuple):
 
 
 def composed(rng):
-    """Of twenty, seventeen are a few pairs of atoms, as randomised response and (ε, δ) points have, two Gaussian steps, one a Laplace step."""
+    """Of twenty, seventeen are a few pairs of atoms, as randomised response and (ε, δ) points have, two Gaussian steps,
+    one a Laplace step."""
     kind = rng.randrange(20)
     if kind == 0:
         parts = Parts([(Laplace(ratio := log_uniform(rng, 0.01, 20)), 1)])

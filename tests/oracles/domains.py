@@ -26,7 +26,8 @@ def base(rng):
 
 def profile(rng):
     """One use of a mechanism, as `routes` describes it."""
-    values = {"sigma": log_uniform(rng, 0.2, 100), "scale": log_uniform(rng, 0.1, 100), "probability": rng.uniform(0.55, 0.99),
+    values = {"sigma": log_uniform(rng, 0.2, 100), "scale": log_uniform(rng, 0.1, 100),
+              "probability": rng.uniform(0.55, 0.99),
               "sensitivity": 1.0}
     return MECHANISMS[rng.choice(tuple(MECHANISMS))].profile(values)
 
@@ -43,12 +44,14 @@ def outcomes(rng):
 def gaussian_profile(rng):
     r, s, t = log_uniform(rng, 1e-13, 100), log_uniform(rng, 1e-2, 1e2), steps(rng)
     near = rng.uniform(-6, 25) if r < 12 or rng.random() < 0.8 else rng.uniform(-30, 40)
-    return {"sigma": s * t**0.5 / r, "sensitivity": s, "steps": t, "epsilon": max(0.0, r * (r / 2 + near), r * (r / 2 - 30))}
+    return {"sigma": s * t**0.5 / r, "sensitivity": s, "steps": t,
+            "epsilon": max(0.0, r * (r / 2 + near), r * (r / 2 - 30))}
 
 
 def total_variation(rng):
     mechanism = rng.choice(("gaussian", "laplace", "randomized-response"))
-    return {"mechanism": mechanism, "ratio": spread(rng, 1e-13, 100), "steps": steps(rng) if mechanism == "gaussian" else 1}
+    return {"mechanism": mechanism, "ratio": spread(rng, 1e-13, 100),
+            "steps": steps(rng) if mechanism == "gaussian" else 1}
 
 
 def gdp_profile(rng):
@@ -68,7 +71,8 @@ def composition(rng):
 
 def releases(rng):
     """(ε, δ) of some releases, and an ε near their sum."""
-    points = tuple((log_uniform(rng, 1e-6, 20), rng.choice((0.0, delta(rng))), steps(rng, 300)) for _ in range(rng.randint(1, 5)))
+    points = tuple((log_uniform(rng, 1e-6, 20), rng.choice((0.0, delta(rng))), steps(rng, 300))
+                   for _ in range(rng.randint(1, 5)))
     return {"points": points, "epsilon": rng.choice((rng.random() * 1.1, 1.0)) * sum(e * k for e, _, k in points)}
 
 
@@ -77,14 +81,16 @@ def pure_releases(rng):
 
 
 def contraction(rng):
-    """L, D, η, β, ρ with η <= 2/(β+ρ), ends included, and a noise level near the larger of L and D/η, or far from both."""
+    """L, D, η, β, ρ with η <= 2/(β+ρ), ends included, and a noise level near the larger of L and D/η, or far from
+    both."""
     beta = rng.choice((0.0, log_uniform(rng, 1e-3, 1e2)))
     rho = rng.choice((0.0, beta, beta * rng.random(), beta * log_uniform(rng, 1e-9, 1)))
     most = 2 / (beta + rho) if beta else 100.0
     eta = min(most * rng.choice((1.0, rng.random(), log_uniform(rng, 1e-6, 1))), 100.0)
     lipschitz, diameter = log_uniform(rng, 1e-2, 1e2), log_uniform(rng, 1e-2, 1e2)
     level = max(rng.choice((lipschitz, diameter / eta)) * log_uniform(rng, 0.05, 50), diameter / eta / 90)
-    return {"level": level, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": eta, "smoothness": beta, "strong_convexity": rho}
+    return {"level": level, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": eta, "smoothness": beta,
+            "strong_convexity": rho}
 
 
 def a_run(rng, most, *drop, laws=(), index=False):
@@ -128,7 +134,8 @@ def a_stream(rng, most, *drop, law=None, listed=None):
     if listed or (listed is None and rng.random() < 0.5) or p["learning_rate"] * p["strong_convexity"] > 0.9:
         p["levels"] = Listed(tuple(level * log_uniform(rng, 0.3, 3) for _ in range(n)))
     else:
-        p["levels"] = schedule(law.name, *(p[k] for k in ("diameter", "learning_rate", "smoothness", "strong_convexity")),
+        p["levels"] = schedule(law.name,
+                               *(p[k] for k in ("diameter", "learning_rate", "smoothness", "strong_convexity")),
                                log_uniform(rng, 1, 1e4), log_uniform(rng, 3, 300), 1 + log_uniform(rng, 1e-2, 2))
     return {k: v for k, v in p.items() if k not in drop}
 
@@ -150,7 +157,8 @@ def a_limit(rng):
 
 
 def smooth(rng, most, index=False):
-    p = {"level": log_uniform(rng, 0.3, 100), "lipschitz": log_uniform(rng, 0.1, 10), "learning_rate": log_uniform(rng, 1e-6, 1),
+    p = {"level": log_uniform(rng, 0.3, 100), "lipschitz": log_uniform(rng, 0.1, 10),
+         "learning_rate": log_uniform(rng, 1e-6, 1),
          "smoothness": rng.choice((0.0, log_uniform(rng, 1e-4, 10))), "n": length(rng, most)}
     return p | ({"index": rng.randint(1, p["n"])} if index else {})
 
@@ -164,17 +172,21 @@ def high_noise(rng):
 def output(rng, most, index=False):
     beta = log_uniform(rng, 1e-2, 10)
     rho = beta * rng.choice((rng.uniform(0.01, 1), log_uniform(rng, 1e-12, 1), 1.0))
-    rate = rng.choice((rng.uniform(0.05, 0.95) * 2 / (beta + rho), 1 / beta, 1 / beta))  # c = 1 − ρ/β, or what rounding leaves of 0
-    p = {"level": log_uniform(rng, 0.01, 10), "lipschitz": log_uniform(rng, 0.1, 10), "learning_rate": rate, "smoothness": beta,
+    # c = 1 − ρ/β, or what rounding leaves of 0
+    rate = rng.choice((rng.uniform(0.05, 0.95) * 2 / (beta + rho), 1 / beta, 1 / beta))
+    p = {"level": log_uniform(rng, 0.01, 10), "lipschitz": log_uniform(rng, 0.1, 10), "learning_rate": rate,
+         "smoothness": beta,
          "strong_convexity": rho, "n": length(rng, most)}
     far = 1 + round(log_uniform(rng, 1, 40 / (rate * rho)))
-    later = min(rng.choice((rng.randint(0, 30), far)), int(100 / max(-log10(max(1 - rate * rho, 1e-17)), 1e-300)))  # ratios from 1e-100 on
+    # ratios from 1e-100 on
+    later = min(rng.choice((rng.randint(0, 30), far)), int(100 / max(-log10(max(1 - rate * rho, 1e-17)), 1e-300)))
     return p | ({"index": max(1, p["n"] - later)} if index else {})
 
 
 def partial(rng, constant=True):
     lipschitz = log_uniform(rng, 0.1, 10)
-    p = {"lipschitz": lipschitz, "level": lipschitz * 2 * (1 + log_uniform(rng, 1e-9, 10)), "n": max(2, length(rng, 3000)),
+    p = {"lipschitz": lipschitz, "level": lipschitz * 2 * (1 + log_uniform(rng, 1e-9, 10)),
+         "n": max(2, length(rng, 3000)),
          "tau": rng.uniform(0.01, 0.99), "passes": steps(rng, 1e3)}
     return p | ({"constant": rng.uniform(16, 100)} if constant else {})
 
@@ -189,7 +201,8 @@ def sgd(rng, iterations=None):
     eta = rng.choice((2 / beta * rng.random(), 2 / beta * 0.001, min(1.0, 2 / beta)))
     rho = rng.choice((0.0, beta * rng.random(), beta * log_uniform(rng, 1e-9, 1)))
     r = max(1, min(t, round(log_uniform(rng, 1, t))))
-    return {"n": n, "batch_size": b, "iterations": t, "lipschitz": log_uniform(rng, 0.1, 10), "smoothness": beta, "strong_convexity": rho,
+    return {"n": n, "batch_size": b, "iterations": t, "lipschitz": log_uniform(rng, 0.1, 10), "smoothness": beta,
+            "strong_convexity": rho,
             "learning_rate": eta, "diameter": log_uniform(rng, 1e-2, 1e2), "sigma": sigma, "r": r,
             "sigma1": 0.0 if r == t else sigma * rng.choice((0.7, rng.uniform(0.01, 0.999)))}
 
@@ -232,15 +245,18 @@ def scheduled(rng, convex=True):
     p = sgd(rng, 1)
     p = p if convex else smooth_sgd(rng, p)
     t = rng.randint(1, 30)
-    steps_ = tuple((p["learning_rate"] * rng.uniform(0.1, 1), p["sigma"] * log_uniform(rng, 0.3, 3), rng.random() < 0.6 or k == t - 1) for k in range(t))
-    return {**{k: p[k] for k in ("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter") if k in p}, "schedule": steps_,
+    steps_ = tuple((p["learning_rate"] * rng.uniform(0.1, 1), p["sigma"] * log_uniform(rng, 0.3, 3),
+                    rng.random() < 0.6 or k == t - 1) for k in range(t))
+    return {**{k: p[k] for k in ("batch_size", "lipschitz", "smoothness", "strong_convexity", "diameter") if k in p},
+            "schedule": steps_,
             "r": rng.randint(1, t), "epsilon": log_uniform(rng, 1e-2, 3)}
 
 
 def affine(rng):
     g = rng.choice((0.0, 1.0, 1 + log_uniform(rng, 1e-3, 0.999), log_uniform(rng, 1e-6, 1)))
     eta, t = log_uniform(rng, 1e-3, 1), steps(rng, 1e4)
-    p = {"curvature": g / eta, "learning_rate": eta, "sigma": log_uniform(rng, 0.1, 10), "iterations": t, "lipschitz": log_uniform(rng, 0.1, 10),
+    p = {"curvature": g / eta, "learning_rate": eta, "sigma": log_uniform(rng, 0.1, 10), "iterations": t,
+         "lipschitz": log_uniform(rng, 0.1, 10),
          "index": max(1, t - rng.choice((0, 0, 1, 3)))}
     return {**p, "epsilon": log_uniform(rng, 1e-2, 3)}
 
@@ -252,12 +268,15 @@ DRAW = {
     "laplace-rdp": lambda r: {"alpha": alpha(r), "scale": spread(r, 1e-2, 1e6), "sensitivity": spread(r, 1e-2, 1e2)},
     "laplace-exact": laplace_profile,
     "laplace-profile": laplace_profile,
-    "randomized-response-rdp": lambda r: {"alpha": alpha(r), "probability": r.choice((0.5 + log_uniform(r, 1e-9, 0.4), r.random() * 0.999 + 1e-6,
+    "randomized-response-rdp": lambda r: {"alpha": alpha(r), "probability": r.choice((0.5 + log_uniform(r, 1e-9, 0.4),
+                                                                                      r.random() * 0.999 + 1e-6,
                                                                                     1 - log_uniform(r, 1e-12, 0.1)))},
-    "randomized-response-exact": lambda r: {"probability": r.uniform(0.51, 0.99), "steps": steps(r, 100), "epsilon": r.uniform(0, 3)},
+    "randomized-response-exact": lambda r: {"probability": r.uniform(0.51, 0.99), "steps": steps(r, 100),
+                                            "epsilon": r.uniform(0, 3)},
     "rdp-mironov": lambda r: {"alpha": alpha(r), "rdp": spread(r, 1e-9, 1e4), "delta": log_uniform(r, 1e-300, 0.9)},
     "rdp-improved": lambda r: {"alpha": alpha(r), "rdp": spread(r, 1e-9, 1e4), "delta": log_uniform(r, 1e-300, 0.9)},
-    "rdp-optimal": lambda r: {"alpha": 1 + log_uniform(r, *r.choice(((1e-9, 100), (0.1, 100)))), "rdp": r.choice((spread(r, 1e-22, 30), spread(r, 1e-2, 30))),
+    "rdp-optimal": lambda r: {"alpha": 1 + log_uniform(r, *r.choice(((1e-9, 100), (0.1, 100)))),
+                              "rdp": r.choice((spread(r, 1e-22, 30), spread(r, 1e-2, 30))),
                               "delta": r.choice((log_uniform(r, 1e-15, 0.9), r.uniform(1e-9, 0.99)))},
     "gdp-exact": gdp_profile,
     "gdp-rdp": lambda r: {"alpha": alpha(r), "mu": spread(r, 1e-9, 1e6)},
@@ -267,7 +286,8 @@ DRAW = {
     "tv-exact": total_variation,
     "tv-pinsker": lambda r: {"ratio": spread(r, 1e-13, 1e3), "steps": steps(r)},
     "tv-laplace-as-published": lambda r: {"scale": spread(r, 1e-9, 1e12), "sensitivity": spread(r, 1e-6, 1e6)},
-    "tv-product": lambda r: {"step_tv": r.choice((0.0, 1.0, log_uniform(r, 1e-30, 1.0), r.random())), "steps": steps(r)},
+    "tv-product": lambda r: {"step_tv": r.choice((0.0, 1.0, log_uniform(r, 1e-30, 1.0), r.random())),
+                             "steps": steps(r)},
     "tv-kl": lambda r: {"kl": r.choice((0.0, log_uniform(r, 1e-30, 1e3))), "steps": steps(r)},
     "dp-tv": lambda r: {"step_epsilon": spread(r, 1e-9, 500), "step_delta": delta(r)},
     "composition-basic": releases,
@@ -279,18 +299,23 @@ DRAW = {
     "composition-optimal": composition,
     "outcomes-exact": lambda r: {**outcomes(r), "epsilon": r.uniform(0, 3)},
     "outcomes-rdp": lambda r: {**outcomes(r), "alpha": 1 + log_uniform(r, 1e-2, 1e3)},
-    "rdp-curve": lambda r: {"alpha": r.choice((2.0, 3.5, 1.5, 8.0)), "alphas": (2.0, 4.0, 8.0), "rdps": (0.1, 0.3, r.uniform(0.3, 9))},
+    "rdp-curve": lambda r: {"alpha": r.choice((2.0, 3.5, 1.5, 8.0)), "alphas": (2.0, 4.0, 8.0),
+                            "rdps": (0.1, 0.3, r.uniform(0.3, 9))},
     "rdp-composition": lambda r: {"alpha": alpha(r), "parts": ((base(r), steps(r)), (base(r), 3))},
-    "poisson-rdp": lambda r: {"alpha": r.choice((whole_alpha(r), 1 + log_uniform(r, 1e-4, 30))), "noise_multiplier": log_uniform(r, 0.05, 1e3),
+    "poisson-rdp": lambda r: {"alpha": r.choice((whole_alpha(r), 1 + log_uniform(r, 1e-4, 30))),
+                              "noise_multiplier": log_uniform(r, 0.05, 1e3),
                               "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-10, 1)))},
     "wor-rdp": lambda r: {"alpha": whole_alpha(r), "sampling_rate": log_uniform(r, 1e-9, 1), "base": base(r)},
     "weighted-rdp": lambda r: {"alpha": whole_alpha(r), "max_weight": log_uniform(r, 1e-9, 1), "base": base(r)},
-    "wor-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": log_uniform(r, 1e-9, 1), "profile": profile(r)},
-    "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))), "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
+    "wor-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
+                              "sampling_rate": log_uniform(r, 1e-9, 1), "profile": profile(r)},
+    "poisson-profile": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-6, 20))),
+                                  "sampling_rate": r.choice((1.0, 0.999, log_uniform(r, 1e-9, 1))),
                                   "profile": profile(r)},
     "profile-composition": composed,
     "composition": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sampled_steps(r)},
-    "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r", "sigma1"),
+    "composition-profile": lambda r: one_sgd_step(r, "smoothness", "strong_convexity", "learning_rate", "diameter", "r",
+                                                  "sigma1"),
     "burn-in-rdp": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **sgd(r)},
     "burn-in-profile": one_sgd_step,
     "burn-in-rdp-nonconvex": lambda r: {"alpha": 1 + log_uniform(r, 1e-2, 30), **smooth_sgd(r, sgd(r))},
@@ -309,7 +334,8 @@ DRAW = {
     "randomly-stopped": lambda r: a_run(r, 1e6, laws=BOTH, index=True),
     "randomly-stopped-loose": lambda r: a_run(r, 1e12, laws=BOTH),
     "shuffled-contraction": lambda r: a_run(r, r.choice((1e3, 1e12)), laws=BOTH),
-    "shuffled-limit": lambda r: {"law": r.choice(BOTH), "c1": log_uniform(r, 1e-6, 1e12), "epsilon": log_uniform(r, 1e-6, 50)},
+    "shuffled-limit": lambda r: {"law": r.choice(BOTH), "c1": log_uniform(r, 1e-6, 1e12),
+                                 "epsilon": log_uniform(r, 1e-6, 50)},
     "fixed-order-iteration": lambda r: a_run(r, 300, "diameter", index=True),
     "shuffled-iteration": lambda r: a_run(r, 300, "diameter"),
     "fixed-order-iteration-rdp": lambda r: {"alpha": alpha(r), **a_run(r, 1e9, "diameter", "epsilon", index=True)},
@@ -319,17 +345,24 @@ DRAW = {
     "shuffled-hiding-laplace": lambda r: without(a_run(r, r.choice((1e3, 1e12)), laws=(LAPLACE,)), "law"),
     "shuffled-hiding-last": lambda r: several_passes(r, with_or_without_set(r, a_run(r, 300))),
     "smooth-nonconvex": lambda r: {"alpha": alpha(r), **smooth(r, 1e9, index=True)},
-    "smooth-nonconvex-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 1e9, index=True)},
+    "smooth-nonconvex-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))),
+                                         **smooth(r, 1e9, index=True)},
     "smooth-nonconvex-shuffled": lambda r: {"alpha": alpha(r, 50), **smooth(r, 2000)},
-    "smooth-nonconvex-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
-    "smooth-nonconvex-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **smooth(r, 300)},
+    "smooth-nonconvex-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))),
+                                                  **smooth(r, 300)},
+    "smooth-nonconvex-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))),
+                                                                  **smooth(r, 300)},
                                                          hiding.smooth_nonconvex_shuffled_hiding.BOUND, -1000),
     "smooth-nonconvex-high-noise": high_noise,
     "output-perturbation": lambda r: {"alpha": alpha(r), **output(r, 1e12, index=True)},
-    "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 1e12, index=True)},
+    "output-perturbation-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))),
+                                            **output(r, 1e12, index=True)},
     "output-perturbation-shuffled": lambda r: {"alpha": alpha(r, 50), **output(r, 2000)},
-    "output-perturbation-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
-    "output-perturbation-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))), **output(r, 300)},
+    "output-perturbation-shuffled-exact": lambda r: {"epsilon": r.choice((0.0, log_uniform(r, 1e-3, 2))),
+                                                     **output(r, 300)},
+    "output-perturbation-shuffled-hiding": lambda r: within(lambda: {"epsilon": r.choice((0.0,
+                                                                                          log_uniform(r, 1e-3, 2))),
+                                                                     **output(r, 300)},
                                                             hiding.output_perturbation_shuffled_hiding.BOUND, -1000),
     "without-replacement-conjecture": lambda r: {"alpha": alpha(r), **partial(r)},
     "without-replacement-conjecture-sum": lambda r: {"alpha": alpha(r), **partial(r)},

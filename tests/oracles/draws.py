@@ -30,7 +30,8 @@ def steps(rng, high=1e9):
 
 
 def length(rng, most):
-    """How many terms. Of a long sum 49 in 50 have at most 20, which are cheap, and one in 50 any number up to the most."""
+    """How many terms. Of a long sum 49 in 50 have at most 20, which are cheap, and one in 50 any number up to the
+    most."""
     few = most if most > LONG or rng.random() < 0.02 else min(most, 20)
     return max(1, round(log_uniform(rng, 1 if few <= 20 or most > LONG else 20, few)))
 

@@ -1,8 +1,8 @@
-"""Enclosures of what the bounds' formulas say as printed, in ball arithmetic (dpcalc.verify.arb.ball): the reference of all measuring.
+"""Enclosures of what the bounds' formulas say as printed, in ball arithmetic (dpcalc.verify.arb.ball): the reference of
+all measuring.
 
-Most formulas run in balls as they stand. Those that search for a root are enclosed here by what defines them, and the integrals in them
-by the sums of integrals.py.
-"""
+Most formulas run in balls as they stand. Those that search for a root are enclosed here by what defines them, and the
+integrals in them by the sums of integrals.py. """
 
 from functools import cache, lru_cache
 from math import comb, exp, inf, log, log1p, nextafter
@@ -87,7 +87,8 @@ def by_the_formula(c, bound, p):
 
 
 def _with_integral(c, bound, p):
-    """The published formula, with its integral from integrals.py: the same one however the formula's comparisons turn out."""
+    """The published formula, with its integral from integrals.py: the same one however the formula's comparisons turn
+    out."""
     module, name, integral = INTEGRALS[bound.name]
     known, printed, bits = [], getattr(module, name), c.prec
 
@@ -117,7 +118,8 @@ def conversion(bound, alpha, rdp, delta):
 
 
 def optimal(c, alpha, rdp, delta):
-    """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h (dpcalc.verify.rdp_optimal).
+    """The ε at which the condition of rdp-optimal just holds: its sign at two ends, from the convexity of h
+    (dpcalc.verify.rdp_optimal).
 
     Newton's method for both the minimum over x and ε starts at the doubles; how they were found does not matter.
     """
@@ -146,16 +148,19 @@ def _parts(a, d, grown, x):
     p, rest, y = d + x, 1 - d - x, grown - x
     first, second = (a * p.log() - (a - 1) * x.log()).exp(), (a * rest.log() - (a - 1) * y.log()).exp()
     left, right = a / p - (a - 1) / x, a / rest - (a - 1) / y
-    bend = first * (left * left - a / p / p + (a - 1) / x / x) + second * (right * right - a / rest / rest + (a - 1) / y / y)
+    bend = first * (left * left - a / p / p + (a - 1) / x / x) + second * (right * right - a / rest / rest + (a - 1) / y
+                                                                           / y)
     return first + second, first * left - second * right, bend, second, y
 
 
 def _slack(a, d, r, epsilon, x):
-    """(α−1)(ε − ε(α)) + log min h from below and from above, and about its derivative in ε. h lies above its tangent at x, on (0, 1 − δ)."""
+    """(α−1)(ε − ε(α)) + log min h from below and from above, and about its derivative in ε. h lies above its tangent at
+    x, on (0, 1 − δ)."""
     grown = epsilon.exp()
     h, slope, _, second, y = _parts(a, d, grown, x)
     own = (a - 1) * (epsilon - r)
-    return (h - (x * slope).max((d + x - 1) * slope)).log() + own, h.log() + own, ((a - 1) * (1 - second / h * grown / y)).mid()
+    return (h - (x * slope).max((d + x - 1) * slope)).log() + own, h.log() + own, ((a - 1)
+                                                                                   * (1 - second / h * grown / y)).mid()
 
 
 def _newton(a, d, grown, x, times):
@@ -188,7 +193,8 @@ def _least(a, d, epsilon, alpha, delta, near):
 
 
 def one_step_below(c, epsilon, **params):
-    """δ(ε) of the best instance of lower-bound: at a wall, or at the threshold where the ratio of the densities, which rises, meets e^ε."""
+    """δ(ε) of the best instance of lower-bound: at a wall, or at the threshold where the ratio of the densities, which
+    rises, meets e^ε."""
     if params["iterations"] != 1:
         raise OutOfScope("out-of-range", "one step only", "--iterations")
     found = flint.arb(0)
@@ -198,8 +204,9 @@ def one_step_below(c, epsilon, **params):
 
 
 def _best_threshold(pair, epsilon):
-    """Doubles find the threshold, the signs of balls on both sides of it prove that it is there; δ(t) is an integral of the difference of
-    the densities, so that it is nowhere between them more than their distance times that difference above the one in the middle."""
+    """Doubles find the threshold, the signs of balls on both sides of it prove that it is there; δ(t) is an integral of
+    the difference of the densities, so that it is nowhere between them more than their distance times that difference
+    above the one in the middle."""
     arb, grown = flint.arb, flint.arb(epsilon).exp()
     base, rate = arb(pair.pull) * arb(pair.start), arb(pair.rate)
     drift, up, down = (base + arb(m) for m in (pair.drift, pair.up, pair.down))
@@ -244,15 +251,19 @@ def _meeting(pair, epsilon):
 
 
 def composed(c, epsilon, pairs):
-    """δ by the definition for a few pairs of atoms; of Gaussian steps, and of one Laplace step, by their closed forms."""
+    """δ by the definition for a few pairs of atoms; of Gaussian steps, and of one Laplace step, by their closed
+    forms."""
     if pairs.gaussian:
-        return gaussian_exact.theta(c, epsilon, c.mpf(sum(count * flint.arb(mu) ** 2 for mu, (_, count) in zip(pairs.gaussian, pairs, strict=True)).sqrt())).x
+        return gaussian_exact.theta(c, epsilon,
+                                    c.mpf(sum(count * flint.arb(mu) ** 2 for mu,
+                                              (_, count) in zip(pairs.gaussian, pairs, strict=True)).sqrt())).x
     if pairs.laplace:
         return LAPLACE.exact(c, c.mpf(epsilon), c.mpf(pairs.laplace)).x
     finite, laws = flint.arb(0), [(flint.arb(-epsilon), flint.arb(1))]
     for pair, count in pairs:
         finite += count * (-flint.arb(pair.log_infinite).exp()).log1p() if pair.log_infinite > -inf else 0
-        (one, p), (two, q) = ((flint.arb(loss), flint.arb(mass).exp()) for loss, mass in zip(pair.losses, pair.log_p, strict=True))
+        (one, p), (two, q) = ((flint.arb(loss), flint.arb(mass).exp()) for loss,
+                              mass in zip(pair.losses, pair.log_p, strict=True))
         uses = [(k * one + (count - k) * two, comb(count, k) * p**k * q ** (count - k)) for k in range(count + 1)]
         laws = [(s + more, m * mass) for s, m in laws for more, mass in uses]
     return sum((m * (-(-s).expm1()) for s, m in laws if not s <= 0), -finite.expm1())
@@ -268,7 +279,8 @@ def limit(c, epsilon, law, levels, lipschitz, index, **_):
     return first * rest(*map(flint.arb, (levels.decay, levels.c1, levels.c2, index + 1))).exp()
 
 
-REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "lower-bound": one_step_below, "profile-composition": composed, "online-limit": limit}
+REFERENCES = {"rdp-optimal": optimal, "poisson-rdp": poisson, "lower-bound": one_step_below,
+              "profile-composition": composed, "online-limit": limit}
 
 
 def is_zero(ball):

@@ -1,4 +1,5 @@
-"""The theorem about shuffled orders that hide a record among the others, from its definition: hulls by least squares, the program of a plan."""
+"""The theorem about shuffled orders that hide a record among the others, from its definition: hulls by least squares,
+the program of a plan."""
 
 from itertools import pairwise
 from math import exp
@@ -76,8 +77,8 @@ def program(p, q, mu, epsilon):
 def certificate(mu, epsilon, z):
     """F(z) = (1/n)[Σ_m Φ(−max_m′(z_m′ − μ(m,m′))) − e^ε Σ_m′ Φ(−z_m′)]: at any z no more than the program at any plan.
 
-    Proof: θ(e, μ) >= Φ(μ − z) − e^e Φ(−z) for every z; at z_m′ the program is at least (1/n)Σ p Φ(μ(m,m′) − z_m′) − e^ε/n Σ q Φ(−z_m′).
-    """
+    Proof: θ(e, μ) >= Φ(μ − z) − e^e Φ(−z) for every z; at z_m′ the program is at least (1/n)Σ p Φ(μ(m,m′) − z_m′) −
+    e^ε/n Σ q Φ(−z_m′). """
     u = (z[None, :] - mu).max(axis=1)
     return float((ndtr(-u).sum() - exp(epsilon) * ndtr(-z).sum()) / len(z))
 
@@ -93,15 +94,16 @@ def best_certificate(mu, epsilon):
 def matrix(n, size, c, earlier=(), slots=None):
     """μ(m, m′) of a last pass of `slots` slots out of n, after passes whose last slots have `earlier` later ones.
 
-    A class for every place in the order: the places that a pass that stops does not reach are alike, and where one of the two is such a
-    place only the slot of the other one differs.
-    """
+    A class for every place in the order: the places that a pass that stops does not reach are alike, and where one of
+    the two is such a place only the slot of the other one differs. """
     slots = slots or n
-    return np.array([[string({m for m in (a, b) if m < slots} | set(earlier), size, c) for b in range(n)] for a in range(n)])
+    return np.array([[string({m for m in (a, b) if m < slots} | set(earlier), size, c) for b in range(n)]
+                     for a in range(n)])
 
 
 def one_pass(n, size, c):
-    """`matrix` of one pass, for many places at once: two pushes are undone one after the other, or together where the slopes would fall."""
+    """`matrix` of one pass, for many places at once: two pushes are undone one after the other, or together where the
+    slopes would fall."""
     m = np.arange(n, dtype=float)
     noise = np.cumsum(c ** (2 * m))  # of the slots up to m later
     late, early = np.minimum.outer(m, m).astype(int), np.maximum.outer(m, m).astype(int)

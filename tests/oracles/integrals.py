@@ -1,12 +1,15 @@
-"""Enclosures of the divergences of a mixture v = 1 − q + q e^w against 1, w = t/z − 1/(2z²), t ~ N(0,1), by trapezoidal sums with proofs.
+"""Enclosures of the divergences of a mixture v = 1 − q + q e^w against 1, w = t/z − 1/(2z²), t ~ N(0,1), by trapezoidal
+sums with proofs.
 
-F(t) analytic for |Im t| <= a and decaying: |hΣF(t0 + kh) − ∫F| <= 2M/(e^{2πa/h} − 1), M the larger of ∫|F(x ± ia)|dx (Trefethen & Weideman
-2014, Theorem 5.1, doi:10.1137/130932132). On the shifted line |φ(x + ia)| = e^{a²/2}φ(x), and with θ = a/z < π
+F(t) analytic for |Im t| <= a and decaying: |hΣF(t0 + kh) − ∫F| <= 2M/(e^{2πa/h} − 1), M the larger of ∫|F(x ± ia)|dx
+(Trefethen & Weideman 2014, Theorem 5.1, doi:10.1137/130932132). On the shifted line |φ(x + ia)| = e^{a²/2}φ(x), and
+with θ = a/z < π
 
-    cos(θ/2)·v(x) <= |v(x + ia)| <= v(x),                                                                                            (1)
+    cos(θ/2)·v(x) <= |v(x + ia)| <= v(x),
+    (1)
 
-as |A + Be^{iθ}|² = (A + B)² − 4AB sin²(θ/2). So M is a known multiple of ∫F itself where F is φ times a power of v, and the error is relative.
-"""
+as |A + Be^{iθ}|² = (A + B)² − 4AB sin²(θ/2). So M is a known multiple of ∫F itself where F is φ times a power of v, and
+the error is relative. """
 
 from math import ceil, expm1, log, log1p, pi, sqrt
 
@@ -23,7 +26,8 @@ def _normal_tail(x):
 
 
 def _large(alpha, q, z):
-    """log E[v^α] where q‖e^w‖_α = q e^g, g = (α−1)/(2z²), is e^45: by Minkowski ‖v‖_α lies between it and 1 − q + q e^g."""
+    """log E[v^α] where q‖e^w‖_α = q e^g, g = (α−1)/(2z²), is e^45: by Minkowski ‖v‖_α lies between it and 1 − q + q
+    e^g."""
     grown = (alpha - 1) / (2 * z * z) + q.log()
     return alpha * (grown + arb(0).union(((1 - q) * (-grown).exp()).log1p()))
 
@@ -70,7 +74,8 @@ def reverse(alpha, q, z, bits):
 
 
 def _needed(alpha, q, z, bits):
-    """−log of the error wanted, relative to 1: more where E[v^α] − 1 is small, about α(α−1)q²(e^{1/z²} − 1)/2 or αq(e^g − 1). A guess."""
+    """−log of the error wanted, relative to 1: more where E[v^α] − 1 is small, about α(α−1)q²(e^{1/z²} − 1)/2 or αq(e^g
+    − 1). A guess."""
     a, rate, noise = float(alpha), float(q), float(z)
     square, growth = noise**-2, (a - 1) / (2 * noise * noise)
     quadratic = log(a * (a - 1) / 2) + 2 * log(rate) + (log(expm1(square)) if square < 100 else square)
@@ -79,28 +84,31 @@ def _needed(alpha, q, z, bits):
 
 
 def _right(alpha, q, z, needed):
-    """A point Y and a bound on hΣ and ∫ of v^α φ beyond it, about e^{−needed}: v^α <= 2^{α−1}(1 + q^α e^{αw}), and e^{αw}φ is
-    e^{α(α−1)/2z²} times a normal density around α/z."""
+    """A point Y and a bound on hΣ and ∫ of v^α φ beyond it, about e^{−needed}: v^α <= 2^{α−1}(1 + q^α e^{αw}), and
+    e^{αw}φ is e^{α(α−1)/2z²} times a normal density around α/z."""
     a, noise = float(alpha), float(z)
     bump = alpha * (alpha - 1) / (2 * z * z) + alpha * q.log() + (alpha - 1) * arb(2).log()
     first = sqrt(2 * (needed + a * log(2)))
     if float(bump) < -needed:  # all of the bump: its sum is at most (1 + h) times its integral
         return first, arb(2) ** (alpha - 1) * _normal_tail(arb(first)) + 2 * bump.exp()
-    own = max(first, a / noise + sqrt(2 * (needed + 1 + min(float(bump), (a - 1) * log(2)))))  # E[v^α] is at least 1, and 2^{1−α} of the bump
+    # E[v^α] is at least 1, and 2^{1−α} of the bump
+    own = max(first, a / noise + sqrt(2 * (needed + 1 + min(float(bump), (a - 1) * log(2)))))
     return own, arb(2) ** (alpha - 1) * _normal_tail(arb(own)) + bump.exp() * _normal_tail(arb(own) - alpha / z)
 
 
 def one_step(alpha, q, z, bits):
-    """S_r(α, q, z) = log(1 + J)/(α−1), J = ∫_0^∞ G(v)φ(s + c)ds, v = 1 + q(e^{s/z} − 1), c = 1/(2z), G = (v^{α−1} − 1)(v^α − 1)/v^{α−1},
-    which is the integrand of sampled_step.py, as a product. With s = κ·log(1 + e^ξ), κ = min(z, 2), in steps of ξ.
+    """S_r(α, q, z) = log(1 + J)/(α−1), J = ∫_0^∞ G(v)φ(s + c)ds, v = 1 + q(e^{s/z} − 1), c = 1/(2z), G = (v^{α−1} −
+    1)(v^α − 1)/v^{α−1}, which is the integrand of sampled_step.py, as a product. With s = κ·log(1 + e^ξ), κ = min(z,
+    2), in steps of ξ.
 
-    On ξ + iπ/2, with s0 and v0 those of ξ alone and C = cos(π/4) = 2^{−1/2}: ζ = 1 + e^{ξ+iπ/2} has 1 <= |ζ| <= 1 + e^ξ, |ζ| >= C(1 + e^ξ) and
-    arg ζ <= π/2, so that 0 <= Im s <= a = κπ/2 <= zπ/2, s0 >= Re s >= max(0, s0 − κ·log(2)/2) and |ds/dξ| <= s0′/C. By (1) |v| <= v0 and
-    |1 + t(v − 1)| >= C for 0 <= t <= 1, so that |log v| <= |v − 1|/C. |(1 + w)^m − 1| <= C^{m−1}((1 + |w|)^m − 1) for m = κ/z <= 1 and w = ζ − 1,
-    as (1 + w)^m − 1 = m∫_0^1 w(1 + tw)^{m−1}dt: |v − 1| <= C^{m−1}(v0 − 1). Then |v^b − 1| <= b·|log v|·max(1, |v|^b) gives
-    |G| <= α(α−1)·C^{2m−4}·C^{1−α}·(v0 − 1)²·v0^α, and G = v^α − 1 − v + v^{1−α} gives |G| <= 4C^{1−α}·v0^α.
-    """
-    if _is_large(alpha, q, z):  # T − 3 <= J <= T = E[v^α]: G = v^α − 1 − v + v^{1−α} for w > 0, and E[v] = 1; log(1 − 2/T) >= −3/T
+    On ξ + iπ/2, with s0 and v0 those of ξ alone and C = cos(π/4) = 2^{−1/2}: ζ = 1 + e^{ξ+iπ/2} has 1 <= |ζ| <= 1 +
+    e^ξ, |ζ| >= C(1 + e^ξ) and arg ζ <= π/2, so that 0 <= Im s <= a = κπ/2 <= zπ/2, s0 >= Re s >= max(0, s0 −
+    κ·log(2)/2) and |ds/dξ| <= s0′/C. By (1) |v| <= v0 and |1 + t(v − 1)| >= C for 0 <= t <= 1, so that |log v| <= |v −
+    1|/C. |(1 + w)^m − 1| <= C^{m−1}((1 + |w|)^m − 1) for m = κ/z <= 1 and w = ζ − 1, as (1 + w)^m − 1 = m∫_0^1 w(1 +
+    tw)^{m−1}dt: |v − 1| <= C^{m−1}(v0 − 1). Then |v^b − 1| <= b·|log v|·max(1, |v|^b) gives |G| <=
+    α(α−1)·C^{2m−4}·C^{1−α}·(v0 − 1)²·v0^α, and G = v^α − 1 − v + v^{1−α} gives |G| <= 4C^{1−α}·v0^α. """
+    # T − 3 <= J <= T = E[v^α]: G = v^α − 1 − v + v^{1−α} for w > 0, and E[v] = 1; log(1 − 2/T) >= −3/T
+    if _is_large(alpha, q, z):
         low = _large(alpha, q, z)
         return (low + arb(0).union(1 / low.exp()) - arb(0).union(3 / low.exp())) / (alpha - 1)
     flint.ctx.prec = bits + 64
@@ -119,9 +127,11 @@ def one_step(alpha, q, z, bits):
         before = arb(log_before).exp() * (1 + kappa * step / sizes.width)
     else:
         low = arb(-(needed + 5) / 3)
-        before = 2 * alpha * (alpha - 1) * (q / z * kappa) ** 2 * kappa * step * (3 * low - half * half / 2).exp() / (1 - (-3 * step).exp())
+        before = 2 * alpha * (alpha - 1) * (q / z * kappa) ** 2 * kappa * step * (3 * low - half * half
+                                                                                  / 2).exp() / (1 - (-3 * step).exp())
         edge = kappa * low.exp() / z
-        if not ((1 + q * edge.expm1()).log() * alpha + 2 * edge).exp() < 2:  # v^α e^{2s/z}, s <= κe^ξ: the rest is α(α−1)q²(s/z)²
+        # v^α e^{2s/z}, s <= κe^ξ: the rest is α(α−1)q²(s/z)²
+        if not ((1 + q * edge.expm1()).log() * alpha + 2 * edge).exp() < 2:
             return arb(0, "inf")
     total = _half_line(alpha, q, z, kappa, low, high, step)
     total += arb(0).union(before + 4 * beyond) + arb(0, error)  # beyond, h·s′ is at most twice the step back in s
@@ -144,9 +154,10 @@ def _half_line(alpha, q, z, kappa, low, high, step):
 
 
 class Sizes:
-    """`log_guess`: log J, roughly; `log_all`: of a number above ∫_0^∞ g(v)·φ(max(0, s − κ·log(2)/2) + c)ds, g(v) = v^α·min(α(α−1)C^{2m−4}(v − 1)², 4),
-    by doubles, whose rounding is far below the factor of 2 that it is given: rectangles of `width` from the rising g at the right and the
-    falling density at the left. Beyond the last g <= 4v^α <= 2^{α+1}(1 + q^α e^{αs/z})."""
+    """`log_guess`: log J, roughly; `log_all`: of a number above ∫_0^∞ g(v)·φ(max(0, s − κ·log(2)/2) + c)ds, g(v) =
+    v^α·min(α(α−1)C^{2m−4}(v − 1)², 4), by doubles, whose rounding is far below the factor of 2 that it is given:
+    rectangles of `width` from the rising g at the right and the falling density at the left. Beyond the last g <= 4v^α
+    <= 2^{α+1}(1 + q^α e^{αs/z})."""
 
     def __init__(self, alpha, q, z, kappa):
         half, slack = 1 / (2 * z), kappa * log(2) / 2
@@ -157,14 +168,17 @@ class Sizes:
         y = np.logaddexp(0.0, v1)
         back = np.maximum(0.0, s - width - slack) + half
         scale = log(width) - log(2 * pi) / 2
-        sizes = np.minimum(log(alpha * (alpha - 1)) + log(2) * (2 - kappa / z) + 2 * v1, log(4)) + alpha * y - back * back / 2
+        sizes = np.minimum(log(alpha * (alpha - 1)) + log(2) * (2 - kappa / z) + 2 * v1,
+                           log(4)) + alpha * y - back * back / 2
         self.logs = np.logaddexp.accumulate(sizes) + scale + log(2)  # of the first rectangles
         x = np.maximum((alpha - 1) * y, 1e-300)
-        guesses = x + np.log(-np.expm1(-x)) + np.log(-np.expm1(-np.maximum(alpha * y, 1e-300))) + y - (s + half) ** 2 / 2
+        guesses = x + np.log(-np.expm1(-x)) + np.log(-np.expm1(-np.maximum(alpha * y, 1e-300))) + y - (s
+                                                                                                       + half) ** 2 / 2
         self.log_guess = float(np.logaddexp.reduce(guesses)) + scale
         last = s[-1] - slack + half
         flat = (alpha + 1) * log(2) - last * last / 2
-        bump = (alpha + 1) * log(2) + alpha * log(q) + alpha / z * (slack - half) + alpha * alpha / (2 * z * z) - (last - alpha / z) ** 2 / 2
+        bump = (alpha + 1) * log(2) + alpha * log(q) + alpha / z * (slack - half) + alpha * alpha / (2 * z * z) - (last
+                                                                                                                   - alpha / z) ** 2 / 2
         self.log_all = max(float(self.logs[-1]), flat, bump) + 2 * log(2)
 
     def start(self, log_negligible):

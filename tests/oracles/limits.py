@@ -1,8 +1,8 @@
-"""Enclosures of ∫_X^∞ log B_x dx at ε = 0 (online-limit): in closed form for Laplace noise, by a trapezoidal sum with a proof for Gaussian noise.
+"""Enclosures of ∫_X^∞ log B_x dx at ε = 0 (online-limit): in closed form for Laplace noise, by a trapezoidal sum with a
+proof for Gaussian noise.
 
-a, C1, C2 are the schedule's: with z = x^{a}/C1 + C2, B = 1 − 1/z for Laplace noise; B = erf(√(W/2)) with W e^W = x^{2a}/K + C2, K = 2πC1², for
-Gaussian noise.
-"""
+a, C1, C2 are the schedule's: with z = x^{a}/C1 + C2, B = 1 − 1/z for Laplace noise; B = erf(√(W/2)) with W e^W =
+x^{2a}/K + C2, K = 2πC1², for Gaussian noise. """
 
 from math import atan, ceil, cos, log, pi, sqrt
 
@@ -24,14 +24,14 @@ def laplace(a, c1, c2, start):
 
 
 def gaussian(a, c1, c2, start):
-    """By parts −X·log B_X − ∫_{W_0}^∞ g dW, g = x(W)·e^{−W/2}/(√(2πW)·erf(√(W/2))), x(W) = (K(W e^W − C2))^{1/2a}; with W = W_0 + e^s in steps
-    of s, on the whole line.
+    """By parts −X·log B_X − ∫_{W_0}^∞ g dW, g = x(W)·e^{−W/2}/(√(2πW)·erf(√(W/2))), x(W) = (K(W e^W − C2))^{1/2a}; with
+    W = W_0 + e^s in steps of s, on the whole line.
 
-    On s + iθ, |θ| <= 1.2, Re W = W_0 + e^s·cos θ > 0 and |W e^W| > W_0 e^{W_0} > C2: x(W) is analytic, |x| <= (K(|W|e^{Re W} + C2))^{1/2a}. There
-    |erfc(√(W/2))| <= e^{−Re W/2} (DLMF 7.8; |w(iz)| <= 1 for Re z >= 0), so that |erf| >= 1 − e^{−W_0/2}. The sum's error is at most
-    2M/(e^{2π·1.2/h} − 1), M the integral of |g·e^s| at θ = 1.2 (integrals.py). Left of the first node g is at most its factors' largest values;
-    from W = w >= 1 on at most K^{1/2a}·e^{−w(a−1)/2a}, as x <= (KW e^W)^{1/2a}, a > 1 and √(2π)·erf(√½) > 1.
-    """
+    On s + iθ, |θ| <= 1.2, Re W = W_0 + e^s·cos θ > 0 and |W e^W| > W_0 e^{W_0} > C2: x(W) is analytic, |x| <=
+    (K(|W|e^{Re W} + C2))^{1/2a}. There |erfc(√(W/2))| <= e^{−Re W/2} (DLMF 7.8; |w(iz)| <= 1 for Re z >= 0), so that
+    |erf| >= 1 − e^{−W_0/2}. The sum's error is at most 2M/(e^{2π·1.2/h} − 1), M the integral of |g·e^s| at θ = 1.2
+    (integrals.py). Left of the first node g is at most its factors' largest values; from W = w >= 1 on at most
+    K^{1/2a}·e^{−w(a−1)/2a}, as x <= (KW e^W)^{1/2a}, a > 1 and √(2π)·erf(√½) > 1. """
     k, power = 2 * arb.pi() * c1**2, 1 / (2 * a)
     begin = (start ** (2 * a) / k + c2).lambertw()
     end = ENOUGH * 2 * float(a) / (float(a) - 1) + 4 * log(float(k))
@@ -51,14 +51,15 @@ def gaussian(a, c1, c2, start):
     before = 2 * start * first  # x <= 2X there, and the other factors make less than 1
     last = k**power * (-(begin + arb(end)) * (a - 1) * power).exp() / ((a - 1) * power)
     error = 2 * most / ((2 * arb.pi() * _ANGLE / step).exp() - 1)
-    if not (begin > 1 and begin + first < begin * 2 and (k * base * (begin * first.expm1() + first * first.exp()) < near)):
+    if not (begin > 1 and begin + first < begin * 2
+            and (k * base * (begin * first.expm1() + first * first.exp()) < near)):
         return arb(0, "inf")
     return -start * (begin / 2).sqrt().erf().log() - (total + arb(0).union(before + 2 * last) + arb(0, error))
 
 
 def _most(a, k, c2, begin):
-    """Above M: rectangles of s, rising factors at the right and falling ones at the left; twice that, for the rounding of doubles and for what
-    lies beyond the ends, where less than e^{−60} is left."""
+    """Above M: rectangles of s, rising factors at the right and falling ones at the left; twice that, for the rounding
+    of doubles and for what lies beyond the ends, where less than e^{−60} is left."""
     width, fall = 0.125, (1 - 1 / a) / 2
     top = log(70 / (fall * cos(_ANGLE)))
     right = np.arange(-70.0, top + width, width)

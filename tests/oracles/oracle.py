@@ -1,4 +1,5 @@
-"""A bound's value against its formula as printed, enclosed in ball arithmetic: what both the laws and the accuracy table measure."""
+"""A bound's value against its formula as printed, enclosed in ball arithmetic: what both the laws and the accuracy
+table measure."""
 
 from functools import cache
 from math import inf, log, nextafter
@@ -11,9 +12,12 @@ import mpmath
 from dpcalc.pld.bracket import PRECISION, log_delta_at_epsilon
 from dpcalc.verify.arb.ball import Undecided
 
-DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-rdp-nonconvex": 20, "burn-in-as-published": 20}  # of mpmath where 60 take minutes
+# of mpmath where 60 take minutes
+DIGITS = {"rdp-optimal": 25, "online-limit": 30, "composition": 20, "burn-in-rdp": 20, "burn-in-rdp-nonconvex": 20,
+          "burn-in-as-published": 20}
 MANY, FARTHEST = 500, -1e30  # a log δ that Arb cannot hold: mpmath's exponents have no end
-FINE, SAME = 1e-3, 1e-25  # the reference is that part of the claim wide; a value inside so narrow a ball is the formula's
+# the reference is that part of the claim wide; a value inside so narrow a ball is the formula's
+FINE, SAME = 1e-3, 1e-25
 
 
 @cache
@@ -42,20 +46,22 @@ def value(bound, p):
 
 
 class Deviation(NamedTuple):
-    """How far a value lies above the theorem at most, in the units of the bound's claim. `below`: it is surely less than the theorem."""
+    """How far a value lies above the theorem at most, in the units of the bound's claim. `below`: it is surely less
+    than the theorem."""
 
     error: float
     below: bool
 
 
 def claimed(bound):
-    """The largest error that a bound allows itself: rtol, but an absolute width of log δ for a composition on a grid."""
+    """The largest error that a bound allows itself: rtol, but an absolute width of log δ for a composition on a
+    grid."""
     return 2 * PRECISION if bound.kind == "composition" else bound.rtol
 
 
 def deviations(bound, p, least=0.0):
-    """One for each number at p; an error is refined (by the slope of a profile) only where it is above `least`. Raises Undecided
-    where no precision encloses the formula narrowly enough."""
+    """One for each number at p; an error is refined (by the slope of a profile) only where it is above `least`. Raises
+    Undecided where no precision encloses the formula narrowly enough."""
     got = value(bound, p)
     left, found = (dict(got) if bound.kind == "point" else {None: got}), []
     if bound.kind == "profile" and -inf < got < FARTHEST:
@@ -80,7 +86,8 @@ def deviations(bound, p, least=0.0):
 def _deviation(bound, p, got, want, least, bits):
     """None where the ball is too wide for it."""
     if bound.kind in ("profile", "composition"):
-        if enclose.is_zero(want):  # a δ of 0: any is a bound, and it must be a negligible one; a composition does not reach it by rounding
+        # a δ of 0: any is a bound, and it must be a negligible one; a composition does not reach it by rounding
+        if enclose.is_zero(want):
             return Deviation(0.0 if got < -600 or bound.kind == "composition" else inf, False)
         if not want > 0:  # nothing tells a δ below 2^{−2000} from 0
             unseen = bits == enclose.BITS[-1] and want.upper() < flint.arb(2) ** -2000
@@ -98,7 +105,8 @@ def _deviation(bound, p, got, want, least, bits):
             return None
         return Deviation(_float(abs(excess).upper() / _one(size)), bool(excess > 0))
     if bound.kind == "composition":  # 1e-12: masses are given by the logarithms of doubles
-        return None if radius > 1e-15 * _one(size) else Deviation(max(0.0, _float(excess.upper())), bool(excess < -1e-12))
+        return None if radius > 1e-15 * _one(size) else Deviation(max(0.0, _float(excess.upper())),
+                                                                  bool(excess < -1e-12))
     scale = _one(size) if bound.kind == "profile" else size
     if bound.kind == "conversion":
         scale += p["rdp"] - log(p["delta"]) / (p["alpha"] - 1)
@@ -107,7 +115,8 @@ def _deviation(bound, p, got, want, least, bits):
     over = (excess - flint.arb("1e-300")).upper()  # what doubles cannot tell from nothing
     if not over > 0:
         return Deviation(0.0, bool(excess < 0))
-    if bound.kind == "profile" and over > least * scale:  # a relative error of ε is allowed too: it moves log δ by ε·|dlogδ/dε|
+    # a relative error of ε is allowed too: it moves log δ by ε·|dlogδ/dε|
+    if bound.kind == "profile" and over > least * scale:
         scale += slope(bound, p, bits)
     return Deviation(_float((over / scale).upper()), bool(excess < 0))
 

@@ -1,10 +1,10 @@
 """Exact laws of short shuffled runs w ← Π(ψ(w) + Z) on [0, D], where Z has scale 1 and every record has its own map ψ.
 
-What is computed, and why it is no more than the true divergence: the law before the last slot stands on Gauss-Legendre nodes between
-the kinks of all maps (and on an atom at each wall), where every integrand is smooth, so that the error is far below RELATIVE
-(tests/oracles/test_shuffled_runs.py halves the panels); the last slot gives the exact masses of CELLS of the interval, which is a coarser
-view of the iterate (a post-processing). `delta` takes RELATIVE of every mass to the safe side, and leaves cells of tiny mass out.
-"""
+What is computed, and why it is no more than the true divergence: the law before the last slot stands on Gauss-Legendre
+nodes between the kinks of all maps (and on an atom at each wall), where every integrand is smooth, so that the error is
+far below RELATIVE (tests/oracles/test_shuffled_runs.py halves the panels); the last slot gives the exact masses of
+CELLS of the interval, which is a coarser view of the iterate (a post-processing). `delta` takes RELATIVE of every mass
+to the safe side, and leaves cells of tiny mass out. """
 
 from itertools import product
 from math import comb, exp, prod
@@ -31,7 +31,8 @@ def lipschitz_map(rng, c, diameter):
     """Slopes in [−c, c], often ±c; a quarter of them straight. On [0, D] only."""
     steepest = [c, c, -c, c * rng.uniform(-1, 1), 0.0]
     kinks = sorted(rng.uniform(0, diameter) for _ in range(rng.choice((0, 1, 1, 2, 3))))
-    slopes = [rng.choice(steepest) if kinks else rng.choice((c, c, c, -c, c * rng.random())) for _ in range(len(kinks) + 1)]
+    slopes = [rng.choice(steepest) if kinks else rng.choice((c, c, c, -c, c * rng.random()))
+              for _ in range(len(kinks) + 1)]
     x = np.array([0.0, *kinks, diameter])
     y = np.concatenate([[0.0], np.cumsum(np.diff(x) * slopes)])
     centre = rng.uniform(0, diameter)
@@ -56,7 +57,8 @@ def banded(any_map, base, half):
 
 
 class Records:
-    """`maps` of kinds of other records and how many there are of each (`counts`), the two maps of the differing record, the batch."""
+    """`maps` of kinds of other records and how many there are of each (`counts`), the two maps of the differing record,
+    the batch."""
 
     def __init__(self, maps, counts, special, diameter, batch=1):
         self.maps, self.counts, self.special, self.diameter, self.batch = maps, tuple(counts), special, diameter, batch
@@ -66,7 +68,8 @@ class Records:
         return sorted({float(x) for m in (*self.maps, *self.special) for x in m.x[1:-1]})
 
     def mean(self, y, chosen, side=None):
-        """The map of a batch of `chosen` many of every kind, and of the differing record (P: 0, Q: 1; None: not in it)."""
+        """The map of a batch of `chosen` many of every kind, and of the differing record (P: 0, Q: 1; None: not in
+        it)."""
         total = sum(k * m(y) for k, m in zip(chosen, self.maps, strict=True) if k)
         return (total + (self.special[side](y) if side is not None else 0)) / self.batch
 
@@ -97,7 +100,8 @@ def ways(left, size):
 
 
 class Shuffled:
-    """Orders drawn record by record, all of them at once: one law for every number of records of each kind that have been used."""
+    """Orders drawn record by record, all of them at once: one law for every number of records of each kind that have
+    been used."""
 
     def __init__(self, walk):
         self.walk, self.records, self.kept = walk, walk.records, {}
@@ -111,7 +115,8 @@ class Shuffled:
         return self.kept[key]
 
     def choices(self, used, unused, forced):
-        """(which, with the differing record or not, probability) of the next batch; forced: whether the differing record is in it."""
+        """(which, with the differing record or not, probability) of the next batch; forced: whether the differing
+        record is in it."""
         left = [k - u for k, u in zip(self.records.counts, used, strict=True)]
         b, total = self.records.batch, sum(left)
         for special in ((False, True) if unused else (False,)):
@@ -125,8 +130,8 @@ class Shuffled:
                 yield chosen, special, share * prod(map(comb, left, chosen)) / comb(total, size)
 
     def run(self, both, slots, last, position=None):
-        """The two laws (rows of `both`) after `slots` slots of a pass; `last`: as masses of cells. At a `position` the differing record
-        is used there."""
+        """The two laws (rows of `both`) after `slots` slots of a pass; `last`: as masses of cells. At a `position` the
+        differing record is used there."""
         layer = {(0,) * len(self.records.counts): both}
         for t in range(slots):
             jobs, ends = {}, {}
@@ -162,7 +167,8 @@ def both_ways(p, q, epsilon):
 
 
 def released(records, start):
-    """P and Q of output perturbation: slots without noise, then noise 1 on the last iterate; laws as masses of cells of the line."""
+    """P and Q of output perturbation: slots without noise, then noise 1 on the last iterate; laws as masses of cells of
+    the line."""
     ends = []
     for side in (0, 1):
         walk = {((0,) * len(records.counts)): np.array([[start, 1.0]])}
@@ -175,7 +181,8 @@ def released(records, start):
                 for j, many in steps:
                     at = (records.special[side] if j is None else records.maps[j])(points[:, 0])
                     key = used if j is None else tuple(u + (i == j) for i, u in enumerate(used))
-                    after.setdefault(key, []).append(np.column_stack([np.clip(at, 0.0, records.diameter), points[:, 1] * many / total]))
+                    after.setdefault(key, []).append(np.column_stack([np.clip(at, 0.0, records.diameter),
+                                                                      points[:, 1] * many / total]))
             walk = {key: np.concatenate(found) for key, found in after.items()}
         ends.append(np.concatenate(list(walk.values())))
     low, high = (f(*(f(e[:, 0]) for e in ends)) for f in (min, max))
@@ -193,9 +200,9 @@ def mass_between(z):
 class LaplaceWalk:
     """Laplace noise 1, the iterate rounded to the middle of its cell before every slot.
 
-    The rounded run is itself one that bounds by contraction through the diameter speak of: what they need of a slot is that its maps
-    of two records are `size` apart at equal iterates, and that one map takes any two iterates to points at most cD apart.
-    """
+    The rounded run is itself one that bounds by contraction through the diameter speak of: what they need of a slot is
+    that its maps of two records are `size` apart at equal iterates, and that one map takes any two iterates to points
+    at most cD apart. """
 
     CELLS = 120
 
@@ -207,7 +214,8 @@ class LaplaceWalk:
 
     def kernel(self, chosen, side):
         z = self.edges - self.records.mean(self.y, chosen, side)[:, None]
-        low, high = (np.hstack([x, y]) for x, y in ((np.full((len(z), 1), -np.inf), z), (z, np.full((len(z), 1), np.inf))))
+        low, high = (np.hstack([x, y]) for x,
+                     y in ((np.full((len(z), 1), -np.inf), z), (z, np.full((len(z), 1), np.inf))))
         away = low > 0  # without cancellation in the tails
         return laplace_cdf(np.where(away, -low, high)) - laplace_cdf(np.where(away, -high, low))
 

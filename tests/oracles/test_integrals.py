@@ -1,4 +1,5 @@
-"""The trapezoidal sums of integrals.py enclose what Arb's rigorous integration does, and sums at whole orders; those of limits.py mpmath's integral."""
+"""The trapezoidal sums of integrals.py enclose what Arb's rigorous integration does, and sums at whole orders; those of
+limits.py mpmath's integral."""
 
 import random
 

@@ -55,7 +55,8 @@ def batches(order, size):
     return [order[i:i + size] for i in range(0, len(order), size)]
 
 
-@pytest.mark.parametrize("counts, batch, slots, epochs", [([1, 1, 1], 1, 4, 1), ([1, 1, 1], 2, 2, 2), ([2, 1], 2, 1, 2), ([3], 1, 2, 1), ([2, 3], 3, 2, 1), ([1, 1, 1, 1], 2, 2, 2)])
+@pytest.mark.parametrize("counts, batch, slots, epochs", [([1, 1, 1], 1, 4, 1), ([1, 1, 1], 2, 2, 2), ([2, 1], 2, 1, 2),
+                                                          ([3], 1, 2, 1), ([2, 3], 3, 2, 1), ([1, 1, 1, 1], 2, 2, 2)])
 def test_all_orders_one_by_one(counts, batch, slots, epochs):
     rng = random.Random(str((counts, batch)))
     own = records(rng, 1.5 * batch, 1.0, counts, 3.0, batch)
@@ -117,5 +118,7 @@ def test_a_slot_of_laplace_noise():
     own = records(rng, 1.0, 1.0, [0], 3.0)
     walk = LaplaceWalk(own, 0.0)
     for side, law in enumerate(Shuffled(walk).laws()):
-        assert np.cumsum(law)[:-1] == pytest.approx([laplace.cdf(x - float(own.special[side](0.0))) for x in walk.edges], rel=1e-13)
-    assert Shuffled(LaplaceWalk(records(rng, 2.0, 0.9, [3, 2], 4.0), 0.5)).laws().sum(axis=1) == pytest.approx(1, rel=1e-13)
+        assert np.cumsum(law)[:-1] == pytest.approx([laplace.cdf(x - float(own.special[side](0.0)))
+                                                     for x in walk.edges], rel=1e-13)
+    assert Shuffled(LaplaceWalk(records(rng, 2.0, 0.9, [3, 2], 4.0),
+                                0.5)).laws().sum(axis=1) == pytest.approx(1, rel=1e-13)

@@ -45,7 +45,8 @@ def asked(answer):
     """The key of the number that its rows are about."""
     if answer["solved"]:
         return answer["solved"].replace("-", "_")
-    return next(k for k in ("delta", "epsilon", "rdp", "tv") if k in answer["bounds"][0] and (k != "delta" or "log_delta" in answer["bounds"][0]))
+    return next(k for k in ("delta", "epsilon", "rdp", "tv") if k in answer["bounds"][0]
+                and (k != "delta" or "log_delta" in answer["bounds"][0]))
 
 
 def best_rows(answer):
@@ -61,7 +62,8 @@ def printed(answer):
     name, found = asked(answer), set()
     for row in best_rows(answer):
         tiny = name == "delta" and 0 < row[name] < 1e-300
-        found.add(human_log(row["log_delta"]) if tiny else human(row[name], upward=name not in ("steps", "n", "epochs")))
+        found.add(human_log(row["log_delta"]) if tiny
+                  else human(row[name], upward=name not in ("steps", "n", "epochs")))
         found |= set(row.get("digits", {}).values())
         found |= {human(row["tv"])} if "assumes" in row else set()
     return found

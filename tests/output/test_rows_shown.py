@@ -33,13 +33,15 @@ EVERY = ["poisson-profile", "poisson-rdp (rdp-optimal)", "poisson-rdp (rdp-impro
 def test_the_best_row_of_each_theorem():
     assert rows(RUN) == EVERY[:2]
     assert rows(f"{RUN} --all") == EVERY
-    assert rows(f"{RUN} --bound poisson-rdp --bound rdp-optimal --bound rdp-improved") == EVERY[1:]  # who names bounds sees them all
+    # who names bounds sees them all
+    assert rows(f"{RUN} --bound poisson-rdp --bound rdp-optimal --bound rdp-improved") == EVERY[1:]
     assert rows("convert --from zcdp --rho .5 --delta 1e-6") == ["rdp-optimal"]
     assert rows("convert --from zcdp --rho .5 --delta 1e-6 --all") == ["rdp-optimal", "rdp-improved", "rdp-mironov"]
 
 
 @pytest.mark.parametrize("line", [
-    RUN.replace("--sigma 1", "--sigma 1,2"), "rdp --sigma 1 --epsilon 1,10,30,60,100", "convert --from zcdp --rho .001,.1,1,10,100 --delta 1e-6",
+    RUN.replace("--sigma 1", "--sigma 1,2"), "rdp --sigma 1 --epsilon 1,10,30,60,100",
+    "convert --from zcdp --rho .001,.1,1,10,100 --delta 1e-6",
     "subsample --sampling-rate .01 --steps 1000 --noise-multiplier .5,1,2,5,10 --epsilon 10"])
 def test_sweeps_have_one_column_for_each_theorem(line):
     """Also where two conversions are the same but for rounding."""
@@ -54,12 +56,14 @@ def test_explanations_are_of_the_rows_shown():
 
 
 def test_programs_have_every_row():
-    assert [row["name"] for row in json.loads(printed(f"{RUN} --json"))["bounds"]] == ["poisson-profile", "poisson-rdp", "poisson-rdp"]
+    assert [row["name"] for row in json.loads(printed(f"{RUN} --json"))["bounds"]] == ["poisson-profile", "poisson-rdp",
+                                                                                       "poisson-rdp"]
     assert len(list(csv.DictReader(io.StringIO(printed(f"{RUN} --format csv"))))) == 3
     assert printed(f"{RUN} --format markdown").count("\n| poisson") == 2
     assert printed(f"{RUN} --format markdown --all").count("\n| poisson") == 3
     assert all("Mironov 2017" in row["source"] and "arXiv" in row["source"] for row in
-               csv.DictReader(io.StringIO(printed("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --bound rdp-mironov --format csv"))))
+               csv.DictReader(io.StringIO(printed("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --bound "
+                                                  "rdp-mironov --format csv"))))
     named = answer("rdp", sigma=1, delta=1e-5, bound=["gaussian-rdp", "rdp-optimal", "rdp-improved"])
     assert "rdp-optimal" in named.text() and "rdp-improved" in named.text()
     run = answer("rdp", sigma=1, delta=1e-5)
@@ -74,31 +78,38 @@ def test_all_is_refused_where_there_is_no_table(option):
 
 def test_status_is_a_column_where_something_is_not_proven():
     assert "status" not in printed(RUN) and "proven" not in printed(RUN)
-    text = printed("burn-in --n 60000 --batch-size 128 --steps 1e4 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1 --delta 1e-5")
+    text = printed("burn-in --n 60000 --batch-size 128 --steps 1e4 --lipschitz 1 --smoothness 1 --learning-rate .05 "
+                   "--diameter 2 --sigma .1 --delta 1e-5")
     assert re.search(r"^lower-bound +lower ", text, re.M) and re.search(r"^burn-in-profile +proven ", text, re.M)
 
 
 def test_a_lower_bound_is_rounded_down():
     line = "burn-in --n 60000 --batch-size 128 --steps 1e4 --lipschitz 1 --smoothness 1 --learning-rate .05 --diameter 2 --sigma .1"
     for question, name in (("--delta 1e-5", "epsilon"), ("--epsilon .01", "delta")):
-        row = next(row for row in json.loads(printed(f"{line} {question} --json"))["bounds"] if row["status"] == "lower")
+        row = next(row for row in json.loads(printed(f"{line} {question} --json"))["bounds"]
+                   if row["status"] == "lower")
         shown = re.search(r"^lower-bound +lower +(\S+)", printed(f"{line} {question}"), re.M).group(1)
         assert row[name] * (1 - 1e-5) < float(shown) <= row[name]
 
 
 def test_the_source_of_a_row_is_of_the_theorem_that_names_it():
     text = printed("convert --from rdp --alpha 8 --rdp .5 --delta 1e-5 --all")
-    assert re.search(r"^rdp-mironov .*Mironov 2017, Prop 3$", text, re.M) and re.search(r"^rdp-optimal .*Asoodeh et al\. 2021, Thm 3$", text, re.M)
+    assert re.search(r"^rdp-mironov .*Mironov 2017, Prop 3$", text,
+                     re.M) and re.search(r"^rdp-optimal .*Asoodeh et al\. 2021, Thm 3$", text, re.M)
 
 
 @pytest.mark.parametrize("source, short", [
-    ("Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and 11", "Balle et al. 2018, Thm 8"),
+    ("Balle, Barthe & Gaboardi 2018, Theorem 8, arXiv:1807.01647v2; Zhu, Dong & Wang 2022, Theorems 10 and 11",
+     "Balle et al. 2018, Thm 8"),
     ("Mironov, Talwar & Zhang 2019, Theorems 4 and 5, §3.3, arXiv:1908.10530v1", "Mironov et al. 2019, Thms 4, 5"),
     ("Mironov 2017, Definition 4, arXiv:1702.07476v3 (the definition itself)", "Mironov 2017, Def 4"),
-    ("dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & Calmon 2020, Theorem 3",
+    ("dpcalc, bounds/pnsgd/_engine/hybrid.py (proof there), from Feldman et al. 2018, Theorem 22, and Asoodeh, Diaz & "
+     "Calmon 2020, Theorem 3",
      "after Feldman et al. 2018, Thm 22"),
-    ("Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired", "Altschuler & Talwar 2022, Thms 3.1, 5.1, repaired"),
-    ("δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Warner 1965", "Balle & Wang 2018, Thm 8"),
+    ("Altschuler & Talwar 2022, Theorems 3.1 and 5.1, arXiv:2205.13710, repaired",
+     "Altschuler & Talwar 2022, Thms 3.1, 5.1, repaired"),
+    ("δ at ε = 0 of the exact profiles: Balle & Wang 2018, Theorem 8, arXiv:1805.06530v2; Warner 1965",
+     "Balle & Wang 2018, Thm 8"),
 ])
 def test_short_sources(source, short):
     assert short_source(source) == short

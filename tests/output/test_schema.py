@@ -7,15 +7,24 @@ import pytest
 from calling import call
 
 ANSWERS = {
-    "rdp": ["--sigma 1 --delta 1e-5", "--sigma 1", "--mechanism laplace --scale 2 --epsilon 1", "--mechanism laplace --scale 1 --epsilon 3", "--sigma 3 --alpha 2",
-            "--mechanism randomized-response --probability .7 --steps 9 --delta 1e-3", "--epsilon 1 --delta 1e-5 --solve sigma --orders 2,4,8", "--sigma 2 --delta 1e-5 --digits 20"],
-    "convert": ["--from gdp --mu 1 --delta 1e-5", "--from rdp --alpha 2,4,8 --rdp .1,.2,.4 --delta 1e-5", "--from zcdp --rho .5 --alpha 3", "--from gdp --mu 1 --to tv",
-                "--from dp --epsilon 1 --delta 0 --to gdp", "--from dp --epsilon .1 --delta 1e-6 --steps 20 --target-epsilon 1", "--from outcomes --p .5,.5 --q .4,.6 --epsilon .1",
-                "--from outcomes --p .5,.5 --q .4,.6 --steps 3 --delta .01", "--from outcomes --p .5,.5 --q .4,.6 --delta 0", "--from zcdp --rho .5 --steps 3 --to zcdp",
+    "rdp": ["--sigma 1 --delta 1e-5", "--sigma 1", "--mechanism laplace --scale 2 --epsilon 1",
+            "--mechanism laplace --scale 1 --epsilon 3", "--sigma 3 --alpha 2",
+            "--mechanism randomized-response --probability .7 --steps 9 --delta 1e-3",
+            "--epsilon 1 --delta 1e-5 --solve sigma --orders 2,4,8", "--sigma 2 --delta 1e-5 --digits 20"],
+    "convert": ["--from gdp --mu 1 --delta 1e-5", "--from rdp --alpha 2,4,8 --rdp .1,.2,.4 --delta 1e-5",
+                "--from zcdp --rho .5 --alpha 3", "--from gdp --mu 1 --to tv",
+                "--from dp --epsilon 1 --delta 0 --to gdp",
+                "--from dp --epsilon .1 --delta 1e-6 --steps 20 --target-epsilon 1",
+                "--from outcomes --p .5,.5 --q .4,.6 --epsilon .1",
+                "--from outcomes --p .5,.5 --q .4,.6 --steps 3 --delta .01",
+                "--from outcomes --p .5,.5 --q .4,.6 --delta 0", "--from zcdp --rho .5 --steps 3 --to zcdp",
                 "--from dp --epsilon 1 --delta 0 --to zcdp", "--from zcdp --rho .5 --delta 1e-6"],
-    "tv": ["--sigma 1 --fpr .1,.2 --prior .3 --n 100", "--mechanism laplace --tv .01 --solve scale", "--epsilon .5 --delta 0 --tv .05"],
-    "subsample": ["--n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5", "--sampling-rate .01 --epsilon 1 --delta 1e-6", "--sampling-rate .01 --sigma 2 --steps 10",
-                  "--scheme weighted --max-weight .01 --sigma 2 --delta 1e-5", "--scheme without-replacement --sampling-rate .1 --mechanism laplace --scale 9 --delta 1e-5"],
+    "tv": ["--sigma 1 --fpr .1,.2 --prior .3 --n 100", "--mechanism laplace --tv .01 --solve scale",
+           "--epsilon .5 --delta 0 --tv .05"],
+    "subsample": ["--n 60000 --batch-size 256 --epochs 15 --sigma 1.1 --delta 1e-5",
+                  "--sampling-rate .01 --epsilon 1 --delta 1e-6", "--sampling-rate .01 --sigma 2 --steps 10",
+                  "--scheme weighted --max-weight .01 --sigma 2 --delta 1e-5",
+                  "--scheme without-replacement --sampling-rate .1 --mechanism laplace --scale 9 --delta 1e-5"],
 }
 
 
@@ -42,7 +51,8 @@ def test_results_made_from_results_follow_it(schemas, cli, ask):
     jsonschema.validate(sampled, schemas["subsample"])
     jsonschema.validate(ask("convert", "-", "--delta", "1e-5", stdin=json.dumps(sampled)), schemas["convert"])
     curve = json.dumps({"kind": "rdp", "alpha": [2, 3], "rdp": [0.1, 0.2]})
-    jsonschema.validate(ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".01", "--alpha", "2", stdin=curve), schemas["subsample"])
+    jsonschema.validate(ask("subsample", "-", "--scheme", "without-replacement", "--sampling-rate", ".01", "--alpha",
+                            "2", stdin=curve), schemas["subsample"])
 
 
 def test_ranges_come_from_the_quantities(schemas):
@@ -50,7 +60,8 @@ def test_ranges_come_from_the_quantities(schemas):
     assert parameters["delta"]["minimum"] == 0 and parameters["delta"]["exclusiveMaximum"] == 1
     assert parameters["mechanism"]["enum"] == ["gaussian", "laplace", "randomized-response"]
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"kind": "gdp", "mu": -1}, schemas[""]["properties"]["guarantee"] | {"$defs": schemas[""]["$defs"]})
+        jsonschema.validate({"kind": "gdp", "mu": -1}, schemas[""]["properties"]["guarantee"]
+                            | {"$defs": schemas[""]["$defs"]})
 
 
 def test_other_words_are_refused(cli):

@@ -1,4 +1,5 @@
-"""Sweeps of what is a table by itself: the noise of steps, and ROC curves. Every format has a line for every point and step."""
+"""Sweeps of what is a table by itself: the noise of steps, and ROC curves. Every format has a line for every point and
+step."""
 
 import csv
 import io
@@ -30,7 +31,8 @@ def test_a_swept_schedule_for_programs(cli, levels, format, mark):
 @pytest.mark.parametrize("format", ["table", "markdown", "latex"])
 def test_a_swept_schedule_for_people(cli, levels, format):
     done = cli(*LINE, "--c1", "50,100", "--format", format)
-    words = [[w for w in line.replace("|", " ").replace("&", " ").split() if w != "\\\\"] for line in done.stdout.splitlines()]
+    words = [[w for w in line.replace("|", " ").replace("&", " ").split() if w != "\\\\"]
+             for line in done.stdout.splitlines()]
     rows = {(w[0], w[1]): float(w[2]) for w in words if len(w) == 3 and w[0] in ("50", "100")}
     assert done.returncode == 0 and rows == pytest.approx({k: float(v) for k, v in levels.items()}, rel=1e-5)
     assert all(rows[k] >= float(v) for k, v in levels.items())
@@ -39,7 +41,8 @@ def test_a_swept_schedule_for_people(cli, levels, format):
 def test_json_quiet_and_points_without_an_answer(cli, levels):
     done = cli(*LINE, "--c1", "50,100", "--json")
     found = [(f"{r['parameters']['c1']:g}", r["guarantee"]) for r in json.loads(done.stdout)]
-    assert {(c1, str(step)): repr(v) for c1, g in found for step, v in zip(g["step"], g["scale"], strict=True)} == levels
+    assert {(c1, str(step)): repr(v) for c1, g in found for step,
+            v in zip(g["step"], g["scale"], strict=True)} == levels
     assert cli(*LINE, "--c1", "50,100", "-q").stdout.split() == list(levels.values())
     assert cli(*LINE, "--c1", "50", "-q").stdout.split() == list(levels.values())[:3]
     failed = cli(*LINE, "--c1", "50,0")

@@ -40,7 +40,8 @@ RUN = "burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness
 @pytest.mark.parametrize("columns", [None, 60, 80, 100, 200])
 @pytest.mark.parametrize("line", [
     RUN, f"{RUN} --all --explain", "rdp --sigma 1 --delta 1e-5", "bounds", "explain gaussian-exact",
-    "compare --n 60000 --batches shuffled --batch-size 100 --epochs 1 --noise-multiplier 3 --clipping-norm 1 --learning-rate .1 --delta 1e-5"])
+    "compare --n 60000 --batches shuffled --batch-size 100 --epochs 1 --noise-multiplier 3 --clipping-norm 1 "
+    "--learning-rate .1 --delta 1e-5"])
 def test_a_pipe_is_as_wide_as_COLUMNS_says_or_100(line, columns, monkeypatch):
     monkeypatch.delenv("COLUMNS")
     if columns:
@@ -51,7 +52,8 @@ def test_a_pipe_is_as_wide_as_COLUMNS_says_or_100(line, columns, monkeypatch):
         assert max(map(len, text.splitlines())) > 100
 
 
-@pytest.mark.parametrize("columns, widest", [("0", 100), ("abc", 100), ("", 100), ("-5", 100), ("1", 60), ("9" * 5000, 1000), ("1000000", 1000)])
+@pytest.mark.parametrize("columns, widest", [("0", 100), ("abc", 100), ("", 100), ("-5", 100), ("1", 60),
+                                             ("9" * 5000, 1000), ("1000000", 1000)])
 def test_what_is_no_width_is_none(columns, widest, monkeypatch):
     monkeypatch.setenv("COLUMNS", columns)
     for form in ("", " --plot -"):
@@ -60,7 +62,8 @@ def test_what_is_no_width_is_none(columns, widest, monkeypatch):
 
 def test_commands_below_a_comparison_can_be_pasted(monkeypatch):
     """A command that is broken over lines is the same command."""
-    line = ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e5 --sigma .1 --lipschitz 1 --loss convex --smoothness 1 "
+    line = ("compare --n 60000 --batches without-replacement --batch-size 128 --steps 1e5 --sigma .1 --lipschitz 1 "
+            "--loss convex --smoothness 1 "
             "--learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5")
     monkeypatch.setenv("COLUMNS", "60")
     text = pipe(line)
@@ -72,7 +75,8 @@ def test_commands_below_a_comparison_can_be_pasted(monkeypatch):
 
 
 @pytest.mark.parametrize("line, columns, names", [
-    ("bounds", 60, list(all_bounds())), ("bounds", 200, list(all_bounds())), ("explain burn-in-profile", 60, ["burn-in-profile"])])
+    ("bounds", 60, list(all_bounds())), ("bounds", 200, list(all_bounds())),
+    ("explain burn-in-profile", 60, ["burn-in-profile"])])
 def test_nothing_is_cut_from_the_catalogue(line, columns, names):
     text = terminal(line, columns)
     assert all(name in text for name in names) and "…" not in text.replace(",…", "")

@@ -1,4 +1,5 @@
-"""Brackets of composed pairs: around exact values, enumerations and other engines' figures, narrow, and true to the laws of privacy loss."""
+"""Brackets of composed pairs: around exact values, enumerations and other engines' figures, narrow, and true to the
+laws of privacy loss."""
 
 import json
 import random
@@ -64,7 +65,8 @@ def test_one_laplace_release(ratio, epsilon):
     assert is_around(found, exact) and found.upper - found.lower <= PRECISION
 
 
-@pytest.mark.parametrize("rate, sigma, epsilon", [(0.3, 1.0, 0.4), (1e-3, 0.5, 0.05), (1e-6, 0.6, 1.0), (0.01, 20.0, 1e-4)])
+@pytest.mark.parametrize("rate, sigma, epsilon",
+                         [(0.3, 1.0, 0.4), (1e-3, 0.5, 0.05), (1e-6, 0.6, 1.0), (0.01, 20.0, 1e-4)])
 def test_one_sampled_step(rate, sigma, epsilon):
     exact = log(rate) + gaussian_exact.value(log1p((exp(epsilon) - 1) / rate), 1.0, 1 / sigma, 1)
     for parts in (dp_sgd(rate, sigma, 1), replaced(rate, sigma, 1)):
@@ -98,37 +100,47 @@ def test_binomial_sums_of_very_many_steps():
 
 @pytest.mark.parametrize("rate, sigma, steps, log_delta, low, high", [
     # dp-accounting 0.6.0, pessimistic and optimistic, with finer grids until both agree to the digits given
-    (0.01, 1, 10_000, log(1e-6), 6.9062, 6.9074), (0.01, 4, 10_000, log(1e-12), 1.7110, 1.7112), (0.00426667, 1.1, 3516, log(1e-5), 1.1338, 1.1339),
+    (0.01, 1, 10_000, log(1e-6), 6.9062, 6.9074), (0.01, 4, 10_000, log(1e-12), 1.7110, 1.7112),
+    (0.00426667, 1.1, 3516, log(1e-5), 1.1338, 1.1339),
     (0.001, 0.7, 100_000, log(1e-8), 5.0490, 5.0505), (0.1, 2.0, 1000, log(1e-5), 8.278, 8.2793),
     # a record in a million, little noise, a million steps: .0617 by its usual grid
     (1e-6, 0.6, 10**6, log(1e-9), 0.0566, 0.0617)])
 def test_dp_sgd_as_other_engines_have_it(rate, sigma, steps, log_delta, low, high):
     found = epsilon_at_delta(dp_sgd(rate, sigma, steps), log_delta)
-    assert found.lower <= high and low <= found.upper <= high * (1 + PRECISION) and found.upper - found.lower <= PRECISION * found.upper
+    assert found.lower <= high and low <= found.upper <= high * (1
+                                                                 + PRECISION) and found.upper - found.lower <= PRECISION * found.upper
 
 
 # --- narrow brackets -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("parts, log_delta", [
-    (dp_sgd(0.01, 0.1, 1000), log(1e-6)), (dp_sgd(0.01, 0.05, 1), log(1e-6)), (dp_sgd(0.999, 0.3, 1000), log(1e-6)), (dp_sgd(0.01, 1, 10**9), log(1e-6)),
+    (dp_sgd(0.01, 0.1, 1000), log(1e-6)), (dp_sgd(0.01, 0.05, 1), log(1e-6)), (dp_sgd(0.999, 0.3, 1000), log(1e-6)),
+    (dp_sgd(0.01, 1, 10**9), log(1e-6)),
     (dp_sgd(0.01, 1, 10_000), log(1e-16)), (dp_sgd(0.01, 1, 10_000), log(1e-30)), (dp_sgd(1e-4, 1.5, 1000), log(1e-9)),
-    (dp_sgd(1e-8, 1, 10**9), log(1e-6)), (dp_sgd(1e-4, 0.5, 10**6), log(1e-6)), (dp_sgd(2.27e-7, 0.672, 2748650), -30.2), (replaced(7.8e-5, 0.6, 10**6), -21.0),
-    (((poisson(Laplace(1.3), 0.02), 700),), log(1e-6)), (((Laplace(1.3), 7),), log(1e-6)), (((approximate_dp(0.5), 100),), log(1e-6)),
-    ((*dp_sgd(0.01, 1.0, 1000), *replaced(0.001, 2.0, 500), (Gaussian(0.3), 2), (Laplace(0.2), 3), (approximate_dp(0.1, -25.0), 4)), log(1e-7)),
+    (dp_sgd(1e-8, 1, 10**9), log(1e-6)), (dp_sgd(1e-4, 0.5, 10**6), log(1e-6)),
+    (dp_sgd(2.27e-7, 0.672, 2748650), -30.2), (replaced(7.8e-5, 0.6, 10**6), -21.0),
+    (((poisson(Laplace(1.3), 0.02), 700),), log(1e-6)), (((Laplace(1.3), 7),), log(1e-6)),
+    (((approximate_dp(0.5), 100),), log(1e-6)),
+    ((*dp_sgd(0.01, 1.0, 1000), *replaced(0.001, 2.0, 500), (Gaussian(0.3), 2), (Laplace(0.2), 3),
+      (approximate_dp(0.1, -25.0), 4)), log(1e-7)),
 ])
 def test_hard_questions_have_a_narrow_bracket(parts, log_delta):
     found = epsilon_at_delta(parts, log_delta)
     assert 0 < found.lower <= found.upper <= found.lower * (1 + 1.01 * PRECISION)
 
 
-@pytest.mark.parametrize("parts, epsilon", [(dp_sgd(2.3e-8, 0.59, 7120978), 0.3532), (replaced(5.6e-8, 1.698, 102510692), 0.002), (dp_sgd(0.0015, 1.69, 22839), 1.46)])
+@pytest.mark.parametrize("parts, epsilon",
+                         [(dp_sgd(2.3e-8, 0.59, 7120978), 0.3532), (replaced(5.6e-8, 1.698, 102510692), 0.002),
+                          (dp_sgd(0.0015, 1.69, 22839), 1.46)])
 def test_delta_where_one_rare_loss_decides(parts, epsilon):
     found = log_delta_at_epsilon(parts, epsilon)
     assert found.lower <= found.upper <= found.lower + 1.1 * PRECISION
 
 
-@pytest.mark.parametrize("parts, log_delta", [(dp_sgd(0.01, 1.0, 1000), log(1e-6)), (replaced(1e-4, 0.7, 10**5), log(1e-7)), (((Laplace(0.5), 40),), log(1e-5))])
+@pytest.mark.parametrize("parts, log_delta",
+                         [(dp_sgd(0.01, 1.0, 1000), log(1e-6)), (replaced(1e-4, 0.7, 10**5), log(1e-7)),
+                          (((Laplace(0.5), 40),), log(1e-5))])
 def test_more_precision_is_never_worse(parts, log_delta):
     """And the bracket is as narrow as was asked for."""
     found = [epsilon_at_delta(parts, log_delta, precision) for precision in (1e-2, 1e-3, 3e-4, 1e-4)]
@@ -169,7 +181,8 @@ def test_delta_below_what_is_infinite_has_no_epsilon():
 def test_rare_losses_keep_their_digits(p, count):
     """An outcome that P has with a tiny probability, and Q with a far smaller one."""
     pair = outcomes([p, 1 - p], [p / 100, 1 - p / 100])
-    found, exact = log_delta_at_epsilon(((pair, count),), 1.0), float(profile_composition.exact(mpmath.mp, 1.0, ((pair, min(count, 7)),)))
+    found, exact = log_delta_at_epsilon(((pair, count),),
+                                        1.0), float(profile_composition.exact(mpmath.mp, 1.0, ((pair, min(count, 7)),)))
     if count <= 7:
         assert is_around(found, log(exact))
     assert found.upper - found.lower <= PRECISION
@@ -179,7 +192,8 @@ def test_rare_losses_keep_their_digits(p, count):
 
 rates, sigmas = st.floats(1e-6, 1.0), st.floats(0.5, 20.0)
 counts, deltas = st.integers(1, 100_000), st.floats(-40.0, -2.0)
-LAWS = settings(max_examples=15, deadline=None, derandomize=True, database=None, phases=(Phase.explicit, Phase.generate))
+LAWS = settings(max_examples=15, deadline=None, derandomize=True, database=None,
+                phases=(Phase.explicit, Phase.generate))
 
 
 @pytest.mark.slow
@@ -189,7 +203,8 @@ def test_law_less_exposure_is_less_loss(rate, sigma, steps, log_delta):
     found = epsilon_at_delta(dp_sgd(rate, sigma, steps), log_delta)
     assert 0 <= found.lower <= found.upper < inf
     for parts, target in ((dp_sgd(rate, 1.2 * sigma, steps), log_delta), (dp_sgd(0.8 * rate, sigma, steps), log_delta),
-                          (dp_sgd(rate, sigma, max(1, steps // 2)), log_delta), (dp_sgd(rate, sigma, steps), 0.8 * log_delta)):
+                          (dp_sgd(rate, sigma, max(1, steps // 2)), log_delta),
+                          (dp_sgd(rate, sigma, steps), 0.8 * log_delta)):
         less = epsilon_at_delta(parts, target)
         assert less.lower <= found.upper * (1 + 1e-12) and less.upper <= found.upper * (1 + PRECISION) + 1e-12
 
@@ -198,7 +213,8 @@ def test_law_less_exposure_is_less_loss(rate, sigma, steps, log_delta):
 @given(rates, sigmas, counts, deltas)
 def test_law_never_above_renyi(rate, sigma, steps, log_delta):
     upper = epsilon_at_delta(dp_sgd(rate, sigma, steps), log_delta, bracket=False).upper
-    renyi = min(steps * poisson_rdp.value(a, sigma, rate) + log1p(-1 / a) - (log_delta + log(a)) / (a - 1) for a in (1.3, 2.0, 4.0, 9.0, 30.0))
+    renyi = min(steps * poisson_rdp.value(a, sigma, rate) + log1p(-1 / a) - (log_delta + log(a)) / (a - 1)
+                for a in (1.3, 2.0, 4.0, 9.0, 30.0))
     assert upper <= max(renyi, 0.0) + PRECISION * abs(renyi)
 
 
@@ -231,7 +247,8 @@ def test_more_sums_than_are_enumerated(epsilon):
     law = [mpmath.mpf(1)]
     for _ in range(count):
         law = [mpmath.fsum(p[j] * law[k - j] for j in range(3) if 0 <= k - j < len(law)) for k in range(len(law) + 2)]
-    exact = mpmath.log(mpmath.fsum(w * -mpmath.expm1(epsilon - x * (k - count)) for k, w in enumerate(law) if x * (k - count) > epsilon))
+    exact = mpmath.log(mpmath.fsum(w * -mpmath.expm1(epsilon - x * (k - count)) for k,
+                                   w in enumerate(law) if x * (k - count) > epsilon))
     pair = outcomes([float(y) for y in p], [float(y) for y in reversed(p)])
     found = log_delta_at_epsilon(((pair, count),), epsilon)
     assert found.lower <= exact + 1e-9 and exact - 1e-9 <= found.upper <= found.lower + 1.01 * PRECISION
@@ -239,7 +256,8 @@ def test_more_sums_than_are_enumerated(epsilon):
 
 def test_enumerated_sums_are_exact():
     """Two uses of (.1, .9) and (.5, .5), by hand: the total variation is .25 + .31."""
-    assert log_delta_at_epsilon(((outcomes([0.1, 0.9], [0.5, 0.5]), 2),), 0.0).upper == pytest.approx(log(0.56), rel=1e-12)
+    assert log_delta_at_epsilon(((outcomes([0.1, 0.9], [0.5, 0.5]), 2),), 0.0).upper == pytest.approx(log(0.56),
+                                                                                                      rel=1e-12)
     found = epsilon_at_delta(((outcomes([0.05, 0.95], [0.04, 0.96]), 3),), log(1e-18))
     assert 3 * log(1.25) - 1e-6 <= found.lower <= found.upper <= 3 * log(1.25) + 1e-12
 
@@ -263,7 +281,8 @@ def test_all_mass_below_a_grid_is_kept():
 
 
 @pytest.mark.parametrize("line, note", [
-    ("subsample --sampling-rate 0.000936666 --sigma 0.350351 --steps 41314 --epsilon 0.378018", "this δ is known to within a factor of 1.0"),
+    ("subsample --sampling-rate 0.000936666 --sigma 0.350351 --steps 41314 --epsilon 0.378018",
+     "this δ is known to within a factor of 1.0"),
     ("subsample --sampling-rate .001 --sigma 46.9 --steps 14454 --epsilon 5.5", "has no lower end here"),
 ])
 def test_a_bracket_that_is_wider_than_the_precision_has_a_note(line, note):

@@ -16,12 +16,16 @@ from dpcalc.pld.sampled import poisson, without_replacement
 
 PAIRS = {
     "gaussian": Gaussian(0.7), "little noise": Gaussian(30.0), "much noise": Gaussian(1e-6), "laplace": Laplace(1.3),
-    "response": approximate_dp(0.5), "approximate": approximate_dp(0.5, -20.0), "outcomes": outcomes([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
+    "response": approximate_dp(0.5), "approximate": approximate_dp(0.5, -20.0),
+    "outcomes": outcomes([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
     "points": profile_at_points([0.0, 0.5, 1.0], [-1.0, -3.0, -9.0]),
-    **{f"{name} {base}": scheme(pair, rate) for base, pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("response", approximate_dp(0.5)),
+    **{f"{name} {base}": scheme(pair, rate) for base,
+       pair in (("gaussian", Gaussian(1.0)), ("laplace", Laplace(1.3)), ("response", approximate_dp(0.5)),
                                                             ("approximate", approximate_dp(0.5, -9.0)))
-       for rate, name, scheme in ((0.1, "poisson", poisson), (1e-6, "rare", poisson), (0.1, "added", lambda p, q: poisson(p, q).reverse),
-                                  (0.1, "replaced", without_replacement), (1e-6, "rarely replaced", without_replacement))},
+       for rate, name, scheme in ((0.1, "poisson", poisson), (1e-6, "rare", poisson),
+                                  (0.1, "added", lambda p, q: poisson(p, q).reverse),
+                                  (0.1, "replaced", without_replacement),
+                                  (1e-6, "rarely replaced", without_replacement))},
 }
 EDGES = np.concatenate(([-inf], np.linspace(-2.0, 2.0, 81), np.linspace(-3e-6, 3e-6, 31), [inf]))
 EDGES = np.unique(EDGES)
@@ -43,7 +47,8 @@ def test_masses_add_up_and_losses_are_inside_their_cells(name):
     pair = PAIRS[name]
     p, q, loss = masses(pair)
     assert p.sum() + exp(pair.log_infinite) == pytest.approx(1, abs=4e-15)
-    assert q.sum() <= 1 + 4e-15 and (name.endswith("approximate") or q.sum() == pytest.approx(1, abs=4e-15) or pair.log_infinite > -inf)
+    assert q.sum() <= 1 + 4e-15 and (name.endswith("approximate") or q.sum() == pytest.approx(1, abs=4e-15)
+                                     or pair.log_infinite > -inf)
     held = p > 0
     assert (loss[held] >= EDGES[:-1][held] - 1e-15).all() and (loss[held] <= EDGES[1:][held] + 1e-15).all()
 
@@ -66,8 +71,10 @@ def test_sampled_pairs_have_their_profiles(base, log_delta, rate, epsilon):
     assert delta_of(poisson(base, rate), epsilon) == pytest.approx(want, rel=1e-11, abs=1e-16)
     replaced = without_replacement(base, rate)
     assert delta_of(replaced, epsilon) == pytest.approx(want, rel=1e-11, abs=1e-16)
-    assert delta_of(replaced, -epsilon) == pytest.approx(1 - exp(-epsilon) * (1 - want), rel=1e-12)  # of a symmetric pair
-    turned = 1 - exp(epsilon) + exp(epsilon) * delta_of(poisson(base, rate), -epsilon)  # E_γ(N‖mix) = 1 − γ + γ E_{1/γ}(mix‖N)
+    # of a symmetric pair
+    assert delta_of(replaced, -epsilon) == pytest.approx(1 - exp(-epsilon) * (1 - want), rel=1e-12)
+    # E_γ(N‖mix) = 1 − γ + γ E_{1/γ}(mix‖N)
+    turned = 1 - exp(epsilon) + exp(epsilon) * delta_of(poisson(base, rate), -epsilon)
     assert delta_of(poisson(base, rate).reverse, epsilon) == pytest.approx(turned, rel=1e-9, abs=1e-15)
 
 
@@ -91,7 +98,8 @@ def test_a_profile_at_points_is_its_hull():
     """On and between corners the hull of points and mirror images; above the truth, and below the points left out."""
     epsilons = [0.0, 0.3, 0.6, 1.0, 2.0]
     truth = [laplace_exact.value(e, 1.0, 3.0) for e in epsilons]
-    pair = profile_at_points(epsilons, [x + (log(1.5) if e == 0.6 else 0.0) for e, x in zip(epsilons, truth, strict=True)])
+    pair = profile_at_points(epsilons,
+                             [x + (log(1.5) if e == 0.6 else 0.0) for e, x in zip(epsilons, truth, strict=True)])
     for e, x in zip(epsilons, truth, strict=True):
         if e != 0.6:
             assert delta_of(pair, e) == pytest.approx(exp(x), rel=1e-9)
@@ -114,7 +122,8 @@ def test_tails_at_both_ends():
     assert np.exp(below).tolist() == [0.0, 1.0, 0.0] and np.exp(above).tolist() == [1.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize("rate, sigma, alpha", [(0.01, 1.0, 1.5), (0.01, 1.0, 8.0), (1e-5, 2.0, 2.0), (0.5, 0.5, 3.3), (0.01, 5.0, 32.0), (0.5, 10.0, 1000.0)])
+@pytest.mark.parametrize("rate, sigma, alpha", [(0.01, 1.0, 1.5), (0.01, 1.0, 8.0), (1e-5, 2.0, 2.0), (0.5, 0.5, 3.3),
+                                                (0.01, 5.0, 32.0), (0.5, 10.0, 1000.0)])
 def test_renyi_divergence_of_a_pair(rate, sigma, alpha):
     """Not below, and 1e-5 of it above at most; a little more at large orders."""
     for found, true in ((divergence(poisson(Gaussian(1 / sigma), rate), alpha), poisson_rdp.value(alpha, sigma, rate)),
@@ -122,12 +131,14 @@ def test_renyi_divergence_of_a_pair(rate, sigma, alpha):
         assert true * (1 - 1e-12) <= found <= true * (1 + 1e-5 * max(1.0, alpha / 100))
 
 
-@pytest.mark.parametrize("sigma, rate, alpha", [(2.5, 1e-8, 400), (4.0, 1e-4, 400), (8.0, 0.01, 800), (10.0, 0.03, 1500), (1.0, 0.01, 10)])
+@pytest.mark.parametrize("sigma, rate, alpha",
+                         [(2.5, 1e-8, 400), (4.0, 1e-4, 400), (8.0, 0.01, 800), (10.0, 0.03, 1500), (1.0, 0.01, 10)])
 def test_a_divergence_of_two_modes(sigma, rate, alpha):
     """Where a record is hardly ever in the batch, all that counts may be far above the losses that are likely."""
     with mpmath.workdps(60):
         q, s = mpmath.mpf(rate), mpmath.mpf(sigma)
-        moment = mpmath.fsum(mpmath.binomial(alpha, j) * (1 - q) ** (alpha - j) * q**j * mpmath.expm1(mpmath.mpf(j * (j - 1)) / (2 * s * s))
+        moment = mpmath.fsum(mpmath.binomial(alpha, j) * (1 - q) ** (alpha - j) * q**j
+                             * mpmath.expm1(mpmath.mpf(j * (j - 1)) / (2 * s * s))
                              for j in range(2, alpha + 1))
         removed = mpmath.log1p(moment) / (alpha - 1)
     assert removed <= divergence(poisson(Gaussian(1 / sigma), rate), alpha) <= removed * (1 + 1e-5)
@@ -148,7 +159,8 @@ def test_the_divergence_of_finitely_many_losses(ratio, alpha):
 
 def test_the_divergence_at_very_large_orders():
     for sigma, rate, alpha in ((1.0, 0.5, 1e7), (0.3, 0.9, 1e6), (30.0, 1e-4, 1e5), (0.05, 0.01, 1e8)):
-        least = alpha / (2 * sigma**2) + alpha / (alpha - 1) * log(rate)  # of the term in which the record is always in the batch
+        # of the term in which the record is always in the batch
+        least = alpha / (2 * sigma**2) + alpha / (alpha - 1) * log(rate)
         assert least <= divergence(without_replacement(Gaussian(1 / sigma), rate), alpha) <= least * 1.01 + 5 / sigma
 
 

@@ -1,12 +1,13 @@
-"""Attempts to break every proven bound from below: exact losses of concrete mechanisms and runs, solved apart from the package.
+"""Attempts to break every proven bound from below: exact losses of concrete mechanisms and runs, solved apart from the
+package.
 
-A family draws an instance and yields soundness (bound, question, true, reported): `true` is at most the instance's loss up to the
-accuracy of its own solver, `reported` what the bound promises. It is sound where true <= reported.
-"""
+A family draws an instance and yields soundness (bound, question, true, reported): `true` is at most the instance's loss
+up to the accuracy of its own solver, `reported` what the bound promises. It is sound where true <= reported. """
 
 from soundness import burn_in, conversions, hiding, mechanisms, runs, sampling
 
-FAMILIES = (*mechanisms.FAMILIES, *conversions.FAMILIES, *sampling.FAMILIES, *runs.FAMILIES, *burn_in.FAMILIES, *hiding.FAMILIES)
+FAMILIES = (*mechanisms.FAMILIES, *conversions.FAMILIES, *sampling.FAMILIES, *runs.FAMILIES, *burn_in.FAMILIES,
+            *hiding.FAMILIES)
 RELATIVE, ABSOLUTE = 1e-8, 1e-11  # of the solvers in doubles
 
 

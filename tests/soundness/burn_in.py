@@ -13,7 +13,8 @@ SMOOTH = "-nonconvex"  # the bounds of smooth losses
 
 
 class Hills(Losses):
-    """On [0, D]: −β/2·(w − a)², of slope at most L, or a wave of that slope and curvature; steps take iterates apart by 1 + ηβ."""
+    """On [0, D]: −β/2·(w − a)², of slope at most L, or a wave of that slope and curvature; steps take iterates apart by
+    1 + ηβ."""
 
     def __init__(self, rng, widest=12.0):
         super().__init__(rng, widest, curved=False)
@@ -39,15 +40,18 @@ class Hills(Losses):
 
 
 def mean_after(losses, y, eta, batch_size, centre):
-    """A batch of the others' losses, and of them with the differing record, whose pull is to `centre` (None: not in the batch)."""
+    """A batch of the others' losses, and of them with the differing record, whose pull is to `centre` (None: not in the
+    batch)."""
     others = losses.gradient(y, losses.others)
-    return y - eta * (others if centre is None else ((batch_size - 1) * others + losses.gradient(y, centre)) / batch_size)
+    return y - eta * (others if centre is None else ((batch_size - 1) * others + losses.gradient(y, centre))
+                      / batch_size)
 
 
 def random_batches(rng, with_profile=False, losses=None, kind=""):
     n = rng.choice((1, 2, 5, 100))
     b = rng.choice((1, n, rng.randint(1, n)))
-    losses, steps = losses or Losses(rng, widest=12.0), rng.choice((1, 2, 3, 8) if with_profile else (1, 2, 3, 8, 40, 1000))
+    losses, steps = losses or Losses(rng, widest=12.0), rng.choice((1, 2, 3, 8) if with_profile
+                                                                   else (1, 2, 3, 8, 40, 1000))
     eta, rate = losses.learning_rate, b / n
     sigma = losses.level / rng.choice((1.0, b))
     sigma = max(sigma, losses.diameter / eta / 12)
@@ -55,7 +59,8 @@ def random_batches(rng, with_profile=False, losses=None, kind=""):
     laws = []
     for centre in FAR:
         def means(y, centre=centre):
-            return [(share, mean_after(losses, y, eta, b, c)) for share, c in ((1 - rate, None), (rate, centre)) if share > 0]
+            return [(share, mean_after(losses, y, eta, b, c)) for share,
+                    c in ((1 - rate, None), (rate, centre)) if share > 0]
 
         laws.append(line.cells(chains.run(line, losses.start, means, eta * sigma, steps)))
     run = {**losses.setting(), "n": n, "batch_size": b, "iterations": steps, "sigma": sigma}
@@ -98,9 +103,11 @@ def known_order(rng, losses=None, kind=""):
     period = rng.randint(1, 5)
     last = rng.randint(1, period)
     etas = [losses.learning_rate * (rng.uniform(0.3, 1) if scheduled else 1.0) for _ in range(steps)]
-    sigmas = [max(losses.level / b, losses.diameter / losses.learning_rate / 8) * (exp(rng.uniform(0, 1)) if scheduled else 1.0) for _ in range(steps)]
+    sigmas = [max(losses.level / b, losses.diameter / losses.learning_rate / 8)
+              * (exp(rng.uniform(0, 1)) if scheduled else 1.0) for _ in range(steps)]
     uses = [rng.random() < 0.5 if scheduled else (steps - t) % period == last - 1 for t in range(1, steps + 1)]
-    line = chains.Line(0.0, losses.diameter, min(e * s for e, s in zip(etas, sigmas, strict=True)), losses.knots(losses.others))
+    line = chains.Line(0.0, losses.diameter, min(e * s for e, s in zip(etas, sigmas, strict=True)),
+                       losses.knots(losses.others))
     laws = []
     for centre in FAR:
         law = None
@@ -130,13 +137,16 @@ def hills_composed(rng):
 
 
 def large(rng):
-    """Runs of any size, by the package's own lower bound, which is a proof (tests/bounds/noisy_sgd/test_lower_bound.py)."""
+    """Runs of any size, by the package's own lower bound, which is a proof
+    (tests/bounds/noisy_sgd/test_lower_bound.py)."""
     n = round(10 ** rng.uniform(0, 6))
     b, beta, width = rng.randint(1, min(n, 1000)), exp(rng.uniform(-4, 1)), exp(rng.uniform(-1, 3.4))
     sigma, eta = exp(rng.uniform(-2, 2)) / b, rng.uniform(0.05, 1) * 2 / beta
     diameter = width * eta * sigma
-    run = {"n": n, "batch_size": b, "iterations": rng.choice((1, 2, 5, 30, 300, 10**4, 10**7, 10**12)), "lipschitz": 1.0, "smoothness": beta,
-           "strong_convexity": rng.choice((0.0, 0.0, min(beta, 2 / diameter) * rng.random())), "learning_rate": eta, "diameter": diameter, "sigma": sigma}
+    run = {"n": n, "batch_size": b, "iterations": rng.choice((1, 2, 5, 30, 300, 10**4, 10**7, 10**12)),
+           "lipschitz": 1.0, "smoothness": beta,
+           "strong_convexity": rng.choice((0.0, 0.0, min(beta, 2 / diameter) * rng.random())), "learning_rate": eta,
+           "diameter": diameter, "sigma": sigma}
     for alpha in ask.orders(rng, 8):
         true = lower_bound.rdp(alpha, **run)
         for name in ("burn-in-rdp", "composition"):
@@ -144,7 +154,10 @@ def large(rng):
             yield name, f"D({alpha:.6g})", true, ask.reported(name, alpha, {**run, **witness})
         if n == b:
             own = {k: v for k, v in {**run, "period": 1, "last": 1}.items() if k in ask.BOUNDS["iteration"].params}
-            yield "iteration", f"D({alpha:.6g})", true, ask.reported("iteration", alpha, own | ask.BOUNDS["iteration"].choices.search(**own), function="rdp")
+            yield "iteration", f"D({alpha:.6g})", true, ask.reported("iteration", alpha,
+                                                                     own
+                                                                     | ask.BOUNDS["iteration"].choices.search(**own),
+                                                                     function="rdp")
 
 
 FAMILIES = (random_batches, composed, known_order, hills_in_order, hills_in_batches, hills_composed, large)

@@ -56,7 +56,8 @@ def curves(rng):
     p, q = laws(rng)
     known = sorted(ask.orders(rng, 4))
     run = {"alphas": tuple(known), "rdps": tuple(rdp(p, q, a) for a in known)}
-    yield from ask.rdp("rdp-curve", p, q, [known[0] * 0.5 + 0.5, *(rng.uniform(known[0], known[-1]) for _ in range(5))], run)
+    yield from ask.rdp("rdp-curve", p, q, [known[0] * 0.5 + 0.5, *(rng.uniform(known[0], known[-1]) for _ in range(5))],
+                       run)
     k = rng.randint(1, 3)
     curve = of(ask.BOUNDS["outcomes-rdp"], p=tuple(p), q=tuple(q))
     yield from ask.rdp("rdp-composition", product(p, k), product(q, k), ask.orders(rng), {"parts": ((curve, k),)})
@@ -131,7 +132,8 @@ def amplification(rng):
     for pair, worst in ((((1 - rate) * r + rate * p, r), delta(r, p, e)), (replaced, max(delta(*x, e) for x in near))):
         got = ask.BOUNDS["amplification"].value(step_epsilon=e, step_delta=worst * (1 + 1e-13), sampling_rate=rate)
         yield "amplification", f"δ({got['epsilon']:.6g})", delta(*pair, got["epsilon"]), got["delta"]
-    curve = Curve(lambda alpha: max(rdp(*x, alpha) for x in near) * (1 + 1e-12), lambda mp, alpha: None, max(pure(*x) for x in near))
+    curve = Curve(lambda alpha: max(rdp(*x, alpha) for x in near) * (1 + 1e-12), lambda mp, alpha: None,
+                  max(pure(*x) for x in near))
     whole = [float(rng.randint(2, 40)) for _ in range(4)]
     yield from ask.rdp("wor-rdp", *replaced, whole, {"sampling_rate": rate, "base": curve})
     yield from ask.rdp("weighted-rdp", *replaced, whole, {"max_weight": rate, "base": curve})

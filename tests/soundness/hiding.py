@@ -1,7 +1,8 @@
-"""Shuffled runs whose records hide among the others: many maps of records, orders drawn from all, one pass or several, and batches.
+"""Shuffled runs whose records hide among the others: many maps of records, orders drawn from all, one pass or several,
+and batches.
 
-Units: noise of a slot 1 (of the release, for output perturbation), η = 1; `size` = 2L/σ, what the records' maps lie apart at most.
-"""
+Units: noise of a slot 1 (of the release, for output perturbation), η = 1; `size` = 2L/σ, what the records' maps lie
+apart at most. """
 
 from functools import wraps
 from math import exp, inf, log, sqrt
@@ -10,7 +11,17 @@ from typing import NamedTuple
 import hiding_definition as definition
 import numpy as np
 from scipy.special import ndtr
-from shuffled_runs import GaussianWalk, LaplaceWalk, Records, Shuffled, banded, both_ways, lipschitz_map, moved, released
+from shuffled_runs import (
+    GaussianWalk,
+    LaplaceWalk,
+    Records,
+    Shuffled,
+    banded,
+    both_ways,
+    lipschitz_map,
+    moved,
+    released,
+)
 
 from soundness import ask
 
@@ -30,12 +41,15 @@ class Question(NamedTuple):
 
     def setting(self):
         lipschitz, c = self.size / 2 * SHARP, self.c
-        curved = {"smoothness": (1 + c) * SHARP, "strong_convexity": 1 - c} if c <= 1 else {"smoothness": (c - 1) * SHARP}
-        return {"level": 1.0, "lipschitz": lipschitz, "learning_rate": 1 / SHARP, **curved, "n": self.n, "diameter": self.diameter,
+        curved = {"smoothness": (1 + c) * SHARP, "strong_convexity": 1 - c} if c <= 1 else {"smoothness": (c - 1)
+                                                                                            * SHARP}
+        return {"level": 1.0, "lipschitz": lipschitz, "learning_rate": 1 / SHARP, **curved, "n": self.n,
+                "diameter": self.diameter,
                 "iterations": (self.epochs - 1) * self.n + (self.slots or self.n)}
 
     def at(self, rng, count=EPSILONS):
-        return [0.0, *(rng.choice((rng.uniform(0, 4.5), self.size * exp(rng.uniform(-3, 1)))) for _ in range(count - 1))]
+        return [0.0,
+                *(rng.choice((rng.uniform(0, 4.5), self.size * exp(rng.uniform(-3, 1)))) for _ in range(count - 1))]
 
 
 def promised(name, epsilons, question):
@@ -56,13 +70,15 @@ def records(rng, size, c, counts, diameter, batch=1):
 
     maps = [other() for _ in counts]
     side = rng.choice((-half, half))
-    special = rng.choice(((moved(base, side), moved(base, -side)), (moved(base, side), moved(base, -side)), (moved(base, side), rng.choice(maps)),
+    special = rng.choice(((moved(base, side), moved(base, -side)), (moved(base, side), moved(base, -side)),
+                          (moved(base, side), rng.choice(maps)),
                           (other(), other())))
     return Records(maps, counts, special, diameter, batch)
 
 
 def crowd(rng, most=200):
-    """How many other records of every kind, and the batch: all alike, one odd, two kinds, all distinct, batches (some left over)."""
+    """How many other records of every kind, and the batch: all alike, one odd, two kinds, all distinct, batches (some
+    left over)."""
     shape = rng.choice(("alike", "alike", "odd", "two", "distinct", "distinct", "batches"))
     if shape == "batches":
         n, b = rng.choice(((4, 2), (6, 2), (6, 3), (8, 4), (8, 2), (5, 2), (7, 2), (5, 3), (7, 3)))
@@ -84,7 +100,8 @@ def contraction(rng, most=1.02):
 
 
 def told(rng, name, question, make, plain, epsilons=None):
-    """Instances (by `make`) of one question: (name, question in words, true, reported, what the sum without hiding says)."""
+    """Instances (by `make`) of one question: (name, question in words, true, reported, what the sum without hiding
+    says)."""
     epsilons = epsilons or question.at(rng)
     reported = promised(name, epsilons, question)
     if reported is None:
@@ -98,7 +115,8 @@ def told(rng, name, question, make, plain, epsilons=None):
 
 
 def alone(question):
-    """μ of the differing record with m later slots in the last pass, and the weights of the sum; without `slots` it is not in that one."""
+    """μ of the differing record with m later slots in the last pass, and the weights of the sum; without `slots` it is
+    not in that one."""
     n, slots = question.n, question.slots or question.n
     earlier = definition.earliest(question.epochs, n, slots)
     mu = [definition.string([m, *earlier], question.size, question.c) for m in range(slots)]
@@ -124,8 +142,10 @@ def width(rng):
 def one_pass(rng, name="shuffled-hiding", most=1.0):
     counts, batch = crowd(rng)
     n, diameter, known = (sum(counts) + 1) // batch, width(rng), rng.random() < 0.4
-    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 1.0) if most == 1 else most, n, diameter=diameter * SHARP if known else None)
-    yield from told(rng, name, question, lambda: walk(rng, question, counts, batch, diameter if known else width(rng)), alone(question))
+    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 1.0) if most == 1 else most, n,
+                        diameter=diameter * SHARP if known else None)
+    yield from told(rng, name, question, lambda: walk(rng, question, counts, batch, diameter if known else width(rng)),
+                    alone(question))
 
 
 def expanding(rng):
@@ -140,8 +160,10 @@ def several_passes(rng):
     stops = n > 1 and rng.random() < 0.5
     epochs = rng.choice((1, 2, 3)) if stops else rng.choice((2, 2, 3, 5, 10))
     slots = rng.choice((1, rng.randint(1, n - 1))) if stops else n
-    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 1.0), n, epochs, slots, diameter * SHARP if known else None)
-    yield from told(rng, "shuffled-hiding-last", question, lambda: walk(rng, question, counts, batch, diameter if known else width(rng)), alone(question))
+    question = Question(exp(rng.uniform(-1.8, 2.1)), contraction(rng, 1.0), n, epochs, slots,
+                        diameter * SHARP if known else None)
+    yield from told(rng, "shuffled-hiding-last", question,
+                    lambda: walk(rng, question, counts, batch, diameter if known else width(rng)), alone(question))
 
 
 def output(rng):
@@ -155,7 +177,8 @@ def output(rng):
         return *released(own, rng.choice((0.0, 0.5, 1.0)) * diameter), f"others {counts}, D = {diameter:.4g}"
 
     mu = question.size * question.c ** np.arange(question.n)
-    yield from told(rng, "output-perturbation-shuffled-hiding", question, make, lambda e: definition.kept_apart(mu, e, np.full(len(mu), 1 / len(mu))))
+    yield from told(rng, "output-perturbation-shuffled-hiding", question, make,
+                    lambda e: definition.kept_apart(mu, e, np.full(len(mu), 1 / len(mu))))
 
 
 def laplace(rng):
@@ -184,12 +207,13 @@ def laplace_alone(question, e):
 def straight(rng):
     """Linear losses without walls, of any length: a normal law against a mixture of its shifts, by thresholds.
 
-    All other records pull alike, and so does one of the two differing ones; the other one moves the last iterate by size·c^m.
-    """
+    All other records pull alike, and so does one of the two differing ones; the other one moves the last iterate by
+    size·c^m. """
     n = round(10 ** rng.uniform(0.4, 9))
     epochs, contracts = rng.choice((1, 1, 2, 10, 100)), rng.random() < 0.4
     slots = n if contracts or rng.random() < 0.6 else rng.randint(1, n - 1)
-    question = Question(exp(rng.uniform(-2, 2.1)), 1 - 10 ** rng.uniform(-6, -0.3) if contracts else 1.0, n, 1 if contracts else epochs, slots)
+    question = Question(exp(rng.uniform(-2, 2.1)), 1 - 10 ** rng.uniform(-6, -0.3) if contracts else 1.0, n,
+                        1 if contracts else epochs, slots)
     shifts, weights, deviation = straight_law(question)
     scale = float(shifts.max()) / deviation
     epsilons = [0.0, *(scale * exp(rng.uniform(-2, 2.5)) for _ in range(EPSILONS - 1))]
@@ -204,18 +228,21 @@ def straight(rng):
 
 
 def straight_law(question):
-    """Shifts of the last iterate, their weights, its deviation; late places one by one, others in blocks at their smallest shift."""
+    """Shifts of the last iterate, their weights, its deviation; late places one by one, others in blocks at their
+    smallest shift."""
     n, c = question.n, question.c
     if c == 1:
         passes = np.array([question.epochs - 1.0, question.epochs])
         steps = (question.epochs - 1) * n + question.slots
         return question.size * passes, np.array([1 - question.slots / n, question.slots / n]), sqrt(steps)
-    starts = np.unique(np.minimum(np.concatenate([np.arange(200), np.geomspace(200, max(n, 201), 300).astype(np.int64)]), n))
+    starts = np.unique(np.minimum(np.concatenate([np.arange(200),
+                                                  np.geomspace(200, max(n, 201), 300).astype(np.int64)]), n))
     return question.size * c ** (starts[1:] - 1.0), np.diff(starts) / n, sqrt((1 - c ** (2.0 * n)) / (1 - c * c))
 
 
 def thresholds(shifts, weights, epsilon):
-    """sup over t of P(w > t) − e^ε Q(w > t), and of Q(w < t) − e^ε P(w < t), from below; P the mixture of the shifts of Q = N(0, 1)."""
+    """sup over t of P(w > t) − e^ε Q(w > t), and of Q(w < t) − e^ε P(w < t), from below; P the mixture of the shifts of
+    Q = N(0, 1)."""
     t = np.linspace(-9.0, 9.0 + shifts.max(), 200)
     beyond, below = ((weights[:, None] * ndtr(side * (shifts[:, None] - t))).sum(axis=0) for side in (1, -1))
     safe, g = 1 - 1e-9, exp(epsilon)
@@ -223,18 +250,21 @@ def thresholds(shifts, weights, epsilon):
 
 
 def renyi(rng):
-    """The Rényi divergence by the integral of the profile; not one of QUESTIONS, as it has no sum to be compared with."""
+    """The Rényi divergence by the integral of the profile; not one of QUESTIONS, as it has no sum to be compared
+    with."""
     counts, batch = crowd(rng, 60)
     diameter = width(rng)
     epochs = rng.choice((1, 1, 2, 5))
-    question = Question(exp(rng.uniform(-1.8, 1.5)), contraction(rng, 1.0), (sum(counts) + 1) // batch, epochs, diameter=diameter * SHARP)
+    question = Question(exp(rng.uniform(-1.8, 1.5)), contraction(rng, 1.0), (sum(counts) + 1) // batch, epochs,
+                        diameter=diameter * SHARP)
     p, q, _ = walk(rng, question, counts, batch, diameter)
     for name in ("shuffled-hiding", "shuffled-hiding-last") if epochs == 1 else ("shuffled-hiding-last",):
         yield from ask.rdp(name, p, q, ask.orders(rng, 2, 2.0), question.setting(), function="rdp")
 
 
 QUESTIONS = (one_pass, expanding, several_passes, output, laplace, straight)
-GAUSSIAN = ("shuffled-hiding", "smooth-nonconvex-shuffled-hiding", "shuffled-hiding-last", "output-perturbation-shuffled-hiding")
+GAUSSIAN = ("shuffled-hiding", "smooth-nonconvex-shuffled-hiding", "shuffled-hiding-last",
+            "output-perturbation-shuffled-hiding")
 
 
 def trials(family):

@@ -39,7 +39,8 @@ def gaussian(rng):
     yield from ask.rdp("zcdp-rdp", p, q, alphas, {"rho": mu * mu / 2})
     for alpha in alphas:
         yield from ask.point("gdp-zcdp", "rho", rdp(p, q, alpha) / alpha, mu=s / sigma, steps=steps)
-        yield from ask.point("zcdp-composition", "rho", rdp(p, q, alpha) / alpha, rho=mu * mu / steps / 2 * (1 + 1e-15), steps=steps)
+        yield from ask.point("zcdp-composition", "rho", rdp(p, q, alpha) / alpha, rho=mu * mu / steps / 2 * (1 + 1e-15),
+                             steps=steps)
     tv = delta(p, q, 0.0)
     yield from ask.point("tv-exact", "tv", tv, mechanism="gaussian", ratio=s / sigma, steps=steps)
     yield from ask.point("tv-pinsker", "tv", tv, ratio=s / sigma, steps=steps)
@@ -49,7 +50,8 @@ def gaussian(rng):
 def laplace(rng):
     s, ratio = exp(rng.uniform(-2, 2)), exp(rng.uniform(-4, 2))
     v = s / ratio
-    cuts = np.concatenate([[0.0, ratio], np.linspace(-3, ratio + 3, 150), [rng.uniform(-5, ratio + 5) for _ in range(20)]])
+    cuts = np.concatenate([[0.0, ratio], np.linspace(-3, ratio + 3, 150),
+                           [rng.uniform(-5, ratio + 5) for _ in range(20)]])
     p, q = cells(laplace_cdf, cuts, ratio), cells(laplace_cdf, cuts, 0.0)
     run = {"scale": v, "sensitivity": s}
     for name in ("laplace-exact", "laplace-profile"):
@@ -65,7 +67,8 @@ def randomised_response(rng):
     p = np.exp(choose + k * log(truth) + (steps - k) * log(1 - truth))
     run = {"probability": truth, "steps": steps}
     one = log(truth / (1 - truth))
-    yield from ask.profile("randomized-response-exact", p, p[::-1], [0.0, *(steps * one * rng.random() for _ in range(6))], run)
+    yield from ask.profile("randomized-response-exact", p, p[::-1],
+                           [0.0, *(steps * one * rng.random() for _ in range(6))], run)
     yield from ask.rdp("randomized-response-rdp", p, p[::-1], ask.orders(rng), run, times=steps)
     if steps == 1:
         yield from ask.point("tv-exact", "tv", 2 * truth - 1, mechanism="randomized-response", ratio=one, steps=1)
@@ -87,7 +90,8 @@ def feedback(rng):
     for name, weights in (("noise-feedback", taken_back), ("without-feedback", plain)):
         mu = gamma * 2 * lipschitz * abs(r) ** (steps - index) / (sigma * float(np.sqrt((weights**2).sum())))
         p, q = gaussian_pair(rng, mu)
-        run = {"curvature": a, "learning_rate": gamma, "sigma": sigma, "iterations": steps, "lipschitz": lipschitz, "index": index}
+        run = {"curvature": a, "learning_rate": gamma, "sigma": sigma, "iterations": steps, "lipschitz": lipschitz,
+               "index": index}
         yield from ask.profile(name, p, q, ask.epsilons(rng, mu * (1 + mu), 4), run)
         yield from ask.rdp(name, p, q, ask.orders(rng, 4), run, function="rdp")
 

@@ -1,4 +1,5 @@
-"""One pass of projected noisy SGD on a line: fixed, shuffled and stopped orders, streams, smooth losses, output perturbation."""
+"""One pass of projected noisy SGD on a line: fixed, shuffled and stopped orders, streams, smooth losses, output
+perturbation."""
 
 from math import exp, sqrt
 
@@ -18,7 +19,8 @@ CELLS = 300
 
 
 class Losses:
-    """On [0, D]: ρ/2·(w − D/2)² and a clipped parabola (β − ρ)/2·(w − a)² of slope at most what L leaves; a line for β = ρ = 0."""
+    """On [0, D]: ρ/2·(w − D/2)² and a clipped parabola (β − ρ)/2·(w − a)² of slope at most what L leaves; a line for β
+    = ρ = 0."""
 
     def __init__(self, rng, widest=20.0, most_step=1.0, curved=True):
         self.lipschitz = rng.choice((0.5, 1.0, 4.0))
@@ -35,7 +37,8 @@ class Losses:
 
     def gradient(self, y, centre):
         rest = self.smoothness - self.strong_convexity
-        pull = np.clip(rest * (y - centre), -self.slope, self.slope) if rest > 0 else np.full_like(y, np.sign(0.5 * self.diameter - centre) * self.slope)
+        pull = np.clip(rest * (y - centre), -self.slope,
+                       self.slope) if rest > 0 else np.full_like(y, np.sign(0.5 * self.diameter - centre) * self.slope)
         return self.strong_convexity * (y - self.diameter / 2) + pull
 
     def knots(self, *centres):
@@ -43,7 +46,8 @@ class Losses:
         return [c + side * self.slope / rest for c in centres for side in (-1, 1)] if rest > 0 else []
 
     def setting(self):
-        return {k: getattr(self, k) for k in ("lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")}
+        return {k: getattr(self, k)
+                for k in ("lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")}
 
 
 FAR = (1e7, -1e7)  # pulls right and left with all of L
@@ -66,8 +70,10 @@ def gaussian_passes(rng):
     constant = rng.random() < 0.5
     levels = [losses.level * (1.0 if constant else exp(rng.uniform(0, 1))) for _ in range(n)]
     line = chains.Line(0.0, losses.diameter, losses.learning_rate * min(levels), losses.knots(losses.others))
-    laws = [[[line.cells(x) for x in passes(losses, line, i, centre, levels)] for centre in FAR] for i in range(1, n + 1)]
-    setting = {**losses.setting(), "n": n, "law": LAWS["gaussian"], "level": losses.level, "levels": Listed(tuple(levels))}
+    laws = [[[line.cells(x) for x in passes(losses, line, i, centre, levels)] for centre in FAR]
+            for i in range(1, n + 1)]
+    setting = {**losses.setting(), "n": n, "law": LAWS["gaussian"], "level": losses.level,
+               "levels": Listed(tuple(levels))}
     convex = {**setting, "strong_convexity": losses.strong_convexity}
     at = ask.epsilons(rng, losses.lipschitz / losses.level, 4)
     for i in range(1, n + 1):
@@ -90,7 +96,8 @@ def gaussian_passes(rng):
 
 
 def laplace_passes(rng):
-    """Thresholds only. Both steps are monotone (ηβ <= 1): a walk that is moved down after each step lies below, one moved up above."""
+    """Thresholds only. Both steps are monotone (ηβ <= 1): a walk that is moved down after each step lies below, one
+    moved up above."""
     losses, n = Losses(rng, most_step=0.5), rng.randint(1, 6)
     edges = np.linspace(0.0, losses.diameter, CELLS + 1)
     above = {}
@@ -98,14 +105,17 @@ def laplace_passes(rng):
         for centre, moved in ((FAR[0], "down"), (FAR[1], "up")):
             law, found = None, []
             for t in range(1, n + 1):
-                at = np.array([losses.start]) if law is None else np.concatenate([[0.0], edges[:-1] if moved == "down" else edges[1:], [losses.diameter]])
+                at = np.array([losses.start]) if law is None else np.concatenate([[0.0], edges[:-1] if moved == "down"
+                                                                                  else edges[1:], [losses.diameter]])
                 mean = at - losses.learning_rate * losses.gradient(at, centre if t == i else losses.others)
                 tail = laplace_cdf((mean[:, None] - edges) / (losses.learning_rate * losses.level))  # P(w >= edge)
-                row = -np.diff(np.concatenate([np.ones((len(mean), 1)), tail, np.zeros((len(mean), 1))], axis=1), axis=1)
+                row = -np.diff(np.concatenate([np.ones((len(mean), 1)), tail, np.zeros((len(mean), 1))], axis=1),
+                               axis=1)
                 law = row[0] if law is None else law @ row
                 found.append(np.cumsum(law[::-1])[::-1][1:])
             above[i, moved] = found
-    setting = {**losses.setting(), "n": n, "law": LAWS["laplace"], "level": losses.level, "levels": Listed((losses.level,) * n)}
+    setting = {**losses.setting(), "n": n, "law": LAWS["laplace"], "level": losses.level,
+               "levels": Listed((losses.level,) * n)}
 
     def trials(name, p, q, params):
         for epsilon in [0.0, *(2 * losses.lipschitz / losses.level * rng.random() for _ in range(3))]:
@@ -119,12 +129,14 @@ def laplace_passes(rng):
         stopped = [sum(above[i, moved]) / n for moved in ("down", "up")]
         for name in STOPPED:
             yield from trials(name, *stopped, {**setting, "index": i})
-    yield from trials("shuffled-contraction", *(sum(above[i, moved][-1] for i in range(1, n + 1)) / n for moved in ("down", "up")), setting)
+    yield from trials("shuffled-contraction",
+                      *(sum(above[i, moved][-1] for i in range(1, n + 1)) / n for moved in ("down", "up")), setting)
 
 
 def smooth_passes(rng):
     """Losses that are not convex: the others' gradient is a wave of slope at most β, on a line without walls near."""
-    n, beta, eta, lipschitz = rng.randint(1, 6), exp(rng.uniform(-3, 0.5)), exp(rng.uniform(-2, 0)), exp(rng.uniform(-1, 1))
+    n, beta, eta, lipschitz = rng.randint(1, 6), exp(rng.uniform(-3, 0.5)), exp(rng.uniform(-2, 0)), exp(rng.uniform(-1,
+                                                                                                                     1))
     level = lipschitz * exp(rng.uniform(-0.5, 2))
     scale, phase = eta * level, rng.uniform(0, 6.3)
     reach = min(n * eta * lipschitz + 7 * scale * sqrt(n), 25 * scale)
@@ -136,7 +148,8 @@ def smooth_passes(rng):
             law = None
             for t in range(1, n + 1):
                 at = np.zeros(1) if law is None else line.y
-                gradient = np.full_like(at, side * lipschitz) if t == i else lipschitz * np.sin(beta * at / lipschitz + phase)
+                gradient = np.full_like(at, side * lipschitz) if t == i else lipschitz * np.sin(beta * at / lipschitz
+                                                                                                + phase)
                 step = line.kernel(at - eta * gradient, scale)
                 law = step[0] if law is None else law @ step
             both.append(line.cells(law))
@@ -154,9 +167,11 @@ def smooth_passes(rng):
 
 def output(rng):
     """Parabolas of curvature β about 0; the differing one has slope ∓L at 0, where the iterate is when it comes."""
-    beta, n, lipschitz, level = exp(rng.uniform(-2, 1)), rng.randint(1, 8), exp(rng.uniform(-1, 1)), exp(rng.uniform(-2, 1))
+    beta, n, lipschitz, level = exp(rng.uniform(-2, 1)), rng.randint(1, 8), exp(rng.uniform(-1, 1)), exp(rng.uniform(-2,
+                                                                                                                     1))
     eta = rng.uniform(0.1, 1.9) / beta
-    run = {"level": level, "lipschitz": lipschitz, "learning_rate": eta, "smoothness": beta, "strong_convexity": beta, "n": n}
+    run = {"level": level, "lipschitz": lipschitz, "learning_rate": eta, "smoothness": beta, "strong_convexity": beta,
+           "n": n}
     ends = [eta * lipschitz * (1 - eta * beta) ** (n - i) / level for i in range(1, n + 1)]
     for i, end in enumerate(ends, 1):
         p, q = gaussian_pair(rng, 2 * abs(end))

@@ -16,13 +16,15 @@ CDF = {"gaussian": ndtr, "laplace": laplace_cdf}
 def sampled(rng):
     noise, z = rng.choice(("gaussian", "gaussian", "laplace")), exp(rng.uniform(-1, 2))
     rate = rng.choice((rng.random(), exp(rng.uniform(-8, 0))))
-    cuts = np.concatenate([np.linspace(-5, 5 + 1 / z, 160), [0.0, 1 / z, *(rng.uniform(-7, 7 + 1 / z) for _ in range(20))]])
+    cuts = np.concatenate([np.linspace(-5, 5 + 1 / z, 160),
+                           [0.0, 1 / z, *(rng.uniform(-7, 7 + 1 / z) for _ in range(20))]])
     far, near = cells(CDF[noise], cuts, 1 / z), cells(CDF[noise], cuts, 0.0)
     neither = cells(CDF[noise], cuts, rng.choice((0.0, 1.0, rng.random())) / z)
     added = (1 - rate) * near + rate * far, near
     replaced = (1 - rate) * neither + rate * far, (1 - rate) * neither + rate * near
     values = {"sigma": z, "scale": z, "sensitivity": 1.0}
-    run = {"sampling_rate": rate, "max_weight": rate, "profile": MECHANISMS[noise].profile(values), "noise_multiplier": z,
+    run = {"sampling_rate": rate, "max_weight": rate, "profile": MECHANISMS[noise].profile(values),
+           "noise_multiplier": z,
            "base": of(ask.BOUNDS[f"{noise}-rdp"], 1 / z if noise == "laplace" else float("inf"), sensitivity=1.0,
                       **({"sigma": z} if noise == "gaussian" else {"scale": z}))}
     at, whole = ask.epsilons(rng, rate / z), [float(rng.randint(2, 60)) for _ in range(4)]

@@ -20,7 +20,8 @@ class Done(NamedTuple):
 
 def call(args, stdin=b""):
     """`dpcalc ARGS`, with bytes or text on standard input, which is a file as a shell's < makes it."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True) for _ in range(2))
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)
+                for _ in range(2))
     held = sys.stdin
     try:
         with (tempfile.TemporaryFile() as given, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err),

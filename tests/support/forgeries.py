@@ -72,9 +72,11 @@ def passes(record, path):
     except DpcalcError:
         return False
     name = name_of(path)
-    if path[:1] == ("options",) and verdict.unchecked:  # the question is another one, and the bounds that it has too are missing
+    # the question is another one, and the bounds that it has too are missing
+    if path[:1] == ("options",) and verdict.unchecked:
         return False
-    return verdict.holds and not any(f"{name}.".startswith((f"{x}.", f"{x}[")) or x.startswith((f"{name}.", f"{name}[")) for x in verdict.unchecked)
+    return verdict.holds and not any(f"{name}.".startswith((f"{x}.", f"{x}[")) or x.startswith((f"{name}.", f"{name}["))
+                                     for x in verdict.unchecked)
 
 
 def is_weaker(record, path, forged):
@@ -86,5 +88,6 @@ def is_weaker(record, path, forged):
     if not isinstance(before, int | float) or not isinstance(after, int | float):
         return False
     solved = (record["solved"] or "").replace("-", "_")
-    down = name.endswith("_lower") or bound["status"] == "lower" or (name == solved and name in {*WORSE_IF_MORE, "steps", "epochs"})
+    down = name.endswith("_lower") or bound["status"] == "lower" or (name == solved
+                                                                     and name in {*WORSE_IF_MORE, "steps", "epochs"})
     return after < before if down else after > before

@@ -6,14 +6,16 @@ from statistics import NormalDist
 NUMBER_OR_INF = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}
 ENVELOPE = {
     "type": "object",
-    "required": ["schema", "version", "command", "parameters", "result", "status", "bound", "solved", "guarantee", "bounds",
+    "required": ["schema", "version", "command", "parameters", "result", "status", "bound", "solved", "guarantee",
+                 "bounds",
                  "adjacency", "released", "notes"],
     "properties": {
         "schema": {"const": "dpcalc/v1"},
         "result": {"type": "object", "additionalProperties": NUMBER_OR_INF},
         "status": {"enum": ["proven", "as-published", "conjecture", "limit", "lower", None]},
         "guarantee": {"type": "object", "required": ["kind"]},
-        "bounds": {"type": "array", "items": {"type": "object", "required": ["name", "status", "witness", "source", "assumptions", "errata"]}},
+        "bounds": {"type": "array", "items": {"type": "object", "required": ["name", "status", "witness", "source",
+                                                                             "assumptions", "errata"]}},
     },
 }
 

@@ -31,7 +31,8 @@ def rdp(rng):
     name, level = _mechanism(rng)
     steps = rng.choice((1, 1, 2, 10, 100))
     if rng.random() < 0.3:
-        unknown = {"gaussian": ("sigma", "sensitivity"), "laplace": ("scale", "sensitivity"), "randomized-response": ("probability",)}[name]
+        unknown = {"gaussian": ("sigma", "sensitivity"), "laplace": ("scale", "sensitivity"),
+                   "randomized-response": ("probability",)}[name]
         pick = rng.choice((*unknown, "steps") if name != "laplace" else unknown)
         level = "" if pick in ("sigma", "scale", "probability") else level
         steps = f"--steps {rng.choice((1, 5))}" if pick != "steps" else ""
@@ -71,7 +72,8 @@ def convert(rng):
 
 def subsample(rng):
     rate = log_uniform(rng, 0.002, 0.2)
-    kind = rng.choice(("rdp", "rdp", "wor-rdp", "wor-rdp", "weighted", "weighted", "poisson", "wor", "one", "one", "point", "solve"))
+    kind = rng.choice(("rdp", "rdp", "wor-rdp", "wor-rdp", "weighted", "weighted", "poisson", "wor", "one", "one",
+                       "point", "solve"))
     sigma = log_uniform(rng, 0.8, 4)
     if kind == "rdp":
         return f"subsample --sampling-rate {rate} --sigma {sigma} --steps {rng.randint(1, 2000)} --bound {rng.choice(('poisson-rdp', 'rdp-optimal'))} --delta 1e-6"

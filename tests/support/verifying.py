@@ -51,10 +51,12 @@ def texts(verdict):
 
 
 def check(line, lower_ends=True):
-    """Every number of its answer is verified (with `lower_ends`, but for those of brackets), and no better headline is."""
+    """Every number of its answer is verified (with `lower_ends`, but for those of brackets), and no better headline
+    is."""
     record = ask(line)
     verdict = verify(record)
     every = (*verdict.head, *verdict.others)
-    assert verdict.holds and all(f.verdict == "verified" or (lower_ends and "lower end" in f.text) for f in every), texts(verdict)
+    assert verdict.holds and all(f.verdict == "verified" or (lower_ends and "lower end" in f.text)
+                                 for f in every), texts(verdict)
     low = better(record)
     assert low is None or refuted(low), texts(verify(low))

@@ -1,4 +1,5 @@
-"""The ends of what --certify says: around the theorem, no wider than its arithmetic, and no forged end passes, however little is taken."""
+"""The ends of what --certify says: around the theorem, no wider than its arithmetic, and no forged end passes, however
+little is taken."""
 
 import copy
 import json
@@ -31,14 +32,18 @@ def test_ends_of_a_closed_form_are_next_to_it():
     for _ in range(12):
         sigma, alpha, s = rng.uniform(0.1, 100), 1 + 10 ** rng.uniform(-3, 3), rng.uniform(0.1, 10)
         record = ask(f"rdp --sigma {sigma!r} --alpha {alpha!r} --sensitivity {s!r} --bound gaussian-rdp")
-        exact, (low, high) = Fraction(alpha) * Fraction(s) ** 2 / (2 * Fraction(sigma) ** 2), (record["certified"][k] for k in ("lower", "upper"))
+        exact, (low, high) = Fraction(alpha) * Fraction(s) ** 2 / (2 * Fraction(sigma) ** 2), (record["certified"][k]
+                                                                                               for k in ("lower",
+                                                                                                         "upper"))
         assert Fraction(low) <= exact <= Fraction(high) <= exact * (1 + Fraction(1, 2**50)), (sigma, alpha, s)
         assert Fraction(low) >= exact * (1 - Fraction(1, 2**50))
         assert verify(record).holds and not verify(forged(record, low * (1 - 1e-14))).holds
 
 
-@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --mechanism laplace --scale 2 --epsilon 0.1", "convert --from gdp --mu 1 --delta 1e-6",
-                                  "tv --mechanism gaussian --sigma 50", "subsample --sampling-rate .01 --sigma 2 --epsilon .1"])
+@pytest.mark.parametrize("line", ["rdp --sigma 1 --delta 1e-5", "rdp --mechanism laplace --scale 2 --epsilon 0.1",
+                                  "convert --from gdp --mu 1 --delta 1e-6",
+                                  "tv --mechanism gaussian --sigma 50",
+                                  "subsample --sampling-rate .01 --sigma 2 --epsilon .1"])
 def test_an_end_that_is_a_little_too_small_is_refuted(line):
     record = ask(line)
     assert verify(record).holds

@@ -27,7 +27,8 @@ CURVE = '{"kind": "rdp", "alpha": [2, 4, 8, 16], "rdp": [0.1, 0.2, 0.4, 0.9]}'
 DIVERGENCES = [
     "subsample --scheme without-replacement --mechanism laplace --scale 2 --sampling-rate .01 --steps 100 --alpha 3",
     "subsample --scheme without-replacement --mechanism laplace --scale .1 --sampling-rate .3 --alpha 1.2",
-    "subsample --scheme without-replacement --mechanism randomized-response --probability .9 --sampling-rate .1 --alpha 30",
+    "subsample --scheme without-replacement --mechanism randomized-response --probability .9 --sampling-rate .1 "
+    "--alpha 30",
 ]
 PURE = '[{"kind": "dp", "epsilon": 1, "delta": 0}, {"kind": "dp", "epsilon": 2, "delta": 0}]'
 TIGHT = '[{"kind": "dp", "epsilon": 1, "delta": 0.1}, {"kind": "dp", "epsilon": 2, "delta": 0.2}]'
@@ -35,25 +36,36 @@ ZCDP, POINT = '{"kind": "zcdp", "rho": 0.25}', '{"kind": "dp", "epsilon": 1, "de
 FINITE = '{"kind": "outcomes", "p": [0.7, 0.2, 0.1], "q": [0.2, 0.7, 0.1], "count": 20}'
 ONE_SIDED = '{"kind": "outcomes", "p": [0.7, 0.3, 0], "q": [0.2, 0.7, 0.1]}'
 READ = [
-    (PROFILE, "convert - --delta 1e-3"), (PROFILE, "convert - --steps 3 --epsilon 1"), (PROFILE, "tv -"), (PROFILE, "tv - --fpr .1"),
+    (PROFILE, "convert - --delta 1e-3"), (PROFILE, "convert - --steps 3 --epsilon 1"), (PROFILE, "tv -"),
+    (PROFILE, "tv - --fpr .1"),
     (STEEP, "convert - --steps 4 --epsilon 1"), (STEEP, "convert - --to tv"),
-    (CURVE, "convert - --delta 1e-5"), (CURVE, "convert - --steps 2 --epsilon 1 --bound profile-composition"), (CURVE, "tv - --fpr .1"),
-    (PURE, "convert - --delta 0"), (PURE, "convert - --epsilon 3"), (PURE, "convert - --to zcdp"), (PURE, "convert - --epsilon 9 --delta 0 --solve steps"),
+    (CURVE, "convert - --delta 1e-5"), (CURVE, "convert - --steps 2 --epsilon 1 --bound profile-composition"),
+    (CURVE, "tv - --fpr .1"),
+    (PURE, "convert - --delta 0"), (PURE, "convert - --epsilon 3"), (PURE, "convert - --to zcdp"),
+    (PURE, "convert - --epsilon 9 --delta 0 --solve steps"),
     (TIGHT, "convert - --delta .28"), (TIGHT, "convert - --epsilon 3"), (TIGHT, "convert - --epsilon 2"),
-    (ZCDP, "convert - --delta 1e-6"), (ZCDP, "convert - --to zcdp"), (ZCDP, "tv - --steps 2"), (f"[{ZCDP}, {POINT}]", "convert - --delta 1e-6"),
-    (FINITE, "convert - --delta .01"), (FINITE, "convert - --epsilon 2 --steps 3"), (FINITE, "convert - --delta 0"), (FINITE, "tv -"),
+    (ZCDP, "convert - --delta 1e-6"), (ZCDP, "convert - --to zcdp"), (ZCDP, "tv - --steps 2"),
+    (f"[{ZCDP}, {POINT}]", "convert - --delta 1e-6"),
+    (FINITE, "convert - --delta .01"), (FINITE, "convert - --epsilon 2 --steps 3"), (FINITE, "convert - --delta 0"),
+    (FINITE, "tv -"),
     (f"[{FINITE}, {POINT}]", "convert - --delta .01"), (f"[{ONE_SIDED}, {ZCDP}]", "convert - --delta .3"),
     ('{"kind": "tv", "tv": 0.1}', "convert - --epsilon 1"), ('{"kind": "tv", "tv": 1}', "convert - --epsilon 1"),
 ]
 DESCRIBED = [
-    "convert --from tv --tv .1 --steps 4 --epsilon .5", "convert --from tv --tv .1 --steps 4 --to tv", "convert --from tv --tv .1 --epsilon 0",
-    "tv --p .3,.5,.2 --q .25,.45,.3 --steps 3", "tv --p .3,.5,.2 --q .25,.7,.05 --steps 2", "tv --p .3,.7,0 --q 0,.7,.3 --steps 5",
+    "convert --from tv --tv .1 --steps 4 --epsilon .5", "convert --from tv --tv .1 --steps 4 --to tv",
+    "convert --from tv --tv .1 --epsilon 0",
+    "tv --p .3,.5,.2 --q .25,.45,.3 --steps 3", "tv --p .3,.5,.2 --q .25,.7,.05 --steps 2",
+    "tv --p .3,.7,0 --q 0,.7,.3 --steps 5",
     "tv --tpr .3 --fpr .1 --solve rho",
-    "convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --steps 7 --epsilon .3", "convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --steps 7 --delta 0",
-    "convert --from outcomes --p .3,.7,0 --q 0,.7,.3 --steps 3 --delta .9", "convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --steps 7 --alpha 3",
+    "convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --steps 7 --epsilon .3",
+    "convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --steps 7 --delta 0",
+    "convert --from outcomes --p .3,.7,0 --q 0,.7,.3 --steps 3 --delta .9",
+    "convert --from outcomes --p .3,.5,.2 --q .25,.45,.3 --steps 7 --alpha 3",
     "convert --from zcdp --rho .3 --steps 3 --to zcdp", "convert --from gdp --mu .7 --steps 3 --to zcdp",
-    "convert --from dp --epsilon .7 --delta 0 --steps 3 --to zcdp", "convert --from dp --epsilon .7 --delta 0 --to zcdp --bound bounded-range-zcdp",
-    "tv --epsilon .5 --delta 1e-5 --tv .1", "tv --epsilon .5 --delta 1e-5 --tv .1 --steps 5", "tv --epsilon .5 --delta 1e-5 --tv .1 --fpr .1",
+    "convert --from dp --epsilon .7 --delta 0 --steps 3 --to zcdp",
+    "convert --from dp --epsilon .7 --delta 0 --to zcdp --bound bounded-range-zcdp",
+    "tv --epsilon .5 --delta 1e-5 --tv .1", "tv --epsilon .5 --delta 1e-5 --tv .1 --steps 5",
+    "tv --epsilon .5 --delta 1e-5 --tv .1 --fpr .1",
 ]
 
 

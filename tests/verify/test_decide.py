@@ -23,7 +23,8 @@ from dpcalc.verify.rdp_optimal import slack
 
 BOUNDS = {name: b for name, b in all_bounds().items() if b.kind in ("rdp", "profile", "point")}
 # a sum without end, a numerical law, a root by Newton's method, and integrals at orders where they take seconds
-ELSEWHERE = {"online-limit", "lower-bound", "pure-gdp", "poisson-rdp", "composition", "burn-in-rdp", "burn-in-rdp-nonconvex", "burn-in-as-published"}
+ELSEWHERE = {"online-limit", "lower-bound", "pure-gdp", "poisson-rdp", "composition", "burn-in-rdp",
+             "burn-in-rdp-nonconvex", "burn-in-as-published"}
 BITS = (128, 512, 2048)
 
 
@@ -43,9 +44,15 @@ def test_balls_hold_the_published_formula(name):
             continue
         for key in want if bound.kind == "point" else (None,):
             exact = want[key] if key else want
-            ball = _tight(lambda c, key=key: bound.exact(c, *order, **own)[key] if key else bound.exact(c, *order, **own), float(abs(exact)))  # noqa: B023
+
+            def formula(c, key=key, order=order, own=own):
+                found = bound.exact(c, *order, **own)
+                return found[key] if key else found
+
+            ball = _tight(formula, float(abs(exact)))
             low, high = ball.endpoints()
-            assert low * (1 - 1e-30) <= exact <= high * (1 + 1e-30) + (1e-300 if high == 0 else 0), (p, low, high, exact)
+            assert low * (1 - 1e-30) <= exact <= high * (1 + 1e-30) + (1e-300 if high == 0 else 0), (p, low, high,
+                                                                                                     exact)
             seen += 1
     assert seen >= 2
 
@@ -113,10 +120,13 @@ def test_the_optimal_conversion():
 
 # --- the law of one use ----------------------------------------------------------------------------------------------
 
-GAUSSIAN, LAPLACE = loss_distributions.gaussian(lambda mp: mp.mpf(1) / 2), loss_distributions.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
+GAUSSIAN, LAPLACE = loss_distributions.gaussian(lambda mp: mp.mpf(1)
+                                                / 2), loss_distributions.laplace(lambda mp: mp.mpf(1) / 2, 0.5)
 BINARY = composition_atoms.approximate_dp_pair(lambda mp: mp.mpf(1), 0.25, 1.0)
-PAIRS = {"gaussian": (GAUSSIAN, Gaussian(0.5)), "laplace": (LAPLACE, Laplace(0.5)), "binary": (BINARY, approximate_dp(1.0, -1.3862943611198906))}
-SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p, q: poisson(p, q).reverse}
+PAIRS = {"gaussian": (GAUSSIAN, Gaussian(0.5)), "laplace": (LAPLACE, Laplace(0.5)),
+         "binary": (BINARY, approximate_dp(1.0, -1.3862943611198906))}
+SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": without_replacement, "added": lambda p,
+           q: poisson(p, q).reverse}
 
 
 @pytest.mark.parametrize("base", PAIRS)
@@ -124,9 +134,11 @@ SAMPLED = {None: lambda p, q: p, "poisson": poisson, "without-replacement": with
 def test_laws_are_those_that_are_composed(base, scheme):
     """Two independent descriptions of a pair: distribution functions in balls, and the masses that are composed."""
     mine, fast = PAIRS[base]
-    use = loss_distributions.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0, scheme == "added")
+    use = loss_distributions.Use(mine, "poisson" if scheme == "added" else scheme, 0.3 if scheme else 1.0,
+                                 scheme == "added")
     pair, c = SAMPLED[scheme](fast, 0.3), Context(128)
-    assert float(loss_distributions.infinite_mass(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite > -inf else 0, abs=1e-12)
+    assert float(loss_distributions.infinite_mass(use, c)) == pytest.approx(exp(pair.log_infinite) if pair.log_infinite
+                                                                            > -inf else 0, abs=1e-12)
     edges = [-inf, -0.9, -0.4, -0.17, -0.031, 0.0213, 0.11, 0.3, 0.77, 1.2, inf]
     log_p, loss = pair.masses(np.array(edges))
     above_p = above_q = 0.0
@@ -148,8 +160,10 @@ def test_one_step_is_its_profile(scheme, rate):
     for epsilon in (0.0, 0.05, 0.4, 1.0):
         inner = float(mpmath.log(1 + mpmath.expm1(epsilon) / rate))
         want = rate * (erfc((inner / mu - mu / 2) / sqrt(2)) - exp(inner) * erfc((inner / mu + mu / 2) / sqrt(2))) / 2
-        above, below = (float(f(c, parts, plan, epsilon)) for f in (composition.delta_from_above, composition.delta_from_below))
-        assert want * (1 - 2e-4) - 1e-9 <= below <= want * (1 + 1e-13) and want * (1 - 1e-13) <= above <= want * (1 + 2e-4) + 1e-9
+        above, below = (float(f(c, parts, plan, epsilon))
+                        for f in (composition.delta_from_above, composition.delta_from_below))
+        assert want * (1 - 2e-4) - 1e-9 <= below <= want * (1 + 1e-13) and want * (1 - 1e-13) <= above <= want * (1
+                                                                                                                  + 2e-4) + 1e-9
 
 
 # --- convolution -----------------------------------------------------------------------------------------------------
@@ -178,7 +192,8 @@ def test_sums_are_on_their_side(steps, flint, monkeypatch):
     plan = composition_plans.Plan(1.0, (), ((-1e300, 1e300),) * 40, (1.0,) * 40)
     for up, kind in ((True, nested_grids.Splitting), (False, nested_grids.Merging)):
         rounding = nested_grids.Rounding(bits, (up,))
-        (found,) = nested_grids.self_compose((nested_grids.WeightedLevel(1.0, -4, (weights,)),), steps, kind(plan, rounding, lambda x, up: 1 << 60))
+        (found,) = nested_grids.self_compose((nested_grids.WeightedLevel(1.0, -4, (weights,)),), steps,
+                                             kind(plan, rounding, lambda x, up: 1 << 60))
         for k, w in enumerate(found.rows[0]):
             want = exact[k + found.first + 4 * steps] / 2.0 ** (bits * steps)
             low, high = (want * (1 - 1e-15), want + 1e-13) if up else (want - 1e-13, want * (1 + 1e-15))

@@ -26,8 +26,10 @@ LINES = [
     "tv --sigma 3 --fpr .01,.1",
     "tv --tv .1 --solve sigma",
     "shuffle-pnsgd --sigma 2 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 50 --epsilon .3",
-    "online-noise --noise laplace --lipschitz 1 --smoothness .5 --learning-rate .04 --diameter .8 --c1 50 --c2 50 --decay 1.5 --index 80 --n 277 --epsilon 1",
-    "burn-in --order fixed --n 100 --batch-size 10 --steps 30 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma .2 --delta 1e-5",
+    "online-noise --noise laplace --lipschitz 1 --smoothness .5 --learning-rate .04 --diameter .8 --c1 50 --c2 50 "
+    "--decay 1.5 --index 80 --n 277 --epsilon 1",
+    "burn-in --order fixed --n 100 --batch-size 10 --steps 30 --lipschitz 1 --smoothness 1 --learning-rate .1 "
+    "--diameter 1 --sigma .2 --delta 1e-5",
     "noise-feedback --curvature .7 --learning-rate .1 --sigma 2 --steps 6 --lipschitz 1 --delta 1e-5",
     "compare --n 600 --batches full --steps 10 --lipschitz 1 --noise-multiplier 20 --delta 1e-5",
 ]
@@ -38,7 +40,8 @@ def silent(line, pick):
     """The changes that verify does not notice."""
     record = ask(line)
     assert verify(record).holds, texts(verify(record))
-    return [name_of(path) for path, forged in pick(list(forgeries(record))) if not is_weaker(record, path, forged) and passes(forged, path)]
+    return [name_of(path) for path, forged in pick(list(forgeries(record))) if not is_weaker(record, path, forged)
+            and passes(forged, path)]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -64,7 +67,8 @@ FULL = "rdp --sigma 1 --delta 1e-5 --digits 20 --explain --certify"
 FORGED = {
     "a raised lower end": (BOTH, lambda r: in_both(r, "epsilon_lower", 1.01)),
     "a lower end above its upper end": (BOTH, lambda r: in_both(r, "epsilon_lower", 1.1)),
-    "the last digit": (FULL, lambda r: r["bounds"][0]["digits"].update(epsilon=r["bounds"][0]["digits"]["epsilon"][:-1] + "5")),
+    "the last digit": (FULL, lambda r: r["bounds"][0]["digits"].update(epsilon=r["bounds"][0]["digits"]["epsilon"][:-1]
+                                                                       + "5")),
     "no digits of one bound": (FULL, lambda r: r["bounds"][1].pop("digits")),
     "another note": (BOTH, lambda r: r["notes"].append("the noise may be left out")),
     "no notes": (BOTH, lambda r: r["notes"].clear()),
@@ -98,7 +102,8 @@ def test_a_bound_that_is_left_out_is_reported():
     record = ask(BOTH)
     record["bounds"].pop()
     verdict = verify(record)
-    assert verdict.holds and verdict.unchecked == ("bounds",) and "composition-basic" in verdict.record[0].text, texts(verdict)
+    assert verdict.holds and verdict.unchecked == ("bounds",
+                                                   ) and "composition-basic" in verdict.record[0].text, texts(verdict)
     record = ask(BOTH)
     record["bounds"][1], record["bounds"][2] = record["bounds"][2], record["bounds"][1]
     assert verify(record).holds and verify(record).unchecked == ("bounds",)
@@ -121,7 +126,8 @@ def test_numbers_that_another_machine_rounds_in_another_way():
     """A text is the same but for the last digits of its numbers: it is reported; a number within 1e-9 is the same."""
     record = ask("rdp --sigma 1 --delta 1e-5 --certify")
     note = record["notes"][-1]
-    record["notes"][-1] = note.replace(repr(record["certified"]["upper"]), repr(record["certified"]["upper"] * (1 + 1e-15)))
+    record["notes"][-1] = note.replace(repr(record["certified"]["upper"]),
+                                       repr(record["certified"]["upper"] * (1 + 1e-15)))
     assert record["notes"][-1] != note
     verdict = verify(record)
     assert verdict.holds and verdict.unchecked == (f"notes[{len(record['notes']) - 1}]",)
@@ -150,7 +156,8 @@ def test_the_command_says_what_is_unchecked(cli):
 
 def test_lines_of_a_batch(cli):
     """With an id, which may hold what other programs take for the end of a line; and with an error in its place."""
-    asked = [{"sigma": 1, "delta": 1e-5, "id": "a\u2028b\u0085c\u2029d"}, {"sigma": 2, "delta": 1e-5, "id": 7}, {"sigma": -1, "id": 8}]
+    asked = [{"sigma": 1, "delta": 1e-5, "id": "a\u2028b\u0085c\u2029d"}, {"sigma": 2, "delta": 1e-5, "id": 7},
+             {"sigma": -1, "id": 8}]
     answered = cli("rdp", "--batch", stdin="\n".join(json.dumps(x, ensure_ascii=False) for x in asked))
     assert answered.returncode == 1 and "\u2028" not in answered.stdout  # dpcalc escapes it, other programs may not
     raw = "\n".join(json.dumps(json.loads(line), ensure_ascii=False) for line in answered.stdout.splitlines())
@@ -193,14 +200,16 @@ def test_a_record_that_takes_too_long_is_given_up_and_said_to_be_unchecked():
     verdict = verify(record, seconds=0.05)
     assert process_time() - start < 0.6
     assert not verdict.holds and verdict.unchecked
-    assert any(f.verdict == "unchecked" and "0.05 s of the processor" in f.text for f in (*verdict.head, *verdict.record))
+    assert any(f.verdict == "unchecked" and "0.05 s of the processor" in f.text
+               for f in (*verdict.head, *verdict.record))
     assert signature(verify).parameters["seconds"].default == SECONDS <= 300
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_an_integral_is_broken_off_too(capfd):
     """The library of ball arithmetic calls the integrand back, and would go on with an exception set."""
-    record = ask("online-noise --noise gaussian --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 1 --c1 50 --c2 50 --decay 1.5 "
+    record = ask("online-noise --noise gaussian --lipschitz 1 --smoothness .5 --learning-rate .05 --diameter 1 --c1 50 "
+                 "--c2 50 --decay 1.5 "
                  "--index 80 --n inf --epsilon 1")
     capfd.readouterr()
     start = process_time()

@@ -1,4 +1,5 @@
-"""The ways of the hybrids are in their witness: verified as they are told, whatever they are, and refused where they are none."""
+"""The ways of the hybrids are in their witness: verified as they are told, whatever they are, and refused where they
+are none."""
 
 import copy
 import json
@@ -54,7 +55,8 @@ def test_other_links_prove_no_better_number(name):
     told, proven = hybrid(record)["witness"][at], 0
     step, links = ([], told) if at == "links" else (told[:1], told[1:])
     for _ in range(6):
-        other = [rng.choice((x, x, 0, -1, rng.randint(0, j), -rng.randint(1, 3) if j > 70 else 1)) for j, x in enumerate(links, 1)]
+        other = [rng.choice((x, x, 0, -1, rng.randint(0, j), -rng.randint(1, 3) if j > 70 else 1)) for j,
+                 x in enumerate(links, 1)]
         for r in (record, low):
             hybrid(r)["witness"][at] = [*step, *other]
         verdict = verify(record)
@@ -74,8 +76,10 @@ def test_a_record_of_an_earlier_version():
 
 
 BAD = [
-    {"links": [2]}, {"links": [-2]}, {"links": [1.0]}, {"links": [True]}, {"links": ["1"]}, {"links": 3}, {"links": None}, {"links": [1] * 5000},
-    {"links": [0, 3]}, {"links": [-(10**30)]}, {"links": [10**30]}, {"fine": 0}, {"fine": 10**9}, {"fine": 2.5}, {"fine": None},
+    {"links": [2]}, {"links": [-2]}, {"links": [1.0]}, {"links": [True]}, {"links": ["1"]}, {"links": 3},
+    {"links": None}, {"links": [1] * 5000},
+    {"links": [0, 3]}, {"links": [-(10**30)]}, {"links": [10**30]}, {"fine": 0}, {"fine": 10**9}, {"fine": 2.5},
+    {"fine": None},
     {"by": "shuffled-contraction"}, {"by": None},
 ]
 

@@ -14,13 +14,18 @@ LAPLACE = STREAM.format(l=10, eta=".01", a=1.5, c=100) + " --index 100 --noise l
 GAUSSIAN = STREAM.format(l=1, eta=".1", a=1.2, c=1e6) + " --noise gaussian"
 SHUFFLE = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .1"
 LINES = [
-    f"{LAPLACE} --n 1e6 --epsilon 1", f"{LAPLACE} --n 1e12 --epsilon 1", f"{LAPLACE} --n inf --epsilon 1", f"{LAPLACE} --n 3e5 --delta 1e-8",
-    f"{LAPLACE} --n 900 --epsilon 1 --bound online-limit", f"{GAUSSIAN} --index 999993 --n 1e6 --epsilon .1", f"{GAUSSIAN} --index 295 --n 300 --epsilon .1",
-    f"{GAUSSIAN} --index 1900 --n 2000 --strong-convexity .01 --delta 1e-5", f"{GAUSSIAN} --index 100 --n 1e6 --delta 1e-5 --bound online-iteration",
-    f"{SHUFFLE} --sigma 3 --n 1e9 --bound smooth-nonconvex-shuffled --alpha 3", f"{SHUFFLE} --sigma 30 --n 1e12 --bound smooth-nonconvex-high-noise --alpha 3",
+    f"{LAPLACE} --n 1e6 --epsilon 1", f"{LAPLACE} --n 1e12 --epsilon 1", f"{LAPLACE} --n inf --epsilon 1",
+    f"{LAPLACE} --n 3e5 --delta 1e-8",
+    f"{LAPLACE} --n 900 --epsilon 1 --bound online-limit", f"{GAUSSIAN} --index 999993 --n 1e6 --epsilon .1",
+    f"{GAUSSIAN} --index 295 --n 300 --epsilon .1",
+    f"{GAUSSIAN} --index 1900 --n 2000 --strong-convexity .01 --delta 1e-5",
+    f"{GAUSSIAN} --index 100 --n 1e6 --delta 1e-5 --bound online-iteration",
+    f"{SHUFFLE} --sigma 3 --n 1e9 --bound smooth-nonconvex-shuffled --alpha 3",
+    f"{SHUFFLE} --sigma 30 --n 1e12 --bound smooth-nonconvex-high-noise --alpha 3",
     f"{SHUFFLE} --sigma 3 --n 1e12 --strong-convexity .3 --bound output-perturbation-shuffled --alpha 3",
     "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1e9 --tau .5 --bound without-replacement-conjecture --alpha 3",
-    "convert --from dp --epsilon 1e-3 --delta 1e-10 --steps 1e6 --target-delta 1e-3", "convert --from dp --epsilon 1e-5 --delta 0 --steps 1e9 --target-delta 1e-9",
+    "convert --from dp --epsilon 1e-3 --delta 1e-10 --steps 1e6 --target-delta 1e-3",
+    "convert --from dp --epsilon 1e-5 --delta 0 --steps 1e9 --target-delta 1e-9",
     "rdp --mechanism randomized-response --probability .501 --steps 1e6 --delta 1e-5",
 ]
 
@@ -50,7 +55,8 @@ def test_sums_hold_the_exact_value(f, exact, first, last):
     assert abs(float(above) / float(value) - 1) < 1e-14 and abs(float(below) / float(value) - 1) < 1e-14
 
 
-@pytest.mark.parametrize("epsilon, r", [(1.0, 0.02), (2.0, 0.049), (1.0, 0.001), (5.0, 0.1), (1e3, 3.0), (0.0, 0.1), (1e-3, 1e-5), (0.0, 1e-30)])
+@pytest.mark.parametrize("epsilon, r", [(1.0, 0.02), (2.0, 0.049), (1.0, 0.001), (5.0, 0.1), (1e3, 3.0), (0.0, 0.1),
+                                        (1e-3, 1e-5), (0.0, 1e-30)])
 def test_theta_far_out_holds_the_printed_form(epsilon, r):
     mp, m = Context(128), mpmath.mp.clone()
     m.dps = 60

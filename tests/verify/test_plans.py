@@ -1,4 +1,5 @@
-"""The plans by which a record hides among the others are in their witness: verified as they are told, and refused where they are none."""
+"""The plans by which a record hides among the others are in their witness: verified as they are told, and refused where
+they are none."""
 
 import random
 
@@ -13,7 +14,8 @@ LINES = {
     "convex": f"{RUN} --sigma 2 --n 1000 --epsilon 1 --bound shuffled-hiding",
     "set": f"{RUN} --sigma 2 --n 1000 --diameter .01 --epsilon 0 --bound shuffled-hiding",
     "smooth": f"{RUN} --sigma 2 --n 1000 --delta 1e-5 --bound smooth-nonconvex-shuffled-hiding",
-    "output": f"{RUN} --sigma .02 --n 1000 --strong-convexity .1 --epsilon 1 --bound output-perturbation-shuffled-hiding",
+    "output": f"{RUN} --sigma .02 --n 1000 --strong-convexity .1 --epsilon 1 --bound "
+              f"output-perturbation-shuffled-hiding",
     "laplace": f"{LAPLACE} --n 10000 --delta 1e-6",
     "epochs": f"{RUN} --sigma 2 --n 100 --epochs 3 --delta 1e-5 --bound smooth-nonconvex-shuffled-hiding",
     "epochs of a set": f"{RUN} --sigma 2 --n 100 --diameter .05 --epochs 3 --delta 1e-5 --bound shuffled-hiding",
@@ -50,7 +52,8 @@ def test_other_plans_prove_no_better_number(name):
         assert not verify(low).holds
 
 
-BAD = [True, "1", None, -1.0, float("inf"), [16, -1.0], [16, 3, 3], [0, 1.0], [1.5, 2.0], [1, 2, 3, 4], {}, ["1"], [16, float("nan")], [10**6, 1.0]]
+BAD = [True, "1", None, -1.0, float("inf"), [16, -1.0], [16, 3, 3], [0, 1.0], [1.5, 2.0], [1, 2, 3, 4], {}, ["1"],
+       [16, float("nan")], [10**6, 1.0]]
 
 
 @pytest.mark.parametrize("way", BAD, ids=str)
@@ -69,7 +72,8 @@ def test_a_plan_about_a_set_is_refused_where_there_is_none(name):
     assert verify(record).head[0].verdict == "unchecked"
 
 
-@pytest.mark.parametrize("way", [None, 1.5, [1, 2], [5, 4, 1.0], [1, 10_000, 1.0], [-1, 4, 1.0], [1.5, 2, 1.0], [1, 2, "1"], [1, 2, 1e3], [1, 2, None],
+@pytest.mark.parametrize("way", [None, 1.5, [1, 2], [5, 4, 1.0], [1, 10_000, 1.0], [-1, 4, 1.0], [1.5, 2, 1.0],
+                                 [1, 2, "1"], [1, 2, 1e3], [1, 2, None],
                                  [1, 2, float("nan")], [1, float("inf"), 1.0]], ids=str)
 def test_what_is_no_plan_for_laplace_noise_is_refused(way):
     record = ask(LINES["laplace"])

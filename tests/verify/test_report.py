@@ -42,7 +42,8 @@ def test_few_of_the_questions_have_an_answer_that_cannot_be_better():
     "subsample --sampling-rate 0.05 --sigma 2 --steps 5 --delta 1e-5",
     "convert --from dp --epsilon 1 --delta 0 --to gdp",
     "shuffle-pnsgd --sigma 2 --lipschitz 1 --smoothness .5 --learning-rate .1 --diameter 1 --n 50 --epsilon .3",
-    "burn-in --order fixed --n 100 --batch-size 10 --steps 30 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma .2 --delta 1e-5",
+    "burn-in --order fixed --n 100 --batch-size 10 --steps 30 --lipschitz 1 --smoothness 1 --learning-rate .1 "
+    "--diameter 1 --sigma .2 --delta 1e-5",
 ])
 def test_without_flint_the_same_verdicts_in_50_digits(line, monkeypatch):
     record = ask(line)
@@ -85,7 +86,8 @@ def test_orders_and_grids_are_free_choices():
     assert verify(wide).head[0].verdict == "verified"
     coarse = copy.deepcopy(record)
     witness = coarse["bounds"][0]["witness"]  # fewer, wider cells: sound, and a larger δ
-    witness["grids"] = [[[8 * step, first // 8, last // 8 + 1] for step, first, last in levels[-1:]] for levels in witness["grids"]]
+    witness["grids"] = [[[8 * step, first // 8, last // 8 + 1] for step, first, last in levels[-1:]]
+                        for levels in witness["grids"]]
     witness["steps"] = [8 * step for step in witness["steps"]]
     assert verify(coarse).head[0].verdict == "not verified"
 
@@ -127,14 +129,16 @@ def test_pipes_carry_their_inputs(cli):
 def test_a_schedule_from_a_file_is_in_the_record(cli, tmp_path):
     file = tmp_path / "steps.json"
     file.write_text('{"sigma": [0.1, 0.2, 0.1], "learning_rate": [0.1, 0.1, 0.05]}')
-    line = ["burn-in", "--n", "9", "--batch-size", "9", "--lipschitz", "1", "--smoothness", "1", "--diameter", "1", "--delta", "1e-5", "--json", "--schedule"]
+    line = ["burn-in", "--n", "9", "--batch-size", "9", "--lipschitz", "1", "--smoothness", "1", "--diameter", "1",
+            "--delta", "1e-5", "--json", "--schedule"]
     record = cli(*line, file).stdout
     file.unlink()
     assert cli("verify", "-", "-q", stdin=record).stdout == "verified\n"
 
 
 BAD = {
-    "": "is empty", "{": "is not JSON", "[]": "holds no result", "[1]": "is no dpcalc result", '{"schema": "dpcalc/v2"}': "has schema",
+    "": "is empty", "{": "is not JSON", "[]": "holds no result", "[1]": "is no dpcalc result",
+    '{"schema": "dpcalc/v2"}': "has schema",
     "[" * 100_000: "nested too deep", '{"error": {"code": "x"}}': "is an error", '{"a": NaN}': "NaN is no JSON number",
     '{"schema": "dpcalc/v1"}': "has no object", "1" * 5000: "a number is too long", "\x00": "is not JSON",
 }
@@ -148,8 +152,10 @@ def test_what_is_no_result_is_told_in_a_line(text, cli):
 
 
 @pytest.mark.parametrize("change", [
-    lambda r: r.update(command="schema"), lambda r: r.update(command="nothing"), lambda r: r["options"].update(sigma=-1.0),
-    lambda r: r["options"].update(colour=1), lambda r: r.update(inputs=[{"kind": "x"}]), lambda r: r["options"].update(solve="nothing"),
+    lambda r: r.update(command="schema"), lambda r: r.update(command="nothing"),
+    lambda r: r["options"].update(sigma=-1.0),
+    lambda r: r["options"].update(colour=1), lambda r: r.update(inputs=[{"kind": "x"}]),
+    lambda r: r["options"].update(solve="nothing"),
     lambda r: r["result"].update(epsilon="many"), lambda r: r.update(bounds=[1]), lambda r: r["options"].pop("sigma"),
 ])
 def test_records_that_ask_nothing_are_bad_input(change, cli):
@@ -188,7 +194,8 @@ def test_certify_without_flint(monkeypatch):
 
 
 def test_what_cannot_be_checked_is_said(cli):
-    line = ("burn-in --n 1000 --batch-size 50 --steps 1e5 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma .001 --delta 1e-5 "
+    line = ("burn-in --n 1000 --batch-size 50 --steps 1e5 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 "
+            "--sigma .001 --delta 1e-5 "
             "--bound lower-bound")
     record = cli(*line.split(), "--json").stdout
     done = cli("verify", "-", stdin=record)
@@ -197,7 +204,8 @@ def test_what_cannot_be_checked_is_said(cli):
 
 @pytest.mark.parametrize(("line", "said"), [
     ("tv --mechanism laplace --scale 10 --bound tv-laplace-as-published", "a formula as published: no guarantee"),
-    ("shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 0.5 --alpha 8 --bound without-replacement-conjecture", "a conjecture: no guarantee")])
+    ("shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --tau 0.5 --alpha 8 --bound without-replacement-conjecture",
+     "a conjecture: no guarantee")])
 def test_what_is_no_guarantee_is_called_so(line, said):
     """A formula can be evaluated without an error and still be false."""
     assert said in verify(ask(line)).head[0].text

@@ -34,7 +34,8 @@ def _text():
 @pytest.mark.parametrize("line", LINES)
 def test_the_witness_carries_what_verify_needs_and_no_better_number_is_proven(line):
     record = ask(line)
-    composed = [row for row in record["bounds"] if not row["name"].endswith("-basic") and "curve" not in row and row["name"] not in CLOSED]
+    composed = [row for row in record["bounds"] if not row["name"].endswith("-basic") and "curve" not in row
+                and row["name"] not in CLOSED]
     witnesses = [row["witness"] for row in composed]
     assert witnesses
     assert all("each" in w or ("epoch" in w and {"grids", "sums"} & w.keys()) for w in witnesses)
@@ -66,13 +67,15 @@ def test_other_samples_and_blocks_prove_no_less(rng):
         said = r["bounds"][0]["witness"]["epoch"]
         keep = sorted(rng.sample(range(len(said["epsilon"])), len(said["epsilon"]) * 9 // 10))
         said["epsilon"] = [said["epsilon"][k] * rng.choice((1, 1, 1 + 1e-9)) for k in keep]
-        said["ways"] = [said["ways"][k] if rng.random() < 0.9 else [1, *(rng.choice((0, -1, -1, 1)) for _ in range(4))] for k in keep]
+        said["ways"] = [said["ways"][k] if rng.random() < 0.9 else [1, *(rng.choice((0, -1, -1, 1)) for _ in range(4))]
+                        for k in keep]
     assert not verify(low).holds
     assert verify(record).head[0].verdict != report.OPEN
 
 
 BAD = [
-    {"epsilon": []}, {"epsilon": None}, {"epsilon": [0.0, 0.0]}, {"epsilon": [1.0, 0.5]}, {"epsilon": [-1.0, 1.0]}, {"epsilon": ["0", "1"]},
+    {"epsilon": []}, {"epsilon": None}, {"epsilon": [0.0, 0.0]}, {"epsilon": [1.0, 0.5]}, {"epsilon": [-1.0, 1.0]},
+    {"epsilon": ["0", "1"]},
     {"epsilon": [True]}, {"epsilon": [k / 9 for k in range(3000)]}, {"ways": []}, {"ways": None}, {"ways": 3},
 ]
 
@@ -117,8 +120,10 @@ def test_an_answer_that_basic_composition_proves():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("scale", [30, 100])
 def test_masses_next_to_the_largest_loss(scale):
-    """At B = 1 − e^{−1e15} each mass was rounded up by 1e-12 of all, which made δ 2e-11 larger than claimed: true answers were refuted."""
-    record = ask(f"shuffle-pnsgd --noise laplace --scale {scale} --lipschitz 1 --diameter 1 --learning-rate 1e-15 --smoothness .5 --n 100 "
+    """At B = 1 − e^{−1e15} each mass was rounded up by 1e-12 of all, which made δ 2e-11 larger than claimed: true
+    answers were refuted."""
+    record = ask(f"shuffle-pnsgd --noise laplace --scale {scale} --lipschitz 1 --diameter 1 --learning-rate 1e-15 "
+                 f"--smoothness .5 --n 100 "
                  "--epochs 200 --delta 1e-6 --bound shuffled-contraction")
     found = verify(record)
     assert found.holds, texts(found)

@@ -14,11 +14,14 @@ from dpcalc.verify import report
 from dpcalc.verify.report import verify
 
 LINES = [
-    "shuffle-pnsgd --lipschitz 1 --smoothness 1 --learning-rate .3 --diameter 2 --epochs 100000 --sigma .191 --n 5e9 --delta 7.65e-27 "
+    "shuffle-pnsgd --lipschitz 1 --smoothness 1 --learning-rate .3 --diameter 2 --epochs 100000 --sigma .191 --n 5e9 "
+    "--delta 7.65e-27 "
     "--bound shuffled-iteration",
-    "shuffle-pnsgd --lipschitz .1 --smoothness 1 --learning-rate .01 --diameter 10 --epochs 1000000 --noise laplace --scale 5869 --n 7 "
+    "shuffle-pnsgd --lipschitz .1 --smoothness 1 --learning-rate .01 --diameter 10 --epochs 1000000 --noise laplace "
+    "--scale 5869 --n 7 "
     "--delta 1.8e-10 --bound shuffled-contraction",
-    "shuffle-pnsgd --lipschitz 5 --smoothness .1 --learning-rate .01 --diameter .5 --epochs 20000 --sigma .206 --n 8.2e9 --epsilon 3 "
+    "shuffle-pnsgd --lipschitz 5 --smoothness .1 --learning-rate .01 --diameter .5 --epochs 20000 --sigma .206 --n "
+    "8.2e9 --epsilon 3 "
     "--bound shuffled-iteration",
 ]
 
@@ -40,7 +43,8 @@ def test_it_holds_and_less_does_not(line):
 
 
 VERY_MANY = [
-    "shuffle-pnsgd --lipschitz 5 --smoothness .1 --learning-rate .1 --diameter .5 --index 1 --n 22019 --epochs 5000000000 --sigma .0961 "
+    "shuffle-pnsgd --lipschitz 5 --smoothness .1 --learning-rate .1 --diameter .5 --index 1 --n 22019 --epochs "
+    "5000000000 --sigma .0961 "
     "--delta 1.09e-23",
 ]
 
@@ -63,10 +67,14 @@ def _changed(change):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("change", [
-    lambda w: w.update(tilt=-1.0), lambda w: w.update(tilt="x"), lambda w: w["steps"].pop(), lambda w: w["steps"].clear(),
-    lambda w: w["steps"].__setitem__(-1, 3.0), lambda w: w["windows"].pop(), lambda w: w["windows"][0].pop(), lambda w: w["grids"].pop(),
-    lambda w: w["grids"][0].clear(), lambda w: w["grids"][0][0].__setitem__(0, 3.0), lambda w: w["grids"][0][0].__setitem__(0, 0.0),
-    lambda w: w["grids"][0][0].__setitem__(2, w["grids"][0][0][1]), lambda w: w["grids"][0][0].__delitem__(slice(2, None)),
+    lambda w: w.update(tilt=-1.0), lambda w: w.update(tilt="x"), lambda w: w["steps"].pop(),
+    lambda w: w["steps"].clear(),
+    lambda w: w["steps"].__setitem__(-1, 3.0), lambda w: w["windows"].pop(), lambda w: w["windows"][0].pop(),
+    lambda w: w["grids"].pop(),
+    lambda w: w["grids"][0].clear(), lambda w: w["grids"][0][0].__setitem__(0, 3.0),
+    lambda w: w["grids"][0][0].__setitem__(0, 0.0),
+    lambda w: w["grids"][0][0].__setitem__(2, w["grids"][0][0][1]),
+    lambda w: w["grids"][0][0].__delitem__(slice(2, None)),
 ])
 def test_what_is_no_plan_is_refused(change):
     finding = _changed(change)

@@ -20,7 +20,8 @@ LINES = [
     f"{RUN} --n 1000 --batch-size 50 --steps 100 --sigma 2 --diameter 1 --epsilon .001",
     f"{RUN} --n 1000 --batch-size 50 --steps 100000 --sigma 2 --diameter 1 --delta 1e-6",
     f"{RUN} --n 100 --batch-size 10 --steps 2 --sigma .2 --diameter 1 --epsilon 0",
-    f"{BARE} --n 100 --batch-size 100 --steps 20 --sigma .02 --diameter .1 --strong-convexity 1 --learning-rate 1 --alpha 3",
+    f"{BARE} --n 100 --batch-size 100 --steps 20 --sigma .02 --diameter .1 --strong-convexity 1 --learning-rate 1 "
+    f"--alpha 3",
     f"{RUN} --n 1000 --batch-size 50 --steps 40 --sigma 1 --diameter 1 --alpha 1.5",
 ]
 
@@ -34,7 +35,8 @@ def test_many_steps_are_verified_and_no_larger_number(line):
     assert refuted(better(record))
 
 
-PAIRS = [Pair(3.0, 1.0, 0.0, 0.5, -0.5, 0.2, 0.0), Pair(2.0, 0.7, -0.4, 0.9, -0.4, 0.3, -2.0), Pair(4.0, -0.8, 0.0, 1.0, -1.0, 1.0, 0.0)]
+PAIRS = [Pair(3.0, 1.0, 0.0, 0.5, -0.5, 0.2, 0.0), Pair(2.0, 0.7, -0.4, 0.9, -0.4, 0.3, -2.0),
+         Pair(4.0, -0.8, 0.0, 1.0, -1.0, 1.0, 0.0)]
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -54,7 +56,8 @@ def test_two_steps_are_those_of_the_definition(pair):
         first = [above(kick, x, pair.start) for x in cuts]
         total = (1 - first[0]) * above(kick, cut, -pair.half) + first[-1] * above(kick, cut, pair.half)
         ends = [above(kick, cut, x) for x in cuts]
-        return total + sum((a - b) * (u + v) / 2 for (a, b), (u, v) in zip(pairwise(first), pairwise(ends), strict=True))
+        return total + sum((a - b) * (u + v) / 2 for (a, b),
+                           (u, v) in zip(pairwise(first), pairwise(ends), strict=True))
 
     (most, lead), = lower_bound_walks.half_lines(c, pair, 2, [cut])
     p, q = twice(pair.up), twice(pair.down)
@@ -67,7 +70,8 @@ def test_two_steps_are_those_of_the_definition(pair):
 def test_they_are_within_the_bounds_of_the_fast_path(pair, steps):
     c, known, cuts = Context(128), law(pair, steps), places(pair)
     some = range(1, len(cuts), 7)
-    for k, (most, lead) in zip(some, lower_bound_walks.half_lines(c, pair, steps, [float(cuts[k]) for k in some]), strict=True):
+    for k, (most, lead) in zip(some, lower_bound_walks.half_lines(c, pair, steps, [float(cuts[k]) for k in some]),
+                               strict=True):
         assert float(most) <= known.above[k] * (1 + 1e-15) and float(most) >= known.above[k] * (1 - 1e-6)
         assert known.lead[k] <= float(lead) * (1 + 1e-15) + 1e-18 and known.lead[k] >= float(lead) * (1 - 1e-5) - 1e-9
     total = sum(float(q) for q, _ in lower_bound_walks.cells(c, pair, steps, [float(x) for x in cuts]))
@@ -78,4 +82,5 @@ def test_a_wide_walk_at_rest():
     line = f"{RUN} --n 6000 --batch-size 128 --steps 1e6 --sigma .2 --diameter 2 --delta 1e-6"
     record = ask(line)
     assert verify(record).holds and max(pair.half for pair in lower_bound.instances(
-        n=6000, batch_size=128, iterations=10**6, lipschitz=1.0, smoothness=1.0, strong_convexity=0.0, learning_rate=0.1, diameter=2.0, sigma=0.2)) > 45
+        n=6000, batch_size=128, iterations=10**6, lipschitz=1.0, smoothness=1.0, strong_convexity=0.0,
+        learning_rate=0.1, diameter=2.0, sigma=0.2)) > 45

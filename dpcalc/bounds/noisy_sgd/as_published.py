@@ -93,7 +93,8 @@ BOUND = RdpBound(
         name="burn-in-as-published",
         example="burn-in --n 60000 --batch-size 128 --steps 1e6 --lipschitz 1 --smoothness 1 --learning-rate 0.05 "
                 "--diameter 2 --sigma 0.1 --alpha 8 --bound burn-in-as-published",
-        statement="min over R, σ1² + σ2² = σ² of R·S_α(b/n, bσ2/(2L)) + αD²/(2η²σ1²)·(1/R, or c^(2R)), S_α = D_α(N‖mix)",
+        statement="min over R, σ1² + σ2² = σ² of R·S_α(b/n, bσ2/(2L)) + αD²/(2η²σ1²)·(1/R, or c^(2R)), "
+                  "S_α = D_α(N‖mix)",
         source="Altschuler & Talwar 2022, eq. 3.6 and 5.3, arXiv:2205.13710",
         assumptions=(*SETTING, *FRESH, "the iterates stay in a convex set of diameter D",
                      "only the last iterate is released"),

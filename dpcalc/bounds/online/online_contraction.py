@@ -10,7 +10,14 @@ from dpcalc.bounds.online._engine.setting import ASSUMPTIONS, STREAM
 from dpcalc.bounds.online._engine.shift import reaches
 from dpcalc.bounds.online._engine.sums import lower_sum, panel_factor
 from dpcalc.bounds.pnsgd._engine.laws import Law
-from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, check_step_size, contraction_exact, log_b, move_ratio, reach_ratio
+from dpcalc.bounds.pnsgd._engine.step import (
+    LAPLACE_LINE,
+    check_step_size,
+    contraction_exact,
+    log_b,
+    move_ratio,
+    reach_ratio,
+)
 from dpcalc.bounds.pnsgd._engine.step import pure as pure_step
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.mp.sums import is_long, smooth_sum

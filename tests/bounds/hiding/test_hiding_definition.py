@@ -1,4 +1,5 @@
-"""The theorem about shuffled orders that hide a record among the others, against exact runs and against the program that it solves."""
+"""The theorem about shuffled orders that hide a record among the others, against exact runs and against the program
+that it solves."""
 
 import random
 from math import exp, log
@@ -14,7 +15,8 @@ ORDERS = (0.0, 0.05, 0.3, 0.7, 0.95, 1.0, 1.1, 1.6, 3.0, 10.0, 60.0)  # of the h
 
 def small(rng, most=6):
     """A run of few records, all distinct or some alike, one by one or in batches."""
-    counts, batch = rng.choice((([1] * (rng.randint(2, most) - 1), 1), ([rng.randint(1, most - 1)], 1), ([1, 1, 1], 2), ([1] * 5, 2), ([2, 1], 2)))
+    counts, batch = rng.choice((([1] * (rng.randint(2, most) - 1), 1), ([rng.randint(1, most - 1)], 1), ([1, 1, 1], 2),
+                                ([1] * 5, 2), ([2, 1], 2)))
     size, c = exp(rng.uniform(-1.8, 2.1)), contraction(rng)
     own = records(rng, size * batch, c, counts, width(rng), batch)
     return own, size, c, GaussianWalk(own, rng.choice((0.0, 0.5, 0.999)))
@@ -25,7 +27,8 @@ def test_the_taut_string_is_the_least_sum_of_squares():
     for _ in range(300):
         steps, c = rng.randint(1, 14), rng.choice((0.7, 0.9, 0.99, 1.0, 1.02, 1.1))
         later = sorted(rng.sample(range(steps), min(steps, rng.randint(1, 5))))
-        assert definition.string(later, 1.3, c) == pytest.approx(definition.hull(definition.pushes(steps, later, 1.3), c), rel=1e-5)
+        assert definition.string(later, 1.3,
+                                 c) == pytest.approx(definition.hull(definition.pushes(steps, later, 1.3), c), rel=1e-5)
 
 
 @pytest.mark.parametrize("c", [0.5, 0.97, 1.0, 1.03])
@@ -34,7 +37,8 @@ def test_pushes_of_one_pass_at_once(c):
 
 
 def test_two_places_of_the_record_are_as_near_as_two_pushes_tell():
-    """E_g(P_m‖Q_m′) <= θ(log g, μ(m, m′)), for g below 1 too, in all directions, given the slot of the differing record."""
+    """E_g(P_m‖Q_m′) <= θ(log g, μ(m, m′)), for g below 1 too, in all directions, given the slot of the differing
+    record."""
     rng, nearest, count = random.Random(2), 0.0, 0
     for _ in range(40):
         own, size, c, walk = small(rng)
@@ -57,7 +61,8 @@ def test_two_places_of_the_record_are_as_near_as_two_pushes_tell():
 
 
 def plans(rng, mu, epsilon):
-    """Rows of p sum to 1, columns of q to at most 1: identities, random ones, and those that a z suggests (ratio q/p = the likelihood ratio)."""
+    """Rows of p sum to 1, columns of q to at most 1: identities, random ones, and those that a z suggests (ratio q/p =
+    the likelihood ratio)."""
     n = len(mu)
     one = np.eye(n)
     yield one, one
@@ -101,7 +106,8 @@ def chosen(rng, name):
         return Question(size, c, n), definition.added(n, size, c)
     if name == "shuffled-hiding-last":
         epochs, slots = rng.choice((1, 2, 5)), rng.choice((n, rng.randint(1, n)))
-        return Question(size, c, n, epochs, slots), definition.matrix(n, size, c, definition.earliest(epochs, n, slots), slots)
+        return Question(size, c, n, epochs, slots), definition.matrix(n, size, c, definition.earliest(epochs, n, slots),
+                                                                      slots)
     return Question(size, c, n), definition.matrix(n, size, c)
 
 
@@ -110,7 +116,8 @@ def chosen(rng, name):
 def test_blocks_of_places_are_not_below_what_every_plan_must_cost(name, n):
     rng, ratios = random.Random(f"{name} {n}"), []
     for _ in range(6):
-        question = Question(exp(rng.uniform(-1.5, 2)), rng.choice((0.9, 0.99, 1.0, 1.0) if "nonconvex" not in name else (1.0005, 1.005)), n)
+        question = Question(exp(rng.uniform(-1.5, 2)),
+                            rng.choice((0.9, 0.99, 1.0, 1.0) if "nonconvex" not in name else (1.0005, 1.005)), n)
         mu, epsilons = definition.one_pass(n, question.size, question.c), question.at(rng, 4)
         for epsilon, most in zip(epsilons, promised(name, epsilons, question), strict=True):
             floor = definition.best_certificate(mu, epsilon)

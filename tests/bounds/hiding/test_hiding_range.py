@@ -1,5 +1,5 @@
-"""The bounds by which a record hides among the others, over the whole range of their parameters: numbers always, and never above the bound in
-which every place keeps to itself; they fall in ε and rise with L."""
+"""The bounds by which a record hides among the others, over the whole range of their parameters: numbers always, and
+never above the bound in which every place keeps to itself; they fall in ε and rise with L."""
 
 import random
 from math import isnan, log
@@ -26,7 +26,8 @@ def run(rng):
     """A contraction of any strength: 2L/σ from 1e-6 to 1e3, c^n from nearly 1 to nearly 0, with or without a set."""
     n, ratio = records(rng), log_uniform(rng, 1e-6, 1e3)
     rho = rng.choice((0.0, 1.0, log_uniform(rng, 1e-15, 1), min(1.0, log_uniform(rng, 1e-3, 1e3) / n)))
-    return {"level": 2 / ratio, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": rho, "n": n}
+    return {"level": 2 / ratio, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": rho,
+            "n": n}
 
 
 def with_set(rng):
@@ -43,7 +44,8 @@ def spreading(rng):
 
 def output(rng):
     p = run(rng)
-    return {**p, "strong_convexity": max(p["strong_convexity"], 1e-15), "smoothness": rng.choice((1.0, 1.0 + rng.random() * 0.99))}
+    return {**p, "strong_convexity": max(p["strong_convexity"], 1e-15),
+            "smoothness": rng.choice((1.0, 1.0 + rng.random() * 0.99))}
 
 
 def laplace(rng):
@@ -55,10 +57,13 @@ def plain(epsilon, name, p):
     return BOUNDS[name].value(epsilon, **{k: p[k] for k in BOUNDS[name].params})
 
 
-CASES = {  # parameters, the bound in which every place keeps to itself, and by how much δ may lie above that: its sum is in finer blocks
+# parameters, the bound in which every place keeps to itself, and by how much δ may lie above that: its sum is in finer
+# blocks
+CASES = {
     "shuffled-hiding": (with_set, lambda e, p: plain(e, "shuffled-iteration", p), log(1 + 1 / FINE)),
     "smooth-nonconvex-shuffled-hiding": (spreading, lambda e, p: plain(e, "smooth-nonconvex-shuffled-exact", p), 0.0),
-    "output-perturbation-shuffled-hiding": (output, lambda e, p: plain(e, "output-perturbation-shuffled-exact", p), 0.0),
+    "output-perturbation-shuffled-hiding": (output, lambda e, p: plain(e, "output-perturbation-shuffled-exact", p),
+                                            0.0),
     "shuffled-hiding-laplace": (laplace, lambda e, p: BOUNDS["shuffled-contraction"].value(e, LAPLACE, **p), 0.0),
 }
 
@@ -67,7 +72,8 @@ def questions(name, count):
     rng = random.Random(f"range of {name}")
     for _ in range(count):
         p = CASES[name][0](rng)
-        yield p, rng.choice((0.0, log_uniform(rng, 1e-3, 100), 4 / p["level"] * rng.random(), log_uniform(rng, 0.1, 30) / p["level"] ** 2))
+        yield p, rng.choice((0.0, log_uniform(rng, 1e-3, 100), 4 / p["level"] * rng.random(),
+                             log_uniform(rng, 0.1, 30) / p["level"] ** 2))
 
 
 def size(log_delta):

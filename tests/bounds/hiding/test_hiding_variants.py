@@ -1,4 +1,5 @@
-"""Three further algorithms in which a record hides among the others: smooth losses without convexity, output perturbation, and Laplace noise."""
+"""Three further algorithms in which a record hides among the others: smooth losses without convexity, output
+perturbation, and Laplace noise."""
 
 import json
 import random
@@ -29,7 +30,8 @@ def output(ratio, c):
 
 
 def laplace(ratio, kappa):
-    return {"level": 2 / ratio, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 0.0, "strong_convexity": 0.0, "diameter": 2 * kappa / ratio}
+    return {"level": 2 / ratio, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 0.0, "strong_convexity": 0.0,
+            "diameter": 2 * kappa / ratio}
 
 
 @pytest.mark.parametrize("name, p, n, epsilon, target, before, lowest", [
@@ -42,7 +44,8 @@ def laplace(ratio, kappa):
     ("shuffled-hiding-laplace", laplace(3, 4), 1000, 0.5, 8.3330208e-5, 4.10588141e-3, 0),
 ])
 def test_reaches_what_an_independent_program_finds(name, p, n, epsilon, target, before, lowest):
-    """From above, and not below the least value that any plan of the theorem has, where that is known (linear programming duality)."""
+    """From above, and not below the least value that any plan of the theorem has, where that is known (linear
+    programming duality)."""
     got = BOUNDS[name].value(epsilon, **p, n=n)
     assert got <= log(target) + CLOSE * abs(log(target)) + 0.1
     assert got <= log(before) - 0.3
@@ -68,13 +71,15 @@ def test_where_steps_spread_the_cost_of_two_places_is_at_most_that_of_an_end_of_
         assert (np.diff(falls) <= 1e-12).all()
 
 
-# --- Laplace noise, by the definition ----------------------------------------------------------------------------------
+# --- Laplace noise, by the definition
+# ----------------------------------------------------------------------------------
 
 CELLS = 30
 
 
 class Interval:
-    """[0, D] in cells: iterates are rounded to the middle of theirs, which is post-processing, so that the theorem covers such chains."""
+    """[0, D] in cells: iterates are rounded to the middle of theirs, which is post-processing, so that the theorem
+    covers such chains."""
 
     def __init__(self, diameter, scale):
         self.edges = np.linspace(0, diameter, CELLS + 1)
@@ -88,7 +93,8 @@ class Interval:
 
 
 def a_gradient(rng, lipschitz, diameter):
-    """Of a convex, 2-smooth and L-Lipschitz loss: linear, or a quadratic that is linear outside; w − g(w) is 1-Lipschitz."""
+    """Of a convex, 2-smooth and L-Lipschitz loss: linear, or a quadratic that is linear outside; w − g(w) is
+    1-Lipschitz."""
     if rng.random() < 0.5:
         slope = rng.choice((-1, 1)) * lipschitz * rng.choice((1.0, rng.random()))
         return lambda x: slope + 0 * x
@@ -135,7 +141,8 @@ def test_laplace_lemma_and_theorem_on_exact_chains_with_distinct_records():
                         assert true <= bound + 1e-12
                         largest = max(largest, true / bound)
         p, q = (sum(at) / n for at in laws)
-        run = {"level": v, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": 1.0, "smoothness": 2.0, "strong_convexity": 0.0, "n": n}
+        run = {"level": v, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": 1.0, "smoothness": 2.0,
+               "strong_convexity": 0.0, "n": n}
         for epsilon in (0.02, 0.2, 0.5, 1.0):
             true = max(divergence(exp(epsilon), p, q), divergence(exp(epsilon), q, p))
             assert true <= exp(shuffled_hiding_laplace.value(epsilon, **run)) + 1e-12
@@ -149,11 +156,13 @@ def test_laplace_lemma_and_theorem_on_exact_chains_with_distinct_records():
 def test_laplace_theorem_is_above_the_exact_loss_where_it_is_far_below_the_older_bound():
     """n records of which all others are alike."""
     rng, found = random.Random(3), []
-    for n, r, kappa, epsilon in ((60, 1.0, 1.0, 0.4), (200, 0.5, 2.0, 0.2), (40, 2.0, 0.5, 1.0), (400, 1.0, 3.0, 0.5), (100, 1.5, 2.0, 0.8)):
+    for n, r, kappa, epsilon in ((60, 1.0, 1.0, 0.4), (200, 0.5, 2.0, 0.2), (40, 2.0, 0.5, 1.0), (400, 1.0, 3.0, 0.5),
+                                 (100, 1.5, 2.0, 0.8)):
         line, lipschitz = Interval(kappa, 1.0), r / 2
         for _ in range(4):
             other = line.kernel(a_gradient(rng, lipschitz, kappa))
-            mine = [line.kernel(lambda x, slope=slope: slope + 0 * x) for slope in (-lipschitz, lipschitz)]  # to both sides: the farthest apart
+            # to both sides: the farthest apart
+            mine = [line.kernel(lambda x, slope=slope: slope + 0 * x) for slope in (-lipschitz, lipschitz)]
             p = []
             for kernel in mine:
                 powers = [np.eye(CELLS)]
@@ -161,8 +170,11 @@ def test_laplace_theorem_is_above_the_exact_loss_where_it_is_far_below_the_older
                     powers.append(powers[-1] @ other)
                 p.append(sum((powers[n - 1 - m][0] @ kernel) @ powers[m] for m in range(n)) / n)
             true = max(divergence(exp(epsilon), *p), divergence(exp(epsilon), *p[::-1]))
-            run = {"level": 1.0, "lipschitz": lipschitz, "diameter": kappa, "learning_rate": 1.0, "smoothness": 2.0, "strong_convexity": 0.0, "n": n}
-            new, old = shuffled_hiding_laplace.value(epsilon, **run), BOUNDS["shuffled-contraction"].value(epsilon, LAPLACE, **run)
+            run = {"level": 1.0, "lipschitz": lipschitz, "diameter": kappa, "learning_rate": 1.0, "smoothness": 2.0,
+                   "strong_convexity": 0.0, "n": n}
+            new, old = shuffled_hiding_laplace.value(epsilon, **run), BOUNDS["shuffled-contraction"].value(epsilon,
+                                                                                                           LAPLACE,
+                                                                                                           **run)
             assert true <= exp(new) + 1e-13
             found.append((old - new, true / exp(new)))
     assert min(gain for gain, _ in found) > 1
@@ -170,7 +182,8 @@ def test_laplace_theorem_is_above_the_exact_loss_where_it_is_far_below_the_older
 
 def test_laplace_plan_that_is_none_says_nothing():
     run = {**laplace(1, 4), "n": 1000}
-    assert shuffled_hiding_laplace._log_delta(0.5, (500, 600, 3.0), run) == 0.0  # far places would give away more than they have
+    # far places would give away more than they have
+    assert shuffled_hiding_laplace._log_delta(0.5, (500, 600, 3.0), run) == 0.0
     assert shuffled_hiding_laplace._log_delta(0.5, (5, 6, -1.0), run) == 0.0  # γ < 1
 
 
@@ -184,15 +197,18 @@ def test_the_published_limit_is_one_of_the_older_bound():
 
 def test_where_nothing_hides_the_record_is_that_of_the_plain_bound():
     """Steps that double distances: the witness of every ε is a number, and the record can be written."""
-    line = ("shuffle-pnsgd --n 100000 --lipschitz 1 --sigma 1 --learning-rate 1 --smoothness 1 --epochs 10 --delta 1e-8 "
+    line = ("shuffle-pnsgd --n 100000 --lipschitz 1 --sigma 1 --learning-rate 1 --smoothness 1 --epochs 10 --delta "
+            "1e-8 "
             "--bound smooth-nonconvex-shuffled-hiding")
     found = answer(line)
     assert found["result"]["epsilon"] > 10 and "NaN" not in json.dumps(found)
 
 
-@pytest.mark.parametrize("c, m, later", [(2.0, 600, 1200), (2.0, 600, 1300), (1.1, 3000, 9000), (1.1, 4000, 4500), (0.5, 800, 1700), (0.9, 9000, 9500)])
+@pytest.mark.parametrize("c, m, later", [(2.0, 600, 1200), (2.0, 600, 1300), (1.1, 3000, 9000), (1.1, 4000, 4500),
+                                         (0.5, 800, 1700), (0.9, 9000, 9500)])
 def test_two_pushes_are_undone_apart_where_powers_leave_the_doubles(c, m, later):
-    """At high precision as in doubles: the larger of both forms where pushes grow, as the later one cannot be undone before it comes."""
+    """At high precision as in doubles: the larger of both forms where pushes grow, as the later one cannot be undone
+    before it comes."""
     mp = mpmath.mp.clone()
     mp.dps = 30
     exact = mp.sqrt(pushes.cost_of_two_exact(mp, mp.mpf(c), m, later))

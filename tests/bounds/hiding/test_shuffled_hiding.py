@@ -1,4 +1,5 @@
-"""A shuffled record that hides among the others: golden values, the theorem on explicit matrices, laws, and what the command says."""
+"""A shuffled record that hides among the others: golden values, the theorem on explicit matrices, laws, and what the
+command says."""
 
 import json
 from math import exp, expm1, inf, isfinite, log, log1p, sqrt
@@ -25,7 +26,8 @@ RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01"
 def run(mu0, n, c=1.0, diameter=None):
     """μ_0 = 2L/σ, c = 1 − ηρ; the diameter in units of ησ."""
     level, rho = 2 / mu0, (1 - c) / ETA
-    return {"level": level, "lipschitz": 1.0, "learning_rate": ETA, "smoothness": max(1.0, rho), "strong_convexity": rho, "n": n,
+    return {"level": level, "lipschitz": 1.0, "learning_rate": ETA, "smoothness": max(1.0, rho),
+            "strong_convexity": rho, "n": n,
             "diameter": diameter and diameter * ETA * level}
 
 
@@ -39,14 +41,16 @@ def of_kind(kind):
 @pytest.mark.parametrize("case", [p for p in of_kind("one-epoch") if p.values[0]["c"] <= 1])
 def test_delta_of_one_pass(case):
     """As small as the target, and not below the least value that the theorem can have for any p and c."""
-    found, target = shuffled_hiding.value(case["epsilon"], **run(case["mu0"], case["n"], case["c"])), case["log_delta_target"]
+    found, target = shuffled_hiding.value(case["epsilon"],
+                                          **run(case["mu0"], case["n"], case["c"])), case["log_delta_target"]
     assert found <= target + 1e-3 * abs(target) + 0.1
     assert exp(found) >= case.get("program_optimum_lower", 0.0) * (1 - 1e-6)
     assert found <= case["log_today"] + 0.02  # blocks
     assert found <= case["log_delta_fine"] + 0.012 * abs(case["log_delta_fine"])
 
 
-@pytest.mark.parametrize("case", [p for p in of_kind("one-epoch") if "program_optimum_lower" in p.values[0] and p.values[0]["n"] <= 1000])
+@pytest.mark.parametrize("case", [p for p in of_kind("one-epoch") if "program_optimum_lower" in p.values[0]
+                                  and p.values[0]["n"] <= 1000])
 def test_the_plan_is_nearly_the_best(case):
     """Without blocks, within 6 % of the least δ that the theorem can have for any p and c."""
     places = pushes.places(float(case["mu0"]), log(case["c"]) if case["c"] != 1 else 0.0, case["n"], 1000)
@@ -62,7 +66,8 @@ def test_epsilon_of_one_pass(case):
 
 @pytest.mark.parametrize("case", of_kind("epochs, last iterate only"))
 def test_epsilon_of_the_last_iterate(case):
-    p = {**run(case["mu0"], case["n"], case["c"], case["diameter_over_eta_sigma"]), "iterations": case["n"] * case["epochs"]}
+    p = {**run(case["mu0"], case["n"], case["c"], case["diameter_over_eta_sigma"]),
+         "iterations": case["n"] * case["epochs"]}
     found = shuffled_hiding_last.BOUND.inverse(log(case["delta"]), **p)
     assert case["epsilon_target"] * 0.9 < found <= case["epsilon_target"] * 1.01
 
@@ -105,7 +110,8 @@ def theta(mp, x, mu):
 def step_by_step(mp, c, slots):
     """The least cost of undoing pushes with these numbers of later slots, by the taut string over all steps."""
     c = mp.mpf(c)
-    steps = ((c ** (2 * j), c**j if j in slots else mp.mpf(0), mp.mpf(0), j == max(slots)) for j in range(max(slots) + 1))
+    steps = ((c ** (2 * j), c**j if j in slots else mp.mpf(0), mp.mpf(0), j == max(slots))
+             for j in range(max(slots) + 1))
     return least(steps)[0]
 
 
@@ -113,13 +119,16 @@ def summed(mp, epsilon, p, c, mu, n):
     """(1/n)Σ p θ(ε + log(c/p), μ), whose matrices must be such as the theorem takes."""
     assert min(mp.fsum(p.get((m, k), 0) for k in range(n)) for m in range(n)) >= 1 - mp.mpf(10) ** -40
     assert max(mp.fsum(c.get((m, k), 0) for m in range(n)) for k in range(n)) <= 1 + mp.mpf(10) ** -40
-    return mp.fsum(x * (theta(mp, epsilon + mp.log(c[place] / x), mu[place]) if c[place] > 0 else 1) for place, x in p.items() if x > 0) / n
+    return mp.fsum(x * (theta(mp, epsilon + mp.log(c[place] / x), mu[place]) if c[place] > 0 else 1) for place,
+                   x in p.items() if x > 0) / n
 
 
-@pytest.mark.parametrize("mu0, n, c, epsilon", [(1, 12, 1.0, 0.5), (0.5, 16, 0.95, 0.2), (2, 16, 1.0, 2.0), (0.2, 9, 0.9, 0.05),
+@pytest.mark.parametrize("mu0, n, c, epsilon",
+                         [(1, 12, 1.0, 0.5), (0.5, 16, 0.95, 0.2), (2, 16, 1.0, 2.0), (0.2, 9, 0.9, 0.05),
                                                 (1, 14, 1.01, 0.4), (3, 16, 1.0, 1.0), (8, 16, 0.999, 8.0)])
 def test_the_plan_is_one_of_the_theorem(mu0, n, c, epsilon):
-    """Its p and c, written out from the numbers of the plan, have the sums that the theorem asks for; the value is the theorem's."""
+    """Its p and c, written out from the numbers of the plan, have the sums that the theorem asks for; the value is the
+    theorem's."""
     mp = mpmath.mp.clone()
     mp.dps = 60
     places = pushes.places(float(mu0), log(c) if c != 1 else 0.0, n, 64)
@@ -170,7 +179,8 @@ def test_two_pushes_are_the_taut_string(c):
         assert mp.almosteq(mp.sqrt(pushes.cost_of_two_exact(mp, mp.mpf(c), m, later)), true, 1e-25)
 
 
-@pytest.mark.parametrize("n, c, mu0, epsilon", [(10**4, 0.999, 2.0, 0.01), (10**6, 1.0, 1.0, 0.3), (10**9, 1 - 1e-7, 0.5, 0.3)])
+@pytest.mark.parametrize("n, c, mu0, epsilon",
+                         [(10**4, 0.999, 2.0, 0.01), (10**6, 1.0, 1.0, 0.3), (10**9, 1 - 1e-7, 0.5, 0.3)])
 def test_the_plan_of_many_records_at_high_precision(n, c, mu0, epsilon):
     """The printed plan at the number that the value chose: next to the value, and not above it."""
     mp, p = mpmath.mp.clone(), run(mu0, n, c)
@@ -184,7 +194,10 @@ def test_several_passes_are_at_most_the_taut_string_from_the_beginning():
     """With and without a set: the closed form is the cost of possible shifts, and without a set the least one."""
     rng, mp = Random(1), mpmath.mp.clone()
     for _ in range(60):
-        n, whole, c, wide = rng.randint(2, 8), rng.randint(0, 4), rng.choice([1.0, 0.95, 0.7]), rng.choice([inf, 1 + 7 * rng.random()])
+        n, whole, c, wide = rng.randint(2, 8), rng.randint(0,
+                                                           4), rng.choice([1.0, 0.95, 0.7]), rng.choice([inf,
+                                                                                                         1 + 7
+                                                                                                         * rng.random()])
         rest = rng.randint(1, n)
         found = last_pass.places(1.0, log(c) if c < 1 else 0.0, last_pass.Run(n, whole, rest, wide), 64)
         early = {rest + n * k for k in range(whole)}
@@ -205,7 +218,8 @@ def test_several_passes_are_at_most_the_taut_string_from_the_beginning():
 def test_never_above_iteration_and_falling():
     rng = Random(5)
     for _ in range(150):
-        n, mu0, c = int(log_uniform(rng, 2, 1e12)), log_uniform(rng, 1e-3, 50), rng.choice([1.0, 1 - log_uniform(rng, 1e-9, 0.5)])
+        n, mu0, c = int(log_uniform(rng, 2, 1e12)), log_uniform(rng, 1e-3,
+                                                                50), rng.choice([1.0, 1 - log_uniform(rng, 1e-9, 0.5)])
         p, epsilon = run(mu0, n, c), log_uniform(rng, 1e-3, 100)
         plain = shuffled_iteration.value(epsilon, **{k: v for k, v in p.items() if k != "diameter"})
         here = shuffled_hiding.value(epsilon, **p)
@@ -250,7 +264,8 @@ def test_a_small_set_contracts_where_epsilon_is_next_to_zero():
 
 def test_the_contraction_of_a_set_takes_whole_blocks_of_places():
     """Else a part of a block would be counted without the blocks of slots after it."""
-    p = {"level": 1.0, "lipschitz": 5.0, "learning_rate": 1.0, "smoothness": 0.0, "strong_convexity": 0.0, "n": 10**5, "diameter": 10.0}
+    p = {"level": 1.0, "lipschitz": 5.0, "learning_rate": 1.0, "smoothness": 0.0, "strong_convexity": 0.0, "n": 10**5,
+         "diameter": 10.0}
     mp = mpmath.mp.clone()
     found, (fine, *way) = shuffled_hiding.value(0.0, **p), shuffled_hiding.choices(0.0, 0.0, **p)["way"]
     exact = mp.log(shuffled_hiding.exact(mp, 0.0, **p, way=[fine, *way]))
@@ -262,14 +277,16 @@ def test_the_contraction_of_a_set_takes_whole_blocks_of_places():
 
 @pytest.mark.parametrize("n", [10**9, 10**12, 9 * 10**15])
 def test_a_set_that_hardly_contracts_does_not_lower_a_delta_of_one(n):
-    p = {"level": 1.0, "lipschitz": 1e10, "learning_rate": 1e-3, "smoothness": 0.0, "strong_convexity": 0.0, "n": n, "diameter": 1e9}
+    p = {"level": 1.0, "lipschitz": 1e10, "learning_rate": 1e-3, "smoothness": 0.0, "strong_convexity": 0.0, "n": n,
+         "diameter": 1e9}
     assert shuffled_hiding.value(1.0, **p) == 0
 
 
 def test_steps_that_forget_everything():
     """ηρ = 1: only the record of the last slot counts, with and without a set."""
     for diameter in (None, 1.0):
-        p = {"level": 1.0, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": 1.0, "n": 20, "diameter": diameter}
+        p = {"level": 1.0, "lipschitz": 1.0, "learning_rate": 1.0, "smoothness": 1.0, "strong_convexity": 1.0, "n": 20,
+             "diameter": diameter}
         for epsilon in (0.0, 0.03):
             found = shuffled_hiding.value(epsilon, **p)
             exact = mpmath.log(shuffled_hiding.exact(mpmath.mp, epsilon, **p))
@@ -281,7 +298,8 @@ def test_steps_that_forget_everything():
 
 
 def test_release_of_the_command():
-    every, last = (answer(f"{RUN} --sigma 2 --n 10000 --epochs 10 --delta 1e-6{release}") for release in ("", " --release last-iterate"))
+    every, last = (answer(f"{RUN} --sigma 2 --n 10000 --epochs 10 --delta 1e-6{release}")
+                   for release in ("", " --release last-iterate"))
     assert every["released"] == "last iterate of every epoch" and every["bound"] == "shuffled-hiding"
     assert last["released"] == "last iterate" and last["bound"] == "shuffled-hiding-last"
     assert last["result"]["epsilon"] == pytest.approx(0.1522, rel=1e-2)
@@ -292,13 +310,15 @@ def test_a_pass_that_stops_in_the_middle():
     half = answer(f"{RUN} --sigma 2 --n 10000 --steps 5000 --release last-iterate --epsilon .1")["result"]["delta"]
     whole = answer(f"{RUN} --sigma 2 --n 10000 --epsilon .1")["result"]["delta"]
     assert half == pytest.approx(3.6e-10, rel=0.05) and half < whole
-    assert "--epochs already says the number of steps" in refusal(f"{RUN} --sigma 2 --n 10000 --steps 5000 --epochs 2 --epsilon .1", 2)
+    assert "--epochs already says the number of steps" in refusal(f"{RUN} --sigma 2 --n 10000 --steps 5000 --epochs 2 "
+                                                                  f"--epsilon .1", 2)
 
 
 @pytest.mark.parametrize("line, says", [
     ("--n 100 --index 1 --steps 1 --epsilon .1", "1 is no multiple of n = 100"),  # the record is used in the only step
     ("--steps 1000 --solve n --epsilon .5 --delta 1e-3", "not monotone in n"),
-    ("--n 100 --epochs 3 --release last-iterate --strong-convexity .01 --epsilon .1 --bound output-perturbation", "noise added once"),
+    ("--n 100 --epochs 3 --release last-iterate --strong-convexity .01 --epsilon .1 --bound output-perturbation",
+     "noise added once"),
     ("--n 100 --steps 50 --diameter .5 --epsilon .1 --bound randomly-stopped --index 1", "50 is no multiple"),
 ])
 def test_what_a_cut_pass_and_the_last_iterate_cannot_mean(line, says):
@@ -307,7 +327,8 @@ def test_what_a_cut_pass_and_the_last_iterate_cannot_mean(line, says):
 
 def test_a_set_as_wide_as_one_push():
     """D = 2ηL in decimals: doubles and high precision begin the shifts at the same pass."""
-    p = {"level": 0.526, "lipschitz": 0.263, "smoothness": 1.0, "strong_convexity": 0.0, "learning_rate": 0.766, "diameter": 0.402916, "n": 10,
+    p = {"level": 0.526, "lipschitz": 0.263, "smoothness": 1.0, "strong_convexity": 0.0, "learning_rate": 0.766,
+         "diameter": 0.402916, "n": 10,
          "iterations": 41}
     found, exact = shuffled_hiding_last.value(0.1, **p), mpmath.log(shuffled_hiding_last.exact(mpmath.mp, 0.1, **p))
     assert exact <= found <= exact + 1e-9 and found == shuffled_hiding_last.value(0.1, **p)
@@ -322,9 +343,11 @@ def test_solving_meets_the_budget_and_less_noise_misses_it():
 
 
 def test_compare_uses_what_is_released():
-    line = ("compare --n 60000 --batches shuffled --batch-size 60 --sigma .1 --lipschitz 1 --loss convex --smoothness 1 --learning-rate .05 "
+    line = ("compare --n 60000 --batches shuffled --batch-size 60 --sigma .1 --lipschitz 1 --loss convex --smoothness "
+            "1 --learning-rate .05 "
             "--delta 1e-5 --epochs")
-    last, cut, every = (answer(f"{line} {rest}") for rest in ("10 --release last-iterate", "9.5 --release last-iterate", "10 --release every-epoch"))
+    last, cut, every = (answer(f"{line} {rest}") for rest in ("10 --release last-iterate", "9.5 --release last-iterate",
+                                                              "10 --release every-epoch"))
     assert last["bound"] == cut["bound"] == "shuffled-hiding-last" and every["bound"] == "shuffled-hiding"
     assert last["result"]["epsilon"] == pytest.approx(0.1304, rel=1e-2)
     assert last["result"]["epsilon"] < cut["result"]["epsilon"] * 1.02 < every["result"]["epsilon"]

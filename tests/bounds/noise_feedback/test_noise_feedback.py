@@ -1,4 +1,5 @@
-"""Noise feedback on affine gradients: variances from the coefficients of every noise, privacy of each record, errata."""
+"""Noise feedback on affine gradients: variances from the coefficients of every noise, privacy of each record,
+errata."""
 
 import json
 from math import inf, sqrt
@@ -67,7 +68,8 @@ def test_corrected_recursion():
 
 
 def test_erratum_printed_recursion_is_not_the_variance():
-    """Proposition 3.3 starts at 0 and adds 2γ²a²σ²: .1687 where the noises' coefficients give 4.0749; it is never below σ²."""
+    """Proposition 3.3 starts at 0 and adds 2γ²a²σ²: .1687 where the noises' coefficients give 4.0749; it is never below
+    σ²."""
     printed = 0.0
     for _ in range(6):
         printed = 2 * 0.07**2 * 4 + 0.93**2 * printed
@@ -103,7 +105,8 @@ def test_more_noise_for_the_same_privacy():
     assert answer(sigma=repr(2 * factor)).value <= plain.extra["epsilon_without_feedback"]
 
 
-@pytest.mark.parametrize("asked, key", [({"epsilon": "1", "delta": None}, "delta"), ({"alpha": "4", "delta": None}, "rdp")])
+@pytest.mark.parametrize("asked, key",
+                         [({"epsilon": "1", "delta": None}, "delta"), ({"alpha": "4", "delta": None}, "rdp")])
 def test_other_questions(asked, key):
     got = answer(**asked)
     assert got.quantity == key and 0 < got.extra[f"{key}_without_feedback"] < got.value
@@ -122,7 +125,8 @@ def test_a_trillion_steps_and_a_forgotten_record():
     assert answer(steps="1e12").value < inf
 
 
-@pytest.mark.parametrize("change, option", [({"learning_rate": "3"}, "--learning-rate"), ({"index": "7"}, "--index"), ({"curvature": "-1"}, "--curvature"),
+@pytest.mark.parametrize("change, option", [({"learning_rate": "3"}, "--learning-rate"), ({"index": "7"}, "--index"),
+                                            ({"curvature": "-1"}, "--curvature"),
                                             ({"lipschitz": None}, "--lipschitz"), ({"delta": "0"}, "--delta")], ids=str)
 def test_conditions_are_checked(change, option):
     with pytest.raises(DpcalcError) as error:

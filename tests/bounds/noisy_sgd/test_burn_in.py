@@ -26,14 +26,16 @@ mp.dps = 25
 
 
 def theta(epsilon, r):
-    return (mp.erfc((epsilon / r - r / 2) / mp.sqrt(2)) - mp.exp(epsilon) * mp.erfc((epsilon / r + r / 2) / mp.sqrt(2))) / 2
+    return (mp.erfc((epsilon / r - r / 2) / mp.sqrt(2)) - mp.exp(epsilon)
+            * mp.erfc((epsilon / r + r / 2) / mp.sqrt(2))) / 2
 
 
 @pytest.mark.parametrize("alpha, q, z", [(2, 0.01, 1.0), (8, 0.1, 2.0), (1.5, 0.5, 0.7), (1.1, 0.003, 3.0)])
 def test_step_is_the_integral_of_its_profile(alpha, q, z):
     """The printed integral over γ = e^l, not the rearranged one that is evaluated."""
     a, q = mp.mpf(alpha), mp.mpf(q)
-    total = mp.quad(lambda x: (mp.exp(x * (a - 1)) + mp.exp(-x * a)) * q * theta(mp.log((mp.expm1(x) + q) / q), 1 / mp.mpf(z)),
+    total = mp.quad(lambda x: (mp.exp(x * (a - 1)) + mp.exp(-x * a)) * q
+                    * theta(mp.log((mp.expm1(x) + q) / q), 1 / mp.mpf(z)),
                     [0, 0.01, 0.1, 0.5, 1, 2, 4, 8, 16, 30])
     want = float(mp.log1p(a * (a - 1) * total) / (a - 1))
     assert want <= sampled_step.value(alpha, float(q), z) <= want * (1 + 1e-9)
@@ -44,11 +46,13 @@ def test_step_is_the_integral_of_its_profile(alpha, q, z):
 def test_step_laws(alpha, q, z, more):
     here = sampled_step.value(alpha, q, z)
     assert 0 < here <= alpha / (2 * z * z) * (1 + 1e-15)
-    for worse in (sampled_step.value(alpha * more, q, z), sampled_step.value(alpha, min(1.0, q * more), z), sampled_step.value(alpha, q, z / more)):
+    for worse in (sampled_step.value(alpha * more, q, z), sampled_step.value(alpha, min(1.0, q * more), z),
+                  sampled_step.value(alpha, q, z / more)):
         assert here <= worse * (1 + 1e-10)
 
 
-@pytest.mark.parametrize("alpha, q, z", [(9e9, 1e-6, 1e4), (1 + 1e-9, 0.3, 1e6), (1e4, 1e-12, 0.01), (1.0001, 1e-12, 0.01), (5.0, 1e-12, 1e6)])
+@pytest.mark.parametrize("alpha, q, z", [(9e9, 1e-6, 1e4), (1 + 1e-9, 0.3, 1e6), (1e4, 1e-12, 0.01),
+                                         (1.0001, 1e-12, 0.01), (5.0, 1e-12, 1e6)])
 def test_step_at_the_ends_of_its_domain(alpha, q, z):
     start = perf_counter()
     assert 0 < sampled_step.value(alpha, q, z) <= alpha / (2 * z * z) * (1 + 1e-15)
@@ -94,7 +98,8 @@ def random_run(rng):
     sigma, eta = exp(rng.uniform(log(0.1), log(10))) / b, rng.uniform(0.05, 1) * 2 / beta
     diameter = width * eta * sigma
     rho = rng.choice((0.0, 0.0, min(beta, 2 / diameter) * rng.random()))
-    return {"n": n, "batch_size": b, "iterations": rng.choice((1, 2, 5, 30, 300, 10**4, 10**7)), "lipschitz": 1.0, "smoothness": beta,
+    return {"n": n, "batch_size": b, "iterations": rng.choice((1, 2, 5, 30, 300, 10**4, 10**7)), "lipschitz": 1.0,
+            "smoothness": beta,
             "strong_convexity": rho, "learning_rate": eta, "diameter": diameter, "sigma": sigma}
 
 
@@ -129,13 +134,16 @@ def test_epsilon_and_delta_are_above_the_computed_ones():
 
 
 @pytest.mark.parametrize("change", [{}, {"iterations": 10**6}, {"iterations": 10**12}, {"batch_size": 60000},
-                                    {"n": 1000, "batch_size": 10, "learning_rate": 0.5, "diameter": 1.0, "sigma": 1.0, "strong_convexity": 0.1},
-                                    {"n": 1000, "batch_size": 10, "sigma": 1.0, "learning_rate": 0.2, "diameter": 1.0}], ids=str)
+                                    {"n": 1000, "batch_size": 10, "learning_rate": 0.5, "diameter": 1.0, "sigma": 1.0,
+                                     "strong_convexity": 0.1},
+                                    {"n": 1000, "batch_size": 10, "sigma": 1.0, "learning_rate": 0.2, "diameter": 1.0}],
+                         ids=str)
 def test_profile_is_below_rdp(change):
     said = {k.replace("iterations", "steps"): repr(v) for k, v in {**RUN, **change}.items()}
     rows = {(row.route.bound.name, row.route.conversion and row.route.conversion.name): row.result["epsilon"]
             for row in answer(**said, delta="1e-5").rows}
-    assert rows["lower-bound", None] <= rows["burn-in-profile", None] <= min(v for (name, _), v in rows.items() if name == "burn-in-rdp")
+    assert rows["lower-bound", None] <= rows["burn-in-profile", None] <= min(v for (name, _),
+                                                                             v in rows.items() if name == "burn-in-rdp")
     if ("composition-profile", None) in rows:
         assert rows["composition-profile", None] <= rows["composition", "rdp-optimal"]
         assert rows["burn-in-profile", None] <= rows["composition-profile", None] * (1 + 2e-3)
@@ -143,9 +151,11 @@ def test_profile_is_below_rdp(change):
 
 def test_optimum_is_not_missed():
     """The searched R and split against a dense grid."""
-    for change in ({}, {"strong_convexity": 0.02}, {"sigma": 0.02}, {"iterations": 3000, "n": 1000, "batch_size": 10, "diameter": 0.02}):
+    for change in ({}, {"strong_convexity": 0.02}, {"sigma": 0.02},
+                   {"iterations": 3000, "n": 1000, "batch_size": 10, "diameter": 0.02}):
         run = {**RUN, **change}
-        grid = min(burn_in_rdp.value(6.0, **run, r=r, sigma1=run["sigma"] * share) for share in (0.1 * k for k in range(1, 10))
+        grid = min(burn_in_rdp.value(6.0, **run, r=r, sigma1=run["sigma"] * share)
+                   for share in (0.1 * k for k in range(1, 10))
                    for r in {max(1, min(run["iterations"], round(10 ** (k / 10)))) for k in range(120)})
         assert upper(6.0, run) <= grid * (1 + 1e-6)
 
@@ -157,7 +167,8 @@ def test_optimum_is_not_missed():
 @pytest.mark.parametrize("steps", [1, 2, 37, 10**4, 10**12])
 def test_iteration_is_the_closed_form_on_full_batches(gap, steps):
     n, sigma = 1000, 0.5
-    p = iteration_params({"batch_size": n, "iterations": steps, "lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": gap, "learning_rate": 1.0,
+    p = iteration_params({"batch_size": n, "iterations": steps, "lipschitz": 1.0, "smoothness": 1.0,
+                          "strong_convexity": gap, "learning_rate": 1.0,
                           "diameter": 1e9, "sigma": sigma})
     c = 1 - mp.mpf(gap)
     want = 2 / (n * mp.mpf(sigma)) * mp.sqrt((1 - c**steps) / (1 + c**steps) * (1 + c) / (1 - c))
@@ -175,7 +186,8 @@ def test_iteration_stops_growing_after_the_horizon():
     assert iteration.mu(**p, r=end[1]) == pytest.approx(2 * (2 * push) ** 0.5 / (0.05 * 0.1), rel=1e-11)
 
 
-@given(st.lists(st.tuples(st.floats(0.1, 3), st.floats(0, 2), st.floats(0.5, 1)), min_size=1, max_size=12), st.randoms())
+@given(st.lists(st.tuples(st.floats(0.1, 3), st.floats(0, 2), st.floats(0.5, 1)), min_size=1, max_size=12),
+       st.randoms())
 @settings(max_examples=100, deadline=None)
 def test_no_shift_schedule_beats_the_hull(steps, rng):
     """Random feasible a_k (each step absorbs a share of the shift, the last one all of it) cost at least the hull."""

@@ -14,20 +14,25 @@ MUST_FAIL = json.loads((GOLDEN / "burn_in_must_fail.json").read_text())["cases"]
 
 
 def test_erratum_printed_divergence_is_below_the_truth():
-    """n = 1e6, b = 1, σ = .1L, α = 2, linear losses, K = [0, ηL]: the true loss is at least 170.98, (3.6) says at most .030."""
-    run = {"n": 10**6, "batch_size": 1, "iterations": 10**4, "lipschitz": 1.0, "smoothness": 0.0, "strong_convexity": 0.0, "learning_rate": 1.0,
+    """n = 1e6, b = 1, σ = .1L, α = 2, linear losses, K = [0, ηL]: the true loss is at least 170.98, (3.6) says at most
+    .030."""
+    run = {"n": 10**6, "batch_size": 1, "iterations": 10**4, "lipschitz": 1.0, "smoothness": 0.0,
+           "strong_convexity": 0.0, "learning_rate": 1.0,
            "diameter": 1.0, "sigma": 0.1}
     true = lower_bound.rdp(2.0, **run)
     for steps in (10**4, 10**9):
-        printed = as_published.value(2.0, **{**run, "iterations": steps}, **as_published.search(2.0, **{**run, "iterations": steps}))
+        printed = as_published.value(2.0, **{**run, "iterations": steps},
+                                     **as_published.search(2.0, **{**run, "iterations": steps}))
         assert printed <= 0.030 < 170.98 <= true
     assert true <= upper(2.0, run)
 
 
-@pytest.mark.parametrize("case", [c for c in MUST_FAIL if "L" in c["parameters"]], ids=lambda c: f"sigma {c['parameters']['sigma']}")
+@pytest.mark.parametrize("case", [c for c in MUST_FAIL if "L" in c["parameters"]],
+                         ids=lambda c: f"sigma {c['parameters']['sigma']}")
 def test_errata_of_whole_runs(case):
     p = case["parameters"]
-    run = {"n": p["n"], "batch_size": p["b"], "iterations": p["T"], "lipschitz": p["L"], "smoothness": p["beta"], "strong_convexity": p["rho"],
+    run = {"n": p["n"], "batch_size": p["b"], "iterations": p["T"], "lipschitz": p["L"], "smoothness": p["beta"],
+           "strong_convexity": p["rho"],
            "learning_rate": p["eta"], "diameter": p["D"], "sigma": p["sigma"]}
     true = lower_bound.rdp(case["alpha"], **run)
     printed = as_published.value(case["alpha"], **run, **as_published.search(case["alpha"], **run))
@@ -36,7 +41,8 @@ def test_errata_of_whole_runs(case):
     assert upper(case["alpha"], run) >= max(true, case["true_value"])
 
 
-@pytest.mark.parametrize("case", [c for c in MUST_FAIL if "L" not in c["parameters"]], ids=lambda c: f"{c['id']} {c['parameters']} {c['alpha']}")
+@pytest.mark.parametrize("case", [c for c in MUST_FAIL if "L" not in c["parameters"]],
+                         ids=lambda c: f"{c['id']} {c['parameters']} {c['alpha']}")
 def test_errata_of_single_steps(case):
     """D(N‖mix), and D(mix‖N) for three means pairwise within 1, are below the truth; S_r is not."""
     q, z = case["parameters"]["q"], case["parameters"]["s"]

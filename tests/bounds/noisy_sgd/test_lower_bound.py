@@ -1,4 +1,5 @@
-"""The lower bound of burn-in is a proof: each of its parts against mpmath and against a solver of our own (chains.py)."""
+"""The lower bound of burn-in is a proof: each of its parts against mpmath and against a solver of our own
+(chains.py)."""
 
 import random
 from math import erfc, exp, log, sqrt
@@ -24,7 +25,8 @@ def random_pair(rng, pull=None):
     push = exp(rng.uniform(-4, 1.2))
     up, down = (push, -push) if drift == 0 else (drift + 2 * push, drift)
     pull = rng.choice((1.0, 1.0, rng.uniform(0.02, 1))) if pull is None else pull
-    return Pair(half, pull, drift, up, down, rng.choice((1.0, 0.5, 0.01, 1e-6)), rng.choice((0.0, -half, half * rng.uniform(-1, 1))))
+    return Pair(half, pull, drift, up, down, rng.choice((1.0, 0.5, 0.01, 1e-6)),
+                rng.choice((0.0, -half, half * rng.uniform(-1, 1))))
 
 
 def solved(pair, steps):
@@ -38,7 +40,8 @@ def solved(pair, steps):
     laws = []
     for kick in (pair.up, pair.down):
         before = chains.run(line, pair.start, means(kick), 1.0, steps - 1)
-        above = np.array([sum(share * 0.5 * np.array([erfc((c - m) / sqrt(2)) for m in at.tolist()]) for share, at in means(kick)(line.y)) @ before
+        above = np.array([sum(share * 0.5 * np.array([erfc((c - m) / sqrt(2)) for m in at.tolist()]) for share,
+                              at in means(kick)(line.y)) @ before
                           for c in cuts])
         laws.append(above)
     return laws
@@ -57,12 +60,15 @@ def test_legendre_rules(count):
 
 
 def test_tails_of_arrays():
-    z = np.concatenate([np.random.default_rng(1).uniform(0, 38.7, 400), np.linspace(38.7, 300, 40), [0.0, 1 / 64, 38.75]])
+    z = np.concatenate([np.random.default_rng(1).uniform(0, 38.7, 400), np.linspace(38.7, 300, 40),
+                        [0.0, 1 / 64, 38.75]])
     want = [mp.erfc(mp.mpf(x) / mp.sqrt(2)) / 2 for x in z.tolist()]
-    for x, r, lg, full in zip(z.tolist(), tails_array.mills(z).tolist(), tails_array.log_tail(z).tolist(), want, strict=True):
+    for x, r, lg, full in zip(z.tolist(), tails_array.mills(z).tolist(), tails_array.log_tail(z).tolist(), want,
+                              strict=True):
         assert abs(r * mp.npdf(mp.mpf(x)) / full - 1) < 1e-14
         assert abs(lg - mp.log(full)) <= 1e-14 * (1 + abs(mp.log(full)))
-    assert tails_array.log_tail(np.array([-1.0, -60.0, -np.inf])) == pytest.approx([log(0.8413447460685429), 0.0, 0.0], abs=1e-15)
+    assert tails_array.log_tail(np.array([-1.0, -60.0, -np.inf])) == pytest.approx([log(0.8413447460685429), 0.0, 0.0],
+                                                                                   abs=1e-15)
 
 
 @pytest.mark.parametrize("alpha", [1 + 1e-9, 1.1, 2.0, 17.3, 1e4])
@@ -87,9 +93,11 @@ def test_quadrature_error_is_above_the_actual_one():
         for _ in range(6):
             c = rng.uniform(0, half + 4.5 + 1.62 * reach) if rng.random() < 0.8 else half + 4.5 + 1.62 * reach
             with mp.workdps(30):
-                got = mp.fsum(mp.mpf(w) * mp.exp(-kappa * (mp.mpf(x) - c) ** 2 / 2) for x, w in zip(g.x.tolist(), g.w.tolist(), strict=True))
+                got = mp.fsum(mp.mpf(w) * mp.exp(-kappa * (mp.mpf(x) - c) ** 2 / 2) for x,
+                              w in zip(g.x.tolist(), g.w.tolist(), strict=True))
                 root = mp.sqrt(mp.mpf(kappa) / 2)
-                want = mp.sqrt(mp.pi / (2 * mp.mpf(kappa))) * (mp.erfc(root * (mp.mpf(c) - half)) - mp.erfc(root * (mp.mpf(c) + half)))
+                want = mp.sqrt(mp.pi / (2 * mp.mpf(kappa))) * (mp.erfc(root * (mp.mpf(c) - half))
+                                                               - mp.erfc(root * (mp.mpf(c) + half)))
             rounded = 2 * kappa * (half + 13 + 2 * reach) * half * 2**-51 + 1e-14  # nodes and weights are doubles
             assert abs(got / want - 1) <= g.error + rounded, (half, pull, reach, c)
 
@@ -140,7 +148,8 @@ def test_laws_that_turn_over(pull):
 
 
 def test_two_steps_to_thirty_digits():
-    """Q(w >= t) and (P − Q)(w >= t) by mpmath's quadrature: the error that is claimed is above the actual one, and not far above."""
+    """Q(w >= t) and (P − Q)(w >= t) by mpmath's quadrature: the error that is claimed is above the actual one, and not
+    far above."""
     pair = Pair(4.0, 0.9, -0.5, 1.5, -0.5, 0.01, -1.0)
     known, cuts = walk.law(pair, 2), walk_step.places(pair).tolist()
     g = walk_grid.grid(pair.half, pair.pull, pair.reach)
@@ -156,7 +165,8 @@ def test_two_steps_to_thirty_digits():
         def after(y):
             return rough.fsum(share * tail(t - rough.mpf(pair.pull) * y - m) for share, m in kicks)
 
-        inner = rough.quad(lambda y: after(y) * rough.fsum(s * rough.npdf(y - first - m) for s, m in kicks), [-4, -2, 0, 2, 4])
+        inner = rough.quad(lambda y: after(y) * rough.fsum(s * rough.npdf(y - first - m) for s, m in kicks),
+                           [-4, -2, 0, 2, 4])
         walls = rough.fsum(s * (tail(4 + first + m) * after(-4) + tail(4 - first - m) * after(4)) for s, m in kicks)
         return inner + walls
 
@@ -182,12 +192,14 @@ def test_laws_at_rest_agree_with_laws_that_are_squared():
     pair = Pair(12.0, 1.0, 0.0, 0.05, -0.05, 0.2, 0.0)
     g = walk_grid.grid(pair.half, pair.pull, pair.reach)
     squared, resting = walk_monotone.law(pair, g, 10**9), walk_apart.stationary(pair, g, 10**9)
-    assert (resting.lead <= squared.lead * (1 + 1e-6) + 1e-12).all() and (resting.lead >= squared.lead * (1 - 1e-3) - 1e-8).all()
+    assert (resting.lead <= squared.lead * (1 + 1e-6) + 1e-12).all() and (resting.lead >= squared.lead * (1 - 1e-3)
+                                                                          - 1e-8).all()
     assert (resting.mass >= squared.mass * (1 - 1e-6)).all()
 
 
 def test_two_starts_meet_as_fast_as_is_said():
-    for pair in (Pair(1.5, 1.0, 0.0, 0.3, -0.3, 0.5, 0.0), Pair(1.5, -0.6, 0.0, 0.3, -0.3, 0.5, 0.0), Pair(2.5, 1.0, -0.2, 0.3, -0.2, 0.5, 0.0)):
+    for pair in (Pair(1.5, 1.0, 0.0, 0.3, -0.3, 0.5, 0.0), Pair(1.5, -0.6, 0.0, 0.3, -0.3, 0.5, 0.0),
+                 Pair(2.5, 1.0, -0.2, 0.3, -0.2, 0.5, 0.0)):
         line = chains.Line(-pair.half, pair.half, 1.0)
         matrix = sum(share * line.kernel(pair.pull * line.y + m, 1.0) for share, m in walk_step.means(pair, True))
         left, right = matrix[0], matrix[-1]
@@ -205,12 +217,14 @@ def params(rng):
     sigma, eta = exp(rng.uniform(-1, 2)) / b, rng.uniform(0.1, 1) * 2 / beta
     diameter = exp(rng.uniform(0, 3)) * eta * sigma
     rho = rng.choice((0.0, min(beta, 1 / diameter) * rng.random()))
-    return {"n": n, "batch_size": b, "iterations": rng.choice((1, 2, 4, 60)), "lipschitz": 1.0, "smoothness": beta, "strong_convexity": rho,
+    return {"n": n, "batch_size": b, "iterations": rng.choice((1, 2, 4, 60)), "lipschitz": 1.0, "smoothness": beta,
+            "strong_convexity": rho,
             "learning_rate": eta, "diameter": diameter, "sigma": sigma}
 
 
 def test_instances_are_in_the_class():
-    """β-smooth, ρ-strongly convex losses with gradients of at most L on an interval of at most D; step, noise and batch as asked."""
+    """β-smooth, ρ-strongly convex losses with gradients of at most L on an interval of at most D; step, noise and batch
+    as asked."""
     rng = random.Random(4)
     for _ in range(100):
         p = params(rng)
@@ -236,9 +250,12 @@ def test_numbers_are_below_the_instances_losses_and_near():
         best_rdp = best_delta = 0.0
         for pair in lower_bound.instances(**p):
             line = chains.Line(-pair.half, pair.half, 0.2)
-            laws = [line.cells(chains.run(line, pair.start, lambda y, k=kick, q=pair: [(1 - q.rate, q.pull * y + q.drift), (q.rate, q.pull * y + k)], 1.0, steps))
+            laws = [line.cells(chains.run(line, pair.start, lambda y, k=kick,
+                                          q=pair: [(1 - q.rate, q.pull * y + q.drift), (q.rate, q.pull * y + k)], 1.0,
+                                          steps))
                     for kick in (pair.up, pair.down)]
-            best_rdp, best_delta = max(best_rdp, chains.one_way(*laws, alpha)), max(best_delta, chains.delta(*laws, epsilon))
+            best_rdp, best_delta = max(best_rdp, chains.one_way(*laws, alpha)), max(best_delta,
+                                                                                    chains.delta(*laws, epsilon))
         got, log_delta = lower_bound.rdp(alpha, **p), lower_bound.value(epsilon, **p)
         if best_rdp < 300:  # beyond, cells leave the range of doubles
             assert 0.99 * best_rdp <= got <= best_rdp * (1 + 2e-3) + 1e-12
@@ -268,7 +285,8 @@ def test_one_step_is_its_closed_form():
 
 def test_small_losses_survive():
     """One record in a million, many steps: the difference of the laws is carried, not subtracted."""
-    run = {"n": 10**6, "batch_size": 1, "iterations": 10**7, "lipschitz": 1.0, "smoothness": 1.0, "strong_convexity": 0.0, "learning_rate": 0.5,
+    run = {"n": 10**6, "batch_size": 1, "iterations": 10**7, "lipschitz": 1.0, "smoothness": 1.0,
+           "strong_convexity": 0.0, "learning_rate": 0.5,
            "diameter": 5.0, "sigma": 1.0}
     small = lower_bound.rdp(2.0, **run)
     assert 0 < small < 1e-7

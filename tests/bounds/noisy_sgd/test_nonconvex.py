@@ -1,4 +1,5 @@
-"""Noisy SGD on smooth losses that need not be convex: the last iterate of many passes; and runs without a constraint set."""
+"""Noisy SGD on smooth losses that need not be convex: the last iterate of many passes; and runs without a constraint
+set."""
 
 import random
 from functools import partial
@@ -15,16 +16,20 @@ from dpcalc.bounds.noisy_sgd import iteration_nonconvex, nonconvex
 from dpcalc.bounds.noisy_sgd._engine import apart, contraction
 from dpcalc.core.errors import DpcalcError
 
-PASSES = {"n": "1e4", "batch_size": "100", "steps": "1e4", "lipschitz": "1", "smoothness": "1", "learning_rate": ".001", "sigma": "1", "delta": "1e-5"}
-LONG = {"n": "60000", "batch_size": "128", "steps": "1e7", "lipschitz": "1", "smoothness": "1e-5", "learning_rate": ".05", "diameter": "2", "sigma": ".1",
+PASSES = {"n": "1e4", "batch_size": "100", "steps": "1e4", "lipschitz": "1", "smoothness": "1", "learning_rate": ".001",
+          "sigma": "1", "delta": "1e-5"}
+LONG = {"n": "60000", "batch_size": "128", "steps": "1e7", "lipschitz": "1", "smoothness": "1e-5",
+        "learning_rate": ".05", "diameter": "2", "sigma": ".1",
         "delta": "1e-5"}
 BOUNDS = all_bounds()
 
 
 def a_run(rng, steps):
     period = rng.choice((1, 2, 7))
-    return {"batch_size": rng.randint(1, 5), "iterations": steps, "lipschitz": exp(rng.uniform(-1, 1)), "smoothness": exp(rng.uniform(-4, 1)),
-            "learning_rate": exp(rng.uniform(-4, 0)), "diameter": exp(rng.uniform(-3, 3)), "sigma": exp(rng.uniform(-1, 2)), "period": period,
+    return {"batch_size": rng.randint(1, 5), "iterations": steps, "lipschitz": exp(rng.uniform(-1, 1)),
+            "smoothness": exp(rng.uniform(-4, 1)),
+            "learning_rate": exp(rng.uniform(-4, 0)), "diameter": exp(rng.uniform(-3, 3)),
+            "sigma": exp(rng.uniform(-1, 2)), "period": period,
             "last": rng.randint(1, period)}
 
 
@@ -60,8 +65,10 @@ def test_no_shifts_beat_the_hull():
         for first in range(steps):
             after = partial(distances, pushes[first:], c, z)
             guess = [c * (z if k == first else 0.0) + pushes[k] for k in range(first, steps)]
-            solved = minimize(lambda a: a @ a, guess, jac=lambda a: 2 * a, method="SLSQP", options={"maxiter": 300, "ftol": 1e-14}, constraints=(
-                {"type": "ineq", "fun": lambda a, after=after: after(a)[:-1]}, {"type": "eq", "fun": lambda a, after=after: after(a)[-1]}))
+            solved = minimize(lambda a: a @ a, guess, jac=lambda a: 2 * a, method="SLSQP",
+                              options={"maxiter": 300, "ftol": 1e-14}, constraints=(
+                {"type": "ineq", "fun": lambda a, after=after: after(a)[:-1]},
+                {"type": "eq", "fun": lambda a, after=after: after(a)[-1]}))
             if solved.success:
                 found.append(sqrt(solved.fun))
             z = min(wide, c * z + pushes[first])
@@ -77,7 +84,8 @@ def test_never_above_composition_nor_below_convex_losses():
         assert best(run) <= push * sqrt(uses) * (1 + 1e-12)
         if run["learning_rate"] * run["smoothness"] <= 2:
             convex = {**run, "strong_convexity": 0.0}
-            assert best(run) >= BOUNDS["iteration"].mu.mu(**convex, **BOUNDS["iteration"].choices.search(**convex)) * (1 - 1e-12)
+            assert best(run) >= BOUNDS["iteration"].mu.mu(**convex,
+                                                          **BOUNDS["iteration"].choices.search(**convex)) * (1 - 1e-12)
 
 
 def test_numbers_of_every_size():
@@ -86,13 +94,16 @@ def test_numbers_of_every_size():
     for _ in range(300):
         b, period = round(10 ** rng.uniform(0, 9)), round(10 ** rng.uniform(0, 6))
         sizes = {k: 10 ** rng.uniform(-12, 12) for k in ("lipschitz", "learning_rate", "diameter", "sigma")}
-        run = {**sizes, "n": b * period, "batch_size": b, "iterations": round(10 ** rng.uniform(0, 15)), "period": period, "last": rng.randint(1, period),
+        run = {**sizes, "n": b * period, "batch_size": b, "iterations": round(10 ** rng.uniform(0, 15)),
+               "period": period, "last": rng.randint(1, period),
                "smoothness": rng.choice((0.0, 10 ** rng.uniform(-300, 12), 10 ** rng.uniform(-6, 2)))}
         uses = max(0, (run["iterations"] - run["last"]) // period + 1)
-        assert 0 <= best({k: run[k] for k in iteration_nonconvex.BOUND.params}) <= 2 * run["lipschitz"] / b / run["sigma"] * sqrt(uses) * (1 + 1e-12)
+        assert 0 <= best({k: run[k]
+                          for k in iteration_nonconvex.BOUND.params}) <= 2 * run["lipschitz"] / b / run["sigma"] * sqrt(uses) * (1 + 1e-12)
         own, alpha = {k: run[k] for k in nonconvex.BURN_IN_RDP.params}, 1 + 10 ** rng.uniform(-3, 4)
         value = nonconvex.BURN_IN_RDP.value(alpha, **own, **nonconvex.BURN_IN_RDP.choices.search(alpha=alpha, **own))
-        assert 0 <= value <= BOUNDS["composition"].value(alpha, **{k: run[k] for k in BOUNDS["composition"].params}) * (1 + 1e-9)
+        assert 0 <= value <= BOUNDS["composition"].value(alpha, **{k: run[k]
+                                                                   for k in BOUNDS["composition"].params}) * (1 + 1e-9)
 
 
 def test_one_use_is_the_theorem_of_one_pass():
@@ -101,7 +112,8 @@ def test_one_use_is_the_theorem_of_one_pass():
     for _ in range(100):
         n = rng.randint(1, 1000)
         run = {**a_run(rng, n), "batch_size": 1, "period": n, "last": rng.randint(1, n), "diameter": 1e300}
-        own = {"level": run["sigma"], "n": n, "index": n - run["last"] + 1, **{k: run[k] for k in ("lipschitz", "learning_rate", "smoothness")}}
+        own = {"level": run["sigma"], "n": n, "index": n - run["last"] + 1,
+               **{k: run[k] for k in ("lipschitz", "learning_rate", "smoothness")}}
         assert best(run) == pytest.approx(BOUNDS["smooth-nonconvex-exact"].mu.mu(**own), rel=1e-11)
 
 
@@ -110,7 +122,9 @@ def test_linear_losses_neither_expand_nor_contract():
     for _ in range(100):
         run = {**a_run(rng, rng.choice((3, 1000))), "smoothness": 0.0}
         convex = {**run, "strong_convexity": 0.0}
-        assert best(run) == pytest.approx(BOUNDS["iteration"].mu.mu(**convex, **BOUNDS["iteration"].choices.search(**convex)), rel=1e-11)
+        assert best(run) == pytest.approx(BOUNDS["iteration"].mu.mu(**convex,
+                                                                    **BOUNDS["iteration"].choices.search(**convex)),
+                                          rel=1e-11)
 
 
 def test_a_schedule_that_is_constant_is_the_closed_form():
@@ -118,7 +132,8 @@ def test_a_schedule_that_is_constant_is_the_closed_form():
     rng = random.Random(9)
     for _ in range(40):
         run = a_run(rng, rng.choice((5, 300)))
-        schedule = tuple((run["learning_rate"], run["sigma"], (run["iterations"] - k) % run["period"] == run["last"] - 1)
+        schedule = tuple((run["learning_rate"], run["sigma"],
+                          (run["iterations"] - k) % run["period"] == run["last"] - 1)
                          for k in range(1, run["iterations"] + 1))
         own = {**{k: run[k] for k in ("batch_size", "lipschitz", "smoothness", "diameter")}, "schedule": schedule}
         mu = nonconvex.SCHEDULE.mu.mu(**own, **nonconvex.SCHEDULE.choices.search(**own))
@@ -137,13 +152,15 @@ def test_steps_that_expand_beyond_every_double():
 
 def test_random_batches_with_a_small_expansion():
     """Composition has ε = 5.0187; what is not convex by little has nearly what convex losses have."""
-    rows = {row.route.bound.name: row.result["epsilon"] for row in answer(**LONG, loss="any").rows if not row.route.conversion}
+    rows = {row.route.bound.name: row.result["epsilon"] for row in answer(**LONG, loss="any").rows
+            if not row.route.conversion}
     assert rows["composition-profile"] == pytest.approx(5.01874, rel=2e-3)
     assert rows["burn-in-profile-nonconvex"] == pytest.approx(3.72795, rel=2e-3)
     assert rows["burn-in-profile-nonconvex"] > answer(**LONG, bound=("burn-in-profile",)).value * (1 - 2e-3)
     steep = answer(**{**LONG, "smoothness": "1"}, loss="any")
     assert steep.value <= rows["composition-profile"] * (1 + 2e-3)
-    assert {row.route.bound.name for row in steep.rows} >= {"burn-in-profile-nonconvex", "burn-in-rdp-nonconvex", "lower-bound"}
+    assert {row.route.bound.name for row in steep.rows} >= {"burn-in-profile-nonconvex", "burn-in-rdp-nonconvex",
+                                                            "lower-bound"}
 
 
 def test_steps_of_any_size():
@@ -152,7 +169,8 @@ def test_steps_of_any_size():
     with pytest.raises(DpcalcError, match=">"):
         answer(**{**PASSES, "learning_rate": "3"}, order="fixed")
     with pytest.raises(DpcalcError, match="a longer step may lose more or less"):
-        answer(**{k: v for k, v in PASSES.items() if k != "learning_rate"}, epsilon="1", loss="any", solve="learning-rate")
+        answer(**{k: v for k, v in PASSES.items() if k != "learning_rate"}, epsilon="1", loss="any",
+               solve="learning-rate")
 
 
 @pytest.mark.parametrize(("order", "budget"), [("fixed", "0.5"), ("random", "0.5")])
@@ -164,12 +182,14 @@ def test_the_noise_of_a_budget(order, budget):
 
 
 @pytest.mark.parametrize("line", [
-    "--order fixed --n 60 --batch-size 6 --steps 300 --delta 1e-5", "--order fixed --n 60 --batch-size 6 --steps 300 --alpha 4 --index 3",
+    "--order fixed --n 60 --batch-size 6 --steps 300 --delta 1e-5",
+    "--order fixed --n 60 --batch-size 6 --steps 300 --alpha 4 --index 3",
     "--n 600 --batch-size 6 --steps 300 --delta 1e-5", "--n 6 --batch-size 6 --steps 300 --epsilon 1",
     '--n 6 --batch-size 6 --schedule {"sigma":[2,1,3]} --delta 1e-5'])
 def test_verified(line):
     noise = [] if "--schedule" in line else ["--sigma", "2"]
-    made = call(["burn-in", *line.split(), *noise, "--lipschitz", "1", "--smoothness", ".5", "--learning-rate", ".1", "--loss", "any", "--json"])
+    made = call(["burn-in", *line.split(), *noise, "--lipschitz", "1", "--smoothness", ".5", "--learning-rate", ".1",
+                 "--loss", "any", "--json"])
     done = call(["verify", "-"], made.stdout)
     assert made.returncode == done.returncode == 0 and "nonconvex" in done.stdout and "not verified" not in done.stdout, made.stderr + done.stderr
 
@@ -185,7 +205,8 @@ def test_without_a_set_the_distance_that_runs_can_reach_takes_its_place():
         distance = got.extra["distance"]
         assert got.value == pytest.approx(answer(**said, diameter=repr(distance)).value, rel=1e-9)
         assert got.value <= answer(**said, diameter=repr(1e3 * distance)).value * (1 + 1e-9)
-        assert "without --diameter" in " ".join(got.notes) and "lower-bound" not in {row.route.bound.name for row in got.rows}
+        assert "without --diameter" in " ".join(got.notes) and "lower-bound" not in {row.route.bound.name
+                                                                                     for row in got.rows}
 
 
 def test_strongly_convex_losses_need_no_set():
@@ -211,9 +232,11 @@ def test_compare_and_burn_in_agree():
     said = "--n 1e4 --batch-size 100 --learning-rate .001 --smoothness 1 --lipschitz 1 --sigma 1 --delta 1e-5"
     for loss in ("any", "convex"):
         alone = call(["burn-in", *f"{said} --steps 1e4 --order fixed --loss {loss} -q".split()])
-        among = call(["compare", *f"{said} --epochs 100 --batches fixed-order --release last-iterate --loss {loss} -q".split()])
+        among = call(["compare",
+                      *f"{said} --epochs 100 --batches fixed-order --release last-iterate --loss {loss} -q".split()])
         assert alone.stdout == among.stdout != "", alone.stderr + among.stderr
-    text = call(["compare", *f"{said} --epochs 100 --batches fixed-order --release last-iterate --clipping-norm .5".split()]).stdout
+    text = call(["compare",
+                 *f"{said} --epochs 100 --batches fixed-order --release last-iterate --clipping-norm .5".split()]).stdout
     assert "iteration-nonconvex" in text and "two runs stay within 10)" in text
 
 

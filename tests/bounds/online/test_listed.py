@@ -1,4 +1,5 @@
-"""Lists of noise levels: sums over their steps by arrays, never below the printed products, and as near as the bounds claim."""
+"""Lists of noise levels: sums over their steps by arrays, never below the printed products, and as near as the bounds
+claim."""
 
 import random
 from math import exp, log
@@ -38,11 +39,14 @@ def test_contraction_and_iteration_are_the_printed_ones(seed, noise, strong_conv
         cases.append((online_iteration, {}))
     for module, law in cases:
         p = {k: v for k, v in {**own, **law}.items() if k in module.BOUND.params}
-        got, want = module.BOUND.value(epsilon, **p), mp.log(x) if (x := module.BOUND.exact(mp, epsilon, **p)) > 0 else -mp.inf
+        got, want = module.BOUND.value(epsilon,
+                                       **p), mp.log(x) if (x := module.BOUND.exact(mp, epsilon, **p)) > 0 else -mp.inf
         if want < -1e300:
             assert got <= want / 2
             continue
-        assert want - mp.mpf(10) ** -45 <= got <= want + module.BOUND.rtol * max(1, abs(want)) + 1e-15 * epsilon * (noise == "laplace") * mp.exp(-want)
+        assert want - mp.mpf(10) ** -45 <= got <= want + module.BOUND.rtol * max(1,
+                                                                                 abs(want)) + 1e-15 * epsilon * (noise
+                                                                                                                 == "laplace") * mp.exp(-want)
 
 
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
@@ -55,10 +59,13 @@ def test_the_worst_index_is_the_worst_of_all(noise, strong_convexity):
         for index in range(1, n + 1):
             each = online_contraction.value(epsilon, law, levels, **run, n=n, index=index)
             if noise == "gaussian":
-                each = min(each, online_iteration.value(epsilon, levels, **{k: v for k, v in run.items() if k != "diameter"}, n=n, index=index))
+                each = min(each, online_iteration.value(epsilon, levels, **{k: v for k, v in run.items()
+                                                                            if k != "diameter"}, n=n, index=index))
             every.append(each)
         index, log_delta = listed.worst(epsilon, law, levels, **run, n=n)
-        assert log_delta == pytest.approx(max(every), rel=1e-9, abs=1e-9) and every[index - 1] == pytest.approx(max(every), rel=1e-9, abs=1e-9)
+        assert log_delta == pytest.approx(max(every), rel=1e-9,
+                                          abs=1e-9) and every[index - 1] == pytest.approx(max(every), rel=1e-9,
+                                                                                          abs=1e-9)
 
 
 @pytest.mark.parametrize("log_c", [0.0, -1e-4, -0.3, -300.0])

@@ -13,9 +13,11 @@ from dpcalc.bounds.online._engine.levels import schedule
 from dpcalc.bounds.pnsgd._engine.laws import LAWS
 from dpcalc.bounds.pnsgd._engine.step import log_b, reach_ratio
 
-RATE = ("online-noise --noise gaussian --lipschitz 5 --smoothness 1 --diameter .5 --n 158235665425 --index 1 --decay 2.04 --c1 143 --c2 817 "
+RATE = ("online-noise --noise gaussian --lipschitz 5 --smoothness 1 --diameter .5 --n 158235665425 --index 1 --decay "
+        "2.04 --c1 143 --c2 817 "
         "--strong-convexity 1 --epsilon 16.3 --delta 1.38e-9 --solve learning-rate")
-ENDLESS = ("online-noise --noise gaussian --lipschitz 6250 --smoothness 5.42e-5 --diameter .00295 --n inf --index 2 --decay 2 --c1 4330 --c2 34.8 "
+ENDLESS = ("online-noise --noise gaussian --lipschitz 6250 --smoothness 5.42e-5 --diameter .00295 --n inf --index 2 "
+           "--decay 2 --c1 4330 --c2 34.8 "
            "--epsilon 326 --delta 5.17e-65 --solve learning-rate")
 STREAM = "online-noise --lipschitz 446 --smoothness 0 --diameter 0.0413 --learning-rate 0.0443181 --c2 0"
 
@@ -29,10 +31,12 @@ def test_the_reach_is_that_of_the_schedule_alone(noise):
     """MD/(ησ_t) from the levels, rounded up."""
     rng = random.Random(11)
     for _ in range(300):
-        run = {"diameter": log_uniform(rng, 1e-3, 1e3), "learning_rate": log_uniform(rng, 1e-6, 1.0), "smoothness": rng.choice([0.0, 0.5]),
+        run = {"diameter": log_uniform(rng, 1e-3, 1e3), "learning_rate": log_uniform(rng, 1e-6, 1.0),
+               "smoothness": rng.choice([0.0, 0.5]),
                "strong_convexity": 0.0}
         run["strong_convexity"] = rng.choice([0.0, 0.3]) * run["smoothness"]
-        at = schedule(noise, **run, c1=log_uniform(rng, 1e-6, 1e9), c2=rng.choice([2.0, 500.0]), decay=rng.uniform(1.001, 5))
+        at = schedule(noise, **run, c1=log_uniform(rng, 1e-6, 1e9), c2=rng.choice([2.0, 500.0]),
+                      decay=rng.uniform(1.001, 5))
         t = rng.randint(1, 10**12)
         true = reach_ratio(1.0, **run) / at.at(t)
         assert at.reach(t) == at.shape.reach(t) == pytest.approx(true, rel=2e-14)
@@ -56,10 +60,12 @@ def test_sums_that_begin_late():
     rng, seen = random.Random(4), 0
     while seen < 100:
         noise = rng.choice(("gaussian", "laplace"))
-        decay, first = rng.choice([1.01, 1.5, 2.0, 3.0, log_uniform(rng, 1.001, 40)]), int(log_uniform(rng, 100, 20_000))
+        decay, first = rng.choice([1.01, 1.5, 2.0, 3.0, log_uniform(rng, 1.001, 40)]), int(log_uniform(rng, 100,
+                                                                                                       20_000))
         c1 = rng.choice([log_uniform(rng, 1e-3, 1e8), first**decay * log_uniform(rng, 1e-4, 1e4)])
         shape = schedule(noise, 2.0, 0.01, 0.5, 0.0, c1, rng.choice([2.0, 100.0, 1e4]), decay).shape
-        last, law, epsilon = first + int(log_uniform(rng, 300, 4000)), LAWS[noise], rng.choice([0.0, log_uniform(rng, 1e-4, 1e3)])
+        last, law, epsilon = first + int(log_uniform(rng, 300,
+                                                     4000)), LAWS[noise], rng.choice([0.0, log_uniform(rng, 1e-4, 1e3)])
         whole = fsum(-log_b(law, epsilon, shape.reach(t)) for t in range(first, last + 1))
         if not 1e-290 < whole < inf:
             continue

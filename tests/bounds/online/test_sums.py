@@ -59,25 +59,31 @@ def test_sums(decay, last):
 
 
 @pytest.mark.parametrize("decay, c1, c2, first, last, rel", [
-    (1.5, 3.0, 1.0, 1, 30_000, 3e-12), (2.0, 40.0, 1e-9, 2, 30_000, 1e-9), (50.0, 100.0, 3.0, 7, 30_000, 3e-12), (1000.0, 1e-3, 0.5, 2, 30_000, 3e-12),
-    (20.0, 2.3994807584206514e44, 473.4334779717574, 13, 3921, 1e-9),  # 1.3e-11 above before: a noise that bends at step 202
+    (1.5, 3.0, 1.0, 1, 30_000, 3e-12), (2.0, 40.0, 1e-9, 2, 30_000, 1e-9), (50.0, 100.0, 3.0, 7, 30_000, 3e-12),
+    (1000.0, 1e-3, 0.5, 2, 30_000, 3e-12),
+    # 1.3e-11 above before: a noise that bends at step 202
+    (20.0, 2.3994807584206514e44, 473.4334779717574, 13, 3921, 1e-9),
     (20.0, 1.0930004249364212e60, 0.088410683273633, 8, 1046, 1e-9),  # 5.9e-12 above
     (100.0, 1.8401820106054918e233, 0.0502453091985252, 19, 12_072, 5e-9),  # 1.3e-7 below
-    (20.0, 4.303774581578938e85, 0.0, 717, 50_842, 5e-9), (50.0, 3.1200376258896305e130, 30.256163084447696, 7, 421, 1e-15),
+    (20.0, 4.303774581578938e85, 0.0, 717, 50_842, 5e-9),
+    (50.0, 3.1200376258896305e130, 30.256163084447696, 7, 421, 1e-15),
     (100.0, 2.26950024395902e265, 25.568929283574562, 2, 463, 1e-15),  # 9.7e-8 below, with a bend at the last step
 ])
 def test_squares_of_levels(decay, c1, c2, first, last, rel):
     """Against the sum term by term: never above it, also where the noise bends and falls within few steps."""
     levels = schedule(c1, c2, decay)
     whole = fsum(levels.at(t) ** 2 for t in range(first, last + 1))
-    found = sums.lower_sum(lambda t: levels.at(t) ** 2, first, last, levels.panel_factor, head_terms=levels.head_terms(first, last))
+    found = sums.lower_sum(lambda t: levels.at(t) ** 2, first, last, levels.panel_factor,
+                           head_terms=levels.head_terms(first, last))
     assert whole * (1 - rel) <= found <= whole
 
 
-@pytest.mark.parametrize("decay, epsilon, c1, c2", [(1.01, 0.3, 3.0, 1.0), (1.2, 30.0, 1e3, 0.0), (3.0, 5.0, 1e6, 700.0)])
+@pytest.mark.parametrize("decay, epsilon, c1, c2",
+                         [(1.01, 0.3, 3.0, 1.0), (1.2, 30.0, 1e3, 0.0), (3.0, 5.0, 1e6, 700.0)])
 @pytest.mark.parametrize("last", (np.inf, 1e14))
 def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, last):
-    """Far away −log B is next to a power of the step; not above what panels give, which stop where 1e-12 is left, if that is there."""
+    """Far away −log B is next to a power of the step; not above what panels give, which stop where 1e-12 is left, if
+    that is there."""
     levels = schedule(c1, c2, decay)._replace(noise="laplace")
     reach = reaches(levels.shape)
     def loss(t):
@@ -86,7 +92,8 @@ def test_streams_with_laplace_noise_have_a_closed_form(decay, epsilon, c1, c2, l
     first = int(max(9, (c1 * np.exp(epsilon / 2 + 1)) ** (1 / decay)))
     factor = sums.panel_factor(2 * decay + 2)
     panels = sums.lower_sum(loss, first, last, factor)
-    closed = sums.lower_sum(loss, first, last, factor, tail=integral_tail.tail_of_losses(epsilon, levels, 2 * decay + 2))
+    closed = sums.lower_sum(loss, first, last, factor,
+                            tail=integral_tail.tail_of_losses(epsilon, levels, 2 * decay + 2))
     assert closed == pytest.approx(panels, rel=2e-11)
 
 
@@ -98,7 +105,8 @@ def test_losses_of_fast_decays(noise, decay, epsilon):
     law = LAWS[noise]
     last = 2000
     reach = reaches(levels.shape)
-    whole = law.log_delta(epsilon, 2 * RUN["lipschitz"] / levels.at(3)) + fsum(log_b(law, epsilon, reach(t)) for t in range(4, last + 1))
+    whole = law.log_delta(epsilon, 2 * RUN["lipschitz"] / levels.at(3)) + fsum(log_b(law, epsilon, reach(t))
+                                                                               for t in range(4, last + 1))
     found = online_contraction.value(epsilon, law, levels, n=last, index=3, **RUN)
     assert found >= min(whole, 0.0) and found == pytest.approx(whole, rel=1e-9)
 
@@ -114,8 +122,10 @@ def test_laplace_noise_that_is_none(c2):
 
 
 @pytest.mark.parametrize("given, delta, unknown", [
-    ("--decay 300 --c1 2.94e-55 --c2 255 --lipschitz .307 --diameter .0203 --learning-rate .003 --smoothness .687 --index 33", 1.5e-135, "n"),
-    ("--decay 10 --c2 1.33 --lipschitz .3 --diameter .2 --learning-rate .1 --smoothness .5 --n 238584 --index 48", 3.22e-196, "c1"),
+    ("--decay 300 --c1 2.94e-55 --c2 255 --lipschitz .307 --diameter .0203 --learning-rate .003 --smoothness .687 "
+     "--index 33", 1.5e-135, "n"),
+    ("--decay 10 --c2 1.33 --lipschitz .3 --diameter .2 --learning-rate .1 --smoothness .5 --n 238584 --index 48",
+     3.22e-196, "c1"),
 ])
 def test_a_budget_of_no_loss_at_all(given, delta, unknown):
     """δ at ε = 0 meets it or not."""
@@ -134,5 +144,6 @@ def test_a_search_for_a_limit():
 
 def test_sums_beyond_what_a_square_can_hold():
     """Panels above 1e154: a warning of overflow on standard error."""
-    found = sums_array.integral(lambda t: np.full_like(t, 1e160), sums.Progress(100, 1.0, 1e20, 1.0, 0.0, 0.0), 1.5, 1e-12)
+    found = sums_array.integral(lambda t: np.full_like(t, 1e160), sums.Progress(100, 1.0, 1e20, 1.0, 0.0, 0.0), 1.5,
+                                1e-12)
     assert found == pytest.approx(1e180, rel=1e-12)

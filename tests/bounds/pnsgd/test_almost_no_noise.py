@@ -47,9 +47,11 @@ def draw(rng):
     scale = 10 ** rng.choice((rng.uniform(-300, 300), rng.uniform(-25, 25)))
     rate = rng.choice((1.0, 10 ** -rng.uniform(0, 300), 1 - 10 ** -rng.uniform(1, 16), 10 ** -rng.uniform(0, 4)))
     command = rng.choice(("subsample", "tv", "rdp"))
-    sampled = ["--sampling-rate", rate, "--scheme", rng.choice(("poisson", "without-replacement"))] if command != "rdp" else []
+    sampled = ["--sampling-rate", rate, "--scheme",
+               rng.choice(("poisson", "without-replacement"))] if command != "rdp" else []
     noise = rng.choice((["--sigma", scale], ["--mechanism", "laplace", "--scale", scale]))
-    question = rng.choice((["--delta", 10 ** -rng.uniform(0.01, 300)], ["--epsilon", 10 ** rng.uniform(-300, 300)])) if command != "tv" else []
+    question = rng.choice((["--delta", 10 ** -rng.uniform(0.01, 300)],
+                           ["--epsilon", 10 ** rng.uniform(-300, 300)])) if command != "tv" else []
     return [command, *noise, *sampled, "--steps", int(10 ** rng.choice((0, rng.uniform(0, 9)))), *question, "--json"]
 
 
@@ -59,5 +61,7 @@ def test_any_noise_is_answered_or_refused():
     for _ in range(60):
         line = draw(rng)
         done = call(line)
-        assert done.returncode in (0, 2, 3) and "fault of dpcalc" not in done.stderr and "Warning" not in done.stderr, (line, done.stderr)
+        assert done.returncode in (0, 2,
+                                   3) and "fault of dpcalc" not in done.stderr and "Warning" not in done.stderr, (line,
+                                                                                                                  done.stderr)
         assert (done.stdout == "") == (done.returncode != 0)

@@ -67,7 +67,8 @@ def true(epsilon, ratio, n):
 
 
 HARD = [(1955.88, Shares(668.458, 0.0), 4425), (15.0, Shares(157.1, 0.0), 3225), (12.69, Shares(273.96, -0.011), 9000),
-        (14.9, Shares(118.87, -0.25 / 1525), 1525), (61.167, Powers(58.72, -4.6e-4), 4600), (0.0, Shares(30.0, 1e-3), 5000),
+        (14.9, Shares(118.87, -0.25 / 1525), 1525), (61.167, Powers(58.72, -4.6e-4), 4600),
+        (0.0, Shares(30.0, 1e-3), 5000),
         (1e5, Shares(9000.0, 0.0), 3000), (0.0, Shares(9000.0, 0.0), 3000), (3e4, Shares(9000.0, 0.0), 3000)]
 
 
@@ -89,7 +90,8 @@ def test_averages_are_close_from_above(seed):
 
 
 def test_numbers_of_arrays_are_as_near_as_is_allowed_for():
-    """Where θ is concave, r > 2: there the number before a block counts against it. They are up to 7e-9 above θ at r of thousands."""
+    """Where θ is concave, r > 2: there the number before a block counts against it. They are up to 7e-9 above θ at r of
+    thousands."""
     rng = random.Random(1)
     for _ in range(4000):
         r = 2 * exp(rng.uniform(0, rng.choice((1, 9))))
@@ -117,21 +119,25 @@ def test_blocks_hold_all_positions_once():
             assert at[: min(n, 4 * fine, 64)] == list(range(min(n, 4 * fine, 64)))
 
 
-@pytest.mark.parametrize("ratio", [Shares(1.0, log_c) for log_c in (0.0, -1e-3, -1.0, 1e-12, 0.5)] + [Powers(1.0, -0.1)])
+@pytest.mark.parametrize("ratio", [Shares(1.0, log_c) for log_c in (0.0, -1e-3, -1.0, 1e-12, 0.5)]
+                         + [Powers(1.0, -0.1)])
 def test_bends_of_arrays_are_those_of_numbers(ratio):
     """The sums that are told add UNSURE, 1e-6, to a bend: by arrays and one by one the same bows are sure."""
     at = [0, 1, 5, 100, 10**6, 10**12, 9 * 10**15]
-    assert ratio.log_convexity_many(np.array(at)) == pytest.approx([ratio.log_convexity(m) for m in at], rel=1e-13, abs=0)
+    assert ratio.log_convexity_many(np.array(at)) == pytest.approx([ratio.log_convexity(m) for m in at], rel=1e-13,
+                                                                   abs=0)
 
 
 def test_parts_of_a_sum_next_to_the_least_doubles():
     """They are rounded up, to e^-700 of the largest one: the mean is from above, and nothing shows of it."""
     lengths = [1, 2, 40, 10**6, 10**9, 10**15]
     blocks = averages.blocks_of((0, *np.cumsum(lengths[:-1]).tolist()), sum(lengths))
-    rising = np.array([[-3.0, -1e-9], [-650.0, -2.0], [-720.0, -705.0], [-744.0, -800.0], [-1e4, -1e5], [-1e300, -1e300]])
+    rising = np.array([[-3.0, -1e-9], [-650.0, -2.0], [-720.0, -705.0], [-744.0, -800.0], [-1e4, -1e5],
+                       [-1e300, -1e300]])
     found = averages.mean(rising, blocks, averages.Curvatures(np.zeros((len(blocks.longer), 2), bool), None))
     with mpmath.workdps(60):
-        exact = [mpmath.log(mpmath.fsum(k * mpmath.exp(mpmath.mpf(x)) for k, x in zip(lengths, column, strict=True)) / sum(lengths))
+        exact = [mpmath.log(mpmath.fsum(k * mpmath.exp(mpmath.mpf(x)) for k, x in zip(lengths, column, strict=True))
+                            / sum(lengths))
                  for column in rising.T.tolist()]
     for x, y in zip(found.tolist(), exact, strict=True):
         assert y <= x <= y + 1e-12

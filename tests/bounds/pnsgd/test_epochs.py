@@ -16,7 +16,8 @@ BOUNDS = all_bounds()
 
 
 def test_epochs_of_one_position_compose_like_gaussians():
-    p = {"level": 10.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0, "n": 50, "index": 20}
+    p = {"level": 10.0, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0, "n": 50,
+         "index": 20}
     bound = BOUNDS["fixed-order-iteration"]
     mu = ratios(**{k: v for k, v in p.items() if k not in ("n", "index")})(30)
     for passes, epsilon in ((2, 0.2), (30, 0.5)):
@@ -33,7 +34,8 @@ def test_epochs_on_the_command_line():
     many, _ = answer(f"{line} --epochs 5")
     names = {b["name"]: b["epsilon"] for b in many["bounds"]}
     assert once["result"]["epsilon"] < names["shuffled-contraction"] < names["shuffled-contraction-basic"]
-    assert names["shuffled-contraction-basic"] <= 5 * answer(line.replace("1e-6", "2e-7"))[0]["result"]["epsilon"] * (1 + 1e-12)
+    assert names["shuffled-contraction-basic"] <= 5 * answer(line.replace("1e-6",
+                                                                          "2e-7"))[0]["result"]["epsilon"] * (1 + 1e-12)
     assert many["released"] == "last iterate of every epoch"
     budget = names["shuffled-contraction"] * (1 + 1e-9)
     solved, _ = answer(f"{line} --epsilon {budget!r} --solve epochs")
@@ -51,7 +53,8 @@ def test_solving_through_epochs_meets_the_budget_and_is_tight(said):
 @pytest.mark.parametrize("name", ["shuffled-iteration", "smooth-nonconvex-shuffled-exact"])
 def test_the_samples_of_an_epoch_are_never_below_its_profile(name):
     bound = BOUNDS[name]
-    p = {"level": 0.7, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.1, "diameter": 2.0, "n": 30_000}
+    p = {"level": 0.7, "lipschitz": 1.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.1,
+         "diameter": 2.0, "n": 30_000}
     p = {k: p[k] for k in bound.params}
     epsilons = np.array([0.0, 1e-3, 0.1, 1.0, 3.0, 10.0, 40.0])
     true = np.array([bound.value(float(e), **p) for e in epsilons])
@@ -62,8 +65,11 @@ def test_the_samples_of_an_epoch_are_never_below_its_profile(name):
     assert (true <= close).all() and (close <= true + 1e-8 * size).all()
 
 
-@pytest.mark.parametrize("said", ["--delta 1e-320", "--delta 1e-320 --index 1", "--epsilon 30", "--epsilon 30 --index 1"])
+@pytest.mark.parametrize("said",
+                         ["--delta 1e-320", "--delta 1e-320 --index 1", "--epsilon 30", "--epsilon 30 --index 1"])
 def test_the_least_deltas_over_epochs(said):
-    got, _ = answer(f"shuffle-pnsgd --sigma 4 --lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1000 --epochs 3 {said}")
+    got, _ = answer(f"shuffle-pnsgd --sigma 4 --lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1000 "
+                    f"--epochs 3 {said}")
     assert 0 <= got["result"]["epsilon"] < 100 and 0 < got["result"]["delta"] < 1e-200
-    assert {"shuffled-iteration", "shuffled-iteration-basic"} <= {row["name"] for row in got["bounds"]} or "--index" in said
+    assert {"shuffled-iteration", "shuffled-iteration-basic"} <= {row["name"]
+                                                                  for row in got["bounds"]} or "--index" in said

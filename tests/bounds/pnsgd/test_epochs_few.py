@@ -9,9 +9,12 @@ from answers import answer
 from dpcalc.verify.report import verify
 
 RUNS = {
-    "end": "shuffle-pnsgd --lipschitz .0736 --smoothness .0153 --diameter 9.38 --learning-rate .00172 --n 219 --epochs 2 --index 209",
-    "begin": "shuffle-pnsgd --lipschitz .778 --smoothness .0125 --diameter 2.12 --learning-rate .127 --n 1000 --epochs 4 --index 5",
-    "steps": "shuffle-pnsgd --lipschitz 6090 --smoothness 4.83 --diameter .00484 --strong-convexity 5.313e-8 --learning-rate .07984 --index 493 "
+    "end": "shuffle-pnsgd --lipschitz .0736 --smoothness .0153 --diameter 9.38 --learning-rate .00172 --n 219 --epochs "
+           "2 --index 209",
+    "begin": "shuffle-pnsgd --lipschitz .778 --smoothness .0125 --diameter 2.12 --learning-rate .127 --n 1000 --epochs "
+             "4 --index 5",
+    "steps": "shuffle-pnsgd --lipschitz 6090 --smoothness 4.83 --diameter .00484 --strong-convexity 5.313e-8 "
+             "--learning-rate .07984 --index 493 "
     "--epochs 2 --n 1000",
 }
 RARE = ("shuffle-pnsgd --noise laplace --lipschitz 1.3882766627974024 --smoothness 0 --learning-rate 5 "
@@ -75,7 +78,8 @@ LAPLACE = "--noise laplace --dimension 1 --epochs {} --delta {} --solve scale"
 
 @pytest.mark.parametrize("line, name, most, basic", [
     # The tilt of the least Chernoff bound.
-    ("--lipschitz 319 --smoothness .0425 --diameter .0121 --n 811 --learning-rate .000525 --strong-convexity .0226 --index 679 "
+    ("--lipschitz 319 --smoothness .0425 --diameter .0121 --n 811 --learning-rate .000525 --strong-convexity .0226 "
+     "--index 679 "
      f"--epsilon .017 {LAPLACE.format(2, 3.34e-286)}", "fixed-order", 749, 1030.5),
     # Composition needs less than 3/5 of the noise of basic composition.
     ("--lipschitz 8990 --smoothness 2.49 --diameter .00221 --n 4010 --learning-rate .0747 --strong-convexity 2.22 "

@@ -10,7 +10,8 @@ from calling import call
 
 LAPLACE = "--noise laplace --scale 5 --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5 --n 1000 --epochs 10"
 GAUSSIAN = "--sigma 4 --lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1000 --epochs 20"
-LONG = ("--lipschitz 1.3549804672820815 --diameter 8.02587620562861 --smoothness 0.12435848191360548 --learning-rate 0.6410694129398251 "
+LONG = ("--lipschitz 1.3549804672820815 --diameter 8.02587620562861 --smoothness 0.12435848191360548 --learning-rate "
+        "0.6410694129398251 "
         "--n 11 --epochs 1410 --sigma 0.688613282172219")
 RARE = "--sigma .0065 --lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1e12 --epochs 20"
 FLOOR = 1e-298  # what is smaller in one epoch is rounded up to that, before it is composed
@@ -35,7 +36,8 @@ def test_delta_falls(run, epsilons):
     assert all(0 < b < a or 0 < b == a < FLOOR for a, b in pairwise(found) if b > 0) and found[0] > 0
 
 
-@pytest.mark.parametrize("run, at, log_width", [(LAPLACE, 1e-5, 0.01), (LAPLACE, 1e-12, 0.05), (LAPLACE + " --index 990", 1e-3, 0.01),
+@pytest.mark.parametrize("run, at, log_width",
+                         [(LAPLACE, 1e-5, 0.01), (LAPLACE, 1e-12, 0.05), (LAPLACE + " --index 990", 1e-3, 0.01),
                                                 (GAUSSIAN, 1e-6, 0.01), (LONG, 2.5e-9, 0.2), (RARE, 1e-7, 0.4)])
 def test_there_and_back(run, at, log_width):
     """δ at the ε of a δ is that δ again, up to what both are above the composition."""
@@ -44,16 +46,22 @@ def test_there_and_back(run, at, log_width):
 
 
 @pytest.mark.parametrize("unknown, run", [
-    ("epochs", "--noise laplace --scale 4.042915818603405 --lipschitz .2191282617685953 --diameter 1.010362262773297 --smoothness 8.8 "
+    ("epochs",
+     "--noise laplace --scale 4.042915818603405 --lipschitz .2191282617685953 --diameter 1.010362262773297 "
+     "--smoothness 8.8 "
                "--strong-convexity .37 --learning-rate .08 --n 144 --epsilon .2172 --delta .193"),
-    ("scale", "--noise laplace --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5 --n 1000 --epochs 10 --epsilon 1 --delta 1e-5"),
-    ("sigma", "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1000 --epochs 20 --epsilon 1 --delta 1e-6"),
+    ("scale",
+     "--noise laplace --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness .5 --n 1000 --epochs 10 --epsilon 1 "
+     "--delta 1e-5"),
+    ("sigma",
+     "--lipschitz 1 --diameter 2 --learning-rate .01 --smoothness .5 --n 1000 --epochs 20 --epsilon 1 --delta 1e-6"),
 ])
 def test_solutions_meet_the_budget_both_ways(unknown, run):
     x = result(f"{run} --solve {unknown}")[unknown]
     words = run.split()
     epsilon, at = (float(words[words.index(f"--{q}") + 1]) for q in ("epsilon", "delta"))
-    rest = " ".join(w for k, w in enumerate(words) if w not in ("--epsilon", "--delta") and words[k - 1] not in ("--epsilon", "--delta"))
+    rest = " ".join(w for k, w in enumerate(words) if w not in ("--epsilon", "--delta")
+                    and words[k - 1] not in ("--epsilon", "--delta"))
     assert result(f"{rest} --{unknown} {x!r} --delta {at!r}")["epsilon"] <= epsilon
     assert delta(f"{rest} --{unknown} {x!r}", epsilon) <= at * 1.005
 

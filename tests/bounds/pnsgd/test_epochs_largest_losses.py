@@ -1,4 +1,5 @@
-"""ε over epochs next to where the losses of Laplace noise end: the tilt from δ leads far beyond, and is not where ε is looked for."""
+"""ε over epochs next to where the losses of Laplace noise end: the tilt from δ leads far beyond, and is not where ε is
+looked for."""
 
 from itertools import pairwise
 
@@ -8,13 +9,15 @@ from dpcalc import answer, solve
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*publishing one record")  # δ is above 1/n
 
-_RUN = {"noise": "laplace", "lipschitz": 0.201339, "smoothness": 8.24257, "learning_rate": 0.0355151, "diameter": 0.205509, "n": 1390277578,
+_RUN = {"noise": "laplace", "lipschitz": 0.201339, "smoothness": 8.24257, "learning_rate": 0.0355151,
+        "diameter": 0.205509, "n": 1390277578,
         "epochs": 235, "strong_convexity": 1.52663, "dimension": 1, "index": 424325888}
 _DELTA = 2.72193e-09
 
 
 def test_epsilon_falls_with_the_noise() -> None:
-    found = [answer("shuffle-pnsgd", delta=_DELTA, scale=scale, **_RUN).value for scale in (0.1444, 0.14445, 0.1445, 0.14455)]
+    found = [answer("shuffle-pnsgd", delta=_DELTA, scale=scale, **_RUN).value
+             for scale in (0.1444, 0.14445, 0.1445, 0.14455)]
     assert all(more > less for more, less in pairwise(found))
 
 

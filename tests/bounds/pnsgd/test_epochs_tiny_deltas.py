@@ -18,7 +18,8 @@ def test_tiny_deltas(high, low, of_log, of_epsilon):
     while seen < 15:
         epochs, sigma = int(exp(rng.uniform(log(2), log(1e4)))), exp(rng.uniform(log(0.3), log(100)))
         log_delta = rng.uniform(log(high), log(low))
-        run = {"sigma": sigma, "lipschitz": 1, "diameter": 1, "learning_rate": 0.1, "smoothness": 0.5, "n": 1, "epochs": epochs}
+        run = {"sigma": sigma, "lipschitz": 1, "diameter": 1, "learning_rate": 0.1, "smoothness": 0.5, "n": 1,
+               "epochs": epochs}
         epsilon = gaussian_exact.inverse(log_delta, sigma, 2.0, epochs)
         if epsilon > 1000:
             continue

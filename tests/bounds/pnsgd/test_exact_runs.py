@@ -23,7 +23,8 @@ CDF = {"gaussian": ndtr, "laplace": laplace_cdf}
 
 
 class Run:
-    """w ← Π[w − η(clip(β(w − a), ±L) + Z)] on [0, D]: atoms at both ends and cells between them. Linear losses at β = 0."""
+    """w ← Π[w − η(clip(β(w − a), ±L) + Z)] on [0, D]: atoms at both ends and cells between them. Linear losses at β =
+    0."""
 
     def __init__(self, rng, noise):
         self.noise, self.lipschitz = noise, rng.choice((0.5, 1.0, 4.0))
@@ -32,13 +33,15 @@ class Run:
         self.diameter = self.learning_rate * self.lipschitz * exp(rng.uniform(-1, 3))
         self.n = rng.randint(1, 7)
         level = rng.choice((self.lipschitz, self.diameter / self.learning_rate)) * exp(rng.uniform(-1, 1.5))
-        self.levels = [level] * self.n if rng.random() < 0.5 else [level * exp(rng.uniform(-0.5, 0.5)) for _ in range(self.n)]
+        self.levels = [level] * self.n if rng.random() < 0.5 else [level * exp(rng.uniform(-0.5, 0.5))
+                                                                   for _ in range(self.n)]
         self.edges = np.linspace(0, self.diameter, CELLS + 1)
         self.points = np.concatenate(([0.0], (self.edges[1:] + self.edges[:-1]) / 2, [self.diameter]))
         self.others, self.start = rng.uniform(-0.5, 1.5) * self.diameter, rng.choice((0, CELLS // 2, CELLS + 1))
 
     def kernel(self, centre, level):
-        gradient = np.clip(self.smoothness * (self.points - centre), -self.lipschitz, self.lipschitz) if self.smoothness else \
+        gradient = np.clip(self.smoothness * (self.points - centre), -self.lipschitz,
+                           self.lipschitz) if self.smoothness else \
             np.full_like(self.points, np.sign(centre) * self.lipschitz)
         mean = self.points - self.learning_rate * gradient
         below = CDF[self.noise]((self.edges[None, :] - mean[:, None]) / (self.learning_rate * level))
@@ -53,8 +56,10 @@ class Run:
         return p
 
     def setting(self):
-        return {"lipschitz": self.lipschitz, "diameter": self.diameter, "learning_rate": self.learning_rate, "smoothness": self.smoothness,
-                "strong_convexity": 0.0, "n": self.n, "law": LAWS[self.noise], "level": self.levels[0], "levels": Listed(tuple(self.levels))}
+        return {"lipschitz": self.lipschitz, "diameter": self.diameter, "learning_rate": self.learning_rate,
+                "smoothness": self.smoothness,
+                "strong_convexity": 0.0, "n": self.n, "law": LAWS[self.noise], "level": self.levels[0],
+                "levels": Listed(tuple(self.levels))}
 
 
 FAR = (1e6, -1e6)  # pulls right and left with all of L
@@ -64,7 +69,8 @@ def divergence(p, q, epsilon):
     return max(np.maximum(p - exp(epsilon) * q, 0).sum(), np.maximum(q - exp(epsilon) * p, 0).sum())
 
 
-FIXED = {True: ("fixed-order", "fixed-order-iteration", "fixed-order-hybrid", "smooth-nonconvex-exact"), False: ("fixed-order",)}
+FIXED = {True: ("fixed-order", "fixed-order-iteration", "fixed-order-hybrid", "smooth-nonconvex-exact"),
+         False: ("fixed-order",)}
 SHUFFLED = {True: ("shuffled-contraction", "shuffled-iteration", "smooth-nonconvex-shuffled-exact"),
             False: ("shuffled-contraction",)}
 STREAM = {True: ("online-contraction", "online-iteration", "online-hybrid"), False: ("online-contraction",)}
@@ -91,10 +97,12 @@ def test_no_bound_is_below_a_run(noise):
                 mixed = [sum(laws[i][side] for i in range(run.n)) / run.n for side in (0, 1)]
                 truths += [(n, divergence(*mixed, epsilon), run.setting()) for n in SHUFFLED[gaussian]]
                 stopped = [sum(run.law(1, centre, stop) for stop in range(1, run.n + 1)) / run.n for centre in FAR]
-                truths += [(n, divergence(*stopped, epsilon), {**run.setting(), "index": 1}) for n in ("randomly-stopped", "randomly-stopped-loose")]
+                truths += [(n, divergence(*stopped, epsilon), {**run.setting(), "index": 1})
+                           for n in ("randomly-stopped", "randomly-stopped-loose")]
             for name, true, setting in truths:
                 least = bound(name, epsilon, setting)
-                assert true <= least * (1 + 3e-3) + 1e-12, (name, epsilon, true, least, setting)  # the cells move the walk by D/320
+                # the cells move the walk by D/320
+                assert true <= least * (1 + 3e-3) + 1e-12, (name, epsilon, true, least, setting)
                 if least > 1e-9:
                     nearest[name] = max(nearest.get(name, 0.0), true / least)
     assert all(ratio > 0.9 for ratio in nearest.values()), nearest  # and each is nearly attained by some run
@@ -115,15 +123,18 @@ def test_one_pass_of_rdp_is_above_a_run():
 
 
 def test_output_perturbation_is_above_a_run():
-    """Quadratic losses (ρ = β), gradients clipped by the choice of the domain: the outputs differ by less than 2ηLc^m."""
+    """Quadratic losses (ρ = β), gradients clipped by the choice of the domain: the outputs differ by less than
+    2ηLc^m."""
     rng = random.Random(5)
     for _ in range(30):
         beta, n = exp(rng.uniform(-2, 1)), rng.randint(1, 7)
         eta, lipschitz, level = rng.uniform(0.1, 1.9) / beta, 1.0, exp(rng.uniform(-2, 1))
         i = rng.randint(1, n)
-        shift = 2 * eta * lipschitz * abs(1 - eta * beta) ** (n - i)  # exact: both gradients are ±L at the step, then contraction
+        # exact: both gradients are ±L at the step, then contraction
+        shift = 2 * eta * lipschitz * abs(1 - eta * beta) ** (n - i)
         b = BOUNDS["output-perturbation-exact"]
-        value = exp(b.value(0.5, level=level, lipschitz=lipschitz, learning_rate=eta, smoothness=beta, strong_convexity=beta, n=n, index=i))
+        value = exp(b.value(0.5, level=level, lipschitz=lipschitz, learning_rate=eta, smoothness=beta,
+                            strong_convexity=beta, n=n, index=i))
         r = shift / level
         true = ndtr(r / 2 - 0.5 / r) - exp(0.5) * ndtr(-r / 2 - 0.5 / r)
         assert true * (1 - 1e-9) <= value + 1e-15

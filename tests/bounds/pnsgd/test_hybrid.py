@@ -44,7 +44,8 @@ def by_all_lengths(epsilon, along):
     for j in range(1, len(along.nodes)):
         tries = [log_gaussian(epsilon, along.mu(j)), logs[-1]]
         for i in range(j):
-            level = log1p(expm1(epsilon) / 2.718281828459045 ** logs[i]) if logs[i] > -600 else log(expm1(epsilon)) - logs[i]
+            level = log1p(expm1(epsilon)
+                          / 2.718281828459045 ** logs[i]) if logs[i] > -600 else log(expm1(epsilon)) - logs[i]
             tries.append(logs[i] + log_gaussian(level, along.kappa(i, j, along.nodes[j] - along.nodes[i])))
         logs.append(min(tries))
         if logs[-1] < -600:
@@ -58,7 +59,8 @@ def test_hybrids_take_every_block_length():
     for _ in range(40):
         n, rho = rng.choice([10, 18, 26, 36, 64]), rng.choice([0.0, 0.1])
         sigma, reach = 10 ** rng.uniform(-0.3, 1.0), 10 ** rng.uniform(0.5, 1.5)
-        p = {"level": sigma, "lipschitz": 1.0, "diameter": reach * 0.1 * sigma, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": rho}
+        p = {"level": sigma, "lipschitz": 1.0, "diameter": reach * 0.1 * sigma, "learning_rate": 0.1, "smoothness": 0.5,
+             "strong_convexity": rho}
         epsilon = 10 ** rng.uniform(-1, 1)
         logs, links = follow(epsilon, path(n, step=1, **p), lambda j, d: d < -600)
         for got, best in zip(logs, by_all_lengths(epsilon, path(n, step=1, **p)), strict=False):
@@ -70,7 +72,8 @@ def test_hybrids_take_every_block_length():
 
 def test_fixed_order_falls_with_every_step_after_the_record():
     """With powers of two it stood still at n = 10, 18, 26."""
-    p = {"level": 2.0, "lipschitz": 1.0, "diameter": 4.0, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.0, "index": 1}
+    p = {"level": 2.0, "lipschitz": 1.0, "diameter": 4.0, "learning_rate": 0.1, "smoothness": 0.5,
+         "strong_convexity": 0.0, "index": 1}
     of = BOUNDS["fixed-order-hybrid"].value
     logs = [of(1.0, n=n, **p) for n in range(1, 80)]
     assert all(b < a for a, b in pairwise(logs) if a > -1e300)
@@ -91,7 +94,8 @@ def test_the_rough_divergence_that_chooses_blocks_is_near():
 
 def test_the_worst_position_is_a_position():
     """Its δ is what the same question about it says, over epochs and for a run that stops at random too."""
-    for rest, worst in (("--sigma 4 --epochs 5", 50), ("--noise laplace --scale 4 --epochs 5", 50), ("--sigma 4 --bound randomly-stopped", 1),
+    for rest, worst in (("--sigma 4 --epochs 5", 50), ("--noise laplace --scale 4 --epochs 5", 50),
+                        ("--sigma 4 --bound randomly-stopped", 1),
                         ("--sigma 4 --bound output-perturbation --strong-convexity .1", 50)):
         line = f"shuffle-pnsgd {RUN} {rest} --n 50 --epsilon 1"
         got = answer(f"{line} --index 7")

@@ -14,7 +14,8 @@ from dpcalc.numerics.hockey_stick_array import log_theta
 
 
 def run(level, diameter, learning_rate, n, rho=0.0, lipschitz=1.0, **more):
-    return {"level": level, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": learning_rate, "smoothness": 1.0,
+    return {"level": level, "lipschitz": lipschitz, "diameter": diameter, "learning_rate": learning_rate,
+            "smoothness": 1.0,
             "strong_convexity": rho, "n": n, **more}
 
 
@@ -34,7 +35,8 @@ def test_larger_steps_are_near_the_value(seed):
     rng = random.Random(seed)
     for _ in range(12):
         n = int(10 ** rng.uniform(0.3, 12))
-        p = run(10 ** rng.uniform(-3, 1.5), 10 ** rng.uniform(-3, 2), 10 ** rng.uniform(-3, 0), n, rng.choice((0.0, 0.0, 0.1)), 10 ** rng.uniform(-1, 1),
+        p = run(10 ** rng.uniform(-3, 1.5), 10 ** rng.uniform(-3, 2), 10 ** rng.uniform(-3, 0), n,
+                rng.choice((0.0, 0.0, 0.1)), 10 ** rng.uniform(-1, 1),
                 index=rng.randint(1, n))
         mu = 2 * p["lipschitz"] / p["level"]
         epsilons = np.array([0.0, *np.geomspace(1e-4, 3, 9) * mu * max(mu, 1.0)])

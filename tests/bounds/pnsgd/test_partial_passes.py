@@ -1,4 +1,5 @@
-"""Part of each pass: a proven row holds for every pass that may use the record, the last one too, which may only be begun."""
+"""Part of each pass: a proven row holds for every pass that may use the record, the last one too, which may only be
+begun."""
 
 import json
 from fractions import Fraction
@@ -15,7 +16,8 @@ LINE = "shuffle-pnsgd --sigma 4 --lipschitz 1 --n 1000 --alpha 1000 --bound with
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("tau, epochs, uses", [(0.9, 1, 2), (0.5, 1, 2), ("1/3", 1, 3), (0.1, 1, 10), (0.3, 1, 4), (0.9, 9, 10), (0.9, 10, 12), (0.7, 7, 10)])
+@pytest.mark.parametrize("tau, epochs, uses", [(0.9, 1, 2), (0.5, 1, 2), ("1/3", 1, 3), (0.1, 1, 10), (0.3, 1, 4),
+                                               (0.9, 9, 10), (0.9, 10, 12), (0.7, 7, 10)])
 def test_the_proven_row_counts_every_use(tau, epochs, uses, cli):
     found = json.loads(cli(*LINE.format(tau, epochs).split()).stdout)
     rows = {row["name"]: row["rdp"] for row in found["bounds"]}
@@ -24,7 +26,8 @@ def test_the_proven_row_counts_every_use(tau, epochs, uses, cli):
 
 
 def test_two_passes_of_nine_tenths_can_both_use_the_record():
-    """D_α of the record's own two releases, its gradient moved from −L to L in both: composed Gaussians of shift 2L/σ."""
+    """D_α of the record's own two releases, its gradient moved from −L to L in both: composed Gaussians of shift
+    2L/σ."""
     alpha, uses = 1000, 2
     assert value(alpha, 4.0, 1.0, 1000, 0.9, 1) >= uses * alpha * (2 / 4.0) ** 2 / 2 * (1 - 1e-15)
 

@@ -31,7 +31,8 @@ def test_figure_2():
     found = {n: shuffled(LAPLACE, 0.1, 1e5, 2.0, n) for n in (10**3, 10**4, 10**5, 10**6, 10**8, 10**9, 10**10)}
     assert found[10**5] == pytest.approx(1.48626e-5, rel=1e-5)
     assert found[10**6] == pytest.approx(7.19503e-6, rel=1e-5)
-    assert [round(found[n] / star, d) for n, d in ((10**3, 0), (10**4, 0), (10**5, 1))] == [119, 13, 2.5]  # δ* is no bound
+    # δ* is no bound
+    assert [round(found[n] / star, d) for n, d in ((10**3, 0), (10**4, 0), (10**5, 1))] == [119, 13, 2.5]
     assert (found[10**8] - star) / (found[10**9] - star) == pytest.approx(10, rel=1e-2)  # the rate is 1/n: 2Lη/(MD) = 2
 
 
@@ -58,7 +59,8 @@ def online(law, n, index=100):
     return b.value(1.0, **{k: ({**p, "n": n})[k] for k in b.params})
 
 
-@pytest.mark.parametrize("law, at_a_million", [(LAPLACE, 2.1513e-8), (GAUSSIAN, 5.407e-23)], ids=["figure 4", "figure 5"])
+@pytest.mark.parametrize("law, at_a_million", [(LAPLACE, 2.1513e-8), (GAUSSIAN, 5.407e-23)],
+                         ids=["figure 4", "figure 5"])
 def test_figures_4_and_5(law, at_a_million):
     assert exp(online(law, 10**6)) == pytest.approx(at_a_million, rel=3e-5)
     end = online(law, inf)
@@ -79,7 +81,8 @@ def test_online_sums_are_the_sums(mp):
         assert online(law, 20000) == pytest.approx(direct, rel=1e-9)
     run = {"levels": s, "lipschitz": 10.0, "learning_rate": 0.01, "smoothness": 0.5, "n": 20000, "index": 100}
     mu = 20 / sqrt(fsum(s.at(t) ** 2 for t in range(100, 20001)))
-    assert BOUNDS["online-iteration"].value(1.0, strong_convexity=0.0, **run) == pytest.approx(log_gaussian(1.0, mu), rel=1e-8)
+    assert BOUNDS["online-iteration"].value(1.0, strong_convexity=0.0, **run) == pytest.approx(log_gaussian(1.0, mu),
+                                                                                               rel=1e-8)
     c = 1 - 0.01 * 0.005
     mu = 20 / sqrt(fsum(c ** (-2 * (t - 100)) * s.at(t) ** 2 for t in range(100, 20001)))
     contracting = BOUNDS["online-iteration"].value(1.0, strong_convexity=0.005, **run)
@@ -92,7 +95,8 @@ def test_online_iteration_does_not_depend_on_units(mp):
 
     b = BOUNDS["online-iteration"]
     for unit in (1.0, 1e9, 1e-9, 1e-60):
-        p = {"levels": Listed((3 * unit, 2 * unit, 5 * unit)), "lipschitz": unit, "learning_rate": 0.1, "smoothness": 0.5, "strong_convexity": 0.25,
+        p = {"levels": Listed((3 * unit, 2 * unit, 5 * unit)), "lipschitz": unit, "learning_rate": 0.1,
+             "smoothness": 0.5, "strong_convexity": 0.25,
              "n": 3, "index": 1}
         exact = mp.log(b.exact(mp, 1.0, **p))
         assert exact <= b.value(1.0, **p) <= exact * (1 - mp.mpf("1e-11"))
@@ -101,14 +105,16 @@ def test_online_iteration_does_not_depend_on_units(mp):
 # --- errata ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", DATA["must_fail"], ids=lambda c: f"{c['formula'][:3]} ε={c['eps']} σ={c['parameters']['sigma']:.3g}")
+@pytest.mark.parametrize("case", DATA["must_fail"],
+                         ids=lambda c: f"{c['formula'][:3]} ε={c['eps']} σ={c['parameters']['sigma']:.3g}")
 def test_erratum_step_size_condition(case):
     """The printed M with η > 2/(β+ρ) gives less than a concrete run loses: refused."""
     q = case["parameters"]
     assert case["true_value"] > case["printed_value"]
     assert q["M"] == pytest.approx(sqrt(1 - 2 * q["eta"] * q["beta"] * q["rho"] / (q["beta"] + q["rho"])), rel=1e-9)
     assert q["eta"] > 2 / (q["beta"] + q["rho"])
-    argv = ["shuffle-pnsgd", "--sigma", q["sigma"], "--lipschitz", q["L"], "--diameter", q["D"], "--learning-rate", q["eta"], "--smoothness",
+    argv = ["shuffle-pnsgd", "--sigma", q["sigma"], "--lipschitz", q["L"], "--diameter", q["D"], "--learning-rate",
+            q["eta"], "--smoothness",
             q["beta"], "--strong-convexity", q["rho"], "--n", 2, "--index", 1, "--epsilon", case["eps"]]
     code, out, err = asked(list(map(str, argv)))
     assert (code, out) == (2, "") and "Theorem 1" in err
@@ -134,7 +140,8 @@ def test_erratum_eq_15_parentheses():
 
 @pytest.mark.parametrize("n", [10**3, 10**6, 10**12])
 def test_erratum_proposition_3_1(n):
-    """The printed asymptotic forms are below the sums they stand for (η = 1/(βn)), or of another order (η = 1/(β√n))."""
+    """The printed asymptotic forms are below the sums they stand for (η = 1/(βn)), or of another order (η =
+    1/(β√n))."""
     unit = {"alpha": 1.01, "level": 2.0, "lipschitz": 1.0, "smoothness": 1.0}
     of = BOUNDS["smooth-nonconvex-high-noise"].value
     exact = of(**unit, learning_rate=1 / n, n=n) / 1.01 * n  # in units of 4αL²/(σ²n)
@@ -145,7 +152,8 @@ def test_erratum_proposition_3_1(n):
 
 
 def test_erratum_section_5_conversion_is_refused():
-    code, _, err = asked(["shuffle-pnsgd", "--sigma", "1", "--lipschitz", "1", "--diameter", "1", "--learning-rate", ".1", "--smoothness", ".5", "--n", "10", "--alpha", "2", "--bound", "shuffled-contraction"])
+    code, _, err = asked(["shuffle-pnsgd", "--sigma", "1", "--lipschitz", "1", "--diameter", "1", "--learning-rate",
+                          ".1", "--smoothness", ".5", "--n", "10", "--alpha", "2", "--bound", "shuffled-contraction"])
     assert code == 2 and "Section 5" in err and "converse" in err
 
 
@@ -156,7 +164,8 @@ def test_published_comparisons():
     run = {"lipschitz": 1.0, "diameter": 2.0, "learning_rate": 0.01, "smoothness": 0.5, "strong_convexity": 0.0}
     first, second = {**run, "level": 0.5, "n": 1000}, {**run, "level": 4.0, "n": 60000}
     of = BOUNDS["shuffled-contraction"].value
-    assert [exp(of(1.0, GAUSSIAN, **first)), exp(of(2.0, GAUSSIAN, **second))] == pytest.approx([0.927, 9.44e-6], rel=1e-3)
+    assert [exp(of(1.0, GAUSSIAN, **first)), exp(of(2.0, GAUSSIAN, **second))] == pytest.approx([0.927, 9.44e-6],
+                                                                                                rel=1e-3)
 
 
 @pytest.mark.parametrize("epsilon, sigma", [(0.0, 4.0), (0.5, 4.0), (0.01, 300.0)])
@@ -192,7 +201,8 @@ def test_block_lengths_found_nearby_are_nearly_the_best():
             for k in (1, 2, 4, 8, 16, 32):
                 if (i := j - k) < 0:
                     break
-                ell = log(1 + expm1(epsilon) / exp(best[i])) if best[i] > -600 else expm1(epsilon) and log(expm1(epsilon)) - best[i]
+                ell = log(1 + expm1(epsilon)
+                          / exp(best[i])) if best[i] > -600 else expm1(epsilon) and log(expm1(epsilon)) - best[i]
                 tries.append(best[i] + log_gaussian(ell, along.kappa(i, j, k)))
             best.append(min(tries))
             if best[-1] < -500:

@@ -8,12 +8,14 @@ from last_iterate_lines import answer, asked
 from dpcalc.bounds import REPLACED, all_bounds
 
 RUN = "shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 100"
-COMPARE = ("compare --n 60000 --batches shuffled --batch-size 100 --epochs 10 --sigma 1 --lipschitz 1 --loss convex --smoothness 1 "
+COMPARE = ("compare --n 60000 --batches shuffled --batch-size 100 --epochs 10 --sigma 1 --lipschitz 1 --loss convex "
+           "--smoothness 1 "
            "--learning-rate .05 --diameter 2 --release last-iterate --delta 1e-5")
 
 
 @pytest.mark.parametrize("name", ["shuffled-hybrid", "shuffled-hybrid-basic"])
-@pytest.mark.parametrize("line", [f"{RUN} --sigma 4 --delta 1e-5 --bound", f"{RUN} --sigma 4 --index 3 --delta 1e-5 --bound"])
+@pytest.mark.parametrize("line",
+                         [f"{RUN} --sigma 4 --delta 1e-5 --bound", f"{RUN} --sigma 4 --index 3 --delta 1e-5 --bound"])
 def test_a_replaced_name(line, name):
     code, out, err = asked([*line.split(), name])
     assert (code, out) == (2, "") and "shuffled-hybrid was replaced by shuffled-hiding, which contains it" in err
@@ -34,7 +36,8 @@ def test_replaced_names_are_no_names():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("bound, place", [("shuffled-iteration", ""), ("shuffled-contraction", ""), ("fixed-order-hybrid", "--index 90")])
+@pytest.mark.parametrize("bound, place", [("shuffled-iteration", ""), ("shuffled-contraction", ""),
+                                          ("fixed-order-hybrid", "--index 90")])
 def test_more_epochs_lose_more_and_less_than_basic_composition_says(bound, place):
     found = []
     for epochs in (1, 2, 5, 20, 100):

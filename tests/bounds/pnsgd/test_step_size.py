@@ -17,13 +17,15 @@ mp.dps = 60
 CONVEX = "shuffle-pnsgd --lipschitz 1 --diameter 1 --learning-rate .1 --smoothness 1 --alpha 8"
 
 
-@pytest.mark.parametrize("rest", ["--sigma 2 --alpha 4", "--sigma 2 --epsilon 1", "--sigma 2 --delta .02 --diameter 1", "--sigma 9 --delta 1e-3 --index 3",
+@pytest.mark.parametrize("rest", ["--sigma 2 --alpha 4", "--sigma 2 --epsilon 1", "--sigma 2 --delta .02 --diameter 1",
+                                  "--sigma 9 --delta 1e-3 --index 3",
                                   "--sigma 2 --epsilon 1 --diameter 1 --bound shuffled-iteration"])
 def test_the_message_points_to_the_bound_that_holds(rest, cli):
     line = f"{RUN} {rest} --learning-rate 5".split()
     done = cli(*line)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "5 > 2/(β+ρ) = 4" in done.stderr and done.stderr.rstrip().endswith("; --bound smooth-nonconvex holds for every η")
+    assert "5 > 2/(β+ρ) = 4" in done.stderr and done.stderr.rstrip().endswith("; --bound smooth-nonconvex holds for "
+                                                                              "every η")
     line = [w for w in line if w not in ("--bound", "shuffled-iteration")]
     assert cli(*line, "--bound", "smooth-nonconvex").returncode == 0
 

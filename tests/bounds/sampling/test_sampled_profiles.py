@@ -23,10 +23,13 @@ def printed(epsilon, side, rate, profile):
 
 
 def draw(rng):
-    """q from 1e-300 to 1 and next to 1; ε to 700, and as near to −log(1 − q), where one direction ends, as doubles go; σ from .05 to 1000."""
-    rate = rng.choice((1.0, 1 - 2**-53, 1 - 10 ** -rng.uniform(0.1, 16), 10 ** -rng.uniform(0, 12), 10 ** -rng.uniform(0, 300)))
+    """q from 1e-300 to 1 and next to 1; ε to 700, and as near to −log(1 − q), where one direction ends, as doubles go;
+    σ from .05 to 1000."""
+    rate = rng.choice((1.0, 1 - 2**-53, 1 - 10 ** -rng.uniform(0.1, 16), 10 ** -rng.uniform(0, 12),
+                       10 ** -rng.uniform(0, 300)))
     end = -log1p(-rate) if rate < 1 else 700.0
-    epsilon = rng.choice((rng.uniform(0, 700), 10 ** rng.uniform(-15, 2.8), end * rng.random(), end * 10 ** -rng.uniform(0, 10),
+    epsilon = rng.choice((rng.uniform(0, 700), 10 ** rng.uniform(-15, 2.8), end * rng.random(),
+                          end * 10 ** -rng.uniform(0, 10),
                           end * (1 - 10 ** -rng.uniform(0, 15))))
     scale = 10 ** rng.uniform(-1.3, 3)
     mechanism = rng.choice(("gaussian", "gaussian", "laplace"))
@@ -39,7 +42,8 @@ def check(claimed, want, earlier, case):
         assert want == 0, case
     else:
         assert want == 0 or claimed >= mp.log(want), (case, claimed, float(mp.log(want)))
-        assert claimed <= mp.log(earlier) + 5e-10 * max(1, abs(mp.log(earlier))), (case, claimed, float(mp.log(earlier)))
+        assert claimed <= mp.log(earlier) + 5e-10 * max(1, abs(mp.log(earlier))), (case, claimed,
+                                                                                   float(mp.log(earlier)))
 
 
 @pytest.mark.parametrize("side", [+1, -1], ids=["removed", "added"])

@@ -24,14 +24,16 @@ def distributions(size):
     return weights.map(lambda w: tuple(x / sum(w) for x in w))
 
 
-PAIRS = st.integers(2, 5).flatmap(lambda n: st.tuples(distributions(n), distributions(n), st.lists(st.floats(0, 1), min_size=n, max_size=n)))
+PAIRS = st.integers(2, 5).flatmap(lambda n: st.tuples(distributions(n), distributions(n),
+                                                      st.lists(st.floats(0, 1), min_size=n, max_size=n)))
 
 
 def distance(p, q):
     return sum(abs(a - b) for a, b in zip(p, q, strict=True)) / 2
 
 
-# --- the bounds, from the definition -----------------------------------------------------------------------------------
+# --- the bounds, from the definition
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mechanism, log_density", [("gaussian", lambda x: -x * x / 2), ("laplace", lambda x: -abs(x))])
@@ -62,7 +64,8 @@ def test_laplace_in_several_dimensions_loses_no_more_than_in_one():
         for split in ((0.5, 0.5), (0.9, 0.1), (0.2,) * 5):
             parts = tuple((Laplace(r * share), 1) for share in split)
             assert exp(log_delta_at_epsilon(parts, 0.0).lower) < one
-            assert 1 - exp(sum(-r * share / 2 for share in split)) <= one  # why: 1 − TV of a product is at least the product
+            # why: 1 − TV of a product is at least the product
+            assert 1 - exp(sum(-r * share / 2 for share in split)) <= one
 
 
 def test_the_published_laplace_rule_is_false():
@@ -95,7 +98,8 @@ def test_product_bounds_every_composition(drawn, steps):
     p, q, _ = drawn
     assume(distance(p, q) > 1e-3)
     upper = product.value(distance(p, q) * (1 + 1e-14), steps)["tv"]
-    assert exp(log_delta_at_epsilon(((atoms.outcomes(p, q), steps),), 0.0).lower) <= upper * (1 + 1e-9) <= steps * distance(p, q) * (1 + 1e-6) + 1e-9
+    assert exp(log_delta_at_epsilon(((atoms.outcomes(p, q), steps),),
+                                    0.0).lower) <= upper * (1 + 1e-9) <= steps * distance(p, q) * (1 + 1e-6) + 1e-9
 
 
 def test_product_is_reached():
@@ -103,7 +107,8 @@ def test_product_is_reached():
     assert exp(got) == pytest.approx(1 - 0.95**50, rel=1e-6) == pytest.approx(product.value(0.05, 50)["tv"], rel=1e-6)
 
 
-# --- tests and guesses -------------------------------------------------------------------------------------------------
+# --- tests and guesses
+# -------------------------------------------------------------------------------------------------
 
 
 def gaussian(mu):
@@ -170,10 +175,13 @@ def test_laplace_by_composition_is_safe_and_near_a_closed_form():
         assert want <= true_positive(delta, fpr, 3e-3)[0] <= want * (1 + 4e-3)
 
 
-@pytest.mark.parametrize("fpr, tpr", [(0.1, 0.35), (0.2, 0.7), (0.25, 0.75), (0.3, 0.8), (0.65, 0.9), (0.9, 0.8 + 0.2 * 6 / 7), (1.0, 1.0)])
+@pytest.mark.parametrize("fpr, tpr", [(0.1, 0.35), (0.2, 0.7), (0.25, 0.75), (0.3, 0.8), (0.65, 0.9),
+                                      (0.9, 0.8 + 0.2 * 6 / 7), (1.0, 1.0)])
 def test_the_best_test_of_two_distributions(fpr, tpr):
-    """Neyman and Pearson: outcomes by falling ratio, the last one as often as the rate allows; beyond ratio 1 by the other direction."""
+    """Neyman and Pearson: outcomes by falling ratio, the last one as often as the rate allows; beyond ratio 1 by the
+    other direction."""
     p, q = (0.7, 0.1, 0.2), (0.2, 0.1, 0.7)
-    delta, other = (lambda e, a=a, b=b: sum(max(0.0, x - exp(e) * y) for x, y in zip(a, b, strict=True)) for a, b in ((p, q), (q, p)))
+    delta, other = (lambda e, a=a, b=b: sum(max(0.0, x - exp(e) * y) for x, y in zip(a, b, strict=True)) for a,
+                    b in ((p, q), (q, p)))
     found, _ = true_positive(delta, fpr, 1e-9, 0.0, (log(3.5),), other)
     assert tpr * (1 - 1e-12) <= found <= tpr + 1e-6

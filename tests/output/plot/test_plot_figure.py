@@ -21,7 +21,8 @@ def made(line):
 
 
 def test_figure_axes_lines_and_legend():
-    picture = made(f"shuffle-pnsgd --c1 1e5 --c2 2 {LAPLACE} .1 --n 1e3:1e9:4:log --epsilon 1 --bound shuffled-contraction --bound shuffled-limit")
+    picture = made(f"shuffle-pnsgd --c1 1e5 --c2 2 {LAPLACE} .1 --n 1e3:1e9:4:log --epsilon 1 --bound "
+                   f"shuffled-contraction --bound shuffled-limit")
     axes, = picture.axes
     assert (axes.get_xscale(), axes.get_yscale(), axes.get_xlabel()) == ("log", "log", "number of records n")
     first, second = axes.lines
@@ -53,7 +54,8 @@ def test_no_two_lines_look_alike():
 
 
 @pytest.mark.parametrize("series", [
-    Series("gaps", (1.0, 2.0, 3.0), (None, 2.0, None)), Series("none", (1.0,), (None,)), Series("empty", (), ()), Series("one", (1.0,), (1.0,))])
+    Series("gaps", (1.0, 2.0, 3.0), (None, 2.0, None)), Series("none", (1.0,), (None,)), Series("empty", (), ()),
+    Series("one", (1.0,), (1.0,))])
 @pytest.mark.parametrize("kind", ["linear", "log", "powers"])
 def test_odd_lines_are_drawn(series, kind):
     plot = Plot("$t$", "s_{$", Scale("x$", kind), Scale("y$", kind), (series,))
@@ -105,7 +107,8 @@ def test_a_file_is_written_beside_the_table(cli, tmp_path):
 ])
 def test_errors(cli, tmp_path, line, says):
     done = cli("rdp", *line.split(), cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1) and says in done.stderr and not list(tmp_path.iterdir())
+    assert (done.returncode, done.stdout,
+            done.stderr.count("\n")) == (2, "", 1) and says in done.stderr and not list(tmp_path.iterdir())
 
 
 def test_a_directory_is_no_file_and_json_says_so_too(cli, tmp_path):
@@ -122,9 +125,11 @@ def test_without_matplotlib_it_is_named(cli, tmp_path):
     assert done.returncode == 2 and "--plot: needs matplotlib that works (no matplotlib here): pip install matplotlib" in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
     assert cli("rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", "-", env=env).returncode == 0
     code = "import sys; sys.modules['matplotlib'] = None; from dpcalc.cli.app import main; sys.exit(main(sys.argv[1:]))"
-    done = subprocess.run([sys.executable, "-c", code, "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", str(tmp_path / "a.svg")],
+    done = subprocess.run([sys.executable, "-c", code, "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot",
+                           str(tmp_path / "a.svg")],
                           capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.startswith("dpcalc rdp: --plot: needs matplotlib: pip install matplotlib; ")
+    assert done.returncode == 2 and done.stderr.startswith("dpcalc rdp: --plot: needs matplotlib: pip install "
+                                                           "matplotlib; ")
 
 
 # --- the old picture -------------------------------------------------------------------------------------------------
@@ -149,15 +154,18 @@ def fails(*_): raise OSError("no fonts")
 dpcalc.output.plot.figure.draw = fails"""
 
 
-@pytest.mark.parametrize("break_it, code", [(FULL, 2), (INTERRUPTED, 130), (UNDRAWN, 2)], ids=["full", "interrupted", "undrawn"])
+@pytest.mark.parametrize("break_it, code", [(FULL, 2), (INTERRUPTED, 130), (UNDRAWN, 2)],
+                         ids=["full", "interrupted", "undrawn"])
 @pytest.mark.parametrize("old", [b"the old picture", None])
 def test_a_plot_that_fails_leaves_the_folder_as_it_was(break_it, code, old, tmp_path):
     path = tmp_path / "a.svg"
     if old:
         path.write_bytes(old)
-    done = subprocess.run([sys.executable, "-c", FAILING.format(break_it=break_it), "rdp", "--sigma", "1,2", "--delta", "1e-5", "--plot", str(path)],
+    done = subprocess.run([sys.executable, "-c", FAILING.format(break_it=break_it), "rdp", "--sigma", "1,2", "--delta",
+                           "1e-5", "--plot", str(path)],
                           capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (code, "") and done.stderr.count("\n") == (code == 2) and "fault" not in done.stderr
+    assert (done.returncode,
+            done.stdout) == (code, "") and done.stderr.count("\n") == (code == 2) and "fault" not in done.stderr
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == ({"a.svg": old} if old else {})
 
 

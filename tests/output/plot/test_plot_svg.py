@@ -19,7 +19,8 @@ def group(root, name):
 
 def number(label):
     """(what a tick's label says, its decimal logarithm): '2.5', or 10 to the exponent that is set higher."""
-    parts = [(float(part.get("y", 0)), part.text.strip()) for part in label.iter() if part.tag in (SVG + "text", SVG + "tspan") and part.text and part.text.strip()]
+    parts = [(float(part.get("y", 0)), part.text.strip()) for part in label.iter()
+             if part.tag in (SVG + "text", SVG + "tspan") and part.text and part.text.strip()]
     heights = {y for y, _ in parts}
     base, high = ("".join(text for y, text in parts if y == row) for row in (max(heights), min(heights)))
     if len(heights) == 1:
@@ -31,7 +32,8 @@ def number(label):
 
 
 def axis(root, which, logarithmic):
-    """Pixel → coordinate (the logarithm, on a logarithmic axis), from the first and the last labelled tick; the others agree."""
+    """Pixel → coordinate (the logarithm, on a logarithmic axis), from the first and the last labelled tick; the others
+    agree."""
     found = []
     for tick in (g for g in root.iter(SVG + "g") if re.fullmatch(which + r"tick_\d+", g.get("id", ""))):
         labels = [g for g in tick if g.get("id", "").startswith("text_")]
@@ -43,7 +45,8 @@ def axis(root, which, logarithmic):
     def read(pixel):
         return a + (b - a) * (pixel - p) / (q - p)
 
-    assert all(abs((pixel - p) * (b - a) - (value - a) * (q - p)) <= 0.01 * abs(b - a) * PIXEL for pixel, value in found)
+    assert all(abs((pixel - p) * (b - a) - (value - a) * (q - p)) <= 0.01 * abs(b - a) * PIXEL for pixel,
+               value in found)
     return read, abs((b - a) / (q - p)) * PIXEL
 
 
@@ -62,10 +65,13 @@ def curves(root):
 
 
 @pytest.mark.parametrize("line, names", [
-    ("rdp --sigma .5:10:20 --delta 1e-5", 3), ("rdp --sigma 1,2,40 --delta 1e-5", 3), ("rdp --sigma 1:2:5:log --delta 1e-5", 2),
+    ("rdp --sigma .5:10:20 --delta 1e-5", 3), ("rdp --sigma 1,2,40 --delta 1e-5", 3),
+    ("rdp --sigma 1:2:5:log --delta 1e-5", 2),
     ("rdp --sigma 1,2,3 --epsilon 400", 2), ("rdp --sigma 5 --delta 1e-5 --steps 1,1.5,9,11 --bound gaussian-exact", 1),
-    ("tv --sigma 1,2,4 --roc 21", 4), ("convert --from dp --epsilon .01:.3:12 --delta 1e-6 --steps 100 --target-delta 1e-4", 2),
-    (f"shuffle-pnsgd --c1 1e5 --c2 2 {LAPLACE} .1 --n 1e3:1e9:7:log --epsilon 1 --bound shuffled-contraction --bound shuffled-limit", 2),
+    ("tv --sigma 1,2,4 --roc 21", 4),
+    ("convert --from dp --epsilon .01:.3:12 --delta 1e-6 --steps 100 --target-delta 1e-4", 2),
+    (f"shuffle-pnsgd --c1 1e5 --c2 2 {LAPLACE} .1 --n 1e3:1e9:7:log --epsilon 1 --bound shuffled-contraction --bound "
+     f"shuffled-limit", 2),
     ("subsample --sampling-rate .01 --sigma 1.1 --steps 10:1e4:4:log --delta 1e-5", 2)])
 def test_curves_are_where_the_ticks_say(line, names):
     plot = swept(line).plot
@@ -89,19 +95,22 @@ def test_curves_are_where_the_ticks_say(line, names):
 
 def near(place, at, axes):
     """Within half a pixel."""
-    return all(abs(read(pixel) - value) <= pixel_size / 2 for pixel, value, (read, pixel_size) in zip(place, at, axes, strict=True))
+    return all(abs(read(pixel) - value) <= pixel_size / 2 for pixel, value,
+               (read, pixel_size) in zip(place, at, axes, strict=True))
 
 
 def straight(points):
     """Whether some point lies on the line between its neighbours, where a path may leave it out."""
-    return any(isclose((b[1] - a[1]) * (c[0] - a[0]), (c[1] - a[1]) * (b[0] - a[0]), rel_tol=1e-2) for a, b, c in zip(points, points[1:], points[2:], strict=False))
+    return any(isclose((b[1] - a[1]) * (c[0] - a[0]), (c[1] - a[1]) * (b[0] - a[0]), rel_tol=1e-2) for a, b,
+               c in zip(points, points[1:], points[2:], strict=False))
 
 
 def test_the_bar_says_which_line_is_which():
     """Each of nine lines has the colour that the bar gives its value, on its own axis of 1, 2, 5, 10, 20."""
     root = ET.fromstring(draw(swept("rdp --sigma 1:20:9:log --steps 1:99:11 --delta 1e-5").plot, "svg"))
     labels = ["".join(t.itertext()).strip() for t in group(root, "axes_2").iter(SVG + "text")]
-    assert [text for text in labels if text[0].isdigit()] == ["1", "2", "5", "10", "20"] and "noise σ [units of the sensitivity]" in labels
+    assert [text for text in labels if text[0].isdigit()] == ["1", "2", "5", "10",
+                                                              "20"] and "noise σ [units of the sensitivity]" in labels
     assert len(curves(root)) == 9
     heights = {colour: points[0][1] for colour, (points, _, _) in curves(root).items()}
     dark = sorted(heights, key=lambda colour: sum(int(colour[i : i + 2], 16) for i in (1, 3)))

@@ -15,7 +15,8 @@ from dpcalc.output.plot.data import Plot, Scale, Series
 from dpcalc.output.plot.terminal import draw
 from dpcalc.output.plot.ticks import Extent, ticks
 
-DIAGONAL = Plot("t", "s", Scale("x", "log"), Scale("y", "log"), (Series("up", tuple(10.0**k for k in range(9)), tuple(10.0**k for k in range(9))),))
+DIAGONAL = Plot("t", "s", Scale("x", "log"), Scale("y", "log"),
+                (Series("up", tuple(10.0**k for k in range(9)), tuple(10.0**k for k in range(9))),))
 CONJECTURE = "shuffle-pnsgd --lipschitz 1 --bound without-replacement-conjecture"
 
 
@@ -42,7 +43,8 @@ def test_the_terminal_has_other_characters_without_utf_8():
         assert max(map(len, text.splitlines())) < 60
     assert "⠒" in draw(plot, 60, 24, "utf-8") and "\x1b" not in draw(plot, 60, 24, "utf-8")
     plain = re.sub(r"\x1b\[[\d;]*m", "", draw(plot, 60, 24, "utf-8", coloured=True))
-    assert plain == draw(plot, 60, 24, "utf-8") and re.search(r"\x1b\[38;5;214m[\u2800-\u28ff○]+\x1b\[0m", draw(plot, 60, 24, "utf-8", coloured=True))
+    assert plain == draw(plot, 60, 24, "utf-8") and re.search(r"\x1b\[38;5;214m[\u2800-\u28ff○]+\x1b\[0m",
+                                                              draw(plot, 60, 24, "utf-8", coloured=True))
 
 
 def test_lines_that_coincide_take_turns_and_too_many_are_told():
@@ -55,7 +57,8 @@ def test_lines_that_coincide_take_turns_and_too_many_are_told():
 
 def test_a_dashed_line_has_holes():
     long = (0.0, 1.0)
-    text = [draw(Plot("t", "", Scale("x"), Scale("y"), (Series("s", long, long, proven),)), 80, 24) for proven in (True, False)]
+    text = [draw(Plot("t", "", Scale("x"), Scale("y"), (Series("s", long, long, proven),)), 80, 24)
+            for proven in (True, False)]
     dots = [sum(bin(ord(c) - 0x2800).count("1") for c in t if "\u2800" <= c <= "\u28ff") for t in text]
     assert 0.4 * dots[0] < dots[1] < 0.6 * dots[0]
 
@@ -65,10 +68,13 @@ HEIGHTS = st.lists(st.none() | NUMBERS, min_size=1, max_size=6)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(HEIGHTS, min_size=1, max_size=10), st.sampled_from(["linear", "log"]), st.integers(20, 150), st.integers(3, 60), st.booleans())
+@given(st.lists(HEIGHTS, min_size=1, max_size=10), st.sampled_from(["linear", "log"]), st.integers(20, 150),
+       st.integers(3, 60), st.booleans())
 def test_any_plot_fits_the_terminal(heights, kind, columns, lines, ascii_only):
-    series = tuple(Series(f"line {k}", tuple(float(i + 1) for i in range(len(ys))), tuple(ys), k % 2 == 0) for k, ys in enumerate(heights))
-    text = draw(Plot("title " * 9, "words " * 20, Scale("x" * 50), Scale("y" * 50, kind), series), columns, lines, "ascii" if ascii_only else "utf-8")
+    series = tuple(Series(f"line {k}", tuple(float(i + 1) for i in range(len(ys))), tuple(ys), k % 2 == 0) for k,
+                   ys in enumerate(heights))
+    text = draw(Plot("title " * 9, "words " * 20, Scale("x" * 50), Scale("y" * 50, kind), series), columns, lines,
+                "ascii" if ascii_only else "utf-8")
     assert max(map(len, text.splitlines())) <= max(columns, 40) - 1
     shown = text.splitlines()
     assert len(shown) <= max(lines - 1, 40) and all(f"line {k}" in text for k in (0, len(heights) - 1))
@@ -83,20 +89,24 @@ def test_ticks_are_round_numbers_in_their_place(low, size, kind, most):
     found = ticks(Extent(low, high), kind, most)
     assert 1 <= len(found) <= 2.5 * most + 4 and len({text for _, text in found}) == len(found)
     room = 1e-6 * size + 1e-9
-    assert all(a < b for (a, _), (b, _) in pairwise(found)) and low - room <= found[0][0] and found[-1][0] <= high + room
+    assert all(a < b for (a, _),
+               (b, _) in pairwise(found)) and low - room <= found[0][0] and found[-1][0] <= high + room
     for at, text in found:
         said = float(text[2:]) if kind == "powers" else math.log10(float(text)) if kind == "log" else float(text)
         assert said == pytest.approx(at, abs=1e-5 * size + 1e-9)
 
 
-@pytest.mark.parametrize("low, high, most, says", [(0.3, 8.9, 4, "2 4 6 8"), (0, 4, 4, "0 1 2 3 4"), (1, 9, 3, "2 4 6 8"), (-1, 1, 9, "-1 -0.5 0 0.5 1"),
-                                                   (1e6, 4e6, 3, "1e6 2e6 3e6 4e6"), (0.1, 0.2, 5, "0.1 0.12 0.14 0.16 0.18 0.2")])
+@pytest.mark.parametrize("low, high, most, says", [(0.3, 8.9, 4, "2 4 6 8"), (0, 4, 4, "0 1 2 3 4"),
+                                                   (1, 9, 3, "2 4 6 8"), (-1, 1, 9, "-1 -0.5 0 0.5 1"),
+                                                   (1e6, 4e6, 3, "1e6 2e6 3e6 4e6"),
+                                                   (0.1, 0.2, 5, "0.1 0.12 0.14 0.16 0.18 0.2")])
 def test_ticks_of_a_linear_axis(low, high, most, says):
     assert " ".join(text for _, text in ticks(Extent(low, high), "linear", most)) == says
 
 
 def test_the_terminal_gets_a_plot_instead_of_the_table(cli):
-    done = cli("rdp", "--sigma", "1,0,40", "--delta", "1e-5", "--plot", "-", env={**os.environ, "COLUMNS": "60", "LINES": "24", "PYTHONIOENCODING": "utf-8"})
+    done = cli("rdp", "--sigma", "1,0,40", "--delta", "1e-5", "--plot", "-",
+               env={**os.environ, "COLUMNS": "60", "LINES": "24", "PYTHONIOENCODING": "utf-8"})
     assert done.returncode == 1 and done.stdout.startswith("ε at δ = 1e-05\nrdp, gaussian\nprivacy loss ε\n")
     assert done.stderr.startswith("warning: No answer at σ = 0: ") and "\x1b" not in done.stdout
     assert len(done.stdout.splitlines()) == 23 and max(map(len, done.stdout.splitlines())) < 60
