@@ -1,35 +1,42 @@
 """For each bound, random parameters over its whole domain: half linear, half log, ends included."""
 
 import random
-from math import expm1, log, log10
+from math import expm1, log10
 
 from compositions import composed
 from draws import alpha, delta, length, log_uniform, spread, steps, whole_alpha
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.bounds import curve, hiding, online, pnsgd
-from dpcalc.bounds.mechanisms import gaussian_rdp, laplace_rdp, randomized_response_rdp
+from dpcalc.bounds import hiding, online, pnsgd
 from dpcalc.bounds.online._engine.levels import Listed, schedule
 from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, LAPLACE, LAWS
 
+PARAMETERS = {
+    "gaussian": lambda rng: {"sigma": log_uniform(rng, 0.2, 100), "sensitivity": 1.0},
+    "laplace": lambda rng: {"scale": log_uniform(rng, 0.1, 100), "sensitivity": 1.0},
+    "randomized-response": lambda rng: {"probability": rng.uniform(0.5, 0.99)},
+}
+
+
+def mechanism(rng):
+    """A mechanism and parameters of one use, each mechanism with random numbers of its own: one that is added to
+    PARAMETERS changes no draw but those that it wins."""
+    seed = rng.random()
+    own = {name: random.Random(f"{name} {seed}") for name in PARAMETERS}
+    name = min(PARAMETERS, key=lambda name: own[name].random())
+    return MECHANISMS[name], PARAMETERS[name](own[name])
+
 
 def base(rng):
-    kind = rng.randrange(3)
-    if kind == 0:
-        return curve.of_bound(gaussian_rdp.BOUND, sigma=log_uniform(rng, 0.3, 100), sensitivity=1.0)
-    if kind == 1:
-        v = log_uniform(rng, 0.1, 100)
-        return curve.of_bound(laplace_rdp.BOUND, 1 / v, scale=v, sensitivity=1.0)
-    p = rng.uniform(0.5, 0.99)
-    return curve.of_bound(randomized_response_rdp.BOUND, log(p / (1 - p)) * (1 + 1e-14), probability=p)
+    """The RDP curve of one use of a mechanism."""
+    record, values = mechanism(rng)
+    return record.curve(values)
 
 
 def profile(rng):
-    """One use of a mechanism, as `routes` describes it."""
-    values = {"sigma": log_uniform(rng, 0.2, 100), "scale": log_uniform(rng, 0.1, 100),
-              "probability": rng.uniform(0.55, 0.99),
-              "sensitivity": 1.0}
-    return MECHANISMS[rng.choice(tuple(MECHANISMS))].profile(values)
+    """The privacy profile of one use of a mechanism."""
+    record, values = mechanism(rng)
+    return record.profile(values)
 
 
 def outcomes(rng):
@@ -49,9 +56,8 @@ def gaussian_profile(rng):
 
 
 def total_variation(rng):
-    mechanism = rng.choice(("gaussian", "laplace", "randomized-response"))
-    return {"mechanism": mechanism, "ratio": spread(rng, 1e-13, 100),
-            "steps": steps(rng) if mechanism == "gaussian" else 1}
+    name = mechanism(rng)[0].name
+    return {"mechanism": name, "ratio": spread(rng, 1e-13, 100), "steps": steps(rng) if name == "gaussian" else 1}
 
 
 def gdp_profile(rng):
