@@ -29,7 +29,7 @@ def scalar_params(*names: str) -> Callable[[Values], dict[str, Any]]:
 def dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     """From (ε, δ) of every step."""
     from dpcalc.accounting.routes import COMPOSITION, converted
-    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, dp_tv, pure_gdp, pure_rdp
+    from dpcalc.bounds.conversions import composition_advanced, composition_optimal, pure_gdp, pure_rdp
     from dpcalc.core.results import Route
 
     if question.asks == "mu":
@@ -39,10 +39,18 @@ def dp_routes(given: Given, question: Question) -> tuple[Route, ...]:
     if question.asks == "rdp":
         return (Route(pure_rdp.BOUND),)
     if question.asks == "tv":
-        return (Route(composition_optimal.BOUND),) if given["steps"] > 1 else (Route(dp_tv.BOUND),)
+        return tv_routes_of_dp(given["steps"] > 1)
     if given["slack"] is not None:
         return (Route(composition_advanced.BOUND), Route(composition_optimal.BOUND))
     return COMPOSITION + (converted(pure_rdp.BOUND) if given["delta"] == 0 else ())
+
+
+def tv_routes_of_dp(several: bool) -> tuple[Route, ...]:
+    """From (ε, δ) of every release to the total variation of one or of several."""
+    from dpcalc.bounds.conversions import composition_optimal, dp_tv
+    from dpcalc.core.results import Route
+
+    return (Route(composition_optimal.BOUND if several else dp_tv.BOUND),)
 
 
 def _pure_to_zcdp(may_have_bounded_range: bool) -> tuple[Route, ...]:

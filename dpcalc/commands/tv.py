@@ -165,9 +165,10 @@ def theorems() -> Iterator[Route]:
     from dpcalc.commands.tv_sources import SOURCES
     from dpcalc.core.results import Route
 
-    for (name, source), scheme, mechanism, often in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices,
-                                                            (False, True)):
-        given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "parts": (), "pairs": ()}, frozenset())
+    for (name, source), scheme, mechanism, often, delta in product(SOURCES.items(), _SCHEMES, q.MECHANISM.choices,
+                                                                   (False, True), (0.0, 0.5)):
+        given = Given({"from": name, "scheme": scheme, "mechanism": mechanism, "delta": delta, "parts": (),
+                       "pairs": ()}, frozenset())
         yield from source.routes(given, often)
         yield from map(Route, source.profiles.values())
 

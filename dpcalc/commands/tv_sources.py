@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dpcalc.accounting.mechanisms import MECHANISMS, with_steps
-from dpcalc.bounds.conversions import composition_optimal, dp_tv, gdp_exact, outcomes, profile_composition
+from dpcalc.bounds.conversions import composition_optimal, gdp_exact, outcomes, profile_composition
 from dpcalc.bounds.total_variation import exact, kl, product
 from dpcalc.commands import convert_routes, subsample_run
 from dpcalc.core import noise_multiplier
@@ -187,14 +187,14 @@ SOURCES: dict[str, Source] = {
     "outcomes": Source(_needs("with outcomes", "p", "q", may=_COMPOSED),
                        _outcome_routes, _outcomes, _tv_only),
     "dp": Source(_needs("with ε and δ", "epsilon", "delta"),
-                 lambda given, several: (Route(composition_optimal.BOUND if several else dp_tv.BOUND),), _dp,
-                 _point_guarantee,
+                 lambda given, several: convert_routes.tv_routes_of_dp(several), _dp, _point_guarantee,
                  profiles={"dp-tv": composition_optimal.BOUND}),
     "tv": Source(_needs("with a total variation", "tv"), lambda given, several: (Route(product.BOUND),),
                  lambda v: {"step_tv": v["tv"], "steps": _steps(v)}, _tv_only),
     "points": Source(_needs("with ε, δ and a total variation", "epsilon", "delta", "tv", may=_COMPOSED),
                      lambda given, several: (Route(profile_composition.BOUND), Route(product.BOUND),
-                                             Route(composition_optimal.BOUND)), _points, _points_guarantee),
+                                             *convert_routes.tv_routes_of_dp(several=True)),
+                     _points, _points_guarantee),
     "parts": Source(_needs("with a guarantee from JSON", may=_COMPOSED),
                     lambda given, several: convert_routes.part_routes(given, _ASKS_TV),
                     convert_routes.part_params, _tv_only),

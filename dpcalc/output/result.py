@@ -138,8 +138,8 @@ class Result:
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in table.rows)
         notes = " ".join(f"{note}." for note in notes_beside_headline(shown))
         below = f"Neighbours: {self.adjacency}. Released: {self.released}. {notes}"
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        return f"{title}{table}<p><small>{escape(below)}</small></p>"
+        html = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return f"{title}{html}<p><small>{escape(below)}</small></p>"
 
 
 Input = Result | Mapping[str, Any]

@@ -37,56 +37,6 @@ def test_says_where_it_comes_from(name):
     assert isinstance(bound.theorem.assumptions, tuple) and 0 < bound.rtol < (3e-3 if name in COMPOSED else 3e-8)
 
 
-INCREASING = {  # in these a bound loses more privacy
-    "gaussian-rdp": ("alpha", "sensitivity"), "gaussian-exact": ("sensitivity", "steps"),
-              "gaussian-classic": ("sensitivity", "steps"),
-    "laplace-rdp": ("alpha", "sensitivity"), "laplace-exact": ("sensitivity",), "laplace-profile": ("sensitivity",),
-              "randomized-response-exact": ("steps",),
-    "randomized-response-rdp": ("alpha",), "rdp-mironov": ("rdp",), "rdp-improved": ("rdp",), "rdp-optimal": ("rdp",),
-    "gdp-exact": ("mu", "steps"), "gdp-rdp": ("alpha", "mu"), "zcdp-rdp": ("alpha", "rho"),
-              "pure-rdp": ("alpha", "step_epsilon"),
-    "pure-gdp": ("step_epsilon",), "dp-tv": ("step_epsilon", "step_delta"), "composition-basic": (), "pure-zcdp": (),
-              "bounded-range-zcdp": (), "gdp-zcdp": ("mu", "steps"), "zcdp-composition": ("rho", "steps"),
-    "composition-advanced": ("step_epsilon", "step_delta", "steps"),
-              "composition-optimal": ("step_epsilon", "step_delta", "steps"),
-    "outcomes-exact": (), "outcomes-rdp": ("alpha",), "rdp-curve": (), "rdp-composition": ("alpha",),
-    "wor-profile": ("sampling_rate",), "poisson-profile": ("sampling_rate",), "profile-composition": (),
-    "poisson-rdp": ("sampling_rate",), "wor-rdp": ("sampling_rate",), "weighted-rdp": ("max_weight",),
-    "amplification": ("step_epsilon", "sampling_rate"),
-    "fixed-order": ("lipschitz", "diameter"), "randomly-stopped": ("lipschitz", "diameter"),
-    "randomly-stopped-loose": ("lipschitz", "diameter"), "shuffled-contraction": ("lipschitz", "diameter"),
-              "shuffled-limit": (),
-    "fixed-order-iteration": ("lipschitz",), "shuffled-iteration": ("lipschitz",), "fixed-order-hybrid": ("lipschitz",),
-    "fixed-order-iteration-rdp": ("alpha", "lipschitz"), "shuffled-iteration-rdp": ("alpha", "lipschitz"),
-    "shuffled-hiding": ("lipschitz",), "shuffled-hiding-laplace": ("lipschitz", "diameter"),
-    "smooth-nonconvex-shuffled-hiding": ("lipschitz", "smoothness", "learning_rate"),
-              "output-perturbation-shuffled-hiding": ("lipschitz",),
-    "shuffled-hiding-last": ("lipschitz",), "smooth-nonconvex": ("alpha", "lipschitz", "smoothness", "learning_rate"),
-    "smooth-nonconvex-exact": ("lipschitz", "smoothness", "learning_rate"),
-    "smooth-nonconvex-shuffled": ("alpha", "lipschitz", "smoothness", "learning_rate"),
-    "smooth-nonconvex-shuffled-exact": ("lipschitz", "smoothness", "learning_rate"),
-    "smooth-nonconvex-high-noise": ("smoothness", "learning_rate"), "output-perturbation": ("alpha", "lipschitz"),
-    "output-perturbation-exact": ("lipschitz",), "output-perturbation-shuffled": ("alpha", "lipschitz"),
-    "output-perturbation-shuffled-exact": ("lipschitz",),
-              "without-replacement-conjecture": ("alpha", "passes", "constant"),
-    "without-replacement-conjecture-sum": ("alpha", "passes", "constant"),
-              "without-replacement-unamplified": ("alpha", "passes"),
-    "without-replacement-lower": ("passes",), "online-contraction": ("lipschitz",), "online-iteration": ("lipschitz",),
-    "online-hybrid": ("lipschitz",), "online-limit": ("lipschitz",),
-    "composition": ("alpha", "iterations", "lipschitz"), "composition-profile": ("lipschitz",),
-    "burn-in-rdp": ("alpha", "lipschitz", "diameter"), "burn-in-profile": ("lipschitz",),
-              "iteration": ("lipschitz", "diameter"),
-    "burn-in-as-published": ("alpha", "lipschitz", "diameter"), "lower-bound": (),
-              "iteration-schedule": ("lipschitz", "diameter"),
-    "burn-in-rdp-nonconvex": ("alpha", "lipschitz", "diameter", "smoothness"),
-              "burn-in-profile-nonconvex": ("lipschitz",),
-    "iteration-nonconvex": ("lipschitz", "diameter", "smoothness"),
-              "iteration-schedule-nonconvex": ("lipschitz", "diameter", "smoothness"),
-    "noise-feedback": ("lipschitz",), "without-feedback": ("lipschitz",),
-    "tv-exact": ("ratio",), "tv-pinsker": ("ratio", "steps"), "tv-laplace-as-published": ("sensitivity",),
-              "tv-product": ("step_tv", "steps"),
-    "tv-kl": ("kl", "steps"),
-}
 UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999, "step_tv": 1.0}
 
 
@@ -94,7 +44,7 @@ UPPER = {"sampling_rate": 1.0, "max_weight": 1.0, "step_delta": 0.999, "step_tv"
 def test_monotone(name):
     bound, rng = BOUNDS[name], random.Random(7)
     for p in domains.points(name, 25, seed=2):
-        for key in INCREASING[name]:
+        for key in domains.INCREASING[name]:
             more = p[key] + max(1, p[key] // 3) if key in ("steps", "iterations") else min(p[key] * (1 + rng.random()),
                                                                                            UPPER.get(key, inf))
             low, high = value(bound, p), value(bound, {**p, key: more})
@@ -135,7 +85,7 @@ def test_conversion_and_its_inverse_agree(name):
 
 
 def test_every_listed_bound_has_a_domain():
-    assert set(domains.DRAW) == set(BOUNDS) == set(INCREASING)
+    assert set(domains.DRAW) == set(BOUNDS) == set(domains.INCREASING)
 
 
 def test_conversions_are_ordered():

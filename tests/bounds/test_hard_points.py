@@ -5,7 +5,7 @@ import oracle
 import pytest
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.curve import of
+from dpcalc.bounds.curve import of_bound
 from dpcalc.bounds.online._engine.levels import Listed
 from dpcalc.bounds.pnsgd._engine.laws import LAPLACE
 
@@ -59,7 +59,7 @@ PRINTED = [
     ("composition-optimal", {"epsilon": 9.965496087471212, "step_epsilon": 0.9965496377138113, "step_delta": 0.0,
                              "steps": 10}),
     # sums over all orders, in blocks of summands that are bounded from above
-    *(("wor-rdp", {"alpha": alpha, "sampling_rate": q, "base": of(BOUNDS["gaussian-rdp"], sigma=sigma,
+    *(("wor-rdp", {"alpha": alpha, "sampling_rate": q, "base": of_bound(BOUNDS["gaussian-rdp"], sigma=sigma,
                                                                   sensitivity=1.0)})
       for alpha, q, sigma in ((3000.0, 0.001, 100.0), (3000.0, 0.3, 100.0), (4000.0, 0.5, 2.0), (1234.0, 0.01, 20.0),
                               (49.0, 0.1, 3.0),

@@ -6,7 +6,7 @@ from math import exp, log
 import numpy as np
 from chains import delta, rdp
 
-from dpcalc.bounds.curve import Curve, of
+from dpcalc.bounds.curve import Curve, of_bound
 from dpcalc.pld import atoms
 from dpcalc.pld.bracket import log_delta_at_epsilon
 from soundness import ask
@@ -59,7 +59,7 @@ def curves(rng):
     yield from ask.rdp("rdp-curve", p, q, [known[0] * 0.5 + 0.5, *(rng.uniform(known[0], known[-1]) for _ in range(5))],
                        run)
     k = rng.randint(1, 3)
-    curve = of(ask.BOUNDS["outcomes-rdp"], p=tuple(p), q=tuple(q))
+    curve = of_bound(ask.BOUNDS["outcomes-rdp"], p=tuple(p), q=tuple(q))
     yield from ask.rdp("rdp-composition", product(p, k), product(q, k), ask.orders(rng), {"parts": ((curve, k),)})
 
 

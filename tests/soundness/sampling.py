@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpcalc.accounting.mechanisms import MECHANISMS
-from dpcalc.bounds.curve import of
+from dpcalc.bounds.curve import of_bound
 from soundness import ask
 from soundness.mechanisms import cells, laplace_cdf
 
@@ -25,7 +25,7 @@ def sampled(rng):
     values = {"sigma": z, "scale": z, "sensitivity": 1.0}
     run = {"sampling_rate": rate, "max_weight": rate, "profile": MECHANISMS[noise].profile(values),
            "noise_multiplier": z,
-           "base": of(ask.BOUNDS[f"{noise}-rdp"], 1 / z if noise == "laplace" else float("inf"), sensitivity=1.0,
+           "base": of_bound(ask.BOUNDS[f"{noise}-rdp"], 1 / z if noise == "laplace" else float("inf"), sensitivity=1.0,
                       **({"sigma": z} if noise == "gaussian" else {"scale": z}))}
     at, whole = ask.epsilons(rng, rate / z), [float(rng.randint(2, 60)) for _ in range(4)]
     yield from ask.profile("poisson-profile", *added, at, run)

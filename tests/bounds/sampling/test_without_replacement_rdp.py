@@ -5,7 +5,7 @@ import pytest
 from answers import answer
 
 from dpcalc.bounds import all_bounds
-from dpcalc.bounds.curve import of
+from dpcalc.bounds.curve import of_bound
 
 mp = mpmath.mp.clone()
 mp.dps = 60
@@ -31,7 +31,7 @@ def test_order_100000_is_within_the_accuracy_of_its_sum():
 @pytest.mark.parametrize("rate", [1e-4, 0.05, 0.3])
 def test_the_rough_value_that_chooses_an_order_is_near_the_bound(order, rate):
     bounds = all_bounds()
-    base = of(bounds["laplace-rdp"], pure=2.0, scale=0.5, sensitivity=1.0)
+    base = of_bound(bounds["laplace-rdp"], pure=2.0, scale=0.5, sensitivity=1.0)
     for name in ("wor-rdp", "weighted-rdp"):
         assert bounds[name].coarse(order, rate, base) == pytest.approx(bounds[name].value(order, rate, base), rel=1e-3)
 
