@@ -12,7 +12,7 @@ from dpcalc.verify.tolerances import RECOMPUTED
 from dpcalc.verify.unchecked import Unchecked
 
 _PRECISIONS = (128, 256, 512, 1024, 2048)  # bits, tried one after the other
-_MAX_SECONDS = 8.0  # of processor time, after which no higher precision is tried: each takes several times as long
+_MAX_SECONDS = 20.0  # of processor time, after which no higher precision is tried: each takes several times as long
 _DIGITS, _MARGIN = 50, 1e-20  # without python-flint; the margin is relative, and covers the rounding of 50 digits
 
 

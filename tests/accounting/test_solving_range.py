@@ -104,7 +104,7 @@ EVERY = [  # every value meets the budget
     ("burn-in --n 1000 --batch-size 10 --lipschitz 1 --smoothness 1 --learning-rate .1 --diameter 1 --sigma 1 "
      "--epsilon 3 --delta 1e-5 "
      "--solve steps", "--steps from 1 to 9.00719e+15 "),
-    ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --sigma 1e9 --epsilon 5 "
+    ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --learning-rate .01 --diameter 2 --n 1000 --sigma 1e10 --epsilon 5 "
      "--delta .01 --solve epochs",
      "--epochs from 1 to 9.00719e+15 "),
     ("shuffle-pnsgd --lipschitz 1 --smoothness .5 --sigma 1e4 --diameter 2 --n 1000 --epsilon 1 --delta .01 --solve "

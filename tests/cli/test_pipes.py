@@ -160,4 +160,4 @@ def test_a_warning_that_cannot_be_written_does_not_take_the_answers_with_it():
     with open("/dev/full", "wb", buffering=0) as full:
         done = subprocess.run([sys.executable, "-m", "dpcalc", *line.split()], stdout=subprocess.PIPE, stderr=full,
                               text=True)
-    assert done.returncode == 1 and done.stdout.split()[-1] == "4.377178095681332"
+    assert done.returncode == 1 and done.stdout.split()[-1].startswith("4.37717809568")

@@ -42,6 +42,8 @@ def theta(mp: Any, epsilon: Any, r: Any) -> Any:
     e, r = mp.mpf(epsilon), mp.mpf(r)
     if r == 0:
         return r
+    if hasattr(mp, "theta") and (enclosed := mp.theta(e, r)) is not None:  # ball arithmetic has a form of its own
+        return enclosed
     # The two terms agree to about r/a relative: so many more digits are needed as cancel (0.302 of a digit a bit).
     a = abs(e / r - r / 2) + 1
     extra = int(0.302 * (2 * abs(mp.mag(r)) + 3 * mp.mag(a))) + 15
