@@ -79,8 +79,9 @@ def _solvable(command: Command, given: Given) -> str:
     if given["mechanism"]:
         from dpcalc.accounting.mechanisms import MECHANISMS
 
-        elsewhere = {"noise-multiplier", *(o for name, m in MECHANISMS.items() if name != mechanism for o in m.options)}
-        names = tuple(name for name in names if name not in elsewhere)
+        own = {*MECHANISMS[mechanism].options, *MECHANISMS[mechanism].optional}
+        of_others = {"noise-multiplier", *(o for m in MECHANISMS.values() for o in (*m.options, *m.optional))} - own
+        names = tuple(name for name in names if name not in of_others)
     first, *others = names
     return f"{first} (or {', '.join(others)})" if others else first
 

@@ -65,7 +65,7 @@ def test_other_options_without_an_effect_are_refused(line):
      "add --solve noise-multiplier (or sigma), or drop one"),
     ("rdp --mechanism laplace --epsilon 3 --delta 1e-5", "add --solve scale (or sensitivity, steps), or drop one"),
     ("rdp --mechanism randomized-response --epsilon 3 --delta 1e-5",
-     "add --solve probability (or sensitivity, steps), or drop one"),
+     "add --solve probability (or steps), or drop one"),
     ("noise-feedback --epsilon 3 --delta 1e-5", "add --solve sigma, or drop one"),
 ])
 def test_a_budget_with_nothing_to_solve_for_says_what_to_add(line, words):

@@ -6,6 +6,8 @@ import jsonschema
 import pytest
 from calling import call
 
+from dpcalc.core.quantities import MECHANISM
+
 ANSWERS = {
     "rdp": ["--sigma 1 --delta 1e-5", "--sigma 1", "--mechanism laplace --scale 2 --epsilon 1",
             "--mechanism laplace --scale 1 --epsilon 3", "--sigma 3 --alpha 2",
@@ -58,7 +60,7 @@ def test_results_made_from_results_follow_it(schemas, cli, ask):
 def test_ranges_come_from_the_quantities(schemas):
     parameters = schemas["rdp"]["properties"]["parameters"]["properties"]
     assert parameters["delta"]["minimum"] == 0 and parameters["delta"]["exclusiveMaximum"] == 1
-    assert parameters["mechanism"]["enum"] == ["gaussian", "laplace", "randomized-response"]
+    assert parameters["mechanism"]["enum"] == [*MECHANISM.choices]
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({"kind": "gdp", "mu": -1}, schemas[""]["properties"]["guarantee"]
                             | {"$defs": schemas[""]["$defs"]})
