@@ -30,7 +30,7 @@ SHORT_PATH = 64
 # Numbers of equal blocks, and distances in nodes, that a search for the best block begins from.
 BLOCK_COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _DISTANCES = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
-LEAST_LOG = -1e30  # a smaller log δ is reported as that: nobody needs it, and ball arithmetic would take many bits for it
+LEAST_LOG = -1e30  # a smaller log δ is reported as that: ball arithmetic would take many bits for it
 
 
 class Link(NamedTuple):
