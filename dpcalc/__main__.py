@@ -27,9 +27,10 @@ def _on_interrupt(handler: object, instead_of: object) -> None:
 if __name__ == "__main__" or os.path.basename(sys.argv[0]).startswith("dpcalc"):
     _on_interrupt(_leave, instead_of=signal.default_int_handler)
 
-# The matrices here are small: a second thread of linear algebra slows them down, on a busy machine thirty times.
+# The matrices here are small: a second thread of linear algebra slows them down, by a factor of 30 on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# New objects before the garbage collector looks for cycles. There are hardly any; looking costs up to 20 ms a command.
+# Number of new objects before the garbage collector looks for cycles, of which there are hardly any; each command would
+# spend up to 20 ms on it.
 _OBJECTS_BEFORE_COLLECTION = 100_000
 
 

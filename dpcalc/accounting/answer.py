@@ -27,7 +27,7 @@ def rows(routes: Iterable[Route], call: Given, derive: Derive, question: Questio
          named: tuple[str, ...]) -> tuple[Row, ...]:
     """One row for every route that answers the question: proven bounds first, and the best value first among them.
 
-    `named` are the bounds that the user chose, which must apply. The call of a verified record brings rows of its own.
+    `named` are the bounds that the user chose, which must apply. Where a record is verified, its own rows are returned.
     Raises DpcalcError with the most helpful reason where no route gives a guarantee.
     """
     if question.asks == "guarantee":
@@ -93,7 +93,7 @@ def _reason(failed: Mapping[Route, DpcalcError]) -> DpcalcError:
 
 
 def _refuse_unread(found: list[Row], given: Params, question: Question) -> None:
-    """Refuses an option that none of the bounds which answer reads: it would have no effect."""
+    """Raises DpcalcError for an option that no answering bound uses: it would have no effect."""
     for option, reads, otherwise in _READ_BY:
         if given.get(option) is not None and not any(reads(row.route, question) for row in found):
             answering = ", ".join(dict.fromkeys(row.route.label for row in found))
@@ -203,7 +203,7 @@ def _is_numerical(route: Route, given: Params, question: Question) -> bool:
 
 
 def _without_conversions(routes: tuple[Route, ...], question: Question) -> tuple[Route, ...]:
-    """Where an RDP value is asked for, each curve once, as it needs no conversion; else all routes."""
+    """All routes; for a question about RDP, every curve only once, as it needs no conversion."""
     if question.asks != "rdp":
         return routes
     curves = {r.bound.name: Route(r.bound) for r in routes if r.bound.kind == "rdp"}

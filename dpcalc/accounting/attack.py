@@ -18,9 +18,9 @@ from dpcalc.numerics.rounding import difference_down, up
 from dpcalc.numerics.tradeoff import among, at_level, best_guess, true_positive
 
 Delta = Callable[[float], float]
-_ROUNDS, _LEAST_GAIN = 6, 1e-5  # ε and the order are improved in turn, until a round gains less than that part
+_ROUNDS, _LEAST_GAIN = 6, 1e-5  # ε and the order are improved in turn, until a round gains less than that share
 _FINE, _ROUGH = 1e-8, 3e-3  # tolerances of ε, divided by TV; the error of the rate is about the square
-_REUSE = 0.3  # of the precision of a composed δ: where a known ε is that near to the best one, it is taken
+_REUSE = 0.3  # share of the precision of a composed δ by which the rate of a reused ε may exceed the least rate
 # values of ε, up to 610, that a search tries first: by RDP δ may be 1 up to a large ε, and fall in several steps
 _SCAN = tuple(0.01 * 1.3**k for k in range(43))
 
@@ -44,7 +44,7 @@ class Profile:
         if epsilon not in self.known:
             try:
                 self.known[epsilon] = self._delta(epsilon)
-            except OutOfScope:  # the grid would be too fine; δ does not rise, so that at a smaller ε holds
+            except OutOfScope:  # the grid would be too fine; δ is non-increasing, so δ at a smaller ε is valid
                 self.known[epsilon] = min((d for e, d in self.known.items() if e <= epsilon), default=1.0)
         return self.known[epsilon]
 
@@ -121,8 +121,9 @@ def rated(sides: Sides, fpr: float, start: dict[int, float]) -> dict[int, tuple[
 
 
 def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float = 0.0) -> tuple[float, float]:
-    """The same for one side. Where a conversion is slow, ε is found by a cheaper one, and then improved at the Rényi
-    order that is best there. `enough` is the rate of the other side, below which no search is needed."""
+    """The true-positive rate of one side, and the ε that proves it. Where a conversion is slow, ε is found by a cheaper
+    one, and then improved at the Rényi order that is best there. `enough` is the rate of the other side, below which no
+    search is needed."""
     delta = sides.of[side]
     if delta.cheaper is None:
         return _among(sides, side, fpr) or _search(delta, delta.route, delta.params, fpr, start, (), sides.of[-side],
@@ -141,7 +142,7 @@ def rate(sides: Sides, side: int, fpr: float, start: float = 0.0, enough: float 
 
 
 def _among(sides: Sides, side: int, fpr: float) -> tuple[float, float] | None:
-    """The rate by an ε that was composed for another rate, where that is precise enough; None where none is."""
+    """The true-positive rate by an ε at which δ was composed before, if that is precise enough; else None."""
     delta = sides.of[side]
     if not delta.route.bound.is_composed(delta.params):
         return None

@@ -1,6 +1,6 @@
 """Reads from a witness how a bound took its sum or chain in blocks (core/bound.py, Blocks): the `way` of `exact`.
 
-Any way is a proof, so only its form is checked, here and by `exact`.
+Every choice of blocks proves a bound, so only the form of a `way` is checked, here and by `exact`.
 """
 
 from __future__ import annotations
@@ -91,12 +91,14 @@ def _checked(x: Any) -> Any:
 
 
 def _listed(codes: Any) -> list[Any]:
+    """The argument if it is a list. Raises ValueError otherwise."""
     if not isinstance(codes, list):
         raise ValueError("its links are no list")
     return codes
 
 
 def _whole(x: Any, least: int, most: int) -> int:
+    """The argument if it is a whole number in this range. Raises ValueError otherwise."""
     if type(x) is not int or not least <= x <= most:
         raise ValueError(f"{str(x)[:20]} is no number from {least} to {most}")
     return x

@@ -74,7 +74,8 @@ def _rdp_to_delta(route: Route, params: Params, question: Question, start: float
     def convert(conversion: Conversion, alpha: float, rdp: float) -> float:
         assert conversion.log_delta is not None
         x = float(conversion.log_delta(alpha, rdp, epsilon))
-        return x if x < 0 else alpha  # where δ is not below 1, the search goes on towards smaller orders
+        # Where δ would be 1 or more, the result is α, so that the search for the minimum moves to smaller orders.
+        return x if x < 0 else alpha
 
     alpha, rdp, log_delta = best_order(route.bound, route.conversion, params, question, convert, start)
     return Row(route, delta_result(min(0.0, log_delta), epsilon),

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 _BY_VARIATION = {"variation": 1}  # a witness: the value follows from the total variation of one step
 _BY_ALL_LOSSES = {"all_losses": 1}  # a witness: no finite loss is larger than this ε
 _SYMBOLS = {"epsilon": "ε", "delta": "δ", "tv": "TV"}
-# of log δ: a composition this near to a closed form is answered by the closed form, which `verify` can recompute
-_SAME = 4e-10
+# Absolute, of log δ: a composition this near to a closed form is answered by the closed form, which `verify`
+# recomputes.
+_CLOSED_FORM_NEAR = 4e-10
 _MOST_FACTORS = 1000  # factors 1 − δ_i of 53 bits or more whose exact product takes milliseconds; more are not taken
 _DELTA_SUM_ERROR = 1e-12  # relative: the rounding errors of a sum of δs, in a message
-_USELESS = -0.1  # of log δ: where no grid fits into memory, a closed form above this is refused, not reported
+_USELESS = -0.1  # log δ: where no grid fits into memory, a closed form above this value is refused, not reported
 
 
 def parts(route: Route, params: Params, side: int = 0) -> Parts:
@@ -51,10 +52,10 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     """
     if _is_variation(params, question.delta or 0.0):
         return Row(route, {"epsilon": 0.0, "delta": question.delta or 0.0}, _BY_VARIATION)
-    whole = _whole(params)
-    if question.delta == 0 and whole is None:
+    point_sum = _point_sum(params)
+    if question.delta == 0 and point_sum is None:
         raise no_pure_epsilon(params)
-    _refuse_infinite(parts(route, params), question, whole)
+    _refuse_infinite(parts(route, params), question, point_sum)
     if question.delta == 0:
         raise OutOfScope("no-solution",
                          "0: a profile is composed numerically for positive δ; composition-basic adds up pure ε",
@@ -64,12 +65,12 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
     try:
         found = epsilon_at_delta(parts(route, params), question.log_delta, _precision(params), bracket)
     except TooLarge:
-        if whole is None or not whole.delta:
+        if point_sum is None or not point_sum.delta:
             raise
         found = Bracket(inf, 0.0, {})
     # An infinite loss has probability at most δ, and every finite loss is at most this ε.
-    if whole and whole.delta and whole.epsilon < found.upper:
-        found = Bracket(whole.epsilon, min(found.lower, whole.epsilon), _BY_ALL_LOSSES)
+    if point_sum and point_sum.delta and point_sum.epsilon < found.upper:
+        found = Bracket(point_sum.epsilon, min(found.lower, point_sum.epsilon), _BY_ALL_LOSSES)
     if found.upper == inf:
         raise _no_epsilon(parts(route, params), question, None)
     lower, notes = _lower_end(route, params, "epsilon", max(0.0, found.lower), found.upper)
@@ -80,19 +81,19 @@ def to_epsilon(route: Route, params: Params, question: Question, bracket: bool =
 
 def to_delta(route: Route, params: Params, question: Question, bracket: bool = True, side: int = 0) -> Row:
     """The row that answers δ at ε; with a side, δ of that direction alone."""
-    epsilon, most, whole = question.epsilon or 0.0, _log_variation(route, params), _whole(params)
-    log_whole = whole.log_delta if whole and whole.delta and epsilon >= whole.least else 0.0
+    epsilon, most, point_sum = question.epsilon or 0.0, _log_variation(route, params), _point_sum(params)
+    log_point_sum = point_sum.log_delta if point_sum and point_sum.delta and epsilon >= point_sum.least else 0.0
     try:
         found = log_delta_at_epsilon(parts(route, params, side), epsilon, _precision(params), bracket,
                                      one_sided=bool(side))
     except TooLarge:
-        if min(most, log_whole) > _USELESS:
+        if min(most, log_point_sum) > _USELESS:
             raise
         found = Bracket(0.0, -inf, {})
-    if found.upper > most - _SAME:
+    if found.upper > most - _CLOSED_FORM_NEAR:
         found = Bracket(most, min(found.lower, most), _BY_VARIATION)
-    if log_whole < found.upper:
-        found = Bracket(log_whole, min(found.lower, log_whole), _BY_ALL_LOSSES)
+    if log_point_sum < found.upper:
+        found = Bracket(log_point_sum, min(found.lower, log_point_sum), _BY_ALL_LOSSES)
     result = delta_result(found.upper, epsilon)
     lower, notes = _lower_end(route, params, "delta", min(exp(found.lower), result["delta"]), result["delta"])
     if bracket:
@@ -100,9 +101,9 @@ def to_delta(route: Route, params: Params, question: Question, bracket: bool = T
     return Row(route, {**result, **lower}, found.witness, notes=notes)
 
 
-class _Whole(NamedTuple):
-    """The (Σε_i, 1 − Π(1 − δ_i)) that a composition of (ε_i, δ_i) has: no finite loss is larger, and an infinite one
-    has that probability (Kairouz, Oh & Viswanath 2015, Theorem 3.5)."""
+class _PointSum(NamedTuple):
+    """The guarantee (Σε_i, 1 − Π(1 − δ_i)) of a composition of (ε_i, δ_i): no finite loss is larger than the sum of the
+    ε_i, and 1 − Π(1 − δ_i) is the probability of an infinite loss (Kairouz, Oh & Viswanath 2015, Theorem 3.5)."""
 
     least: Fraction  # Σε_i
     delta: Fraction  # 1 − Π(1 − δ_i)
@@ -118,26 +119,27 @@ class _Whole(NamedTuple):
         return log(delta) + 1e-15 * (1 + abs(log(delta))) if delta else -inf
 
 
-def _whole(params: Params) -> _Whole | None:
-    """The sums of all (ε_i, δ_i); None where not every part has one, or the product would have too many digits."""
+def _point_sum(params: Params) -> _PointSum | None:
+    """The guarantee that all (ε_i, δ_i) of the parts add up to; None where not every part has one, or the product would
+    have too many digits."""
     points = params.get("points")
     if not points or sum(count for _, delta, count in points if delta) > _MOST_FACTORS:
         return None
     finite = Fraction(1)
     for _, delta, count in points:
         finite *= (1 - Fraction(delta)) ** (count if delta else 0)
-    return _Whole(total_epsilon(points), 1 - finite)
+    return _PointSum(total_epsilon(points), 1 - finite)
 
 
-def _refuse_infinite(composed: Parts, question: Question, whole: _Whole | None) -> None:
+def _refuse_infinite(composed: Parts, question: Question, point_sum: _PointSum | None) -> None:
     """Raises OutOfScope where an infinite loss has a probability above δ, which is known without a grid."""
-    if whole:
-        above = whole.delta > Fraction(question.delta or 0)
+    if point_sum:
+        above = point_sum.delta > Fraction(question.delta or 0)
     else:
         infinite = max(map(log_infinite, _directions(composed)))
         above = infinite - ROUNDING * (1 + abs(infinite)) > question.log_delta
     if above:
-        raise _no_epsilon(composed, question, whole)
+        raise _no_epsilon(composed, question, point_sum)
 
 
 def _directions(composed: Parts) -> tuple[Parts, Parts]:
@@ -145,10 +147,10 @@ def _directions(composed: Parts) -> tuple[Parts, Parts]:
     return composed, tuple((pair.reverse or pair, count) for pair, count in composed)
 
 
-def _no_epsilon(composed: Parts, question: Question, whole: _Whole | None) -> OutOfScope:
+def _no_epsilon(composed: Parts, question: Question, point_sum: _PointSum | None) -> OutOfScope:
     """The error that no ε holds at this δ, with the probability of an infinite loss."""
     worse = max(_directions(composed), key=log_infinite)
-    infinite = float(whole.delta) if whole else exp(log_infinite(worse))
+    infinite = float(point_sum.delta) if point_sum else exp(log_infinite(worse))
     delta, least = plain(question.delta or 0.0), human_claimed(infinite, _DELTA_SUM_ERROR)
     return OutOfScope("no-solution",
                       f"no ε exists at δ = {delta}, since the parts' own δs, which no ε lowers, compose to "
@@ -193,7 +195,7 @@ def _precision(params: Params) -> float:
 def _missed_precision(found: Bracket, size: float, params: Params, quantity: str) -> tuple[str, ...]:
     """A note where the bracket is wider than the precision asked for; `size` is the unit of its width."""
     width, symbol, precision = found.upper - found.lower, _SYMBOLS[quantity], _precision(params)
-    if found.upper == found.lower or width <= precision * size * (1 + _SAME):
+    if found.upper == found.lower or width <= precision * size * (1 + _CLOSED_FORM_NEAR):
         return ()
     if found.lower == (0.0 if quantity == "epsilon" else -inf):
         return (f"the composition has no lower end here: how much of this {symbol} is due to its approximation is not "

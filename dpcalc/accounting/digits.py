@@ -16,7 +16,7 @@ from dpcalc.numerics.mp.sums import TooRough
 _GUARD = 15  # digits that are computed and not shown: a sum may lose ten (numerics/mp/sums.py), a root three
 _LEAST_LOG_DELTA = -1e40  # a smaller log δ takes more digits than the arithmetic has
 _OUTSIDE = "what it takes is outside the range of that arithmetic"
-_LARGER = "1e-6"  # of log δ: where the formula is as flat as that, no δ is its root
+_LARGER = "1e-6"  # relative: where the residual is 0 at log δ and at one so much larger, it has no single root
 _BELOW = ("1e-9", "1e-6")  # parts of ε: where δ(ε) = 0, a search starts that little below ε
 
 
@@ -58,7 +58,7 @@ def in_blocks(row: Row) -> bool:
 
 
 def shown(row: Row) -> str:
-    """The digits as people see them, marked where they are not those of the published formula."""
+    """The digits as they are printed, marked where they are not those of the published formula."""
     text = next(iter(row.digits.values()), "")
     return f"{text} (in blocks from above)" if text and in_blocks(row) else text
 
@@ -142,6 +142,7 @@ def _rdp_delta(mp: Any, row: Row, answer: Answer, params: Params) -> Any:
 
 
 def _falling(mp: Any, residual: Callable[[Any], Any], row: Row) -> Any:
+    """The δ at the root of a residual that falls with log δ, near the δ of the row."""
     near = mp.mpf(row.result.get("log_delta", -1.0))
     if residual(near) == 0 == residual(near * (1 - mp.mpf(_LARGER))):
         raise _NoDigits("the formula gives this ε at every larger δ, too")

@@ -21,7 +21,7 @@ from dpcalc.core.strict_json import BadJson, OutOfRange, loads
 
 _MEGABYTES = 50  # the largest input that is read, so that a wrong file is refused before it fills the memory
 _MOST_ORDERS = 100_000  # of an RDP curve: all are tried, in half a second, at every value that --solve evaluates
-UNIT = 1e-9  # how far from 1 the sum of probabilities may be
+UNIT = 1e-9  # absolute: by how much the sum of probabilities may differ from 1, as they are rounded
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False, strict=True)]
 Rate = Annotated[float, Field(gt=0, le=1, strict=True)]
 Loss = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True)]

@@ -36,5 +36,5 @@ def delta_result(log_delta: float, epsilon: float) -> dict[str, float]:
 
 
 def delta_error(log_delta: float) -> float:
-    """By which part of itself a reported δ may be above e^{log δ}: the rounding of an exponential."""
+    """The relative amount by which a reported δ may exceed e^{log δ}: the rounding error of an exponential."""
     return 4e-16 * (1 + min(abs(log_delta), 1e3))

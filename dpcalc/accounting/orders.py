@@ -108,7 +108,7 @@ def best_order(bound: RdpBound, conversion: Conversion, params: Params, question
 
 
 def _raise_of_parameters(bound: Bound, params: Params, alpha: float) -> None:
-    """Raises what the theorem says against these parameters, where that is not about the order."""
+    """Raises the OutOfScope of the theorem where the reason is a parameter other than the order."""
     own = own_params(bound, params)
     try:
         bound.value(alpha, **own, **chosen(bound, own, alpha=alpha))

@@ -22,7 +22,7 @@ from dpcalc.numerics.root import Unreachable, boundary, bracket
 
 PRECISION = 1e-3  # relative: of a numerical composition, where --precision is not given
 CLOSED_FORM_RTOL = 1e-15  # of x: how close to the boundary a closed form is solved
-_JUMP = 1e-3  # of a residual: a larger one is no rounding error, and does not say how far to move
+_JUMP = 1e-3  # a larger residual is not due to rounding, and no estimate of the distance to a feasible value
 _HALVINGS = 24  # at most so many values, each half the one before, are tried first where a loss may rise and fall
 _SUM_RTOL = 1e-14  # of sums over steps, beside the claimed error of a theorem's value
 
@@ -172,7 +172,7 @@ def _log_ratio(x: float, target: float) -> float:
 def _log_share(log_delta: float, target: float) -> float:
     """log(target/log δ), which is above 0 where log δ is above the target, and −inf where δ is 0.
 
-    It is nearly straight in the log of most unknowns.
+    It is nearly linear in the log of most unknowns.
     """
     if log_delta <= target:
         return min(log(target / log_delta), 0.0) if target / log_delta > 0 else -inf

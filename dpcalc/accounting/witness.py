@@ -33,7 +33,7 @@ def rest_of_witness(row: Row, params: Params, question: Question) -> Mapping[str
         return {}
     own.pop("steps", None)
     epsilon = row.result["epsilon"] if question.asks == "epsilon" else question.epsilon or 0.0
-    if steps > 1:  # basic composition is by the same at all epochs
+    if steps > 1:  # basic composition uses the same choices at all epochs
         from dpcalc.bounds.pnsgd._engine.epochs import each
 
         return each(bound, epsilon, steps, own)

@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, ClassVar, Literal, NamedTuple
 
 Params = Mapping[str, Any]  # the parameters of a question by name
-LARGEST_WHOLE = 100_000  # of the orders of bounds that are stated for whole ones: sums of as many terms
+LARGEST_WHOLE = 100_000  # largest order tried of bounds that are stated for whole orders: their sums have as many terms
 Kind = Literal["rdp", "profile", "conversion", "point", "composition"]
 
 
@@ -23,8 +23,8 @@ class Theorem(NamedTuple):
     status: str = "proven"  # proven | as-published | conjecture | limit | lower
     errata: tuple[str, ...] = ()
     in_words: str = ""  # what the theorem means for a practitioner, where its statement does not say it
-    released: str = "last iterate"  # what the theorem is about, in words
-    riskier: tuple[str, ...] = ()  # parameters whose smaller values are the safer ones here, other than usual
+    released: str = "last iterate"  # which outputs the theorem covers, in words
+    riskier: tuple[str, ...] = ()  # parameters of which smaller values are safer here, contrary to the usual
 
 
 class GaussianDp(NamedTuple):
@@ -45,13 +45,14 @@ class Blocks(NamedTuple):
     """How a sum or chain over records is taken in blocks, from above, so that it stays short."""
 
     beyond: float  # more records than that (from the index on) are taken in blocks, by `exact` too
-    # (array of ε, fine, *params) → log δ in blocks of at most 1/fine; `ways`, a dict, takes in for every ε a number or
-    # a list of numbers: the `way` that `exact` takes to use the same blocks
+    # (array of ε, fine, *params) → log δ in blocks of at most 1/fine. It fills the dict `ways` with the `way` for every
+    # ε: the number, or list of numbers, that makes `exact` use the same blocks.
     profile: Callable[..., Any] | None = None
 
 
 class Choices(NamedTuple):
-    """Who finds what a theorem leaves free (a split, R, an order): any choice is valid, and a record keeps it."""
+    """The functions that find what a theorem leaves free (a split, R, an order). Any choice is valid, and is
+    recorded."""
 
     # (arguments of value) → choices that value, exact and inverse take; may be rough
     search: Callable[..., dict[str, Any]] | None = None
@@ -127,7 +128,8 @@ class RdpBound(Bound):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ProfileBound(Bound):
-    """A privacy profile. value(epsilon, *params) is log δ, and `exact` is δ; what composes is inside.
+    """A privacy profile. value(epsilon, *params) is log δ, and `exact` is δ; where steps are among the
+    parameters, both are of the whole composition.
 
     rtol is relative to max(1, |log δ|), at an ε that may be off by rtol itself. A profile with a `pair` is of one use
     and is composed numerically over more steps: that result is an upper bound too, with a lower one that shows how
@@ -163,7 +165,7 @@ class Conversion(Bound):
 
     kind = "conversion"
     log_delta: Callable[..., float]  # (alpha, rdp, epsilon) → log δ, its inverse
-    default: bool = False  # the one that follows a curve that is named alone
+    default: bool = False  # the one that is used where --bound names a curve alone
     rough: Conversion | None = None  # a cheaper one with nearly the same best order
     condition: Callable[..., Any] | None = None  # where `exact` is a root: what is >= 0 where (ε, δ) follows
 

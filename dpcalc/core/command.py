@@ -73,7 +73,7 @@ class Command(NamedTuple):
     examples: tuple[tuple[str, str], ...] = ()  # (arguments, headline)
     inputs: bool = False  # takes guarantees from files or standard input
     describes: bool = False  # without a question, JSON output is the description of the mechanism alone
-    theorems: Callable[[], Iterable[Route]] = tuple  # every way in which it can answer
+    theorems: Callable[[], Iterable[Route]] = tuple  # every route by which it can answer
     asks: str = ASKS  # how a question is put, for the help
 
     def __hash__(self) -> int:
@@ -126,7 +126,7 @@ COMMON = (
 def refuse_unneeded(given: Given, needed: set[str], why: str) -> None:
     """Raises DpcalcError for an option that the question does not use.
 
-    Ignoring the option would answer another question than the one asked, without a sign of it.
+    Ignoring the option would answer another question than the one asked, without notice.
     """
     from dpcalc.core.errors import DpcalcError, flag
 

@@ -7,7 +7,7 @@ from math import inf
 
 
 class DpcalcError(Exception):
-    """An error that the person who asked can put right.
+    """An error that the user can correct.
 
     `code` and `option` are part of the JSON interface and stable; `exit_code` is that of the command line.
     """

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-LONGEST_EXPRESSION = 200  # characters; bounds the work and the depth of an expression that a stranger sends
+LONGEST_EXPRESSION = 200  # characters; bounds the work and the depth of an expression from an untrusted source
 LONGEST_QUOTE = 40  # characters of what was typed that an error message repeats
 SMALLEST_NORMAL = 1e-300  # below, doubles lose digits: a probability is written from its logarithm
 _DIGITS = r"\d+(?:_\d+)*"  # 10_000 is 10000, as in Python and TOML

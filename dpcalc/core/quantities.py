@@ -26,12 +26,12 @@ class Quantity(NamedTuple):
     # +1: larger values lose less privacy; −1: smaller ones do; 0: neither, or not to be solved for
     safe_direction: int = 0
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
-    origin: float = 0.0  # where nothing is lost, if not at 0 or far away: searches look for what is beyond it
+    origin: float = 0.0  # where no privacy is lost, if not at 0 or infinity: searches are for its distance from it
     before: int = 0  # what a count that is looked for from 1 on starts after
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
-    # the safe side is not the cautious one to choose: --solve says up to where other values meet the budget
+    # both ends of the range may meet a budget: then --solve says so
     both: bool = False
-    # the loss may rise and fall with it: that a value meets a budget says nothing about other ones
+    # the privacy loss is not monotone in it: that a value meets a budget says nothing about other values
     non_monotone: bool = False
     reads: bool = False  # its text names a file, or with - standard input
     aliases: tuple[str, ...] = ()  # its names in other tools, which mean the same

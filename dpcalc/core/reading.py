@@ -63,6 +63,6 @@ def _read_standard_input(most: int) -> bytes:
     if stream is None:
         raise ValueError("standard input is closed")
     if _standard_input is None or _standard_input[0] is not stream:
-        data = getattr(stream, "buffer", stream).read(most)  # a notebook's has no bytes
+        data = getattr(stream, "buffer", stream).read(most)  # in a notebook, stdin has no buffer and gives text
         _standard_input = stream, data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
     return _standard_input[1]

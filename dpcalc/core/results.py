@@ -21,7 +21,7 @@ class Route(NamedTuple):
 
     bound: Bound
     conversion: Conversion | None = None
-    on_request: bool = False  # shown only when named: another route is never less sharp
+    on_request: bool = False  # shown only when named: another route is never worse
     by_conversion: bool = False  # the conversion was chosen by the user, and names the row
 
     @property
@@ -63,7 +63,8 @@ class Row(NamedTuple):
 
 
 def guarantee_of(epsilon: Any, delta: Any) -> dict[str, Any]:
-    """(ε, δ) as the next command reads it. Where δ is 1, which no command accepts, the equally empty TV <= 1."""
+    """(ε, δ) as the next command reads it. Where δ is 1, which no command accepts, it is TV <= 1, which promises as
+    little."""
     return {"kind": "dp", "epsilon": epsilon, "delta": delta} if delta < 1 else {"kind": "tv", "tv": 1.0}
 
 
@@ -75,7 +76,7 @@ class Table(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """All rows, the sharpest proven one first, with what a reader must know to use the number."""
+    """All rows, the best proven one first, with what a reader must know to use the number."""
 
     command: str
     question: Question
@@ -100,7 +101,7 @@ class Answer(NamedTuple):
 
     @property
     def headline(self) -> Row:
-        """The sharpest proven row. Raises DpcalcError where the call only describes a mechanism."""
+        """The best proven row. Raises DpcalcError where the call only describes a mechanism."""
         if self.table:
             raise DpcalcError("missing", "a table of the noise of steps has no headline")
         if not self.rows:

@@ -59,7 +59,7 @@ def model_of(name: str, options: list[Option]) -> type[BaseModel]:
 
 
 def _annotation(option: Option) -> Any:
-    """The type of a field: a value is parsed first, and then held against the range of the quantity."""
+    """The type of a field: a value is parsed first, and then checked against the range of the quantity."""
     from typing import Literal
 
     from pydantic import BeforeValidator, Field
@@ -124,6 +124,7 @@ def describe(q: Quantity) -> str:
 
 
 def _parsed(x: Any) -> Any:
+    """The double that a number or a text denotes. Raises NotANumber."""
     if isinstance(x, bool) or not isinstance(x, str | int | float):
         raise NotANumber(f"{brief(x)} is not a number")
     try:
@@ -133,6 +134,7 @@ def _parsed(x: Any) -> Any:
 
 
 def _whole(x: Any) -> int:
+    """The whole number that a number or a text denotes. Raises NotANumber."""
     value = _parsed(x)
     if LARGEST_COUNT < value < float("inf"):
         raise NotANumber(f"{brief(x)} is above 2^53 − 1, the largest whole number that is surely held exactly")
@@ -142,6 +144,7 @@ def _whole(x: Any) -> int:
 
 
 def _split(x: Any) -> Any:
+    """The entries of a list, or of a text with commas, as a tuple; of any other value, the value alone."""
     if isinstance(x, str):
         return tuple(part for part in x.split(","))
     if isinstance(x, list | tuple) and not x:

@@ -45,7 +45,8 @@ def log_binomial_pmf(k: float, n: float, log_p: float, log_q: float, p: float, q
 
 
 def log_choose(n: int, k: int) -> float:
-    """log C(n,k), to a few ulp of its larger factor (not of log n!, which may be far larger)."""
+    """log C(n,k), with an error of a few units in the last place of `spread`, which is of about the same size (log n!
+    may be much larger)."""
     k = min(k, n - k)
     if k < 16:
         return fsum(log((n - i) / (i + 1)) for i in range(k))

@@ -97,7 +97,7 @@ def ratio_for(epsilon: float, log_delta: float) -> float:
 
 
 def _arguments(epsilon: float, ratio: float) -> tuple[float, float]:
-    """a and b, corrected for the rounding error of ε/r, which would be all that is left near ε = r²/2."""
+    """a and b, corrected for the rounding error of ε/r, which may be larger than a itself near ε = r²/2."""
     s = epsilon / ratio
     if s > 1e150 or not 1e-150 < ratio < 1e150:
         return s - ratio / 2, s + ratio / 2
@@ -107,7 +107,8 @@ def _arguments(epsilon: float, ratio: float) -> tuple[float, float]:
 
 
 def _product(x: float, y: float) -> tuple[float, float]:
-    """x·y as an unevaluated sum (Dekker)."""
+    """The rounded product x·y, and its rounding error, by Dekker's algorithm (2^27 + 1 halves the digits of a
+    double)."""
     xm, xe = frexp(x)
     ym, ye = frexp(y)
     cx, cy = 134217729.0 * xm, 134217729.0 * ym

@@ -34,7 +34,7 @@ def minimise(f: Callable[[float], float], start: float, low: float, high: float,
 
 def minimise_over(f: Callable[[int], float], start: int, low: int, high: int) -> int:
     """The best integer that was tried, a minimum if f is unimodal: by walking downhill from `start` in doubling steps,
-    and by sections."""
+    and by halving the range."""
     seen: dict[int, float] = {}
 
     def g(k: int) -> float:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-_MAX_NODES_WITHOUT_SCAN = 3000  # so many are evaluated at once; to find negligible stretches first would take longer
+_MAX_NODES_WITHOUT_SCAN = 3000  # so many are evaluated at once: a scan would take longer than it saves
 
 
 def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step: float,
@@ -19,8 +19,8 @@ def log_integral(log_f: Callable[[Array], Array], low: float, high: float, step:
     """log ∫ e^{log_f} over [low, high] and an estimate of its relative error, by the trapezoidal rule. For such
     integrands its error falls like e^{−2πa/step}, where a is the half-width of the strip of analyticity.
 
-    On long ranges, stretches below e^{−50} of the maximum are found by a scan and omitted; `knots` are points around
-    which the integrand changes within a few steps (elsewhere its bumps are at least a unit wide). The estimate is the
+    Long ranges are scanned, and the parts below e^{−50} of the maximum are omitted. `knots` are points around which the
+    integrand changes within a few steps (elsewhere its peaks are at least a unit wide). The estimate is the
     difference between the sums over even and over odd nodes, of step 2h; the error with step h is about its square.
     """
     import numpy as np
@@ -57,8 +57,9 @@ def _windows(log_f: Callable[[Array], Array], low: float, high: float, step: flo
 
 
 def whole(mp: Any, f: Any, points: Sequence[float], ends: tuple[float, float], beyond: Any) -> Any:
-    """∫ f of a published formula, f >= 0, over the points. In ball arithmetic (dpcalc.verify) the range is extended to
-    `ends`, and the integral outside of it, which lies between 0 and beyond(*ends), is added as a ball."""
+    """∫ f of a published formula, f >= 0, from the first to the last of the points. In ball arithmetic (dpcalc.verify)
+    the range is extended to `ends`, and the integral outside of it, which lies between 0 and beyond(*ends), is added as
+    a ball."""
     if not hasattr(mp, "between"):
         return mp.quad(f, points)
     low, high = min(ends[0], points[0]), max(ends[1], points[-1])

@@ -22,12 +22,12 @@ from dpcalc.numerics.normal import log_tail
 from dpcalc.numerics.rounding import up
 
 _ROUNDING = 1e-11  # relative, of the integrals over cells and of their sum
-_CANCELLATION = 4e-15  # relative error of a chord's integral, times the width of the cell, as its terms cancel
+_CANCELLATION = 4e-15  # relative error of a chord's integral is this over the width of the cell, as terms cancel
 
 
 def value(alpha: float, profile: Callable[..., Any], first: float, params: tuple[tuple[str, Any], ...]) -> float:
-    """D_α, from above. `profile` takes an array of ε and the parameters, and returns upper bounds on log δ; `first` is
-    μ_0."""
+    """An upper bound on D_α. `profile` takes an array of ε and the parameters, and returns upper bounds on log δ;
+    `first` is μ_0."""
     a1 = alpha - 1
     # The last ε is 14 standard deviations above the mean of the tilted loss. α is rounded up to a power of two, so that
     # the profile is evaluated once for many orders.

@@ -12,15 +12,15 @@ from math import asinh, exp, log, log1p
 
 
 class Unreachable(ValueError):
-    """No value of the unknown is feasible: `gap` is the residual at the safe end of the range, `at`."""
+    """No value of the unknown is feasible. `at` is the safe end of the range, and `gap` the residual there."""
 
     def __init__(self, at: float, gap: float) -> None:
-        super().__init__(f"not met even at {at!r}")
+        super().__init__(f"infeasible even at {at!r}")
         self.at, self.gap = at, gap
 
 
 class Never(Unreachable):
-    """No value is feasible however large, beyond the range of doubles too."""
+    """No value is feasible, not even one beyond the range of doubles."""
 
 
 def bracket(residual: Callable[[float], float], start: float, safe_direction: float, low: float, high: float,
@@ -34,8 +34,8 @@ def bracket(residual: Callable[[float], float], start: float, safe_direction: fl
     x = min(max(start, low), high)
     residual_x = residual(x)
     feasible = residual_x <= 0
-    # Near the boundary, a residual that is a logarithm tells the distance in log x. Half or twice the step costs about
-    # one evaluation more.
+    # Near the boundary, a residual that is a logarithm is about the distance in log x. A first step that is half or
+    # twice as long costs about one evaluation more.
     step = step or min(max(2 * abs(residual_x), 0.004), 0.4)
     upward = (safe_direction > 0) != feasible
     while True:
@@ -57,9 +57,9 @@ def boundary(residual: Callable[[float], float], feasible: float, infeasible: fl
              slack: float = 0.0, whole: bool = False) -> float:
     """A feasible x close to the boundary, from a bracket.
 
-    An infeasible value was seen within rtol·|x| of it (for whole numbers, next to it). With a `slack`, the search also
-    ends at a residual between −slack and 0 if an infeasible value was seen within 1 %. Raises Unreachable if the
-    feasible end of the bracket is not.
+    The residual was found to be positive at a value within rtol·|x| of it (for whole numbers, next to it). With a
+    `slack`, the search also ends at a residual between −slack and 0 if an infeasible value was seen within 1 %. Raises
+    Unreachable if the end `feasible` of the bracket is infeasible.
 
     Chandrupatla's method (inverse quadratic interpolation, or bisection where that is not safe), in log x if both ends
     are positive, on asinh of the residual, which is nearly linear both where log δ falls like −x² and close to the
@@ -100,6 +100,7 @@ def smallest_feasible(residual: Callable[[float], float]) -> float:
 
 
 def _between(a: float, b: float, share: float, in_log: bool) -> float:
+    """The x at this share of the way from a to b, linearly or in log x."""
     if not in_log:
         return a + share * (b - a)
     distance = _log_ratio(b, a)

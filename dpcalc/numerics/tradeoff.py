@@ -8,7 +8,7 @@ from dpcalc.numerics.minimize import minimise
 from dpcalc.numerics.rounding import up
 
 _Point = tuple[float, float, float]  # e^ε, the bound, and ε
-_SMALLEST = -40.0  # of ε: below, the bound is within e^−40 of 1
+_SMALLEST = -40.0  # the least ε of the search: below it, the bound on the rate is within e^−40 of 1
 
 
 def true_positive(delta: Callable[[float], float], fpr: float, tolerance: float, start: float = 0.0,
@@ -50,9 +50,9 @@ class _Enough(Exception):
 
 
 def among(known: Iterable[tuple[float, float]], fpr: float, near: float) -> tuple[float, float] | None:
-    """The same from pairs of u and δ that are already known, by the best of them; None where another u may lower the
-    rate by more than the relative amount `near`. (The bound is convex in e^u: between two of its points it is above the
-    lines through each of them and its neighbour.)"""
+    """The true-positive rate and the u that proves it, as in `true_positive`, by the best of the known pairs (u,
+    δ(|u|)); None where another u may lower the rate by more than the relative amount `near`. (The bound is convex in
+    e^u: between two of its points it is above the lines through each of them and its neighbour.)"""
     points = sorted({(exp(u), at_level(delta, u, fpr), u) for u, delta in known if u >= _SMALLEST})
     k = min(range(len(points)), key=lambda i: points[i][1], default=0)
     if not 2 <= k < len(points) - 2:

@@ -61,6 +61,7 @@ class Atoms:
         cell, loss, log_p = cell[inside], loss[inside], log_p[inside]
         all_p, all_q = _log_sums(cell, log_p, cells), _log_sums(cell, log_p - loss, cells)
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            # log(P-mass/Q-mass) as log(1 + Σ q(e^ℓ − 1)/Σ q), which does not cancel where both masses are nearly equal
             small = np.log1p(np.bincount(cell, np.exp(log_p - loss - all_q[cell])
                                          * np.expm1(np.minimum(loss, LARGEST_EXPONENT)), cells))
             difference = all_p - all_q
@@ -103,8 +104,9 @@ def outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:
 
 
 def _outcomes(p: Sequence[float], q: Sequence[float]) -> Atoms:
-    """One direction. Where probabilities sum to 1 only approximately, the loss is an upper bound for both readings: P
-    is divided by its sum if that is below 1, and Q if that is above 1."""
+    """The pair of one direction. Where the probabilities add up to 1 only approximately, the losses are upper bounds
+    both for the probabilities as given and for normalized ones: P is divided by its sum if that is below 1, and Q if
+    that is above 1."""
     sum_p, sum_q = min(1.0, fsum(p)), max(1.0, fsum(q))
     both = [(log_ratio(a, b) - log(sum_p) + log(sum_q), log(a) - log(sum_p))
             for a, b in zip(p, q, strict=True) if a > 0 and b > 0]

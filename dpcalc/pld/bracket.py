@@ -41,8 +41,8 @@ def merge_gaussians(parts: Parts) -> Parts:
 
 
 def _worse_direction(question: Question, one_sided: bool) -> Bracket:
-    """The larger loss of both directions. The second one is composed only if its bound by moments is not enough to see
-    that it is not larger."""
+    """The bracket of the direction with the larger loss. The second direction is composed only if the bound by moments
+    does not already show that its loss is not the larger one."""
     answer = answer_one_direction(question)
     # δ(0) is the total variation distance in both directions; those of atoms differ by the rounding of their masses.
     is_symmetric = question.epsilon == 0 and not any(isinstance(pair, Atoms) for pair, _ in question.parts)
@@ -60,8 +60,8 @@ def _worse_direction(question: Question, one_sided: bool) -> Bracket:
 
 
 def _is_at_most(question: Question, answer: Bracket) -> bool:
-    """Whether a bound by moments shows that the answer to a question is not above this one. Its tilt is close to that
-    of the answer."""
+    """Whether a bound by moments shows that the value asked by a question is at most `answer.upper`. The tilts that are
+    tried are close to that of the answer."""
     if question.epsilon is None:
         epsilon, log_delta = answer.upper, question.log_delta or 0.0
     else:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 FIRST_CELLS = 1024  # of the first grid; with half or twice as many about one refinement more or less is needed
-MAX_CELLS = 1 << 15  # of one level: composing takes a few tenths of a second; half as many widen some brackets
+MAX_CELLS = 1 << 15  # of one level: composing takes a few tenths of a second; with half as many some brackets are wider
 MAX_REFINEMENT = 8  # ratio of the steps of neighbouring levels
-OUTER_SHARE = 1 / 16  # of the budget: the cost left to a level on either side of the finer level inside it
+OUTER_SHARE = 1 / 16  # share of the budget that the cells of a level may cost on either side of the finer level inside
 CDF_ERROR = 5e-15  # relative rounding error of the distribution functions of pairs (see tails_array.py)
 
 
@@ -67,8 +67,8 @@ def nested_levels(pair: Pair, tilt: float, low: float, high: float, log_moment: 
                   coarsest: float) -> list[Level]:
     """Levels from the finest to the coarsest, which covers losses from `low` to `high`, with steps of at most
     `coarsest`. Together they cost at most the budget, unless a level would need more than MAX_CELLS."""
-    enough = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # with this step, any grid costs at most half the budget
-    step = power_of_two(max(min(max((high - low) / FIRST_CELLS, enough), coarsest), (high - low) / MAX_CELLS))
+    safe_step = sqrt(4 * budget / (weight * tilt * (1 + tilt)))  # with it, any grid costs at most half the budget
+    step = power_of_two(max(min(max((high - low) / FIRST_CELLS, safe_step), coarsest), (high - low) / MAX_CELLS))
     level, outside = Level(step, floor(low / step), floor(high / step) + 1), list[Level]()
     while True:
         cost = cell_costs(pair, tilt, level, log_moment, weight)
@@ -188,11 +188,11 @@ def rounding_of_one_use(pair: Pair, estimate: MultiscalePmf, tilt: float) -> tup
     """Bounds on the rounding errors of log E_P[e^{λℓ}] of one use of a pair, for its pessimistic estimate, and of the
     log of the ratio of both masses of a cell.
 
-    Both are means over the cells, as a sum of many losses has them; a single cell may have a larger error, which is far
-    below what merging gives away. Losses have errors of a few units in the last place of themselves and of the pair's
-    rounding scale, more where masses are small. A relative error CDF_ERROR of a distribution function moves mass from a
-    cell to the next one. Over all cells this changes the moment by at most the same relative error, and by at most as
-    much as an equal change of all losses."""
+    Both are means over the cells, because the errors of many losses average in their sum. A single cell may have a
+    larger error, which is much smaller than the difference that merging its outcomes makes. Losses have errors of a few
+    units in the last place of themselves and of the pair's rounding scale, more where masses are small. A relative
+    error CDF_ERROR of a distribution function moves mass from a cell to the next one. Over all cells this changes the
+    moment by at most the same relative error, and by at most as much as an equal change of all losses."""
     log_p = size = 0.0
     for level in estimate.levels:
         counted = level.weight > 1e-12  # the others are too light to change a mean

@@ -58,7 +58,7 @@ class UpperProfile:
         return min(0.0, log_add(log_finite, self.log_infinite + rounding_margin(self.log_infinite)))
 
     def rounding(self, epsilon: float) -> float:
-        """The part of log δ that bounds on rounding errors may account for."""
+        """How much of the upper bound on log δ is an allowance for rounding errors and for truncated weights."""
         total = self.sum_above(epsilon) if epsilon < inf else 0.0
         return log1p(self.error / total) + self.log_error if total > 0 else inf
 
@@ -88,7 +88,7 @@ class LowerProfile:
         return log_add(log_cells, in_p - ROUNDING + log(-expm1(log_share)) if log_share < 0 else -inf)
 
     def _best_test(self, x: Pmf, epsilon: float) -> float:
-        """The largest sum over the cells from some number on, less the most that errors may have added to it."""
+        """The largest sum of gains over all cells from some cell on, less an upper bound on its error."""
         begin = x.index_of(epsilon - min(2 * x.step, LARGEST_EXPONENT / (2 + 2 * self.tilt)))
         above = x.losses[begin:] - epsilon
         if not len(above) or x.excess is None:
@@ -100,13 +100,13 @@ class LowerProfile:
         return float(sums[best]) - self._fft_error(x, float(above[len(above) - 1 - best]), best + 1)
 
     def _fft_error(self, x: Pmf, edge: float, cells: int) -> float:
-        """An upper bound on the errors of transforms in the sum over so many cells from the loss ε + edge on."""
-        largest, some = exp(min(-(self.tilt + 1) * edge, LARGEST_EXPONENT)), sqrt(cells)
-        geometric = min(1 / sqrt(2 * self.tilt * x.step) + 1, some)  # ℓ2 norm of e^{−λx} on the cells
+        """An upper bound on the errors of transforms in the sum over `cells` cells from the loss ε + edge on."""
+        largest, root_of_cells = exp(min(-(self.tilt + 1) * edge, LARGEST_EXPONENT)), sqrt(cells)
+        geometric = min(1 / sqrt(2 * self.tilt * x.step) + 1, root_of_cells)  # ℓ2 norm of e^{−λx} on the cells
         if edge >= 0:  # the kernel is at most e^{−λx}
             norm = min(kernel_norm(x, self.tilt), exp(-self.tilt * edge) * geometric)
         else:
-            norm = largest * min(kernel_norm(x, self.tilt) + abs(edge) * some, some)
+            norm = largest * min(kernel_norm(x, self.tilt) + abs(edge) * root_of_cells, root_of_cells)
         return norm * x.fft_error + largest * geometric * x.excess_fft_error
 
 
@@ -126,7 +126,8 @@ def smallest_epsilon(log_delta: Callable[[float], float], target: float, largest
 
 def largest_epsilon(log_delta: Callable[[float], float], target: float, upper: float) -> float:
     """An ε below `upper` at which a lower profile is above δ, close to the largest; 0 where none is found. The search
-    goes down from the upper bound, as the lower profile is useless far below the losses that the tilt makes typical."""
+    goes down from the upper bound, as the lower profile shows nothing at an ε well below the losses that the tilt makes
+    typical."""
     distance, last = EPSILON_TOLERANCE * upper, upper
     while distance < upper:
         if log_delta(upper - distance) > target:

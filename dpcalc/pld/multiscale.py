@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MAX_POINTS = 1 << 21  # of one transform: an array takes 16 MB, and about ten are needed
 # Points of a level that is not the coarsest; also of the shorter factor of a direct product, which then takes 70 ms.
 MAX_FINE_POINTS = 1 << 14
-# Number of sums left to combine, times their weight, above which the errors of transforms would add up to more than a
-# product that is computed directly costs.
+# Number of sums that are left to combine, times the weight of the product of two. Above it, the errors of transforms
+# would add up to so much that the product is computed directly, which takes longer.
 MAX_FFT_SUMS = 1e3
 TRUNCATED_WEIGHT = 1e-10  # share of the weight of the sum of all losses that is truncated at either end: 1e-8 of δ
 
@@ -84,13 +84,14 @@ class Coarsening(Protocol):
 
 
 def coarsened(x: Pmf, step: float, grid: Coarsening) -> Pmf:
+    """The distribution on a grid of this step, by doubling; unchanged if its own step is not smaller."""
     while x.step < step:
         x = grid.double(x)
     return x
 
 
 def on_steps(x: MultiscalePmf, steps: Sequence[float], grid: Coarsening) -> MultiscalePmf:
-    """The distribution with each level moved to the next coarser of these steps."""
+    """The distribution with each level moved to the smallest of these steps that is not below its own."""
     by_step: dict[float, Pmf] = {}
     for level in x.levels:
         step = next(h for h in steps if h >= level.step)
@@ -178,6 +179,7 @@ def compose(pmfs: Sequence[MultiscalePmf], grid: Coarsening) -> MultiscalePmf:
 
 
 def _sum_of_two(a: MultiscalePmf, b: MultiscalePmf, remaining: float, grid: Coarsening) -> MultiscalePmf:
+    """The distribution of the sum of two losses, on the steps of both of them that neither has to be refined for."""
     finest = max(a.steps[0], b.steps[0])
     steps = sorted({h for h in (*a.steps, *b.steps) if h >= finest})
     return reduced(multiply(on_steps(a, steps, grid), on_steps(b, steps, grid), grid, remaining), remaining, grid)
@@ -193,8 +195,8 @@ class Choices:
 
 @dataclass
 class Splitting:
-    """The choices for upper bounds. A level moves to a coarser grid as long as the change of log δ is a fair share of
-    the remaining budget, up to the step `coarsest`.
+    """The choices for upper bounds. A level moves to coarser grids, up to the step `coarsest`, as long as the change of
+    log δ is within the share of the remaining budget that this squaring has.
 
     `curvature` relates variance to log δ: additional variance v of the sum of all losses raises log δ by v/2 times
     it."""
@@ -225,7 +227,7 @@ class Splitting:
         return self.budget / (2 * (1 + log2(max(remaining, 1.0))))
 
     def _window(self, x: Pmf, weight: float, max_points: int) -> tuple[float, float]:
-        """The range without this weight at either end, and of at most so many points."""
+        """The range of losses without this much weight at either end, and with at most `max_points` points."""
         sums = np.cumsum(x.weight)
         begin = min(int(np.searchsorted(sums, weight, "right")), len(sums) - 1)
         end = max(int(np.searchsorted(sums, float(sums[-1]) - weight)) + 1, begin + 1)
@@ -273,7 +275,8 @@ class Merging:
 
     def add(self, x: Pmf, y: Pmf) -> Pmf:
         steps = round((y.offset - x.offset) / x.step)
-        y = y._replace(first=y.first + steps, offset=y.offset - steps * x.step)  # each point meets the nearest of y
+        # Each point of y is added to the nearest point of x.
+        y = y._replace(first=y.first + steps, offset=y.offset - steps * x.step)
         weight_x, weight_y = float(x.weight.sum()), float(y.weight.sum())
         share_y = weight_y / (weight_x + weight_y) if weight_x + weight_y > 0 else 0.5
         by = (y.offset - x.offset) * share_y

@@ -18,8 +18,8 @@ from dpcalc.pld.pmf import ULP
 
 @dataclass(frozen=True)
 class Profiles:
-    """Both profiles (the lower one where it was asked for and fits in memory), the free choices that were made, and the
-    number of points squared, a measure of the time taken."""
+    """Both profiles (the lower one only on request, and if it fits in memory), the free choices that were made, and
+    `work`, a measure of the time taken: the sum over all pairs of grid points times squarings."""
 
     upper: UpperProfile
     lower: LowerProfile | None

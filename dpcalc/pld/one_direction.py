@@ -21,13 +21,13 @@ from dpcalc.pld.on_grids import compose_on_grids
 from dpcalc.pld.pilot import ROUNDING, Composition, Parts, log_probability_of_any, rounding_margin
 
 PRECISION = 1e-3  # default width of a bracket: relative to ε, absolute in log δ
-BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))  # changes of log δ that discretization may cause, try by try
-FIRST_BUDGET = 30 * PRECISION  # for a first try at an ε, which only finds about where it is
+BUDGETS = tuple(PRECISION / 8 / 4**k for k in range(4))  # change of log δ that discretization may cause, in each try
+FIRST_BUDGET = 30 * PRECISION  # the budget of a first try, which only locates ε roughly
 LOG_TRUNCATION = 14.0  # log of δ over the P-mass that may be truncated: 1e-6 of δ
-SMALLEST_LOG_TAIL = -1e6  # log of truncated mass: smaller ones would not matter even for the bound by moments
-SMALLEST_COMPOSED_LOG_DELTA = -1500.0  # below it the bound by moments is the answer: others may take minutes
-MAX_WORK = 1_500_000  # points squared in all tries, after which there is no other one: a few seconds
-MIN_NARROWING = 0.1  # share by which a try narrows a bracket; if it does less, the grids are not what makes it wide
+SMALLEST_LOG_TAIL = -1e6  # log of a truncated mass: a smaller mass does not matter even for the bound by moments
+SMALLEST_COMPOSED_LOG_DELTA = -1500.0  # below it the bound by moments is the answer: composing may take minutes
+MAX_WORK = 1_500_000  # in all tries together, as in Profiles.work: no try follows beyond it, which takes a few seconds
+MIN_NARROWING = 0.1  # share by which a try must narrow a bracket; after a smaller gain, finer grids will not help
 
 
 class Bracket(NamedTuple):
@@ -46,7 +46,7 @@ class Bracket(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """Exactly one of ε and log δ is given, the other one is asked for. Without `bracket` only an upper bound is."""
+    """Exactly one of ε and log δ is given. The other one is bounded from above and, with `bracket`, from below."""
 
     parts: Parts
     epsilon: float | None
@@ -72,13 +72,13 @@ class Question:
         return 0.0 if self.epsilon is None else -inf
 
     def width(self, answer: Bracket) -> float:
-        """The width of a bracket in units of the precision."""
+        """The width of a bracket as the precision limits it: absolute in log δ, relative to the upper end in ε."""
         if self.epsilon is not None:
             return answer.upper - answer.lower
         return (answer.upper - answer.lower) / answer.upper if answer.upper > 0 else 0.0
 
     def is_answered(self, answer: Bracket, before: Bracket, rounding: float) -> bool:
-        """Whether there is no other try, as the bracket is narrow enough or finer grids would not help."""
+        """Whether the search ends, because the bracket is narrow enough or finer grids would not help."""
         width = self.width(answer)
         if not self.bracket or width <= max(self.precision, 2 * rounding):
             return True
@@ -100,7 +100,7 @@ def answer_one_direction(question: Question) -> Bracket:
 
 
 def log_tail(question: Question) -> float:
-    """The log of the P-mass that may be truncated, which is next to nothing of δ."""
+    """The log of the P-mass that may be truncated, which is a negligible part of δ."""
     if question.log_delta is not None:
         return max(question.log_delta - LOG_TRUNCATION, SMALLEST_LOG_TAIL)
     tail = -2 * LOG_TRUNCATION
@@ -113,6 +113,7 @@ def log_tail(question: Question) -> float:
 
 
 def _by_enumeration(sums: Sums, question: Question) -> Bracket:
+    """The bracket from all sums of losses, whose width is due to rounding alone."""
     witness = {"tilt": 1.0, "sums": 1}
     if question.epsilon is not None:
         return Bracket(sums.upper_log_delta(question.epsilon), sums.lower_log_delta(question.epsilon), witness)
@@ -122,6 +123,7 @@ def _by_enumeration(sums: Sums, question: Question) -> Bracket:
 
 
 def _log_delta(c: Composition, question: Question) -> Bracket:
+    """The bracket of log δ at the ε of the question."""
     epsilon = question.epsilon or 0.0
     if epsilon >= c.largest_sum * (1 + ROUNDING) + ROUNDING:  # only infinite losses are above ε
         upper = min(0.0, c.log_truncated + rounding_margin(c.log_truncated))
@@ -148,6 +150,7 @@ def _log_delta(c: Composition, question: Question) -> Bracket:
 
 
 def _epsilon(c: Composition, question: Question) -> Bracket:
+    """The bracket of ε at the δ of the question."""
     log_delta = question.log_delta or 0.0
     answer, largest_tilt = _epsilon_by_moments(c, log_delta)
     if answer.upper == 0:
@@ -188,7 +191,8 @@ def _epsilon(c: Composition, question: Question) -> Bracket:
 
 
 def _epsilon_by_moments(c: Composition, log_delta: float) -> tuple[Bracket, float]:
-    """Bounds on ε that need no composition, by moments and by the largest sum of losses; and the tilt for ε."""
+    """Bounds on ε that need no composition, by moments and by the largest sum of losses; and the tilt of the
+    former."""
     tilt = c.best_tilt(None, log_delta)
     answer = Bracket(c.chernoff_epsilon(tilt, log_delta), 0.0, _by_moments(tilt))
     if c.log_truncated <= log_delta:  # above the largest finite sum, δ is the mass of infinite losses
@@ -197,6 +201,7 @@ def _epsilon_by_moments(c: Composition, log_delta: float) -> tuple[Bracket, floa
 
 
 def _by_moments(tilt: float) -> dict[str, Any]:
+    """The witness of a Chernoff bound."""
     return {"tilt": tilt, "chernoff": 1}
 
 

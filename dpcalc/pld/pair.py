@@ -50,7 +50,7 @@ class Pair(Protocol):
         """The masses of the cells edges[i] <= ℓ < edges[i+1]. Edges increase and may be infinite at both ends; infinite
         losses belong to no cell."""
     def pilot_edges(self, log_tail: float, cells: int) -> Array:
-        """The edges of about so many cells, narrow where P and its tilted versions have their mass; the P-mass outside
+        """The edges of about `cells` cells, narrow where P and its tilted versions have their mass; the P-mass outside
         of them is at most about e^log_tail."""
 
 
@@ -107,7 +107,8 @@ class Gaussian:
 
     def _edges(self, log_tail: float, lowest_mean: float, cells: int) -> Array:
         reach = sqrt(-2 * log_tail)
-        cells = int(min(cells * max(1.0, self.mu / 10), 4 * cells))  # where μ is large, cells stay narrow relative to 1
+        # Where μ is large, more cells are needed for them to be narrow relative to the noise.
+        cells = int(min(cells * max(1.0, self.mu / 10), 4 * cells))
         return self.mu * np.linspace(lowest_mean - reach, self.mu / 2 + reach, cells + 1)
 
 

@@ -31,9 +31,11 @@ TILTS = np.geomspace(1e-4, 1e9, 66)  # first scan of tilts, five a decade; it is
 # A larger tilt must lower ε by this share. Close to the largest loss, ε falls ever more slowly as the tilt grows, while
 # the grids for that tilt become ever finer.
 MIN_GAIN = 1e-5
-MIN_TILT_DEVIATIONS = 0.3  # least tilt times the deviation of the sum: less would not suit the upper tail that δ is of
-# Distance from ε to the cap on losses, in deviations of the sum of all losses below 0. Any cap is valid; at half of it
-# the sum is below ε − cap so often that bounds become loose.
+# Least product of the tilt and the standard deviation of the sum of losses: a smaller tilt would not make the upper
+# tail, on which δ depends, typical.
+MIN_TILT_DEVIATIONS = 0.3
+# Distance from ε to the cap on losses, in standard deviations of the sum of the negative losses. Any cap is valid; with
+# half the distance the sum of the other losses is below ε − cap so often that bounds become loose.
 CAP_DEVIATIONS = 12.0
 ROUNDING = 1e-12  # relative rounding error of a sum of a few thousand exponentials, and of its logarithm
 
@@ -130,7 +132,7 @@ class Composition:
         return zip(self.pilots, (count for _, count in self.parts), strict=True)
 
     def capped_for(self, epsilon: float) -> Composition:
-        """The composition with a cap so far above ε that it changes next to nothing."""
+        """The composition with a cap so much larger than ε that its effect is negligible."""
         below = sum(count * pilot.square_below_zero for pilot, count in self._pilots_and_counts())
         cap = epsilon + CAP_DEVIATIONS * sqrt(below)
         is_lower = any(cap < pilot.loss[-1] for pilot in self.pilots)
@@ -191,7 +193,7 @@ class Composition:
 
     def best_tilt(self, epsilon: float | None, log_delta: float | None) -> float:
         """The tilt with about the least Chernoff bound, on log δ if ε is given and on ε if log δ is: by a scan, and by
-        sections around the best one. Any tilt is valid."""
+        trisection around the best one. Any tilt is valid."""
 
         def bound(tilt: float, moment: float) -> float:
             if epsilon is None:

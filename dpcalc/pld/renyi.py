@@ -1,4 +1,4 @@
-"""The Rényi divergence of a dominating pair, from above."""
+"""Upper bounds on the Rényi divergence of a dominating pair."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Splitting masses between the edges of so many cells adds 1e-8 to 1e-6 of the divergence, 1e-4 at orders above 1e6;
-# half as many add four times as much.
+# Splitting the masses of so many cells between their edges adds 1e-8 to 1e-6 of the divergence, 1e-4 at orders above
+# 1e6; half as many cells add four times as much.
 CELLS = 1 << 15
 SUM_ROUNDING = 1e-11  # relative rounding error of sums of so many exponentials
 
 
 def divergence(pair: Pair, alpha: float) -> float:
-    """D_α(P‖Q), α > 1, or that of the other direction if it is larger; inf if a loss is infinite."""
+    """An upper bound on D_α of the pair, α > 1, in the direction in which it is larger; inf if a loss is infinite."""
     one = _one_direction(pair, alpha)
     return max(one, _one_direction(pair.reverse, alpha)) if pair.reverse else one
 

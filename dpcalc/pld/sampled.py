@@ -149,7 +149,7 @@ def _poisson_atoms(base: Atoms, rate: float) -> Atoms:
     loss, log_mass = base.sorted_atoms
     mixed = _mixed(rate, loss)
     losses, log_p = mixed.tolist(), (log_mass - loss + mixed).tolist()
-    if base.log_infinite > -inf:  # where P has no mass: by symmetry, Q has there what P has at the infinite loss
+    if base.log_infinite > -inf:  # outcomes without P-mass: by symmetry, Q has the mass that P has at ∞
         losses, log_p = [*losses, log1p(-rate)], [*log_p, base.log_infinite + log1p(-rate)]
     size = float(np.abs(loss).max())  # the logs above are differences of numbers of this size
     added = Atoms(tuple(-x for x in losses), tuple(y - x for x, y in zip(losses, log_p, strict=True)),

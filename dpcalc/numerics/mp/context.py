@@ -6,5 +6,5 @@ import mpmath
 
 
 def context() -> Any:
-    """An mpmath context of its own, whose precision nobody else changes."""
+    """A new mpmath context, whose precision is not shared with other code."""
     return mpmath.mp.clone()

@@ -12,9 +12,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def cached_by_precision(most: float = 8) -> Callable[[F], F]:
-    """Decorates a function of a context and of hashable arguments: its last `most` values are cached, at each
-    precision. A value that follows an undecided comparison of balls is not, as that may be decided the other way
-    later."""
+    """Decorates a function of a context and of hashable arguments: its last `most` values are cached, each for the
+    precision that it was computed at. A value is not cached if a comparison of balls was undecided in its computation,
+    as the same comparison may be decided the other way later."""
 
     def decorate(function: F) -> F:
         known: dict[Any, Any] = {}

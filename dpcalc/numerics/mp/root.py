@@ -4,17 +4,18 @@ from collections.abc import Callable
 from typing import Any
 
 _STEPS = 400  # at most, of a bracketing method
-_LEAST_WEIGHT = 0.1  # where f hardly changes
+_LEAST_WEIGHT = 0.1  # a smaller weight, where f has hardly changed, would put the next x almost at the end that stays
 _SECANTS = 30  # at most, of the secant method, which has more digits right with every step or fails at once
 _ROUNDING = 3  # digits of the working precision that a root may lack
-_APART = 10  # digits: how near to a start the second point of the secant method is
+_SECOND_POINT = 10  # digits: the second point of the secant method is at (1 + 1e-10) times the start
 
 
 def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | None = None) -> Any:
     """x with f(x) = 0 between low, where f <= 0, and high, where f >= 0, to `digits` or to the working precision.
 
     The regula falsi with the weights of Anderson and Björck (1973): where the same end moves twice, the value at the
-    other end is made smaller. (A root of `findroot` in a bracket may be NaN, and takes ten times as many values.)
+    other end is made smaller. (A root of `findroot` in a bracket may be NaN, and takes ten times as many evaluations of
+    f.)
     """
     f_low, f_high = f(low), f(high)
     within = mp.mpf(10) ** (_ROUNDING - (digits or mp.dps))
@@ -41,7 +42,7 @@ def root(mp: Any, f: Callable[[Any], Any], low: Any, high: Any, digits: int | No
 
 
 def _weight(new: Any, old: Any) -> Any:
-    """What the value at the end that stays is multiplied by."""
+    """The factor for the value of f at the end that stays, from the new and the old value at the end that moves."""
     share = 1 - new / old if old else 0
     return max(share, _LEAST_WEIGHT) if share > 0 else 0.5
 
@@ -50,7 +51,7 @@ def root_near(mp: Any, f: Callable[[Any], Any], start: Any, digits: int) -> Any 
     """x with f(x) = 0 near a start other than 0, to so many digits, by the secant method; None where that leads to less
     than half or more than twice the start, or where f is flat or infinite."""
     within = mp.mpf(10) ** -(digits + _ROUNDING)
-    x, y, step = start, f(start), start * mp.mpf(10) ** -_APART
+    x, y, step = start, f(start), start * mp.mpf(10) ** -_SECOND_POINT
     for _ in range(_SECANTS):
         last, x = step, x + step
         y, before = f(x), y

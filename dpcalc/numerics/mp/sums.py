@@ -28,7 +28,7 @@ def _direct_terms(mp: Any) -> int:
 
 
 def _nodes(mp: Any) -> int:
-    """The number of values on a panel: the degree at which Chebyshev series of typical terms end."""
+    """The number of values on a panel: at this degree, Chebyshev series of typical terms fall below the precision."""
     return int(1.31 * mp.dps) - 5
 
 
@@ -52,17 +52,17 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int,
     left, values, before = panels[::-1], few, None  # before: the panel that ends where the next one begins
     while left:
         a, b = left.pop()
-        enough = tolerance * total
-        nothing = (most or f)(a) * (b - a) <= enough * _NEGLIGIBLE
-        values += 0 if nothing else min(b - a, _nodes(mp))
+        allowed = tolerance * total
+        negligible = (most or f)(a) * (b - a) <= allowed * _NEGLIGIBLE
+        values += 0 if negligible else min(b - a, _nodes(mp))
         if values > _MAX_VALUES:
             raise TooRough("a sum of too many terms that change too much")
-        if nothing or b - a <= few:
-            part = mp.zero if nothing else mp.fsum(f(t) for t in range(a + 1, b)) + (f(a) + f(b)) / 2
-            part, before = part + _at_end_of_run(mp, before, enough), None
+        if negligible or b - a <= few:
+            part = mp.zero if negligible else mp.fsum(f(t) for t in range(a + 1, b)) + (f(a) + f(b)) / 2
+            part, before = part + _at_end_of_run(mp, before, allowed), None
         else:
             panel = _panel(mp, f, a, b, tolerance, total)
-            begun = panel and (mp.zero if before else _euler_maclaurin(mp, panel, -1, enough))
+            begun = panel and (mp.zero if before else _euler_maclaurin(mp, panel, -1, allowed))
             if panel is None or begun is None:
                 doublings = (b // a).bit_length() - 1
                 middle = a << max(1, doublings // 2) if b > 2 * a else (a + b) // 2
@@ -77,8 +77,9 @@ def smooth_sum(mp: Any, f: Callable[[Any], Any], first: int, last: int,
 
 @cached_by_precision()
 def _initial_panels(mp: Any, start: int, last: int) -> list[tuple[int, int]]:
-    """The panels of the last sum over the same terms: another function, as at the next ε, is likely to change on the
-    same scale. At first, each panel covers twice as many doublings of t as the one before, up to 8."""
+    """The panels of the last sum over the same terms, which `smooth_sum` writes into this cached list: another
+    function, as at the next ε, is likely to change on the same scale. At first, each panel covers twice as many
+    doublings of t as the one before, up to 8."""
     found, a, doublings = list[tuple[int, int]](), start, 1
     while a < last:
         b = min(a << doublings, last)
@@ -153,22 +154,22 @@ def _derivatives(mp: Any, panel: _Panel, side: int) -> Iterator[Any]:
         terms = [c * (m * m - r * r) // (2 * r + 1) for m, c in enumerate(terms)]  # T_m^(r+1)(1)
 
 
-def _euler_maclaurin(mp: Any, panel: _Panel, side: int, enough: Any) -> Any | None:
+def _euler_maclaurin(mp: Any, panel: _Panel, side: int, allowed: Any) -> Any | None:
     """Σ_k B_{2k}/(2k)!·f^(2k−1) at an end, until the terms are negligible; None if they never are."""
     total, last = mp.zero, None
     for r, derivative in enumerate(_derivatives(mp, panel, side)):
         if r % 2:
             term = _bernoulli(mp, (r + 1) // 2) * derivative
             total += term
-            if last is not None and max(abs(term), last) <= enough * _NEGLIGIBLE:
+            if last is not None and max(abs(term), last) <= allowed * _NEGLIGIBLE:
                 return total
             last = abs(term)
     return None
 
 
-def _at_end_of_run(mp: Any, panel: _Panel | None, enough: Any) -> Any:
-    """The same at the end of a panel that no other one follows; 0 without a panel."""
-    found = _euler_maclaurin(mp, panel, +1, enough) if panel else mp.zero
+def _at_end_of_run(mp: Any, panel: _Panel | None, allowed: Any) -> Any:
+    """The sum of `_euler_maclaurin` at the last term of a panel that no other one follows; 0 without a panel."""
+    found = _euler_maclaurin(mp, panel, +1, allowed) if panel else mp.zero
     if found is None:
         raise TooRough("a sum whose last terms change too much")
     return found
