@@ -1,4 +1,4 @@
-"""The command line in Typer: commands that are loaded on demand, errors as one line, exit codes."""
+"""The command line in Typer: commands are loaded on demand, and every error is one line and an exit code."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class FastCommand(_LightHelp, TyperCommand):
     words: Callable[[], Iterable[str]] = staticmethod(tuple)  # the values of its arguments, for completion
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        """Refuses -delta 1e-5, which would be read as -d elta."""
+        """Refuses a name with one dash: -delta 1e-5 would be parsed as the short option -d with the value elta."""
         known = {name for param in self.params for name in param.opts}
         for name in (arg.split("=")[0] for arg in args):
             if len(name) > 2 and name[1] != "-" and f"-{name}" in known:
@@ -74,7 +74,7 @@ class FastCommand(_LightHelp, TyperCommand):
         return super().parse_args(ctx, args)
 
     def records(self, ctx: Context) -> list[help.Record]:
-        """The help of every option, with its group."""
+        """(group, name, option with its metavar, help) of every option."""
         rows = ((param, param.get_help_record(ctx)) for param in self.get_params(ctx)
                 if param.param_type_name == "option")
         return [(getattr(param, "group", OUTPUT), param.name or "", *row) for param, row in rows if row is not None]
@@ -84,6 +84,7 @@ class FastCommand(_LightHelp, TyperCommand):
 
 
 def _option(option: Option) -> RawOption:
+    """The Typer option of an option of a command."""
     q = option.quantity
     choices = option.choices or q.choices
     raw = RawOption(param_decls=[q.name, *map(flag, q.names), *_SHORT.get(q.name, ())], type_descriptor=_TEXT,
@@ -93,6 +94,7 @@ def _option(option: Option) -> RawOption:
     return raw
 
 
+# Short forms of options.
 _SHORT = {"epsilon": ("-e",), "delta": ("-d",), "alpha": ("-a",)}
 
 
@@ -138,9 +140,9 @@ def build(command: Command) -> FastCommand:
 
 
 def _without_repeats(raw: dict[str, Any], repeatable: set[str]) -> dict[str, Any]:
-    """The options with one value each, except repeatable ones. Raises DpcalcError for a second value.
+    """The options with a single value each, except repeatable ones. Raises DpcalcError for a second value.
 
-    Typer would silently take the last value; so it reads every option as repeatable.
+    Typer parses every option as repeatable, because otherwise it would silently ignore all values but the last one.
     """
     for name, values in raw.items():
         if isinstance(values, tuple | list) and name not in repeatable:
@@ -178,14 +180,14 @@ def _build_page(page: Page) -> FastCommand:
 
 
 class LazyGroup(_LightHelp, TyperGroup):
-    """The program: it knows names and one-line helps only, and loads the command that is called."""
+    """The program: it has the names and one-line helps of all commands, and imports only the command that is called."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         self.commands = {n: FastCommand(n, help=h, rich_markup_mode=None) for n, h in COMMANDS.items()}
 
     def format_commands(self, ctx: Context, formatter: Any) -> None:
-        """The one-line helps in full, an example, and where to read more."""
+        """Writes the one-line helps, untruncated, an example, and where to read more."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
         with formatter.section("Examples"):
@@ -222,13 +224,14 @@ def _root(version: bool) -> str | None:
 
 
 def _unencodable(error: UnicodeError) -> tuple[str, int]:
-    """Escapes what an encoding lacks as JSON does: JSON stays the same, and in a table ε does not look like δ."""
+    """Escapes characters that the encoding lacks as JSON does. JSON keeps its meaning, and in a table ε differs from
+    δ."""
     assert isinstance(error, UnicodeEncodeError)
     return escaped(error.object[error.start : error.end]), error.end
 
 
 def _for_json(encoding: str) -> str | None:
-    """The encoding for JSON, which has to be UTF-8: where the stream has another one, ASCII, with letters escaped."""
+    """The encoding to set for JSON, which must be valid UTF-8: None where the stream is UTF-8 already, else ASCII."""
     return None if codecs.lookup(encoding).name == "utf-8" else "ascii"
 
 
@@ -266,7 +269,7 @@ def _run(args: list[str]) -> int:
 
 
 def _known_options(args: Sequence[str]) -> dict[str, Any]:
-    """The options of the command that was called, or else of the program, under every of their names."""
+    """The options of the command that was called, or else of the program, by each of their names."""
     command = load(args[0]) if args and args[0] in COMMANDS else root()
     names = {name: param for param in command.params for name in param.opts if name.startswith("-")}
     return {**names, "-h": None, "--help": None}

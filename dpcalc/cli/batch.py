@@ -1,12 +1,13 @@
-"""--batch: a stream of questions, one JSON object on each line, answered by one line each, in order.
+"""--batch: answers a stream of questions, one JSON object a line, by one line each, in order.
 
 A line holds options under their names (with _ or -), as JSON numbers or texts, and may hold
 
     id       a text, number or boolean, which is repeated in the answer
     input    (or inputs) a guarantee or a whole result, or a list of them, for the commands that read one
 
-A line that is itself a result or a guarantee is that input, so that batches form pipes; an error line of the command
-before is passed on. A line overrides the options of the command line, and a null removes one. Empty lines are skipped.
+A line that is itself a result or a guarantee counts as the input, so that batches form pipes; an error line of the
+previous command is passed on. Options in a line override those of the command line, and null removes one. Empty lines
+are skipped.
 The answer to a line that cannot be answered is {"error": {…, "line": k}}, and the stream continues.
 """
 
@@ -25,7 +26,7 @@ from dpcalc.core.errors import DpcalcError, fault, flag
 from dpcalc.core.strict_json import BadJson, dumps, loads
 from dpcalc.output.result import Input, given_inputs
 
-LONGEST = 1_000_000  # bytes of a line: bounds the memory that a stranger's line can take
+LONGEST = 1_000_000  # bytes of a line; a limit, so that no input can exhaust the memory
 _WHITE_SPACE = b" \t\r\n\x0b\x0c"
 
 
@@ -38,7 +39,7 @@ class Line(NamedTuple):
 
 
 class Batch:
-    """A command with its default options and inputs, as a pure function of lines."""
+    """A command with default options and inputs. The answer to a line depends on nothing but these and the line."""
 
     def __init__(self, command: Command, defaults: Mapping[str, Any], inputs: tuple[Any, ...] = (),
                  quiet: bool = False) -> None:
@@ -47,7 +48,7 @@ class Batch:
         self.command, self.inputs, self.quiet = command, inputs, quiet
         self.defaults = {**defaults, "format": "jsonl"}
         self._names = {**spellings(command), "id": "id", "input": "input", "inputs": "input"}
-        validate(command, self.defaults)  # so that a default out of its range is one error, and not one on each line
+        validate(command, self.defaults)  # an invalid default is one error here, instead of an error for each line
 
     def line(self, data: bytes | None, number: int) -> Line:
         """The answer to the line of that number; `data` is None for a line that is too long."""
@@ -109,6 +110,7 @@ class Batch:
 
 
 def _object(data: bytes | None) -> dict[str, Any]:
+    """The JSON object in a line. Raises DpcalcError where the line is anything else."""
     if data is None:
         raise DpcalcError("bad-json", f"a line of more than {LONGEST} bytes")
     try:
@@ -123,7 +125,7 @@ def _object(data: bytes | None) -> dict[str, Any]:
 
 
 def _is_error(fields: Mapping[str, Any]) -> bool:
-    """Whether a line is what a batch prints for a line that it cannot answer."""
+    """Whether a line is an error line, which a batch prints for a question that it cannot answer."""
     error = fields.get("error")
     if set(fields) != {"error"} or not isinstance(error, dict):
         return False
@@ -163,7 +165,7 @@ def answer_lines(lines: Iterable[str | bytes], command: str, /, *, inputs: Itera
 
 def stream(command: Command, raw: dict[str, Any], sources: tuple[str, ...],
            switches: Mapping[str, bool]) -> Callable[[], int]:
-    """A function that answers standard input on standard output and returns the exit code.
+    """A function that answers the lines of standard input on standard output and returns the exit code.
 
     Raises DpcalcError for options that do not go with --batch.
     """

@@ -1,4 +1,4 @@
-"""The text of --help: options in groups, how to ask a question, and examples fitted to the width."""
+"""The text of --help: the options in groups, how to ask a question, and examples fitted to the width."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ Record = tuple[str, str, str, str]  # group, name, option with its metavar, help
 
 _METAVARS = {"number": "X", "count": "N", "horizon": "N|inf", "numbers": "X,…", "series": "X,…|@FILE", "text": "NAME",
              "choice": "NAME", "file": "FILE"}
-_LONGEST_CHOICES = 44  # columns of a list of choices as a metavar; a longer list stands in the help
+_LONGEST_CHOICES = 44  # characters of a list of choices as a metavar; a longer list is part of the help
+# Name of a common option → its place in the help.
 _COMMON_ORDER = {option.name: place for place, option in enumerate(COMMON)}
 
 
 def metavar(q: Quantity, choices: Sequence[str]) -> str:
-    """The placeholder for a value: the choices where they are few."""
+    """The placeholder for the value of an option: the list of choices where it is short, else a general name."""
     listed = "|".join(choices)
     return listed if choices and len(listed) <= _LONGEST_CHOICES else q.metavar or _METAVARS[q.kind]
 
 
 def describe(option: Option) -> str:
-    """The help of an option, as 'σ: standard deviation of the Gaussian noise [>0]'."""
+    """The help of an option, for example 'σ: standard deviation of the Gaussian noise [>0]'."""
     q, default = option.quantity, option.default
     text = f"{q.symbol}: {q.help}" if q.symbol else q.help
     choices = option.choices or q.choices
@@ -36,7 +37,7 @@ def describe(option: Option) -> str:
 
 
 def groups(records: Sequence[Record]) -> dict[str, list[tuple[str, str]]]:
-    """The options and helps of each group, in the order of GROUPS; the common options lead those of the question."""
+    """Group → (option, help) of its options, in the order of GROUPS. In QUESTION the common options come first."""
     order = {name: place for place, name in enumerate(GROUPS)}  # another group stands before the last one, OUTPUT
     ranked = sorted(records, key=lambda r: (order.get(r[0], order[OUTPUT] - 0.5), _COMMON_ORDER.get(
         r[1], len(_COMMON_ORDER)) if r[0] == QUESTION else 0))

@@ -12,7 +12,7 @@ DELAY = 1.0  # seconds before the bar appears: shorter answers would only flicke
 
 @contextmanager
 def waiting(text: str) -> Iterator[None]:
-    """Shows the bar while the body runs, from a thread of its own, and removes it at the end."""
+    """Shows the bar while the body of the `with` runs, from a separate thread, and removes it at the end."""
     if not sys.stderr.isatty():
         yield
         return

@@ -27,9 +27,9 @@ _SWITCHES = ("json", "quiet", "all", "explain", "certify")
 
 
 def run(command: Command, raw: dict[str, Any], files: tuple[str, ...] = ()) -> Printed | Callable[[], int]:
-    """What to print; with --batch, a function that prints while it reads and returns the exit code.
+    """The text to print; with --batch, a function that prints while it reads and returns the exit code.
 
-    Raises DpcalcError for everything that the person who asks can put right.
+    Raises DpcalcError for every mistake in the call.
     """
     switches = {name: raw.pop(name, False) for name in _SWITCHES}
     sources = tuple(raw.pop("input", None) or ()) + tuple(files)
@@ -87,7 +87,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
     with waiting(f"dpcalc {command.name}"):
         answer = _answer(command, raw, inputs, switches)
     format = raw.get("format") or "table"
-    # The headline of a table says itself that a number holds for one record only.
+    # The headline already says that a number holds for one record only, so that no warning is needed.
     has_headline = format == "table" and not switches["quiet"] and not target
     for warning in warnings_of(answer._replace(only=None) if has_headline else answer):
         warn(warning)
@@ -111,7 +111,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
 
 
 def _answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...], switches: Mapping[str, bool]) -> Answer:
-    """The answer, with --certify proven in ball arithmetic."""
+    """The answer; with --certify, its headline is proven in ball arithmetic."""
     from dpcalc.commands.ask import answer
 
     found = answer(command, raw, inputs, switches["all"])
@@ -133,7 +133,7 @@ def _target(command: Command, raw: dict[str, Any], name: str, swept: bool, switc
 
 def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swept: tuple[Axis, ...],
                   switches: Mapping[str, bool], target: Target | None) -> Printed:
-    """The answers at all points. A point without an answer is reported in its place, and makes the exit code 1."""
+    """The answers at all points, printed or drawn. A point without an answer is reported, and makes the exit code 1."""
     from dpcalc.core.errors import DpcalcError
     from dpcalc.output.formats import render
     from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, unanswered

@@ -12,7 +12,7 @@ from dpcalc.core.text import report
 
 
 def write(text: str) -> None:
-    """Writes the answer and flushes it, so that `exit_code` notices a full disk or a closed pipe."""
+    """Writes the answer and flushes it, so that a full disk or a closed pipe is an error within `exit_code`."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -62,5 +62,5 @@ def _drop_output() -> None:
 
 
 def quiet_beside(option: str) -> DpcalcError:
-    """The error for --quiet beside an option that chooses the output, too."""
+    """The error for --quiet together with another option that chooses the output format."""
     return DpcalcError("contradictory", f"prints the number alone; drop {option} or --quiet", "--quiet")

@@ -1,4 +1,4 @@
-"""Lines in and lines out: answers are written before the next input is awaited, and always as whole lines."""
+"""Input and output of lines: answers are written before the next input is awaited, and always as whole lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.text import report
 
-_LONGEST_WAIT = 0.1  # seconds that an answer waits for others, so that a write holds many lines
+_LONGEST_WAIT = 0.1  # seconds for which an answer is buffered, so that many lines are written together
 
 
 def blocks(descriptor: int, longest: int) -> Iterator[list[bytes | None]]:
@@ -35,13 +35,13 @@ def blocks(descriptor: int, longest: int) -> Iterator[list[bytes | None]]:
 
 def _read(descriptor: int) -> bytes:
     try:
-        return os.read(descriptor, 1 << 16)  # at most; a pipe on Linux holds as many bytes
+        return os.read(descriptor, 1 << 16)  # at most 64 KiB, the capacity of a pipe on Linux
     except OSError as e:
         raise DpcalcError("unreadable", f"standard input: {e.strerror or e}", "--batch") from None
 
 
 class Writer:
-    """Writes whole lines: together, when `flush` is called or a tenth of a second has passed.
+    """Writes whole lines, buffered until `flush` is called or a tenth of a second has passed.
 
     Inside the `with`, an interrupt waits until the write under way is complete, and all finished lines are written
     before KeyboardInterrupt is raised. A second interrupt does not wait, because the reader may have stopped reading.

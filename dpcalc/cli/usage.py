@@ -12,7 +12,7 @@ from dpcalc.core.suggest import meant
 
 
 def translated(error: ClickException, known: Mapping[str, Any]) -> DpcalcError:
-    """The error as a DpcalcError. `known` holds the options under every of their names."""
+    """The error as a DpcalcError. `known` has the options by each of their names."""
     for kind, translate in _TRANSLATIONS:
         if isinstance(error, kind) and (found := translate(error, known)):
             return found
@@ -43,7 +43,7 @@ def _command_path(error: Any) -> str:
 
 
 def _value_missing_or_unexpected(error: Any, known: Mapping[str, Any]) -> DpcalcError | None:
-    """For an option without its value, or a switch with one."""
+    """The error for an option without its value, or a switch with one."""
     param = known.get(error.option_name)
     if param is None:
         return None
@@ -53,11 +53,11 @@ def _value_missing_or_unexpected(error: Any, known: Mapping[str, Any]) -> Dpcalc
 
 
 def _extra_argument(error: Any, known: Mapping[str, Any]) -> DpcalcError | None:
-    """For sigma=1, or a word that belongs to no option."""
+    """The error for an argument such as sigma=1, or another word that belongs to no option."""
     if "extra argument" not in error.format_message():
         return None
     extra = error.format_message().partition("(s) (")[2].rstrip(".").removesuffix(")")
-    word = next(iter(extra.split()), extra)  # blanks alone are a word too
+    word = next(iter(extra.split()), extra)  # an argument of blanks alone counts as a word, too
     name, equals, value = word.partition("=")
     if f"--{name}" in known:
         return DpcalcError("usage", f"{word!r} is no option; did you mean --{name}{f' {value}' if equals else ''}?")

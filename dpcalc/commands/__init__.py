@@ -1,5 +1,5 @@
-"""The table of commands. A calculator is a command that answers a question: one module each, from options to a question
-to an answer. No mathematics here."""
+"""The table of commands. A calculator is a command that answers questions. Each has a module, which turns options into
+a question, and the question into an answer; the mathematics is in other packages."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ COMMANDS = {
     "explain": "A bound's statement, assumptions, source, proof, errata, accuracy",
     "verify": "Recheck a result from the formulas as published",
 }
-PAGES = frozenset({"schema", "bounds", "explain", "verify"})  # they print what is known, and answer no question
+PAGES = frozenset({"schema", "bounds", "explain", "verify"})  # commands that print text, and answer no question
 
 
 def calculator(name: str) -> Command:
-    """The calculator of that name, which is a key of COMMANDS and none of PAGES."""
+    """The calculator of this name, a key of COMMANDS that is not in PAGES."""
     from importlib import import_module
 
     command: Command = import_module("dpcalc.commands." + name.replace("-", "_")).COMMAND

@@ -1,4 +1,4 @@
-"""The answer to a question given as options: the command of a name, the option of a spelling, and the answer."""
+"""Answers to questions that are given as options: command names, spellings of options, and the answer itself."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def answer(command: Command, raw: Mapping[str, Any], inputs: tuple[Any, ...] = (), every_row: bool = False) -> Answer:
-    """The answer to one question, from options as they were given. A table of it has every row where `every_row` says
-    so, or where bounds are named. Raises DpcalcError."""
+    """The answer to one question, from options as they were given. Its table shows every row with `every_row`, or where
+    --bound names bounds. Raises DpcalcError."""
     from dpcalc.core.validate import validate
 
     given = validate(command, raw, inputs)
@@ -42,8 +42,8 @@ def _answer(command: Command, given: Given) -> Answer:
 
 
 def _extreme(given: Given) -> str | None:
-    """The option to name where double precision does not suffice: that of the given number furthest from 1, or the
-    input."""
+    """The option that an error names where double precision does not suffice: the one whose number is furthest from 1
+    in ratio, or --input; None where neither is given."""
     from math import log
 
     from dpcalc.core.errors import flag
@@ -51,23 +51,24 @@ def _extreme(given: Given) -> str | None:
     sizes = {n: abs(log(x)) for n, x in given.values.items() if n in given.provided and isinstance(x, float | int)
              and x > 0}
     extreme = max(sizes, key=lambda n: sizes[n], default=None)
-    # numbers within e^±200 are not extreme by themselves: then those of the input are
+    # A number within e^±200 does not overflow by itself, so that the cause is a number in the input.
     if extreme is None or (given.inputs and sizes[extreme] < 200):
         return "--input" if given.inputs else None
     return flag(extreme)
 
 
+# Options that a record need not repeat to ask its question again.
 _OF_OUTPUT = ("format", "digits", "input", "run")
 
 
 def _with_request(answer: Answer, given: Given) -> Answer:
-    """The answer with all that is needed to ask again: the options as they were given, and the guarantees read."""
+    """The answer with everything that repeats its question: the options as they were given, and the guarantees read."""
     return answer._replace(options={**given.options_given(without=_OF_OUTPUT), **answer.options},
                            inputs=tuple(g.as_json() for g in given.inputs))
 
 
 def command_of(name: str) -> Command:
-    """The calculator of that name. Raises DpcalcError, with a similar name, where there is none."""
+    """The calculator of this name. Raises DpcalcError, which suggests a similar name, where there is none."""
     word = str(name).replace("_", "-")
     if word in COMMANDS and word not in PAGES:
         return calculator(word)
@@ -79,8 +80,8 @@ def command_of(name: str) -> Command:
 
 
 def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options under their names, from any of their spellings. Raises DpcalcError for a name that the command does
-    not have, and for an option that is given twice."""
+    """Name → value of the options, from any of their spellings. Raises DpcalcError for an option that the command does
+    not have, and for one that is given twice."""
     names, raw = spellings(command), dict[str, Any]()
     for key, x in options.items():
         name = names.get(key)
@@ -96,7 +97,7 @@ def named(command: Command, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def spellings(command: Command) -> dict[str, str]:
-    """Spelling → name of the options, without those of how an answer is written, which are no part of a question."""
+    """Spelling → name of the options that are part of a question; those about the output format are not."""
     quantities = [o.quantity for o in command.all_options() if o.name not in _NOT_ASKED]
     return {form: q.name for q in quantities for n in q.names
             for form in (n, n.replace("_", "-"), *((n + "_",) if n in ("from", "in", "lambda") else ()))}
@@ -106,7 +107,7 @@ _NOT_ASKED = {"format", "input", "plot"}
 
 
 def warnings_of(answer: Answer) -> tuple[str, ...]:
-    """The warnings that stand on standard error beside an answer."""
+    """The warnings that are printed on standard error with an answer."""
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
     first = (f"{head.label} is {head.bound.status}, not a guarantee",) if head and doubtful else ()

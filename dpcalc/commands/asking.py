@@ -1,4 +1,5 @@
-"""Which question a call asks, from which of ε, δ, α, RDP and --solve are given; and the parameters of its answer."""
+"""The question of a call, which depends on which of ε, δ, α, RDP and --solve are given, and the parameters of its
+answer."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ _OF_QUESTION = {"epsilon", "delta", "alpha", "rdp"}
 
 
 def read_question(command: Command, given: Given, epsilon: str = "epsilon", delta: str = "delta") -> Question:
-    """The question of a call. `epsilon` and `delta` are the names of the options for ε and δ of the question. Raises
-    DpcalcError where there is no question, or more than one."""
+    """The question of a call. `epsilon` and `delta` are the names of the options that fix ε and δ in the question.
+    Raises DpcalcError where the options ask no question, or more than one."""
     orders = given["orders"] or ()
     unknown = read_unknown(command, given)
     has_alpha = given["alpha"] is not None and (unknown is None or unknown.name != "alpha")
@@ -71,8 +72,8 @@ def _refuse_rdp(command: Command, given: Given) -> None:
 
 
 def _solvable(command: Command, given: Given) -> str:
-    """The parameters that can be solved for, in words: 'noise-multiplier (or sigma)' alone for Gaussian noise, else all
-    that the mechanism has."""
+    """The parameters that can be solved for, in words: for Gaussian noise only 'noise-multiplier (or sigma)', for
+    another mechanism all of its own."""
     names, mechanism = command.solvable(), given["mechanism"] or "gaussian"
     if "noise-multiplier" in names and mechanism == "gaussian":
         return "noise-multiplier (or sigma)"
@@ -110,21 +111,23 @@ def read_unknown(command: Command, given: Given) -> Quantity | None:
 def check_options(given: Given, question: Question, used: set[str], needed: tuple[str, ...], not_used: str,
                   no_parameter: str, needed_by: str) -> None:
     """Raises DpcalcError for options that are not used, for an unknown on which the answer does not depend, and for
-    options that are missing. The texts continue "not used", "is no parameter" and "needed"."""
+    options that are missing. `not_used`, `no_parameter` and `needed_by` are the ends of the messages "not used …", "is
+    no parameter …" and "needed …"."""
     refuse_unneeded(given, used, not_used)
     check_unknown(question, used, no_parameter)
     require(given, needed, needed_by, question.unknown.name if question.unknown else None)
 
 
 def key_of_rows(question: Question) -> str:
-    """The number of a row that answers the question: the solution, log δ, or the asked quantity."""
+    """The name of the number by which rows are ranked: the solution, log δ, or the quantity that the question asks
+    for."""
     if question.unknown:
         return question.unknown.name
     return "log_delta" if question.asks == "delta" else question.asks
 
 
 def with_solution(given: Given, question: Question, rows: Sequence[Row]) -> dict[str, Any]:
-    """The parameters of a call, among them the solution of the headline where a parameter was solved for."""
+    """The parameters of a call, including the headline's solution where a parameter was solved for."""
     unknown = question.unknown
     return {**given.values, **({unknown.name: rows[0].result[unknown.name]} if unknown else {})}
 

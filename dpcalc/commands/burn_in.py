@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route, Row
 
-_SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness")
+_SCHEDULED = ("n", "batch_size", "lipschitz", "smoothness")  # options that --schedule needs
 _RUN = ("n", "batch_size", "steps", "lipschitz", "smoothness", "learning_rate")
 
 
 def answer(given: Given) -> Answer:
-    """ε, δ or RDP of the last iterate by every method, the burn-in length, and a lower bound beside them."""
+    """ε, δ or RDP of the last iterate by every bound, with the burn-in length and a lower bound."""
     from dpcalc.commands.last_iterate import Setting, answer
 
     setting = Setting(_check, _searches, _bound_params, _companions, _full_batch)
@@ -30,8 +30,8 @@ def answer(given: Given) -> Answer:
 
 
 def _scheduled(given: Given) -> Given:
-    """The call of a run described step by step, which gives T, the step sizes and the noises; `schedule` is then the
-    schedule itself, for a record that needs no file."""
+    """The call of a run that --schedule describes step by step, with the T, the step sizes and the noises that follow.
+    `schedule` becomes the schedule itself instead of a file name, so that the record does not depend on the file."""
     from dpcalc.commands.schedule import read, text
     from dpcalc.core.errors import DpcalcError, flag
 
@@ -62,8 +62,8 @@ def _check(given: Given, question: Question) -> tuple[Given, Question, set[str]]
 
 
 def _ranged(question: Question, given: Given) -> Question:
-    """The question with the range in which its unknown can lie. Longer steps lose less, up to η = 2/(β+ρ), where the
-    contraction is strongest."""
+    """The question with the range of its unknown. A learning rate is searched for up to η = 2/(β+ρ), where the
+    contraction is strongest: up to there a larger η loses less privacy."""
     from dpcalc.core.errors import DpcalcError
 
     unknown = question.unknown
@@ -87,7 +87,7 @@ def _ranged(question: Question, given: Given) -> Question:
 
 
 def _check_values(values: Mapping[str, Any]) -> None:
-    """Raises DpcalcError where there is no such run, or the theorems do not cover it, as far as it is given."""
+    """Raises DpcalcError where the given options describe an impossible run, or one that no theorem covers."""
     from dpcalc.bounds.noisy_sgd._engine import contraction
     from dpcalc.core.errors import DpcalcError
 
@@ -132,17 +132,17 @@ def _searches(given: Given, question: Question) -> tuple[Searches, tuple[str, ..
 
 
 def _routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """The bounds for the order of the batches and what is known of the losses."""
+    """The bounds for this order of the batches and these assumptions on the losses."""
     from dpcalc.accounting.routes import converted
     from dpcalc.bounds import noisy_sgd as b
     from dpcalc.core.results import Route
 
-    convex, known_steps = given["loss"] != ANY, _known_steps(given)
+    convex, by_steps = given["loss"] != ANY, _deterministic_batches(given)
     if given["schedule"] is not None:
         return (Route(b.iteration_schedule.BOUND if convex else b.nonconvex.SCHEDULE),)
     if given["order"] == "fixed":
-        return (known_steps,)
-    full = (known_steps,) if given["n"] is not None and given["n"] == given["batch_size"] else ()
+        return (by_steps,)
+    full = (by_steps,) if given["n"] is not None and given["n"] == given["batch_size"] else ()
     rdp = b.burn_in_rdp.BOUND if convex else b.nonconvex.BURN_IN_RDP
     profile = b.burn_in_profile.BOUND if convex else b.nonconvex.BURN_IN_PROFILE
     lower = () if question.unknown or given["diameter"] is None else (Route(b.lower_bound.BOUND),)
@@ -151,8 +151,8 @@ def _routes(given: Given, question: Question) -> tuple[Route, ...]:
             Route(b.burn_in_profile.COMPOSITION), *lower, *as_published)
 
 
-def _known_steps(given: Given) -> Route:
-    """The route for batches that do not depend on chance, by the steps that use the record."""
+def _deterministic_batches(given: Given) -> Route:
+    """The route for batches that are not random: it is known which steps use the record."""
     from dpcalc.bounds.noisy_sgd import iteration, iteration_nonconvex
     from dpcalc.core.results import Route
 
@@ -160,15 +160,15 @@ def _known_steps(given: Given) -> Route:
 
 
 def _full_batch(given: Given, question: Question) -> tuple[Row, ...]:
-    """The rows for the batch of all records, which has a theorem of its own, where no smaller batch that was searched
-    for meets the budget."""
+    """The rows for the batch of all records, where the batch size is solved for and no smaller batch meets the budget:
+    a theorem of its own covers full batches."""
     from dpcalc.accounting.answer import rows
 
-    unknown, n, named, known = question.unknown, given["n"], given["bound"], _known_steps(given)
-    if unknown is None or unknown.name != "batch_size" or n is None or (named and known.bound.name not in named):
+    unknown, n, named, route = question.unknown, given["n"], given["bound"], _deterministic_batches(given)
+    if unknown is None or unknown.name != "batch_size" or n is None or (named and route.bound.name not in named):
         return ()
     only = unknown._replace(search=(float(n), float(n)))
-    return rows((known,), given, _bound_params, question._replace(unknown=only), ())
+    return rows((route,), given, _bound_params, question._replace(unknown=only), ())
 
 
 # --- companions of the rows ------------------------------------------------------------------------------------------
@@ -196,8 +196,8 @@ def _companions(values: Mapping[str, Any], params: dict[str, Any], question: Que
 
 
 def _numbers(values: Mapping[str, Any], question: Question, rows: tuple[Row, ...]) -> dict[str, float]:
-    """The burn-in length; the horizon, or without a constraint set the distance that takes its place; and the lower
-    bound."""
+    """The companion numbers: the burn-in length; the horizon, or without a constraint set the largest distance of two
+    runs; and the lower bound."""
     numbers: dict[str, float] = {"burn_in_steps": burn_in_steps(values, rows[0])}
     if not values.get("diameter"):
         numbers["distance"] = largest_distance(values)
@@ -209,7 +209,7 @@ def _numbers(values: Mapping[str, Any], question: Question, rows: tuple[Row, ...
 
 
 def _guarantee(question: Question, head: Row) -> dict[str, Any]:
-    """μ-GDP, where the bound of the headline proves it, or the point."""
+    """The guarantee for the next command: μ-GDP, where the bound of the headline proves it, else the computed point."""
     from dpcalc.accounting.orders import own_params
     from dpcalc.commands.last_iterate_companions import point_guarantee
 

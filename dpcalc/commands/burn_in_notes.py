@@ -1,5 +1,5 @@
-"""The notes of burn-in beside its rows: the number of steps that count, the constraint set or the distance that takes
-its place, and the assumptions of each method."""
+"""The notes on an answer of burn-in: the number of steps that count, the constraint set or the distance in place of its
+diameter, and the assumptions of each bound."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def notes(values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
 
 
 def burn_in_steps(values: Mapping[str, Any], row: Row) -> int:
-    """The number R of last steps that a row rests on: of its witness, or T where every step counts."""
+    """The number R of last steps that prove a row: that of its witness, or T where every step counts."""
     return int(row.witness.get("r", values["steps"]))
 
 
@@ -60,8 +60,8 @@ def horizon(values: Mapping[str, Any]) -> int:
 
 
 def largest_distance(values: Mapping[str, Any]) -> float:
-    """The largest distance of the iterates of two neighbouring runs with the same noise, where no constraint set bounds
-    it."""
+    """A bound on the distance between the iterates of two runs on neighbouring data sets with equal noise, for runs
+    without a constraint set."""
     from dpcalc.bounds.noisy_sgd._engine import apart
 
     own = (int(values["batch_size"]), values["lipschitz"], values["smoothness"], least_curvature(values))
@@ -94,13 +94,13 @@ def _set_note(values: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _assumptions(found: tuple[Row, ...]) -> tuple[str, ...]:
-    """The assumptions of each method beyond the common setting, in short."""
+    """The assumptions of the bound of each row, in short."""
     names = dict.fromkeys(row.route.bound.name for row in found)
     return tuple(f"{name} assumes: {_SHORT[name]}" for name in names if name in _SHORT)
 
 
 def _batches_note(values: Mapping[str, Any]) -> tuple[str, ...]:
-    """The assumption of the methods shown on the order of batches."""
+    """The assumption of the rows on the order of the batches."""
     if values.get("schedule") is not None or values["n"] == values["batch_size"]:
         return ()
     if values["order"] == "random":

@@ -1,5 +1,6 @@
 """The catalogue: every bound with the commands that use it, every option and every command as data, for `bounds`,
-`explain`, --explain and the documents. No I/O but the table of measured accuracies."""
+`explain`, --explain and the documents. The only file that it reads is the table of measured accuracies, besides the
+package's own source."""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ class Entry(NamedTuple):
 
 @cache
 def calculators() -> dict[str, Command]:
-    """The commands that compute."""
+    """Name → command, for the commands that answer questions."""
     from dpcalc.commands import COMMANDS, PAGES, calculator
 
     return {name: calculator(name) for name in COMMANDS if name not in PAGES}
 
 
 def uses(command: Command) -> tuple[str, ...]:
-    """The names of the bounds a command can answer by."""
+    """The names of the bounds and conversions by which a command can answer."""
     return tuple(dict.fromkeys(theorem.name for route in command.theorems() for theorem in route.theorems))
 
 
@@ -87,9 +88,9 @@ def accuracy(bound: Bound) -> str:
 
 
 def measured(name: str) -> dict[str, Any] | None:
-    """The measured accuracy of a bound (accuracy.json, written by tests/accuracy.py), or None: the number of points,
-    the claimed and the worst error, both in the units of Bound.rtol, and the domain. `claimed` is None for a lower
-    bound, which only claims never to be above."""
+    """The measured accuracy of a bound (from accuracy.json, which tests/accuracy.py writes), or None: the number of
+    points, the claimed and the worst error, both in the units of Bound.rtol, and the domain. `claimed` is None for a
+    lower bound, which only claims never to be too large."""
     return _accuracies().get(name)
 
 
@@ -127,7 +128,7 @@ _DERIVED = {  # parameters of bounds that are computed from options: (symbol, me
 
 @cache
 def named_quantities() -> dict[str, Quantity]:
-    """Name → quantity, the first one of several with the same name."""
+    """Name → quantity; where several have one name, the first of them."""
     found: dict[str, Quantity] = {}
     for quantity in vars(quantities).values():
         if isinstance(quantity, Quantity):
@@ -136,7 +137,7 @@ def named_quantities() -> dict[str, Quantity]:
 
 
 def option_record(name: str) -> dict[str, Any] | None:
-    """All that is known of an option, by any of its names: symbol, meaning, range, and the commands that have it; None
+    """The JSON record of an option, by any of its names: symbol, meaning, range, and the commands that have it; None
     where there is no such option."""
     word = name.replace("-", "_")
     q = next((q for q in named_quantities().values() if word in q.names), None)
@@ -149,7 +150,7 @@ def option_record(name: str) -> dict[str, Any] | None:
 
 
 def command_record(name: str) -> dict[str, Any] | None:
-    """The purpose of a calculator, how a question is put to it, and the bounds it can answer by; None where there is no
+    """The JSON record of a calculator: its purpose, how it is asked, its bounds, and examples; None where there is no
     such calculator."""
     command = calculators().get(name)
     if command is None:
@@ -185,8 +186,8 @@ def module_of(bound: Bound) -> ModuleType:
 
 
 def proofs(bound: Bound) -> list[tuple[str, str]]:
-    """(file, text) of the proofs that dpcalc itself carries: in the bound's file, and in those that it or its source
-    refers to. Empty where the proof is in the source."""
+    """(file, text) of the proofs in the docstrings of dpcalc: in the file of the bound, and in files that this file, a
+    proof, or the bound's source refers to. Empty where the proof is in the cited paper."""
     own = _file(module_of(bound))
     found: dict[str, str] = {}
     pending, seen = [own], set()
@@ -204,14 +205,15 @@ def proofs(bound: Bound) -> list[tuple[str, str]]:
 
 
 def _docstring(file: str) -> str:
-    """The docstring of a file of this package, which need not be imported."""
+    """The docstring of a file of this package, which is read without importing the module."""
     import ast
 
     return ast.get_docstring(ast.parse((_ROOT / file).read_text(encoding="utf-8")), clean=False) or ""
 
 
 def _referred(file: str, text: str) -> Iterator[str]:
-    """The files of this package that a text names, beside the file or by their path."""
+    """The files of this package that a text names: by their name where they are in the folder of `file`, or by their
+    path."""
     for path in re.findall(r"[\w/]+\.py", text):
         name = f"dpcalc/{path.removeprefix('dpcalc/')}" if "/" in path else f"{file.rpartition('/')[0]}/{path}"
         if (_ROOT / name).exists():
@@ -224,7 +226,7 @@ _NO_PROOF = {"conjecture": "none is known", "as-published": "not sound as printe
 
 
 def proof(bound: Bound) -> str:
-    """The place of the proof, in words."""
+    """The place of the proof of a bound, in words."""
     files = [file for file, _ in proofs(bound)]
     return f"in {', '.join(files)}" if files else _NO_PROOF.get(bound.status, "in the source")
 
@@ -237,7 +239,7 @@ def _file(module: ModuleType) -> str:
 
 
 def record(entry: Entry) -> dict[str, Any]:
-    """All that is known of a bound, for JSON."""
+    """The JSON record of a bound."""
     bound = entry.bound
     return {
         "name": bound.name, "status": bound.status, "kind": bound.kind, "answers": answers(bound),

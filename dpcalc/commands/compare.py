@@ -24,8 +24,8 @@ _RELEASED = {"every-iterate": "every iterate", "every-epoch": "the last iterate 
 
 
 def answer(given: Given) -> Answer:
-    """ε at δ (or δ at ε, or the least noise) by every theorem that covers the run, with the total variation, and how
-    much one more assumption would improve it."""
+    """ε at δ (or δ at ε, or the least noise for a budget) by every theorem that covers the run, with the total
+    variation, and with the improvement that one more assumption would give."""
     from dpcalc.commands.asking import read_question
     from dpcalc.commands.comparison import Answers, guarantees
     from dpcalc.commands.training_run import describe
@@ -64,7 +64,7 @@ def answer(given: Given) -> Answer:
 
 
 def _refuse(given: Given) -> None:
-    """Raises DpcalcError for a question that is not compared, and for unknown bounds."""
+    """Raises DpcalcError for a question that compare does not answer, and for unknown bounds."""
     from dpcalc.bounds import replacement_message
     from dpcalc.commands.comparison import bound_names
     from dpcalc.core.errors import DpcalcError, flag
@@ -93,7 +93,7 @@ def _require_noise(run: Run, question: Question) -> None:
 
 
 def _no_row(run: Run, found: Found) -> Exception:
-    """The error that says why no theorem answers."""
+    """The error that says why no theorem gives a guarantee for this run."""
     from dpcalc.commands.training_run import ADD_REMOVE
     from dpcalc.core.errors import DpcalcError, NoSolution
 
@@ -109,11 +109,11 @@ def _no_row(run: Run, found: Found) -> Exception:
 
 def _settled(values: Mapping[str, Any], question: Question, head: Row,
              answers: Answers) -> tuple[Row, dict[str, float]]:
-    """The solution, so large that it meets the budget when it is given as an option, and the total variation there by
-    the bound of the headline.
+    """The headline with a solution that meets the budget also when it is given as an option, and the total variation at
+    this solution by the bound of the headline.
 
-    Converting a noise multiplier to σ rounds once more, and so does composing again: where that leads above the budget
-    by a rounding error, the noise is raised by as little, twice as much each time."""
+    The conversion of a noise multiplier to σ, and a new composition, have rounding errors of their own. While these
+    exceed the budget, the noise is raised by a tiny relative amount, which doubles each time."""
     from dpcalc.commands.comparison import guarantees
     from dpcalc.commands.training_run import describe
     from dpcalc.core.question import Question as Plain
@@ -123,17 +123,18 @@ def _settled(values: Mapping[str, Any], question: Question, head: Row,
     while True:
         run = describe({**values, name: head.result[name]})
         at_delta, named = Plain("epsilon", delta=question.delta), (head.route.bound.name,)
-        back = guarantees(run, at_delta, named, answers).rows[0].result
-        if name == "sigma" or back["epsilon"] <= max(question.epsilon or 0.0, head.result["epsilon"]):
-            return head._replace(result={**head.result, "sigma": run.sigma or 0.0}), {"tv": back["tv"]}
+        again = guarantees(run, at_delta, named, answers).rows[0].result
+        if name == "sigma" or again["epsilon"] <= max(question.epsilon or 0.0, head.result["epsilon"]):
+            return head._replace(result={**head.result, "sigma": run.sigma or 0.0}), {"tv": again["tv"]}
         head = head._replace(result={**head.result, name: head.result[name] * (1 + raised_by)})
         raised_by *= 2
 
 
 def _one_record(run: Run, question: Question, head: Row,
                 answers: Answers) -> tuple[dict[str, Any], dict[str, float], OneRecord | None]:
-    """Where the headline is about a record whose place in the pass is known: the place, for the guarantee; the value
-    that holds for every record, by the sharpest bound that needs no place, as companion numbers; and both in words."""
+    """What the answer adds where the headline holds for the record of --index only: the index, for the guarantee; the
+    value for every record, by the tightest bound that does not depend on the position, as companion numbers; and both
+    in words."""
     from dpcalc.commands.comparison import headline
     from dpcalc.core.numbers import human
     from dpcalc.core.one_record import for_one
@@ -180,7 +181,7 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found, multiplier: float)
 
 
 def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...], found: Found, answers: Answers) -> Any:
-    """The further keys of the JSON, which are computed only when it is printed."""
+    """The function that computes the further keys of the JSON, which is called only when they are printed."""
     from functools import cache
 
     @cache
@@ -201,7 +202,7 @@ def _more(values: Mapping[str, Any], question: Question, named: tuple[str, ...],
 
 
 def _plain(quantity: Quantity, **changes: Any) -> Quantity:
-    """A quantity that compare does not solve for."""
+    """The quantity as one that --solve does not take."""
     return quantity._replace(safe_direction=0, **changes)
 
 

@@ -1,5 +1,5 @@
-"""Every guarantee that applies to a training run, from the answers of the other commands; and why the other bounds do
-not apply. No I/O."""
+"""Every guarantee that applies to a training run, from the answers of the other commands, and the reasons why other
+bounds do not apply."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from dpcalc.numerics.root import Unreachable
 
 
 class Answers(NamedTuple):
-    """The answers of other commands that a comparison has so far."""
+    """The cache of the answers of other commands in a comparison."""
 
     by_line: dict[str, DpcalcError | Answer]  # command line → answer
-    recorded: Recorded | None  # gives the rows of a record that is verified
+    recorded: Recorded | None  # where a record is verified: the function that returns its rows
 
 
 class Found(NamedTuple):
@@ -38,8 +38,8 @@ class Found(NamedTuple):
 
 
 def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: Answers, with_tv: bool = True) -> Found:
-    """The guarantees by every interpretation of the run. `named` are the bounds that --bound names; answers that are
-    in `answers` are not computed again."""
+    """The guarantees by every interpretation of the run. `named` are the bounds that --bound names; `answers` caches
+    the answers of other commands."""
     rows: list[tuple[Row, Answer]] = []
     failed: list[tuple[float, str, str]] = []  # (conditions met, bound, reason)
     error: DpcalcError | None = None
@@ -70,7 +70,7 @@ def guarantees(run: Run, question: Question, named: tuple[str, ...], answers: An
 
 
 def headline(run: Run, question: Question, named: tuple[str, ...], answers: Answers) -> Row | None:
-    """The sharpest row for the run's own neighbours, or None."""
+    """The tightest row for the run's own adjacency, or None."""
     found = guarantees(run, question, named, answers, with_tv=False).rows
     return found[0] if found else None
 
@@ -97,7 +97,7 @@ def _conditions_met(interpretation: Interpretation, run: Run) -> int:
 
 
 def _question(question: Question, run: Run) -> dict[str, Any]:
-    """The options that ask the question."""
+    """The options with which another command asks this question."""
     if question.unknown:
         return {"epsilon": question.epsilon, "delta": question.delta, "solve": "sigma"}
     return {"sigma": run.sigma,
@@ -113,7 +113,7 @@ def _ask(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], ques
                "bound": (*bounds, *_CONVERSION[any(b.endswith("-rdp") for b in bounds)])}
     line = command_line(interpretation.command, options)
     if line not in answers.by_line:
-        # by which the rows of a record that belong to this interpretation are found
+        # The rows of a record that belong to this interpretation are those whose command begins like this.
         beginning = command_line(interpretation.command, interpretation.parameters(run)) + " "
         given = validate(calculator(interpretation.command), options)
         given.recorded = answers.recorded and partial(answers.recorded, beginning=beginning)
@@ -130,7 +130,7 @@ _CONVERSION = {True: ("rdp-optimal",), False: ()}
 
 
 def command_line(command: str, options: Mapping[str, Any]) -> str:
-    """The call that a person would type. Every number in it is read back as the same double."""
+    """The call of a command as text. Every number is printed such that it is read back as the same double."""
     words = [f"dpcalc {command}"]
     for name, value in options.items():
         for one in value if isinstance(value, tuple) else (value,):
@@ -139,7 +139,7 @@ def command_line(command: str, options: Mapping[str, Any]) -> str:
 
 
 def _best(answer: Answer, bounds: tuple[str, ...]) -> list[Row]:
-    """The sharpest proven row by each of the bounds."""
+    """The tightest proven row of each of the bounds."""
     first: dict[str, Row] = {}
     for row in answer.rows:
         if row.route.bound.status == "proven" and row.route.bound.name in bounds:
@@ -156,7 +156,7 @@ def _tv(interpretation: Interpretation, run: Run, bounds: tuple[str, ...], answe
 
 
 def _described(row: Row, interpretation: Interpretation, run: Run, question: Question, tv: Mapping[str, float]) -> Row:
-    """The row with its total variation, its neighbours, what it assumes, and the command that gives it alone."""
+    """The row with its total variation, its adjacency, its assumptions, and the command that computes it alone."""
     name = row.route.bound.name
     via = (row.route.conversion.name,) if row.route.conversion else ()
     options = {**interpretation.parameters(run), **_question(question, run), "bound": (name, *via)}
@@ -164,9 +164,9 @@ def _described(row: Row, interpretation: Interpretation, run: Run, question: Que
         row = row._replace(result={**row.result, noise_multiplier.NAME: run.multiplier(row.result["sigma"])})
     if not question.unknown:
         row = row._replace(result={**row.result, "tv": tv.get(name, _tv_of_point(row))})
-    said = {"adjacency": interpretation.adjacency, "assumes": interpretation.assumes(run),
-            "command": command_line(interpretation.command, options)}
-    return row._replace(context=said, notes=tuple(f"{name}: {note}" for note in row.notes))
+    context = {"adjacency": interpretation.adjacency, "assumes": interpretation.assumes(run),
+               "command": command_line(interpretation.command, options)}
+    return row._replace(context=context, notes=tuple(f"{name}: {note}" for note in row.notes))
 
 
 def _tv_of_point(row: Row) -> float:
@@ -177,7 +177,7 @@ def _tv_of_point(row: Row) -> float:
 
 
 def _guarantee(row: Row, answer: Answer, question: Question) -> dict[str, Any]:
-    """The guarantee of the command, where the row is its headline; else the point."""
+    """The guarantee of the command's answer, where the row is its headline; else the (ε, δ) of the row."""
     first = answer.rows[0]
     if first.route == row.route and answer.guarantee["kind"] != "dp":
         return answer.guarantee

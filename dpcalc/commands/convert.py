@@ -21,14 +21,14 @@ class _Source(NamedTuple):
     """A kind of guarantee that can be converted."""
 
     needs: tuple[str, ...]  # options that describe it
-    may: tuple[str, ...]  # options that may stand beside them
+    may: tuple[str, ...]  # further options that it allows
     routes: Callable[[Given, Question], tuple[Route, ...]]
     bound_params: Callable[[Any], dict[str, Any]]
     question: Callable[[Command, Given], Question]
 
 
 def answer(given: Given) -> Answer:
-    """The converted guarantee, and what it is as JSON for the next command."""
+    """The converted guarantee, also as JSON for the next command."""
     from dpcalc.accounting.answer import rows
     from dpcalc.commands.asking import shown, with_solution
     from dpcalc.commands.convert_inputs import with_inputs
@@ -53,7 +53,7 @@ def answer(given: Given) -> Answer:
     try:
         found = rows(source.routes(given, question), given, source.bound_params, question, given["bound"] or ())
     except DpcalcError as reason:
-        if name == "dp" and not given.inputs and reason.option == "--delta":  # there --delta is that of each step
+        if name == "dp" and not given.inputs and reason.option == "--delta":  # --delta is that of each step
             reason.option = "--slack" if given.has("slack") else "--target-delta"
         raise
     values = with_solution(given, question, found)
@@ -65,7 +65,7 @@ def answer(given: Given) -> Answer:
 
 
 def _notes(given: Given, head: Route) -> tuple[str, ...]:
-    """What a reader must know who might have more than what was given."""
+    """Notes on assumptions that the given guarantee does not settle."""
     notes = []
     if head.bound.name == "pure-zcdp" and all(g.kind == "dp" for g in given.inputs) and given["from"] != "outcomes":
         notes.append("a mechanism whose privacy loss has a range of length ε, such as the exponential mechanism, is "
@@ -75,7 +75,7 @@ def _notes(given: Given, head: Route) -> tuple[str, ...]:
     return tuple(notes)
 
 
-# the asked quantity → the options that ask for it, without and with a budget
+# Quantity that is asked for → the options that ask for it, without a budget (_ASKED_BY) and with one (_BUDGET).
 _ASKED_BY = {"epsilon": {"delta", "orders"}, "delta": {"epsilon", "orders"}, "rdp": {"alpha"}, "tv": set(), "mu": set(),
              "rho": set()}
 _BUDGET = {"epsilon": {"epsilon", "delta", "orders"}, "rdp": {"alpha", "rdp"}}
@@ -91,7 +91,7 @@ def _refuse_leftovers(given: Given, name: str, source: _Source, question: Questi
         asks |= {"slack"} if question.asks == "epsilon" and not question.unknown else set()
     describe = {*source.needs, *source.may} - {"slack", "orders", *_TARGETS.values()}
     if name == "dp" and given.inputs:
-        describe -= set(_TARGETS)  # there they ask
+        describe -= set(_TARGETS)  # these options ask about an input in JSON
     if question.unknown and question.unknown.name not in describe:
         raise DpcalcError("unknown-value", f"{question.unknown.option} is no parameter with --from {name}", "--solve")
     always = {"from", "to", "bound", "format", "digits", "input"}
@@ -101,8 +101,8 @@ def _refuse_leftovers(given: Given, name: str, source: _Source, question: Questi
 
 
 def _with_options_as_given(given: Given, reason: DpcalcError) -> DpcalcError:
-    """The error with the options that were given: with a point from JSON, --epsilon and --delta mean what
-    --target-epsilon and --target-delta mean elsewhere."""
+    """The error with the names of the options as they were given: for an (ε, δ) point from JSON, --epsilon and --delta
+    stand for --target-epsilon and --target-delta."""
     for n in _TARGETS if given.inputs else ():
         if n in given.provided:
             option, reason.message = f"--target-{n}", reason.message.replace(f"--target-{n}", f"--{n}")
@@ -111,8 +111,8 @@ def _with_options_as_given(given: Given, reason: DpcalcError) -> DpcalcError:
 
 
 def _one_order(given: Given) -> Given:
-    """The call with one order, and one RDP, in place of a list: a list describes a curve, one order asks for a value
-    at it."""
+    """The call with a single order, and a single RDP, in place of lists with one entry. Raises DpcalcError for longer
+    lists, which describe a curve."""
     for name in ("alpha", "rdp"):
         if given.has(name) and len(given[name]) != 1:
             raise DpcalcError("contradictory", "one value is asked for here; a list describes a curve (--from rdp)",
@@ -122,8 +122,8 @@ def _one_order(given: Given) -> Given:
 
 
 def _guarantee(name: str, question: Question, result: dict[str, float], values: Any) -> dict[str, Any]:
-    """The guarantee for a next command: all that was composed, where one number or one mechanism describes it; else
-    what was computed."""
+    """The guarantee for the next command: the whole composition, where one number or one finite mechanism describes it;
+    else the computed number."""
     as_whole = _WHOLE.get(name)
     return as_whole(values) if as_whole and question.asks != "rho" else _AS_GUARANTEE[question.asks](result)
 

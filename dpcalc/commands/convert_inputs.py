@@ -1,4 +1,4 @@
-"""Guarantees in JSON (or a total variation) as the source of dpcalc convert and dpcalc tv."""
+"""Guarantees in JSON, or a total variation, as the input of dpcalc convert and dpcalc tv."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from dpcalc.core.errors import DpcalcError
 
 
 def with_inputs(given: Given) -> Given:
-    """The call with the guarantees that were read: one is converted, several are composed. `from` is the kind of source
-    that they make together."""
+    """The call with its input guarantees as values: one is converted, several are composed. `from` becomes the kind of
+    source that describes them together."""
     given = _checked(given)
     if not given.inputs:
         return given
@@ -42,9 +42,9 @@ def with_inputs(given: Given) -> Given:
 
 
 def _composed(given: Given) -> dict[str, Any]:
-    """The guarantees as JSON (`described`); their RDP curves, their dominating pairs and their (ε, δ), where every one
-    has them; and the reason where not. They are sorted, and equal ones counted, so that the answer is the same whatever
-    the order in which they were read."""
+    """The guarantees as JSON (`described`), and their RDP curves (`parts`), dominating pairs (`pairs`) and (ε, δ)
+    (`points`), each where all guarantees have them; else the error that says why not. The guarantees are sorted, and
+    equal ones counted, so that the answer does not depend on their order."""
     from dpcalc.accounting.guarantee_curves import curves
     from dpcalc.accounting.guarantee_pld import dominating_pairs
     from dpcalc.accounting.guarantee_sums import points
@@ -61,8 +61,8 @@ def _composed(given: Given) -> dict[str, Any]:
 
 
 def _as_targets(given: Given) -> dict[str, Any]:
-    """With an (ε, δ) point read from JSON, --epsilon and --delta ask for the total, as --target-epsilon and
-    --target-delta do elsewhere."""
+    """The values of --target-epsilon and --target-delta, for which --epsilon and --delta stand where an (ε, δ) point is
+    read from JSON."""
     for n in ("epsilon", "delta"):
         if given.has(n) and given.has(f"target_{n}"):
             raise DpcalcError("contradictory",
@@ -72,8 +72,8 @@ def _as_targets(given: Given) -> dict[str, Any]:
 
 
 def _checked(given: Given) -> Given:
-    """The call with `--from tv` as the same guarantee in JSON. Raises DpcalcError where --from beside JSON is another
-    kind than that of the input."""
+    """The call, in which `--from tv` is replaced by an equal guarantee as if from JSON. Raises DpcalcError where --from
+    names another kind than that of the input."""
     kind = given["from"]
     if given.inputs:
         if kind is not None and any(g.kind != kind for g in given.inputs):

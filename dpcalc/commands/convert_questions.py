@@ -10,7 +10,7 @@ from dpcalc.core.question import Question
 
 
 def plain_question(command: Command, given: Given) -> Question:
-    """The question of --to tv, of --to zcdp, or of ε, δ, α and --solve."""
+    """The question that --to tv or --to zcdp asks, or that ε, δ, α and --solve ask."""
     to = given["to"]
     if to == "tv":
         return Question("tv")
@@ -29,15 +29,15 @@ _NOT_ALWAYS_PURE = ("outcomes", "parts", "rdp")
 
 
 def _is_pure(given: Given) -> bool:
-    """Whether what is given has a pure ε."""
+    """Whether the given guarantees together satisfy pure ε-DP."""
     if given["from"] == "outcomes":
         return not is_one_sided(given)
     return given["points"] is not None and not any(delta for _, delta, _ in given["points"])
 
 
 def outcome_question(command: Command, given: Given) -> Question:
-    """The question about outcome probabilities. Without options that ask, it is their pure ε, or their total variation
-    where an outcome is possible on one data set only."""
+    """The question about outcome probabilities. Without options that ask, it is the pure ε; or the total variation,
+    where an outcome is possible on one data set only and no pure ε exists."""
     if any(given[name] is not None for name in ("epsilon", "delta", "alpha", "rdp", "solve", "to")):
         return plain_question(command, given)
     return Question("tv") if is_one_sided(given) else Question("epsilon", delta=0.0)
@@ -96,7 +96,7 @@ def _refuse_delta(given: Given, why: str) -> None:
 
 
 def _advanced_composition(given: Given) -> Question:
-    """The total ε at δ = Tδ + δ′, for the slack δ′."""
+    """The question for the total ε at the total δ = Tδ + δ′, for the slack δ′ of advanced composition."""
     from dpcalc.numerics.rounding import ratio_up, sum_up
 
     for target in ("target_delta", "target_epsilon"):

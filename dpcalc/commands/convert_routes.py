@@ -1,5 +1,5 @@
-"""By which bounds a kind of guarantee is converted or composed, and the parameters of these bounds: for dpcalc convert,
-and for dpcalc tv.
+"""The bounds by which each kind of guarantee is converted or composed, and the parameters of these bounds, for dpcalc
+convert and dpcalc tv.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def tv_routes_of_dp(several: bool) -> tuple[Route, ...]:
 
 
 def _pure_to_zcdp(may_have_bounded_range: bool) -> tuple[Route, ...]:
-    """From pure ε to zCDP. That the privacy loss has a range of length ε is an assumption about the mechanism. Of a
-    mechanism that is described it is known to be false: the loss of Laplace noise and of randomised response with that
-    ε has a range of length 2ε."""
+    """From pure ε to zCDP, with bounded range on request. Bounded range, a privacy loss with a range of length ε, is an
+    assumption about an unknown mechanism. It is false for the described ones: with Laplace noise and with randomised
+    response of this ε the range has the length 2ε."""
     from dpcalc.bounds.conversions import bounded_range_zcdp, pure_zcdp
     from dpcalc.core.results import Route
 
@@ -151,8 +151,8 @@ def outcome_routes(given: Given, question: Question) -> tuple[Route, ...]:
 
 
 def outcome_params(values: Values) -> dict[str, Any]:
-    """The outcome probabilities, and what several uses are composed from. Raises DpcalcError where they are no two
-    distributions on the same outcomes."""
+    """The outcome probabilities, and the parts of a composition of several uses. Raises DpcalcError where --p and --q
+    are not two distributions on the same outcomes."""
     from dpcalc.accounting.guarantee import UNIT
 
     p, r = values["p"], values["q"]
@@ -168,8 +168,8 @@ def outcome_params(values: Values) -> dict[str, Any]:
 
 
 def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved: bool) -> dict[str, Any]:
-    """What several uses of a finite mechanism are composed from: its pure ε, where it has one, and its dominating
-    pair."""
+    """The parts of a composition of several uses of a finite mechanism: its pure ε, if that is finite, and its
+    dominating pair."""
     from dpcalc.bounds.conversions import outcomes
 
     try:
@@ -187,8 +187,8 @@ def _finite_parts(p: tuple[float, ...], q: tuple[float, ...], steps: int, solved
 
 
 def part_routes(given: Given, question: Question) -> tuple[Route, ...]:
-    """By RDP where every guarantee has a curve, by composing profiles where every one has a dominating pair, and by
-    sums where every one has an (ε, δ). Raises DpcalcError where no way is open."""
+    """Composition by RDP where every guarantee has a curve, of profiles where every one has a dominating pair, and
+    basic composition where every one has an (ε, δ). Raises DpcalcError where none of these applies."""
     from dpcalc.accounting.routes import converted
     from dpcalc.bounds.conversions import composition_basic, profile_composition, rdp_composition
     from dpcalc.core.results import Route

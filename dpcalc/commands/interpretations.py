@@ -1,6 +1,6 @@
-"""A training run as parameters of the other commands: for each family of theorems the conditions on a run that it
-covers, and the same run in the options of its command. σ is the same number in all of them; where the units of a
-command differ, its sensitivity makes up for it. """
+"""A training run as options of the other commands: for each family of theorems, its conditions on a run, and the run in
+the options of its command. σ is equal in all of them; where a command has σ in other units, its sensitivity is scaled.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Interpretation(NamedTuple):
     adjacency: str = REPLACE_ONE
 
     def unmet(self, run: Run) -> str | None:
-        """The reason why it does not apply, or None where it does."""
+        """The reason why the interpretation does not apply to the run, or None where it applies."""
         return next((c.otherwise(run) for c in self.conditions if not c.holds(run)), None)
 
 
@@ -95,7 +95,7 @@ _ALONE = Condition(lambda r: r.steps == r.in_pass or not all(c.holds(r) for c in
 
 
 def _outside_convex_setting(run: Run) -> bool:
-    """Whether the run is outside of what the theorems about convex losses cover."""
+    """Whether the run violates a condition of the theorems about convex losses."""
     return not all(c.holds(run) for c in _CONVEX_SETTING)
 
 
@@ -130,8 +130,8 @@ def _burn_in(run: Run, n: int, **extra: Any) -> dict[str, Any]:
 
 
 def _largest_distance(run: Run) -> float:
-    """The largest distance of the iterates of two neighbouring runs with the same noise, where no constraint set bounds
-    it."""
+    """A bound on the distance between the iterates of two runs on neighbouring data sets with equal noise, for runs
+    without a constraint set."""
     from dpcalc.bounds.noisy_sgd._engine import apart
 
     assert run.learning_rate is not None and run.smoothness is not None
@@ -146,8 +146,9 @@ def _fixed(run: Run) -> dict[str, Any]:
 
 
 def _one_record(run: Run) -> dict[str, Any]:
-    """The run with every batch taken as one record: the mean gradient of the batch that holds the record moves by at
-    most 2L/b. A pass that stops in the middle loses no more than a whole one."""
+    """The run with every batch as one record: replacing a record moves the mean gradient of its batch by at most 2L/b,
+    as replacing a record with gradients of at most L/b does. An incomplete pass loses no more privacy than a whole
+    one."""
     return {"lipschitz": run.removal, "smoothness": run.smoothness, "learning_rate": run.learning_rate,
             "n": run.in_pass, "epochs": -(-run.steps // run.in_pass)}
 

@@ -1,5 +1,5 @@
-"""What the commands about the last iterate of noisy SGD have in common: one record of what such a command is, the code
-that answers by it, and the choice among its bounds by noise, order and question.
+"""The common part of the commands about the last iterate of noisy SGD: a record that defines such a command, the code
+that answers by the record, and the choice among its bounds by noise, order and question.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _CONVERSIONS = {"rdp-improved", "rdp-mironov", "rdp-optimal"}
 
 
 class Companions(NamedTuple):
-    """What an answer states beside its rows: the guarantee for a next command, notes, companion numbers, whether the
-    numbers are about one record alone, and options that take the place of those given."""
+    """The parts of an answer besides its rows: the guarantee for the next command, notes, companion numbers, whether
+    the numbers hold for one record only, and options that replace given ones in the record."""
 
     guarantee: dict[str, Any]
     notes: tuple[str, ...]
@@ -41,12 +41,12 @@ class Companions(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What one command about the last iterate is."""
+    """The definition of one command about the last iterate."""
 
     # The call, completed where one option implies another; the question with the range of its unknown; and the options
     # that the answer shows beside those of the question. Raises DpcalcError for options that are missing or not used.
     check: Callable[[Given, Question], tuple[Given, Question, set[str]]]
-    # Which bounds answer, each search with its own range of the unknown; and the names that --bound means.
+    # The searches, each with its routes and its range of the unknown; and the names of the bounds that --bound selects.
     searches: Callable[[Given, Question], tuple[Searches, tuple[str, ...]]]
     bound_params: Callable[[Values], dict[str, Any]]  # the parameters of the bounds, from the options
     companions: Callable[[Values, dict[str, Any], Question, tuple[Row, ...]], Companions]  # (options, parameters, …)
@@ -69,7 +69,7 @@ def answer(command: Command, setting: Setting, given: Given) -> Answer:
 
 
 def _rows(setting: Setting, given: Given, question: Question) -> tuple[Row, ...]:
-    """The rows by the first search that answers, or else by the fallback. Raises what the first search does."""
+    """The rows of the first search that answers, or else of the fallback. Raises the error of the first search."""
     from dpcalc.accounting.answer import rows
 
     searches, names = setting.searches(given, question)
@@ -100,10 +100,10 @@ class Method(NamedTuple):
     """A bound that can answer a command."""
 
     bound: RdpBound | ProfileBound
-    needs: tuple[str, ...]  # options beyond noise and n
+    needs: tuple[str, ...]  # options that it needs, besides the noise and n
     noises: tuple[str, ...] = GAUSSIAN
     family: str = ""  # a name for several bounds, which --bound takes too
-    usual: bool = True  # whether it is about the run that the command describes; others are shown when named
+    usual: bool = True  # whether it covers the usual run of the command; others answer only when named
     contracts: bool = False  # whether it needs η <= 2/(β+ρ)
 
     @property
@@ -113,8 +113,8 @@ class Method(NamedTuple):
 
 def searches_by(every: Sequence[Method], given: Given, question: Question, epochs: bool = False,
                 check: Callable[[tuple[Method, ...]], None] = lambda methods: None) -> tuple[Searches, tuple[str, ...]]:
-    """The searches by those of the methods that the call chooses, after `check` of them; and the names that --bound
-    means. Over `epochs`, profiles are composed."""
+    """The searches by the methods that the call chooses, after these have passed `check`; and the names of the bounds
+    that --bound selects. With `epochs`, profiles are composed over epochs."""
     unknown, named = question.unknown.name if question.unknown else None, tuple(given["bound"] or ())
     methods = _chosen(every, given.values, given["noise"], named, unknown)
     check(methods)
@@ -141,7 +141,7 @@ def _chosen(methods: Sequence[Method], given: Values, noise: str, named: Sequenc
         if name.removesuffix("-basic") not in known:
             raise _unknown_bound(name, tuple(known), noise)
     usual = [m for m in fit if m.usual]
-    # where --bound names conversions alone
+    # The RDP curves answer where --bound names only conversions.
     curves = [m for m in usual if m.bound.kind == "rdp" and not _missing(m, given, unknown)]
     fit = [m for m in fit if set(m.names) & {n.removesuffix("-basic") for n in named}] or curves or usual
     for m in fit:
@@ -171,9 +171,9 @@ def routes_of(methods: Sequence[Method], asks: str, named: bool, epochs: bool = 
     """The routes by which the methods answer.
 
     An RDP curve answers by a conversion only when it is named, since its exact profile is never larger. Over epochs a
-    profile answers by its composition, with basic composition beside it. To solve through epochs takes a composition
-    for every value tried: then the first method alone answers, others when named. `curves` are the names of the RDP
-    curves that a message can point to. Raises DpcalcError where no method answers."""
+    profile answers by its composition, and by basic composition. Solving for a parameter of several epochs needs a
+    composition for every trial value: then only the first method answers, and others when named. `curves` are the names
+    of the RDP curves that a message can point to. Raises DpcalcError where no method answers."""
     found: list[Route] = []
     for m in methods:
         if isinstance(m.bound, RdpBound):
@@ -227,7 +227,7 @@ def _by_direction(question: Question, given: Given, routes: tuple[Route, ...]) -
     riskier = {r: unknown.name in r.bound.theorem.riskier for r in routes}
     down = ranged._replace(
         search=unknown.search if all(riskier.values()) else ranged.search, safe_direction=-1,
-        # with strong convexity less is left of a shift after longer steps, too, and the loss may rise and fall
+        # With strong convexity a longer step also contracts a shift more, so the privacy loss need not be monotone.
         non_monotone=given["c1"] is not None and given["strong_convexity"] > 0)
     groups = ((ranged, False), (down, True))
     return tuple((question._replace(unknown=u), group) for u, is_down in groups

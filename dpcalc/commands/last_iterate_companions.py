@@ -1,5 +1,5 @@
-"""What the commands about the last iterate state beside their rows: notes on the noise and the first iterate, the
-guarantee for a next command, the worst record, and the limit of a noise schedule.
+"""The parts that the commands about the last iterate add to their rows: notes on the noise and the first iterate, the
+guarantee for the next command, the worst record, and the limit of a noise schedule.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dpcalc.numerics.elementary import exp_or_zero
 
 Params = Mapping[str, Any]
 _LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
-_AS_SHARP = 1e-9  # relative: bounds that agree to this are as sharp as each other
+_AS_SHARP = 1e-9  # relative difference up to which two bounds count as equally tight
 
 _LEVEL = {"gaussian": "σ is the standard deviation", "laplace": "v is the scale"}
 
 
 def noise_note(noise: str) -> str:
-    """What the number that gives the noise level means."""
+    """The note on the meaning of the noise level."""
     return f"{_LEVEL[noise]} of the noise on every gradient; on the iterate it is η times that"
 
 

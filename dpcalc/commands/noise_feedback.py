@@ -84,8 +84,8 @@ def _companions(values: Mapping[str, Any], params: dict[str, Any], question: Que
 
 
 def _variances(params: Mapping[str, Any]) -> dict[str, float]:
-    """The variance of the last iterate with feedback and without, where doubles hold both, and how many times the noise
-    feedback needs for the privacy of the run without it."""
+    """The variances of the last iterate with and without feedback, where both are in the range of doubles, and the
+    factor by which σ must be larger with feedback for the privacy of the run without it."""
     from math import inf, sqrt
 
     from dpcalc.bounds.noise_feedback import with_feedback, without_feedback

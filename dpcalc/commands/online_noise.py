@@ -19,7 +19,7 @@ _LISTS = {"gaussian": "sigmas", "laplace": "scales"}
 _LEVEL = {"gaussian": "sigma", "laplace": "scale"}
 _SCHEDULE = ("c1", "c2", "decay")
 _RUN = ("lipschitz", "diameter", "learning_rate", "smoothness", "strong_convexity")
-_MOST_ROWS = 1_000_000  # of a printed table
+_MOST_ROWS = 1_000_000  # rows of a printed table of noise levels; a larger one is probably a mistake
 _LIMIT = ("an upper bound on what δ tends to as n → ∞ (eq. 13 and 15 of Sordello et al. 2021; --n inf gives the limit "
           "itself)")
 

@@ -1,4 +1,4 @@
-"""The bounds of shuffle-pnsgd for partial passes with every iterate released: a conjecture, and rows beside it."""
+"""The bounds of shuffle-pnsgd for partial passes with every iterate released: a conjecture, and bounds to compare."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def methods(question: Question, names: Sequence[str]) -> tuple[Method, ...]:
 
 
 def named(names: Sequence[str]) -> tuple[RdpBound, ...]:
-    """Those of these bounds that --bound names."""
+    """The bounds about partial passes that --bound names."""
     return tuple(bound for bound in bounds() if bound.name in names) if names else ()
 
 
@@ -52,7 +52,7 @@ def bounds() -> tuple[RdpBound, ...]:
 
 
 def companions(given: Given, question: Question, found: tuple[Row, ...], bound_params: BoundParams) -> tuple[Row, ...]:
-    """Where the conjecture was asked for, the rows of the other bounds, which are shown beside it."""
+    """The rows of the other bounds, which are shown with the conjecture where that answers."""
     from dpcalc.accounting.answer import rows
     from dpcalc.bounds.conversions import rdp_improved
     from dpcalc.core.question import Question
@@ -89,7 +89,7 @@ def _refutation(row: Row, params: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     alpha = row.witness["alpha"]
     claimed, lost = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
-    if lost * (1 - 1e-8) <= claimed:  # agreement but for rounding is no refutation
+    if lost * (1 - 1e-8) <= claimed:  # a difference by rounding is not a refutation
         return ()
     return (f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {lost:.6g}, it says "
             f"{claimed:.6g}",)

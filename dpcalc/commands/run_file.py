@@ -11,10 +11,10 @@ from dpcalc.core.command import OUTPUT, Command, Given
 from dpcalc.core.errors import DpcalcError, flag
 from dpcalc.core.strict_json import finite
 
-_MEGABYTES = 1  # the largest file that is read
+_MEGABYTES = 1  # of the largest file that is read
 # Options of which each takes the place of the others: one that is given replaces those of the file.
 _ALTERNATIVES = (("steps", "epochs"), ("sigma", "noise_multiplier", "solve"))
-_ASKED = {"epsilon", "delta"}  # of which one alone asks
+_ASKED = {"epsilon", "delta"}  # each of them alone asks for the other one
 _NOT_IN_FILE = ("run", "input", "bound")
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dpcalc.bounds.noisy_sgd.iteration_schedule import Schedule
 
 _KEYS = ("sigma", "learning_rate", "uses")
-_MEGABYTES = 100  # the largest file that is read
+_MEGABYTES = 100  # of the largest file that is read
 
 
 def read(given: Given) -> Schedule:

@@ -106,8 +106,8 @@ def _searches(given: Given, question: Question) -> tuple[Searches, tuple[str, ..
 
 
 def _one_epoch(given: Given, question: Question) -> tuple[Row, ...]:
-    """The rows of one epoch that meet the budget, where epochs are solved for: to one epoch more bounds apply than are
-    composed, and one of them may just meet the budget."""
+    """The rows of one epoch that meet the budget, where the number of epochs is solved for. More bounds apply to one
+    epoch than can be composed, and one of them may meet the budget where no composition does."""
     from dpcalc.accounting.answer import rows
     from dpcalc.commands.last_iterate import searches_by
     from dpcalc.core.errors import DpcalcError
@@ -126,7 +126,7 @@ def _one_epoch(given: Given, question: Question) -> tuple[Row, ...]:
 
 
 def _with_partial_passes(given: Given, question: Question, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Of partial passes, the rows with what contradicts them, and those that stand beside them."""
+    """The rows; for partial passes with notes on refuted conjectures, and with the rows of the other bounds."""
     from dpcalc.commands.asking import with_solution
 
     if not _is_partial(given):

@@ -15,8 +15,8 @@ from dpcalc.core.quantities import Quantity
 
 _KINDS = {"number", "count", "horizon"}
 _NEVER_SWEPT = {"digits"}
-_MAX_POINTS = 100_000  # of a sweep: minutes of closed forms
-# One number as people write it with separators.
+_MAX_POINTS = 100_000  # points of a sweep: with closed forms, this many take minutes
+# Texts that are probably one number, written with separators.
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(,\d{3})+", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"\d+,\d+", re.ASCII)
 
@@ -98,7 +98,7 @@ def _refuse_separators(quantity: Quantity, text: str) -> None:
 
 
 def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:
-    """The point at that share of the way from start to stop."""
+    """The point at this fraction of the way from start to stop, linear or logarithmic, rounded to 14 digits."""
     if share in (0.0, 1.0):
         return stop if share else start
     x = exp(log(start) + share * (log(stop) - log(start))) if logarithmic else start + share * (stop - start)

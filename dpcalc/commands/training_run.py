@@ -1,4 +1,4 @@
-"""A training run, described once, in one convention: what the options of dpcalc compare mean together. No bounds.
+"""A training run in one convention, as the options of dpcalc compare describe it together.
 
 Convention. The iterate moves by w ← w − η(g + Z), g the sum of the gradients of a batch divided by b (a fixed number:
 the batch size, or its expectation), Z ~ N(0, σ²I). A record's gradient has norm at most L, so that replacing it moves g
@@ -82,7 +82,7 @@ def describe(values: Mapping[str, Any]) -> Run:
     convexity = _convexity(values)
     lipschitz, clipped = _gradients(values)
     norm = float(values.get("clipping_norm") or lipschitz)
-    # A batch of everything is the same however it is formed, except by independent coins.
+    # A batch of n records is the whole data set by every scheme except Poisson sampling.
     batches = FULL if b == n and batches != POISSON else batches
     run = Run(batches, values.get("release") or EVERY, values.get("adjacency")
               or (ADD_REMOVE if batches == POISSON else REPLACE_ONE),

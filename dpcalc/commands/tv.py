@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from dpcalc.core.question import Question
     from dpcalc.core.results import Answer, Route
 
-_ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options that ask, whatever the total variation is of
-# option → the kind of description that it belongs to
+_ASKS = frozenset({"fpr", "tpr", "prior", "roc"})  # options of the question, which no description has
+# Option → the kind of description that it belongs to.
 _DESCRIBES = {**dict.fromkeys(("mechanism", "sigma", "scale", "probability", "sensitivity", "noise_multiplier",
                                "clipping_norm"),
                               "mechanism"),
@@ -102,8 +102,8 @@ def _question(given: Given) -> Question:
 
 
 def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
-    """The call, and what the total variation is of: a mechanism, a run, or a kind of guarantee, from the options that
-    describe it. Raises DpcalcError for options that describe different things."""
+    """The call, and the name of the source of the total variation: a mechanism, a run, or a kind of guarantee, which
+    the options determine. Raises DpcalcError for options that describe several of them."""
     described_by = given.provided | ({unknown} if unknown else set())
     if noise_multiplier.is_used(given, unknown):  # of one release, too, which --adjacency may go with
         described_by -= {"adjacency"}

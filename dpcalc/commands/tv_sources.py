@@ -37,7 +37,7 @@ class Source(NamedTuple):
 
 
 def _needs(what: str, *names: str, may: tuple[str, ...] = ("steps",)) -> Callable[[Given, str | None], set[str]]:
-    """A check of a description that needs the options `names`, beside which others may stand; `what` names it."""
+    """The check of a description that needs the options `names` and allows `may`; `what` names it in messages."""
     def check(given: Given, unknown: str | None) -> set[str]:
         used = {*names, *may}
         refuse_unneeded(given, used, what)

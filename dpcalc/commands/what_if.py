@@ -1,4 +1,4 @@
-"""How much one more assumption about a run would improve its guarantee. An assumption is options that the run lacks.
+"""The improvement of a guarantee by one more assumption about the run. An assumption is a set of options to add.
 
 Where an assumption needs a number that is not known, the number is the weakest one with an effect: β = 2/η, the least
 smooth loss that the last-iterate theorems allow; ρ = 10/(ηT) (at most β and 2L/D), with which a step is forgotten
@@ -126,7 +126,7 @@ SAMPLING = Assumption(_other_batches, lambda o: _ORDERS[o["batches"]])
 
 def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...], base: float,
             answers: Answers) -> tuple[tuple[WhatIf, ...], tuple[str, ...]]:
-    """The assumptions that lower the headline `base`, and in words those that alone do not.
+    """The assumptions that lower the headline `base`, and in words those that do not lower it by themselves.
 
     The assumptions that the last-iterate theorems need are tried alone and together; with all of them, strong convexity
     and a constraint set, which make these theorems sharper, are tried on top."""
@@ -156,7 +156,7 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
             if not attempt({**package, **extra}, "; ".join([*others, text]), best) and not single:
                 idle.append(text)
     other = SAMPLING.options(run, values)
-    if other and question.unknown is None:  # to solve through the profile of other batches takes seconds
+    if other and question.unknown is None:  # solving for a parameter with other batches takes seconds
         attempt(other, SAMPLING.text(other), base)
     return tuple(found), tuple(idle)
 

@@ -1,4 +1,4 @@
-"""One answer as a document: its JSON record, its tables, and the page for people."""
+"""One answer as a document: its JSON record, its tables, and the page of text for people."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from dpcalc.output.values import row_label, shown_value
 
 
 def document(answer: Answer, explain: bool = False) -> Document:
-    """The answer, ready for any format; `explain` adds what the theorems state, to JSON and to the page for people."""
+    """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
+    people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
                     lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer))
 
@@ -25,7 +26,7 @@ def document(answer: Answer, explain: bool = False) -> Document:
 
 
 def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
-    """The JSON envelope, schema dpcalc/v1; `explain` adds what the theorems of each row state."""
+    """The JSON record, schema dpcalc/v1; `explain` adds the statements of the theorems to each row."""
     head = answer.headline if answer.rows else None
     return {
         "schema": "dpcalc/v1",
@@ -67,7 +68,7 @@ def _row_record(row: Row, explain: bool) -> dict[str, Any]:
 
 
 def _json_values(values: Any) -> dict[str, Any]:
-    """A mapping as JSON can hold it: infinities are the texts "inf" and "-inf", tuples are lists."""
+    """The mapping with values that JSON has: infinities become the texts "inf" and "-inf", and tuples become lists."""
     return {name: list(x) if isinstance(x, tuple) else
             ("inf" if x > 0 else "-inf") if isinstance(x, float) and isinf(x) else x for name, x in values.items()}
 
@@ -78,25 +79,25 @@ def _sources(row: Row) -> str:
 
 # --- tables ----------------------------------------------------------------------------------------------------------
 
-_SENTENCES = frozenset({"source", "assumes"})
+_SENTENCES = frozenset({"source", "assumes"})  # columns whose cells may be wrapped
 
 
 def rounded_table(answer: Answer) -> TextTable:
-    """The table for people: the best row of each theorem, numbers rounded to their safe side."""
+    """The table for people: the best row of each theorem, with numbers rounded to the safe side."""
     if answer.table:
         return table_of_numbers(answer.table)
     from dpcalc.accounting.digits import shown as shown_digits
     from dpcalc.output.theorem import short_source
 
     answer = answer.with_best_rows
-    rows, asked, compared = answer.rows, answer.quantity, answer.more is not None
+    rows, quantity, compared = answer.rows, answer.quantity, answer.more is not None
     has_order = any("alpha" in row.witness for row in rows)
     columns: tuple[tuple[str, bool, Callable[[Row], str]], ...] = (  # header, whether it is shown, the cell of a row
         ("bound", True, row_label),
         ("status", not compared and any(row.route.bound.status != "proven" for row in rows),
          lambda row: row.route.bound.status),
         ("neighbours", compared, lambda row: row.context["adjacency"]),
-        (symbol(asked), True, lambda row: shown_value(answer, asked, row)),
+        (symbol(quantity), True, lambda row: shown_value(answer, quantity, row)),
         ("order α", not compared and has_order, _order),
         ("TV", compared and "tv" in answer.headline.result and not answer.question.unknown,
          lambda row: human(row.result["tv"])),
@@ -115,14 +116,14 @@ def _order(row: Row) -> str:
 
 
 def table_of_numbers(table: Table) -> TextTable:
-    """A table of numbers for people, rounded up; false-positive rates stand as they were given."""
+    """A table of numbers for people: rounded up, except false-positive rates, which are printed as they were given."""
     formats = [plain if name == "fpr" else human for name in table.header]
     return TextTable(tuple(map(symbol, table.header)),
                      [tuple(text(x) for text, x in zip(formats, row, strict=True)) for row in table.rows])
 
 
 def full_table(answer: Answer) -> TextTable:
-    """The table for programs: every row, numbers as full doubles."""
+    """The table for programs: every row, with numbers in full precision."""
     table = answer.table or answer.roc
     if table:
         return TextTable(table.header, [tuple(map(repr, row)) for row in table.rows])
@@ -143,7 +144,7 @@ def full_table(answer: Answer) -> TextTable:
 
 
 def page(answer: Answer, explain: bool = False) -> str:
-    """The headline, the table, and what the numbers assume, as plain text fitted to the width."""
+    """The page for people as plain text, fitted to the width: the headline, the table, and the assumptions below it."""
     answer = answer.with_best_rows
     head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.",
@@ -158,17 +159,18 @@ def page(answer: Answer, explain: bool = False) -> str:
 
 
 def headline(answer: Answer) -> str:
-    """'ε = 4.37718 at δ = 1e-05 (gaussian-exact)'."""
-    asked, head = answer.quantity, answer.headline
+    """The headline of the page for people, for example 'ε = 4.37718 at δ = 1e-05 (gaussian-exact)'."""
+    quantity, head = answer.quantity, answer.headline
     scope = f" {answer.scope}" if answer.scope else ""
     status = "" if head.route.bound.status == "proven" else f", {head.route.bound.status}"
     only = f", {answer.only.text}" if answer.only else ""
-    return (f"{symbol(asked)} = {shown_value(answer, asked, head)}{_condition(answer)}{scope} "
+    return (f"{symbol(quantity)} = {shown_value(answer, quantity, head)}{_condition(answer)}{scope} "
             f"({head.route.label}{status}){only}")
 
 
 def _condition(answer: Answer) -> str:
-    """' at δ = 1e-05': what the question fixes; of a solved parameter, the budget it meets."""
+    """The condition in the headline: the quantity that the question fixes, for example ' at δ = 1e-05'; or the budget
+    that a solved parameter meets."""
     question, result = answer.question, answer.headline.result
     if question.unknown is None:
         name = {"epsilon": "delta", "delta": "epsilon", "rdp": "alpha"}.get(question.asks)
@@ -181,12 +183,13 @@ def _condition(answer: Answer) -> str:
 
 
 def notes_beside_headline(answer: Answer) -> list[str]:
-    """The notes, without the one that the headline holds already."""
+    """The notes, without the one that is already part of the headline."""
     return [note for note in answer.all_notes if answer.only is None or note != answer.only.text]
 
 
 def _fitted(table: TextTable) -> str:
-    """The table with its newline; its last column stands below it where the terminal has no room for sentences."""
+    """The table with its newline. Where the terminal is too narrow for a last column of sentences, that is printed
+    below."""
     if table.header[-1] not in table.sentences or table.room_for_last_column() >= LEAST_SENTENCE:
         return aligned(table) + "\n"
     lines = dict.fromkeys(f"{row[0]}: {row[-1]}" for row in table.rows)
@@ -195,7 +198,7 @@ def _fitted(table: TextTable) -> str:
 
 
 def _explanation(answer: Answer) -> list[str]:
-    """Statement, assumptions, source and errata of every theorem used, once each."""
+    """The lines that state every theorem of the answer once, with its source, assumptions and errata."""
     from dpcalc.output.theorem import lines
 
     theorems = {theorem.name: theorem for row in answer.rows for theorem in row.route.theorems}

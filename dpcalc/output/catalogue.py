@@ -1,4 +1,4 @@
-"""The catalogue of bounds as a document, and everything about one name as text."""
+"""The catalogue of bounds as a document, and the text of `dpcalc explain` about one bound, command or option."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from dpcalc.output.theorem import lines, short_source
 
 
 def document(found: Sequence[Entry]) -> Document:
-    """The entries of the catalogue; the formats for programs and papers add the accuracy and the whole source."""
+    """The entries of the catalogue as a document. Only the page for people lacks the accuracy, and shortens the
+    source."""
     return Document(lambda: _page(found), lambda: [record(entry) for entry in found], lambda: _table(found, full=True),
                     lambda: _table(found, full=True))
 
@@ -28,7 +29,7 @@ def _table(found: Sequence[Entry], full: bool) -> TextTable:
 def _page(found: Sequence[Entry]) -> str:
     """A table, or a list where the terminal is too narrow for one."""
     table = _table(found, full=False)
-    if table.room_for_last_column() >= 40:  # most short sources fit into that
+    if table.room_for_last_column() >= 40:  # columns: most of the shortened sources fit into 40
         return aligned(table)
     return "\n".join(paragraph([f"{name} [{status}]: {gives}", f"  {commands}", f"  {source}"], "  ")
                      for name, status, gives, commands, source in table.rows)
@@ -38,7 +39,7 @@ def _page(found: Sequence[Entry]) -> str:
 
 
 def explained(record: dict[str, Any]) -> str:
-    """Everything about a bound, or in short about a command or an option, from its JSON record."""
+    """The text about a bound, a command or an option, from its JSON record."""
     describe = {"command": _command_lines, "option": _option_lines}.get(record["kind"], _bound_lines)
     examples = record["examples"] if record["kind"] == "command" else [record["example"]] if "example" in record else []
     shown = (part for line in examples for part in shell_lines(f"  Example: {line}", width()))
@@ -66,7 +67,7 @@ def _parameter_line(record: dict[str, str]) -> str:
 
 
 def _with_symbol(record: dict[str, Any]) -> str:
-    """The name, and its symbol where that is another text."""
+    """The name of a parameter or option, with its symbol where that differs from the name."""
     name, symbol = record["name"], record["symbol"]
     return f"{name} {symbol}" if symbol not in ("", name) else str(name)
 

@@ -1,4 +1,4 @@
-"""What stands below a comparison for people: the command of each row, and what other assumptions would change."""
+"""The text below a comparison for people: the command of each row, and the effect of further assumptions."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from dpcalc.output.values import row_label, shown_value
 
 
 def lines_below(answer: Answer) -> list[str]:
-    """How each row is computed, what one more assumption would give, and why other bounds do not apply."""
+    """The lines below a comparison: the command that computes each row, the number that one more assumption would give,
+    and the reason why each other bound does not apply."""
     assert answer.more is not None
-    more, asked = answer.more(), answer.quantity
+    more, quantity = answer.more(), answer.quantity
     lines = ["", "Each row by itself:"]
     for row in answer.rows:
         lines += [f"  {row_label(row)}:", *(f"    {part}" for part in shell_lines(row.context["command"], width() - 4))]
     if more["what_if"]:
-        now = shown_value(answer, asked, answer.headline)
-        lines += ["", f"What more assumptions would give, instead of {symbol(asked)} = {now}:"]
-        lines += [f"  {symbol(asked)} = {human(w[asked])} ({w['bound']}) if {w['assumption']}" for w in more["what_if"]]
+        now = shown_value(answer, quantity, answer.headline)
+        lines += ["", f"What more assumptions would give, instead of {symbol(quantity)} = {now}:"]
+        lines += [f"  {symbol(quantity)} = {human(w[quantity])} ({w['bound']}) if {w['assumption']}"
+                  for w in more["what_if"]]
     if more["no_gain"]:
         lines += ([] if more["what_if"] else [""]) + [f"None of these alone lowers it: {'; '.join(more['no_gain'])}."]
     names_by_reason: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""The output formats of --format: one writer each, for every kind of document."""
+"""The output formats of --format: one function for each, which writes any document."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def _no_table() -> TextTable:
 
 
 class Document(NamedTuple):
-    """What a command answers, before a format is chosen. A part is computed only for the formats that print it."""
+    """The output of a command in every form. A form is computed only when a format prints it."""
 
     text: Callable[[], str]  # for people: --format table
     records: Callable[[], Any]  # for JSON: one object, or a list of them
     full: Callable[[], TextTable] = _no_table  # for programs: all rows, numbers in full
-    rounded: Callable[[], TextTable] = _no_table  # for papers: the rows that people are shown, numbers rounded
+    rounded: Callable[[], TextTable] = _no_table  # for papers: the rows of the page for people, rounded
 
 
 def render(document: Document, format: str) -> str:
-    """The text of a document in one of FORMATS, without a newline at its end."""
+    """The text of a document in the given format, a key of FORMATS, without a newline at its end."""
     return FORMATS[format](document)
 
 

@@ -146,7 +146,7 @@ Input = Result | Mapping[str, Any]
 
 
 def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
-    """The guarantees of earlier answers, validated."""
+    """The guarantees in `inputs`, earlier answers or objects as in JSON, validated."""
     items = [inputs] if isinstance(inputs, Result | Mapping) else list(inputs)
     if items and not command.inputs:
         raise DpcalcError("unneeded", f"dpcalc {command.name} reads no guarantee", "--input")
@@ -156,5 +156,5 @@ def given_inputs(command: Command, inputs: Iterable[Input]) -> tuple[Any, ...]:
 
 
 def _as_piped(result: Result) -> dict[str, Any]:
-    """What a command reads of a result in a pipe: its guarantee, and which data sets are neighbours."""
+    """The part of a result that the next command in a pipe reads: its guarantee and its adjacency."""
     return {"schema": "dpcalc/v1", "adjacency": result.adjacency, "guarantee": result.guarantee}

@@ -1,4 +1,4 @@
-"""The JSON Schema of results and parameters, made from the quantities and from the models of guarantees."""
+"""The JSON Schema of results and parameters, generated from the quantities and the models of guarantees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpcalc.core.validate import model_of
 STATUS = quantities.STATUS.choices
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _TEXT, _TEXTS = {"type": "string"}, {"type": "array", "items": {"type": "string"}}
-_NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}  # JSON knows no infinity
+_NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf"]}]}  # JSON has no infinity
 _NUMBERS = {"type": "object", "additionalProperties": _NUMBER}
 _LEVELS = {"type": "array", "items": {"type": "number"}}
 _SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperties": False,  # online-noise --schedule
@@ -19,7 +19,7 @@ _SCHEDULE = {"type": "object", "required": ["kind", "step"], "additionalProperti
 
 
 def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
-    """The envelope dpcalc/v1 that every calculator prints."""
+    """The schema of the record dpcalc/v1, which every calculator prints."""
     from dpcalc import __version__
     from dpcalc.accounting.guarantee import json_schema
 
@@ -52,9 +52,9 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
         "released": _TEXT,
         "notes": _TEXTS,
     }
-    certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and an enclosure
-    roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} a point
-           "id": {"type": ["string", "number", "boolean", "null"]}}  # of a line of --batch, as it was given
+    certified = {"certified": _NUMBERS}  # --certify: bits of ball arithmetic, and the ends of the enclosure
+    roc = {"roc": {"type": "array", "items": _NUMBERS},  # tv with --fpr or --roc: {fpr, tpr} for each point
+           "id": {"type": ["string", "number", "boolean", "null"]}}  # --batch: the id of the line, as it was given
     reason = {"type": "object", "required": ["name", "reason"], "properties": {"name": _TEXT, "reason": _TEXT}}
     gain = {"type": "object", "required": ["assumption", "options", "bound", "command"],
             "additionalProperties": _NUMBER,
@@ -67,7 +67,7 @@ def of_result(commands: tuple[str, ...]) -> dict[str, Any]:
 
 
 def of_command(command: Command) -> dict[str, Any]:
-    """The envelope of one command, with the schema of its parameters."""
+    """The schema of the record of one command, with the schema of its parameters."""
     schema = of_result((command.name,))
     schema["title"] = f"a result of dpcalc {command.name}"
     schema["properties"]["parameters"] = parameters(command)
@@ -75,9 +75,9 @@ def of_command(command: Command) -> dict[str, Any]:
 
 
 def parameters(command: Command) -> dict[str, Any]:
-    """The schema of the parameters: every option that is not about the output.
+    """The schema of the parameters of a command: of every option that is not about the output.
 
-    A parameter that may be a list of numbers is one number in an answer about one value.
+    An option that takes a list of numbers is, in an answer about one value, a single number.
     """
     options = [o for o in command.all_options() if o.group != OUTPUT]
     schema: dict[str, Any] = model_of(command.name, options).model_json_schema()

@@ -15,16 +15,16 @@ from dpcalc.output.formats import Document
 from dpcalc.output.tables import TextTable, aligned, paragraph
 from dpcalc.output.values import row_label, shown_value
 
-# Companions of the result that people are shown: the header of their column, and the companion that is its logarithm.
+# Companion numbers in the table for people: name → (header of the column, name of the companion that is its logarithm).
 _COMPANIONS = {"worst_index": ("worst index", ""), "worst_delta": ("its δ", "worst_log_delta"),
                "worst_epsilon": ("its ε", ""), "worst_rdp": ("its ε(α)", ""),
                "delta_limit": ("δ*", "log_delta_limit"), "limit_factor": ("times δ*", "")}
 _NO_ANSWER = "–"
-FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex")  # have no place for why a point has no answer
+FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex")  # cannot print the reason why a point has no answer
 
 
 class Point(NamedTuple):
-    """The swept values, and the answer there or why there is none."""
+    """A point of a sweep: the swept values, and the answer or the error at them."""
 
     at: dict[str, Any]
     answer: Answer | None = None
@@ -35,14 +35,14 @@ Points = Sequence[Point]
 
 
 def document(points: Points) -> Document:
-    """The answers; at least one point has one."""
+    """The sweep as a document. At least one of its points has an answer."""
     return Document(lambda: _page(points), lambda: [_record(p) for p in points], lambda: _full_table(points),
                     lambda: _tables(points, _roc) if _has_roc(points) else _rounded_table(points))
 
 
 def _record(point: Point) -> dict[str, Any]:
     if point.answer:
-        return record(point.answer._replace(more=None))  # what else a comparison holds is for one run
+        return record(point.answer._replace(more=None))  # the further keys are for a single run
     assert point.error is not None
     return {**point.error.record(), "parameters": point.at}
 
@@ -52,24 +52,25 @@ def _answers(points: Points) -> list[Answer]:
 
 
 def _rounded_table(points: Points) -> TextTable:
-    """For people: a row for each point, a column for each bound. Where every answer is a table, the rows of these."""
+    """The table for people: a row for each point, and a column for each bound. Where the answers are tables themselves,
+    their rows."""
     answers = _answers(points)
     if any(answer.table for answer in answers):
         return _tables(points, lambda answer: answer.table)
     labels = list(dict.fromkeys(_label(row) for row in rows_for_people(answers)))
     every_limit = all(any(row.route.bound.status == "limit" for row in answer.rows) for answer in answers)
     companions = [name for name in _COMPANIONS if any(name in answer.extra for answer in answers)
-                  and not (name == "delta_limit" and every_limit)]  # then a bound has that number
+                  and not (name == "delta_limit" and every_limit)]  # then it has the column of a bound
     header = (*map(symbol, points[0].at), symbol(answers[0].quantity), *labels,
               *(_COMPANIONS[name][0] for name in companions))
     return TextTable(header, [_row(point, labels, companions) for point in points])
 
 
 def rows_for_people(answers: Sequence[Answer]) -> list[Row]:
-    """The rows of a sweep that people are shown, point after point.
+    """The rows of a sweep for people, point after point.
 
-    A theorem that several conversions end has one column, that of the conversion which is the best at most points; of
-    two equally frequent ones, the first.
+    A theorem that gives ε by several conversions has one column: that of the conversion which is the best one at most
+    points; of two equally frequent ones, the first.
     """
     rows = [row for answer in answers for row in answer.with_best_rows.rows]
     if any(answer.every_row for answer in answers):
@@ -105,7 +106,7 @@ def _row(point: Point, labels: Sequence[str], companions: Sequence[str]) -> tupl
 
 
 def _companion(name: str, extra: Mapping[str, float]) -> str:
-    """A companion rounded up; from its logarithm where the double is subnormal or 0."""
+    """A companion number, rounded up. It is printed from its logarithm where the double is subnormal or 0."""
     if name not in extra:
         return _NO_ANSWER
     log_name = _COMPANIONS[name][1]
@@ -113,7 +114,7 @@ def _companion(name: str, extra: Mapping[str, float]) -> str:
 
 
 def _label(row: Row) -> str:
-    """The name of a column: with its status where that is not proven."""
+    """The header of the column of a row: the name of the bound, with its status where that is not proven."""
     status = row.route.bound.status
     return row_label(row) if status == "proven" else f"{row_label(row)} [{status}]"
 
@@ -123,7 +124,7 @@ def _as_given(x: Any) -> str:
 
 
 def _full_table(points: Points) -> TextTable:
-    """For programs: a row for each bound at each point, full doubles."""
+    """The table for programs: a row for each bound at each point, with numbers in full precision."""
     swept = points[0].at
     tables = [(point, full_table(point.answer)) for point in points if point.answer]
     names = [name for name in dict.fromkeys(name for _, table in tables for name in table.header) if name not in swept]
@@ -146,15 +147,16 @@ def _page(points: Points) -> str:
 
 
 def _notes_of_unproven_rows(points: Points) -> list[str]:
-    """The notes of numbers that are no guarantee, as where one is refuted, for each point."""
+    """The notes on rows that are no guarantee, with their points: for example that a conjecture is refuted there."""
     return [f"At {_place(point)}: {note}" for point in points if point.answer
             for row in point.answer.rows if row.route.bound.status != "proven" for note in row.notes]
 
 
 def unanswered(points: Points) -> list[str]:
-    """'No answer at σ = 0: …', for each point that failed."""
+    """A line 'No answer at σ = 0: …' for each point without an answer."""
     return [f"No answer at {_place(point)}: {point.error.message}" for point in points if point.error]
 
 
 def _place(point: Point) -> str:
+    """The point in words, for example 'σ = 2, δ = 1e-05'."""
     return ", ".join(f"{symbol(name)} = {_as_given(value)}" for name, value in point.at.items())

@@ -27,18 +27,19 @@ class TextTable(NamedTuple):
         return [row[index] for row in self.rows]
 
     def room_for_last_column(self) -> int:
-        """The columns of the terminal that the other columns leave."""
+        """The number of characters that the other columns leave to the last one on the terminal."""
         widths = (max(map(len, (name, *self.column(k)))) for k, name in enumerate(self.header[:-1]))
         return width() - sum(w + _COLUMN_SPACE for w in widths)
 
 
 def terminal_size(columns: int, lines: int = 24) -> tuple[int, int]:
-    """Columns and lines: COLUMNS and LINES where they are set, else the terminal's, else the given ones."""
+    """(Columns, lines): the environment variables COLUMNS and LINES, or else the size of the terminal, or else the
+    given numbers."""
     import shutil
 
     try:
         found = shutil.get_terminal_size((columns, lines))
-    except ValueError:  # a COLUMNS of thousands of digits
+    except ValueError:  # COLUMNS has thousands of digits
         return LARGEST_SIZE, lines
     return min(found.columns, LARGEST_SIZE), min(found.lines, LARGEST_SIZE)
 
@@ -51,8 +52,8 @@ def width() -> int:
 def aligned(table: TextTable) -> str:
     """The table in aligned columns.
 
-    Where the terminal is too narrow, the columns of sentences are wrapped, then also the headers, and at last each row
-    becomes a block of `name: value` lines. A number or a name is never cut, wrapped or left out.
+    Where the terminal is too narrow, the columns of sentences are wrapped; if that does not suffice, the headers, too;
+    and if that does not suffice, each row becomes a block of `name: value` lines. Numbers and names are always whole.
     """
     for names in (table.header, _wrapped_header(table)):
         if _least_width(table, names) <= width():
@@ -62,7 +63,7 @@ def aligned(table: TextTable) -> str:
 
 
 def _least_width(table: TextTable, names: Sequence[str]) -> int:
-    """The columns that the table needs under these headers, which may have several lines."""
+    """The least width in characters of the table with these headers, which may have several lines."""
     total = _COLUMN_SPACE * (len(names) - 1)
     for k, name in enumerate(names):
         widest = max(map(len, (*name.split("\n"), *table.column(k))))
@@ -71,7 +72,7 @@ def _least_width(table: TextTable, names: Sequence[str]) -> int:
 
 
 def _wrapped_header(table: TextTable) -> tuple[str, ...]:
-    """Headers broken after spaces and hyphens, as narrow as their columns."""
+    """The headers, wrapped at spaces and hyphens to the width of the cells below them, or of their longest word."""
     import textwrap
 
     widths = [max(map(len, (*re.split(r"(?<=-)| ", name), *table.column(k)))) for k, name in enumerate(table.header)]
@@ -105,12 +106,14 @@ def _can_encode(text: str) -> bool:
 
 
 def paragraph(lines: Sequence[str], indent: str = "") -> str:
-    """Lines of words, each wrapped to the width; its continuation is indented like the line, and by `indent`."""
+    """The lines, each wrapped to the width. Continuation lines have the indentation of their line, and `indent`
+    more."""
     return "\n".join(part for line in lines for part in (_wrapped(line, indent) or [""]))
 
 
 def _wrapped(line: str, indent: str) -> list[str]:
     import textwrap
 
-    own = line[: len(line) - len(line.lstrip(" "))]
-    return textwrap.wrap(line, width(), subsequent_indent=own + indent, break_on_hyphens=False, break_long_words=False)
+    own_indent = line[: len(line) - len(line.lstrip(" "))]
+    return textwrap.wrap(line, width(), subsequent_indent=own_indent + indent, break_on_hyphens=False,
+                         break_long_words=False)

@@ -8,18 +8,18 @@ from dpcalc.core.bound import Bound
 
 
 def lines(bound: Bound) -> list[str]:
-    """Statement, what it means, source, assumptions and errata."""
+    """The lines about a theorem: statement, meaning in words, source, assumptions and errata."""
     words = [f"  In words: {bound.theorem.in_words}"] if bound.theorem.in_words else []
     return [f"{bound.name} [{bound.status}]: {bound.theorem.statement}", *words, f"  Source: {bound.source}",
             *(f"  Assumes: {a}" for a in bound.theorem.assumptions), *(f"  Erratum: {e}" for e in bound.theorem.errata)]
 
 
-_NAME = r"[A-Z][\w’-]+"  # of an author
+_NAME = r"[A-Z][\w’-]+"  # the family name of an author
 # Patterns and their replacements, applied in this order.
 _REPLACEMENTS = tuple((re.compile(pattern), short) for pattern, short in (
     (r";.*", ""),  # further references
     (r" \([^()]*\)|, arXiv:\d+\.\d+(?:v\d+)?", ""),
-    # A proof in this package builds on a theorem of others.
+    # The source of a proof in this package: the theorem that it builds on.
     (r"^(?:proof in )?dpcalc\S* (?:\S+\.py, )?from |^after the construction of ", "after "),
     (r"^[^:]*: (?=[A-Z])", ""),  # the statement that the reference is for
     (rf"({_NAME})(?:, {_NAME})+ & {_NAME}", r"\1 et al."),
@@ -32,7 +32,7 @@ _REPLACEMENTS = tuple((re.compile(pattern), short) for pattern, short in (
 
 
 def short_source(source: str) -> str:
-    """The first reference of a source in at most some 50 characters: 'Balle et al. 2018, Thm 8'."""
+    """The first reference of a source, shortened to about 50 characters or less: 'Balle et al. 2018, Thm 8'."""
     for pattern, short in _REPLACEMENTS:
         source = pattern.sub(short, source)
     return source

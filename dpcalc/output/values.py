@@ -1,4 +1,4 @@
-"""Single numbers of an answer for people, rounded to their safe side, and the names of rows."""
+"""Single numbers of an answer for people, rounded to the safe side, and the names of rows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dpcalc.core.results import Answer, Row
 
 
 def shown_value(answer: Answer, name: str, row: Row) -> str:
-    """One quantity of a row as a decimal on its safe side.
+    """One quantity of a row as a decimal, rounded to the safe side.
 
-    Losses are rounded up; lower bounds, and a solved parameter of which less is safer, down. A row that has only a
-    companion of the quantity shows that with its symbol, 'ε(α) = 0.5'.
+    Privacy losses are rounded up. Lower bounds, and a solved parameter that is safer when it is smaller, are rounded
+    down. A row that lacks the quantity shows another one with its symbol, for example 'ε(α) = 0.5'.
     """
     if name not in row.result:
         companion = answer.question.asks if answer.question.asks in row.result else "rdp"

@@ -1,1 +1,1 @@
-"""Rechecking a recorded answer: its claims from the formulas as published, in rigorous arithmetic."""
+"""Verification of a recorded answer: its claims are derived from the formulas as published, in rigorous arithmetic."""

@@ -10,12 +10,13 @@ from threading import current_thread, main_thread
 from time import process_time
 from typing import TypeVar
 
-SECONDS = 120.0  # of processor time for one record: a composition with many epochs takes about a minute
+SECONDS = 120.0  # of processor time for one record; the slowest ones, compositions of many epochs, take about a minute
 T = TypeVar("T")
 
 
 class OutOfTime(BaseException):
-    """The time is used up. It derives from BaseException, so that no `except Exception` on the way catches it."""
+    """The budget is used up. The class derives from BaseException, so that no `except Exception` in a caller catches
+    it."""
 
 
 class _Interruption:
@@ -26,8 +27,8 @@ class _Interruption:
 
 @contextmanager
 def defer_interruption() -> Iterator[None]:
-    """Defer an interruption to the end of the block, for callbacks of a library that an exception would leave in an
-    inconsistent state."""
+    """Defer an interruption to the end of the block. This is for callbacks of a library whose state would become
+    inconsistent if an exception passed through it."""
     outer, _Interruption.deferred = _Interruption.deferred, True
     try:
         yield
@@ -38,21 +39,22 @@ def defer_interruption() -> Iterator[None]:
 
 
 def interruption_is_pending() -> bool:
+    """Whether the budget is used up and the interruption is still deferred."""
     return _Interruption.pending
 
 
 class Budget:
-    """Seconds of processor time from now on.
+    """A budget of processor time in seconds, which begins when the object is created.
 
-    Where there are no timers (on Windows, and in other threads) nothing is started after the end, and what was started
-    before it is completed.
+    A running computation is interrupted by a timer when the budget is used up. Where there is no such timer (on
+    Windows, and outside of the main thread) a computation that has begun is completed, and no further one is started.
     """
 
     def __init__(self, seconds: float = SECONDS) -> None:
         self.seconds, self._end = seconds, process_time() + seconds
 
     def run(self, compute: Callable[[], T], when_late: Callable[[str], T]) -> T:
-        """Return what `compute` returns; or, if there is not enough time, what `when_late` makes of the reason."""
+        """Return `compute()`; or, if the budget does not suffice, `when_late(reason)`."""
         reason = f"it takes longer than the {self.seconds:g} s of the processor that a record is given"
         left = self._end - process_time()
         if left <= 0:
@@ -78,7 +80,7 @@ def _interrupted_after(seconds: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGVTALRM, interrupt)
     try:
-        # repeated every second, in case a library swallows the first one
+        # The timer fires again every second, in case a library catches the first exception.
         signal.setitimer(signal.ITIMER_VIRTUAL, seconds, 1.0)
         yield
     finally:

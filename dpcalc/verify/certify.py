@@ -1,4 +1,4 @@
-"""--certify: the headline, proven in ball arithmetic, with an interval that contains what the theorem gives."""
+"""--certify: proves the headline in ball arithmetic, and encloses the value that the theorem gives."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from dpcalc.verify.decide import Decision, can_certify, decide
 from dpcalc.verify.replay import replay
 from dpcalc.verify.unchecked import Unchecked
 
-# Relative amounts by which a smaller claim is tried, until one is refuted. A trial of a composition takes seconds, and
-# its grids are not finer than the last three.
+# The claim is reduced by these relative amounts, one after the other, until a reduced claim is refuted. For a
+# composition only the last three are tried: a trial takes seconds, and the discretization error of its grids is larger
+# than the others.
 _REDUCTIONS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-3, 1e-2)
 
 
 def certified(answer: Answer) -> Answer:
-    """Return the answer with `certified`. Raises DpcalcError without python-flint, and NoSolution where the headline
-    cannot be proven."""
+    """Return the answer with its certificate in `certified`. Raises DpcalcError without python-flint, and NoSolution
+    where the headline cannot be proven."""
     if not can_certify():
         raise DpcalcError("missing-extra", "needs python-flint: pip install python-flint", "--certify")
     if not answer.rows:
         raise DpcalcError("unneeded", "there is no number to certify without a question", "--certify")
-    replayed = replay(json.loads(json.dumps(record(answer))))  # with the parameters that its bounds read
+    replayed = replay(json.loads(json.dumps(record(answer))))  # the rows as `verify` sees them, with all parameters
     head = replayed.rows[0]
     try:
         decided = [(claim, decide(claim)) for claim in claims_of_row(head, replayed)]
@@ -47,8 +48,9 @@ def certified(answer: Answer) -> Answer:
 
 
 def _interval(answer: Answer, head: Row, claim: Claim, decision: Decision) -> tuple[float, float]:
-    """Return the ends of the ball where the formula gives the number itself; else the claim, and a smaller number that
-    is refuted."""
+    """Return an interval that contains the value of the theorem at the witness. Where the formula gives the quantity
+    itself, these are the endpoints of its ball; else the upper end is the claim, and the lower end a smaller claim that
+    is refuted, or 0."""
     if claim.gives == claim.quantity and all(isfinite(x) for x in decision.ends):
         low, high = decision.ends
         return max(low, 0.0), high  # a ball around 0 reaches below it

@@ -1,4 +1,4 @@
-"""A claim about one number, as an inequality that arithmetic can decide, and how claims are made."""
+"""A claim about one number, as an inequality that arithmetic can decide, and the functions that make claims."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dpcalc.verify.unchecked import OtherQuestion
 
 
 class Claim(NamedTuple):
-    """A claimed number.
+    """A claimed number, which is proven where `slack` >= 0.
 
-    `slack` >= 0 proves it. `exact` is what the theorem gives: for the quantity itself, or, where `gives` names another
-    quantity, for that one at the claimed value. A claim `is_lower` must not be above the theorem's number, all others
-    not below it.
+    `exact` is the value of the theorem for the quantity that `gives` names: the claimed quantity itself, or another one
+    evaluated at the claimed number, such as δ at a claimed ε. A claim with `is_lower` must not be above the value of
+    the theorem; every other claim must not be below it.
     """
 
     quantity: str
@@ -28,6 +28,7 @@ class Claim(NamedTuple):
 
 
 def claim_upper_bound(quantity: str, claimed: float, exact: Formula) -> Claim:
+    """Return the claim that the formula's value is at most the claimed number."""
     exact = compute_once(exact)
     return Claim(quantity, claimed, lambda mp: mp.mpf(claimed) - exact(mp), exact, quantity)
 
@@ -40,23 +41,26 @@ def claim_probability(quantity: str, claimed: float, exact: Formula) -> Claim:
 
 
 def claim_always_true(quantity: str, claimed: float, value: float, gives: str) -> Claim:
+    """Return a claim that holds without a proof, such as δ <= 1; `value` is reported as the theorem's number."""
     return Claim(quantity, claimed, lambda mp: mp.mpf(0), lambda mp: mp.mpf(value), gives)
 
 
-def require_same(row: Row, name: str, asked: float | None) -> None:
-    if row.result.get(name) != asked:
-        raise OtherQuestion(f"its {name} is {row.result.get(name)}, the question's {asked}")
+def require_same(row: Row, name: str, value: float | None) -> None:
+    """Raise OtherQuestion where the row answers for another value of a quantity that the question fixes."""
+    if row.result.get(name) != value:
+        raise OtherQuestion(f"its {name} is {row.result.get(name)}, the question's {value}")
 
 
 def claim_by_conversion(row: Row, quantity: str, claimed: float, alpha: float, rdp: Formula, epsilon: float,
                         delta: Formula) -> Claim:
-    """Return the claim of (ε, δ) from the RDP at α by the row's conversion. `claimed` is ε, δ, or log δ."""
+    """Return the claim that (ε, δ)-DP follows from the RDP at order α by the row's conversion. `claimed` is the value
+    of `quantity`: ε, δ, or log δ."""
     conversion = row.route.conversion
     assert conversion is not None
     is_optimal, is_log = conversion.name == rdp_optimal.BOUND.name, quantity == "log_delta"
     if quantity != "epsilon" and claimed >= (0 if is_log else 1):
         return claim_always_true(quantity, claimed, claimed, quantity)
-    # δ = 0 follows from a curve only where that is 0
+    # δ = 0 follows from the RDP at one order only where that is 0.
     if quantity != "epsilon" and claimed <= (-inf if is_log else 0):
         return Claim(quantity, claimed, lambda mp: -rdp(mp), rdp, "ε(α)")
 

@@ -1,7 +1,7 @@
-"""What a row of an answer claims, as inequalities that arithmetic can decide: each claim holds where its slack is >= 0.
+"""The claims of a row of an answer, as inequalities that arithmetic can decide: a claim holds where its slack is >= 0.
 
-The slack is computed from `Bound.exact`, the formula as published, at the row's witness. Parameters and δ are doubles,
-and exact. `Bound.value`, with which the claim was computed, proves nothing here.
+The slack is computed from `Bound.exact`, the formula as published, at the row's witness. The parameters and δ are
+doubles, which are taken as exact numbers. `Bound.value`, which computed the claimed number, is not used.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def claims_of_row(row: Row, answer: Answer) -> tuple[Claim, ...]:
     """Return everything that a row claims. Raises Unchecked where no claim can be made of it, and OtherQuestion where
     the row answers another question."""
     question, kind = answer.question, row.route.bound.kind
-    if question.asks not in row.result and "rdp" in row.result:  # an RDP value besides another question's answer
+    if question.asks not in row.result and "rdp" in row.result:  # an RDP value in the answer to another question
         question = Question("rdp", alpha=row.result["alpha"])
     make_claims = _CLAIMS_OF.get((kind, question.asks))
     if make_claims is None:
@@ -44,6 +44,8 @@ def claims_of_row(row: Row, answer: Answer) -> tuple[Claim, ...]:
 
 
 def _as_lower_bound(claim: Claim) -> Claim:
+    """Return the claim that the theorem's value is at least the claimed number, from the claim that it is at most
+    that."""
     is_log = claim.quantity == "log_delta"
     if claim.quantity in ("delta", "tv", "log_delta") and claim.claimed >= (0 if is_log else 1):
         raise Unchecked("a lower value of 1")
@@ -75,6 +77,7 @@ def _rdp_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
 
 
 def _rdp_delta(row: Row, question: Question) -> tuple[Claim, ...]:
+    """Return the claims about δ, or about the total variation, which is δ at ε = 0."""
     name = "tv" if question.asks == "tv" else "delta"
     epsilon = 0.0 if question.asks == "tv" else question.epsilon or 0.0
     alpha, rdp, rdp_claim = _rdp_of_witness(row)
@@ -98,7 +101,7 @@ def _profile_epsilon(row: Row, question: Question) -> tuple[Claim, ...]:
 
 
 def _claim_epsilon(row: Row, question: Question, delta_at: Callable[[Any, float], Any]) -> Claim:
-    """Return the claim that δ at the claimed ε is not above the question's."""
+    """Return the claim that δ at the claimed ε is at most the δ of the question."""
     epsilon, delta = row.result["epsilon"], question.delta or 0.0
     exact = compute_once(lambda mp: delta_at(mp, epsilon))
     return Claim("epsilon", epsilon, lambda mp: mp.mpf(delta) - exact(mp), exact, "δ")
@@ -126,8 +129,8 @@ def _claim_delta_and_log(result: Mapping[str, float], exact: Formula) -> tuple[C
 
 
 def _composition(row: Row, answer: Answer) -> tuple[Claim, ...]:
-    """Return the claims of a composed profile, from distribution functions in closed form and exact convolutions on
-    the grids of the witness."""
+    """Return the claims of a numerical composition. They are decided from the closed forms of the privacy loss
+    distributions, by convolutions on the grids of the witness."""
     question, composed = answer.question, cache(lambda: composition_parts.composed_delta(row, answer))
 
     def delta_at(mp: Any, epsilon: float, log_delta: float) -> Any:
@@ -181,7 +184,8 @@ def _point(row: Row, question: Question) -> tuple[Claim, ...]:
 
 
 def _claim_by_condition(bound: PointBound, own: Mapping[str, Any], name: str, claimed: float) -> Claim:
-    """Return the claim about the root of a condition: that the condition is >= 0 there."""
+    """Return the claim of a bound whose number is the root of a condition: it holds where the condition is >= 0 at the
+    claimed number."""
     condition = bound.condition
     assert condition is not None
 
@@ -191,7 +195,7 @@ def _claim_by_condition(bound: PointBound, own: Mapping[str, Any], name: str, cl
     return Claim(name, claimed, slack, slack, "its condition (>= 0)")
 
 
-# by the kind of the bound, and what the question asks
+# (kind of the bound, quantity that the question asks for) → function that makes the claims
 _CLAIMS_OF: dict[tuple[str, str], Callable[[Row, Question], tuple[Claim, ...]]] = {
     ("rdp", "rdp"): _rdp_value,
     ("rdp", "epsilon"): _rdp_epsilon,

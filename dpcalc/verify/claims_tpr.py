@@ -1,4 +1,4 @@
-"""Claims about true-positive rates: a test at ε has a rate of at most δ(ε) + e^ε f at the false-positive rate f."""
+"""Claims about true-positive rates (TPR): at the false-positive rate f every test has a TPR of at most δ(ε) + e^ε f."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from dpcalc.verify.unchecked import Unchecked
 
 
 def claims_of_tpr(row: Row, question: Question) -> tuple[Claim, ...]:
+    """Return a claim about the true-positive rate for each direction of the adjacency."""
     return tuple(claim_tpr(row, question, u, _delta_of_side(row, abs(u), side)) for u, side in tests_of_witness(row))
 
 
 def tests_of_witness(row: Row) -> tuple[tuple[float, int], ...]:
-    """Return for each direction the ε of the test, and the side whose δ it uses: the own one for ε >= 0, else the
-    other one; 0 where the directions are not distinguished."""
+    """Return for each direction of the adjacency (ε of the bound, side). The side, +1 or −1, is the direction whose δ
+    the bound uses: the same direction for ε >= 0, and the opposite one for ε < 0. It is 0 where the directions are not
+    distinguished."""
     u = float(row.witness["epsilon"])
     if "epsilon_reversed" not in row.witness:
         return ((u, 0),)
@@ -35,14 +37,14 @@ def claim_tpr(row: Row, question: Question, u: float, delta: Formula) -> Claim:
     fpr = question.fpr or 0.0
 
     def exact(mp: Any) -> Any:
-        grown, f = mp.exp(mp.mpf(u)), mp.mpf(fpr)
-        return delta(mp) + grown * f if u >= 0 else 1 - grown * (1 - delta(mp) - f)
+        e_to_u, f = mp.exp(mp.mpf(u)), mp.mpf(fpr)
+        return delta(mp) + e_to_u * f if u >= 0 else 1 - e_to_u * (1 - delta(mp) - f)
 
     return claim_probability("tpr", row.result["tpr"], exact)
 
 
 def _delta_of_side(row: Row, epsilon: float, side: int) -> Formula:
-    """Return δ at ε for a true-positive rate; in one direction where there is a side."""
+    """Return the formula of δ at ε: in the direction `side` of the adjacency, or over both where that is 0."""
     bound = row.route.bound
     if side:
         directions, params = bound.directions if isinstance(bound, ProfileBound) else None, exact_arguments(row)
@@ -59,9 +61,9 @@ def _delta_of_side(row: Row, epsilon: float, side: int) -> Formula:
 
 
 def _delta_by_order(row: Row, epsilon: float) -> Formula:
-    """Return a δ at ε that is proven from the RDP at the order of the witness.
+    """Return the formula of a δ at ε that is proven from the RDP at the order of the witness.
 
-    The candidate is the calculator's; it is used only where its claim holds.
+    The candidate for δ is computed by the calculator in doubles. Evaluating the formula proves it, or raises Unchecked.
     """
     from dpcalc.accounting.guarantee_words import delta_result
     from dpcalc.accounting.orders import all_steps

@@ -1,12 +1,14 @@
-"""Bounds on δ of a composition from above and from below.
+"""Upper and lower bounds on δ of a composition, by convolution of discretized privacy loss distributions.
 
-They use the choices of a witness (the grids, the tilt λ, and the windows) and none of the calculator's code: masses
-from closed forms, and sums in whole numbers.
+The bounds use the free choices of a witness (the grids, the tilt λ, and the windows of truncation), and share no code
+with the calculator: masses come from closed forms, and convolutions are exact products of integers.
 
     δ(ε) <= M (Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) + e^{−λε}·peak·missing) + 1 − Π(1 − P(∞))
 
-for the weights w of the composition of the split distributions, M the product of their moments, and peak = max_x
-e^{−λx}(1 − e^{−x}). From below, the merged cells are outcomes of a test, and every set of them shows δ(ε) >= P − e^ε Q.
+Here w(ℓ) are the weights of the composition: the masses of the discretized losses, multiplied by e^{λℓ} and divided by
+their moment; M is the product of all moments, `missing` is the weight lost by truncation, and peak = max_x
+e^{−λx}(1 − e^{−x}). For the lower bound the losses are merged to cells, and every set A of cells proves
+δ(ε) >= P(A) − e^ε Q(A).
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.nested_grids import MAX_EXPONENT, Merging, Rounding, Splitting, WeightedLevel, bounded_exp
 
 Parts = Sequence[tuple[Use, int]]
-GUARD_BITS = 64  # what all rounding adds is about 2^−64 of the result
+GUARD_BITS = 64  # bits of the weights beyond the size of the result: all roundings together add about 2^−64 of it
 
 
 def merge_gaussians(parts: Parts) -> Parts:
-    """Return the same composition with all unsampled Gaussian uses as a single one, of μ² = Σμᵢ²."""
+    """Return an equal composition in which one Gaussian use with μ² = Σμᵢ² stands for all unsampled Gaussian uses."""
     gaussians = [(use, count) for use, count in parts if use.pair.mu is not None and use.unsampled is not None]
     if not gaussians:
         return parts
@@ -38,8 +40,8 @@ def merge_gaussians(parts: Parts) -> Parts:
 
 
 def delta_from_above(mp: Any, parts: Parts, plan: Plan, epsilon: float, log_delta: float = -inf) -> Any:
-    """Return an upper bound of δ at ε >= 0 in this direction; `log_delta`, if known, is about the result and decides
-    how many bits the weights have."""
+    """Return an upper bound of δ at ε >= 0 in the direction of `parts`. `log_delta`, if finite, is an estimate of the
+    logarithm of the result, which decides how many bits the weights have."""
     parts = _with_grids(parts, plan)
     splits = [composition_cells.split_tilted(mp, use, grid, plan.tilt)
               for (use, _), grid in zip(parts, plan.grids, strict=True)]
@@ -61,8 +63,8 @@ def delta_from_above(mp: Any, parts: Parts, plan: Plan, epsilon: float, log_delt
 
 
 def delta_from_below(mp: Any, parts: Parts, plan: Plan, epsilon: float) -> Any:
-    """Return a lower bound of δ at ε in this direction. The test includes the sums with a loss above all cells, if
-    that makes the bound larger."""
+    """Return a lower bound of δ at ε in the direction of `parts`. The event also contains the outcomes of which some
+    loss is above all cells, if that makes the bound larger."""
     parts = _with_grids(parts, plan)
     rounding = Rounding(2 * GUARD_BITS + 2 * sum(count for _, count in parts).bit_length(), (False, True))
     composer = Merging(plan, rounding, _exp_in_units(mp, rounding.bits))
@@ -77,15 +79,16 @@ def delta_from_below(mp: Any, parts: Parts, plan: Plan, epsilon: float) -> Any:
     levels = nested_grids.compose_all(sums, composer)
     unit = mp.mpf(1) / (1 << rounding.bits)
     above_all_cells = mp.exp(mp.mpf(epsilon)) * mp.expm1(log_q) - mp.expm1(log_p)
-    found = unit * mp.fsum(_threshold_test(mp, level, plan.tilt, epsilon, scale_p, scale_q) for level in levels)
-    return found + above_all_cells if float(above_all_cells) > 0 else found
+    within_cells = unit * mp.fsum(_threshold_test(mp, level, plan.tilt, epsilon, scale_p, scale_q) for level in levels)
+    return within_cells + above_all_cells if float(above_all_cells) > 0 else within_cells
 
 
 def is_below_by_chernoff(mp: Any, parts: Parts, plan: Plan, epsilon: float, delta: Any) -> bool:
-    """Whether Chernoff's bound shows that this direction has at most this δ.
+    """Whether a Chernoff bound proves that δ(ε) in the direction of `parts` is at most `delta`.
 
-    It does if T log M(λ) − λε + log max e^{−λx}(1 − e^{−x}) <= log δ for some λ, M being the moment of the losses
-    split between points of the plan's grids and their mirror images. Any λ and any points are valid.
+    The bound is δ(ε) <= Π M(λ)·e^{−λε}·max_x e^{−λx}(1 − e^{−x}) + 1 − Π(1 − P(∞)), where M(λ) is the moment of one
+    use, whose losses are split between points of the plan's grids and their mirror images. It is tried at a few λ; it
+    holds for every λ and all points.
     """
     parts = merge_gaussians(parts)
     splits = [composition_cells.split_between(mp, use, _coarse_points(grid))
@@ -102,6 +105,7 @@ def is_below_by_chernoff(mp: Any, parts: Parts, plan: Plan, epsilon: float, delt
 
 
 def _with_grids(parts: Parts, plan: Plan) -> Parts:
+    """Return the parts with merged Gaussians. Raises ValueError where the plan has not one grid for each of them."""
     parts = merge_gaussians(parts)
     if len(parts) != len(plan.grids):
         raise ValueError("it has another number of parts")
@@ -117,13 +121,14 @@ def _coarse_points(grid: Sequence[Level]) -> list[float]:
 
 
 def _peak(mp: Any, tilt: float) -> Any:
-    """Return max e^{−λx}(1 − e^{−x}) over x >= 0, the most that a missing weight can contribute."""
+    """Return max e^{−λx}(1 − e^{−x}) over x >= 0, which times e^{−λε} is the most that a unit of weight adds to
+    δ(ε)."""
     lam = mp.mpf(tilt)
     return mp.exp(-lam * mp.log1p(1 / lam) - mp.log1p(lam))
 
 
 def _hockey_stick_sum(mp: Any, x: WeightedLevel, tilt: float, epsilon: float) -> Any:
-    """Return Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}), in units."""
+    """Return Σ_{ℓ>ε} w(ℓ)e^{−λℓ}(1 − e^{ε−ℓ}) over the points of a level, in units of 2^−bits."""
     begin = x.index_of(epsilon)
     while begin and not (x.first + begin - 1) * x.step <= epsilon:
         begin -= 1
@@ -139,15 +144,15 @@ def _hockey_stick_sum(mp: Any, x: WeightedLevel, tilt: float, epsilon: float) ->
 
 
 def _threshold_test(mp: Any, x: WeightedLevel, tilt: float, epsilon: float, scale_p: Any, scale_q: Any) -> Any:
-    """Return P − e^ε Q of the cells from some threshold on, in units. Any threshold is valid; it is chosen in
-    doubles."""
+    """Return P(A) − e^ε Q(A) in units of 2^−bits, where A are the cells of a level from a threshold on. Every threshold
+    gives a valid bound; the best one is searched for in doubles."""
     begin, log_ratio = max(x.index_of(epsilon) - 3, 0), float(mp.log(scale_q / scale_p))
     base = x.first * x.step - epsilon
     best, total, threshold = 0.0, 0.0, x.size
     for k in range(x.size - 1, begin - 1, -1):
         above = base + k * x.step
         gain = x.rows[0][k] - x.rows[1][k] * bounded_exp(log_ratio - above)
-        total += bounded_exp(-tilt * above) * gain / (1 << (GUARD_BITS // 2))  # against overflow
+        total += bounded_exp(-tilt * above) * gain / (1 << (GUARD_BITS // 2))  # scaled down, against overflow
         if total > best:
             best, threshold = total, k
     if threshold == x.size:
@@ -169,12 +174,13 @@ def _polynomial(mp: Any, coefficients: list[int], x: Any) -> Any:
 
 
 def _near_moment(mp: Any, moment: Any) -> Any:
-    """Return a number near a moment, by which weights are divided; 1 where the moment is 0."""
+    """Return the midpoint of the ball of a moment, an exact number by which weights are divided; 1 where that is 0."""
     return midpoint(mp, moment) if float(moment) else mp.mpf(1)
 
 
 def _weight_bits(mp: Any, parts: Parts, plan: Plan, scale: Any, epsilon: float, log_delta: float) -> int:
-    """Return so many bits that what is rounded up is about 2^−64 of δ, for a δ of at least e^−700 of all weight."""
+    """Return the number of bits of a weight for which all roundings together are about 2^−64 of δ, provided that δ is
+    at least e^−700 of its largest possible value."""
     log_share = 0.0
     if log_delta > -inf:
         log_all = mp.log(scale * _peak(mp, plan.tilt)) - mp.mpf(plan.tilt) * mp.mpf(epsilon)
@@ -184,4 +190,5 @@ def _weight_bits(mp: Any, parts: Parts, plan: Plan, scale: Any, epsilon: float, 
 
 
 def _exp_in_units(mp: Any, bits: int) -> Any:
+    """Return the function (x, up) → e^x in units of 2^−bits, rounded up or down to an integer."""
     return lambda exponent, up: composition_cells.to_units(mp, mp.exp(mp.mpf(exponent)), bits, up)

@@ -1,8 +1,8 @@
 """Pairs whose privacy losses are atoms: (ε, δ) guarantees, finite mechanisms, and profiles known at points.
 
-An atom is placed at the double next to its loss. That decides only between which two points of a grid it is split, and
-a split that preserves the masses under P and under Q is exact for any two points around the loss. An atom that is a
-rounding error outside of them would get a share below 0, which is rounded up to 0.
+An atom is stored at the double nearest to its loss. The double only decides between which two points of a grid the atom
+is split; the split preserves the exact masses under P and under Q, whichever two points around the loss are chosen. If
+a rounding error leaves the exact loss outside of the two points, one of its shares is negative, and is rounded up to 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Atoms = list[tuple[float, Any, Any]]  # (loss, mass under P, mass under Q)
 
 
 def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula, largest_loss: float) -> LossPair:
-    """Return the pair with these atoms, which is symmetric unless a reverse pair is added."""
+    """Return the pair with these atoms. It has no `reverse`, and so counts as symmetric unless the caller adds one."""
     table = compute_once(lambda mp: _cumulative_masses(mp, sorted(atoms(mp), key=lambda atom: atom[0])))
 
     def masses_above(mp: Any, w: Any, closed: bool) -> Masses:
@@ -35,7 +35,7 @@ def atomic_pair(atoms: Callable[[Any], Atoms], infinite_mass: Formula, largest_l
 
 
 def _cumulative_masses(mp: Any, atoms: Atoms) -> tuple[list[float], list[Masses], list[Masses]]:
-    """Return the losses, the masses from each of them on, and the masses before each of them."""
+    """Return the losses, and for each index k the masses of the losses from k on, and of those before k."""
     from_above, from_below = [(mp.mpf(0), mp.mpf(0))], [(mp.mpf(0), mp.mpf(0))]
     for _, p, q in atoms:
         from_below.append((from_below[-1][0] + p, from_below[-1][1] + q))
@@ -63,6 +63,7 @@ def finite_pair(p: Sequence[float], q: Sequence[float]) -> LossPair:
 
 
 def _one_direction(p: Sequence[float], q: Sequence[float]) -> LossPair:
+    """Return the pair (P, Q) without its reverse. Its largest loss has a margin for the rounding of the logarithms."""
     finite = [(log(a) - log(b), a, b) for a, b in zip(p, q, strict=True) if a > 0 and b > 0]
     infinite = [a for a, b in zip(p, q, strict=True) if b == 0]
     return atomic_pair(lambda mp: [(loss, mp.mpf(a), mp.mpf(b)) for loss, a, b in finite],
@@ -71,25 +72,26 @@ def _one_direction(p: Sequence[float], q: Sequence[float]) -> LossPair:
 
 
 def profile_pair(epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> LossPair:
-    """Return the pair of the profile that joins δ at these ε >= 0 (and their mirror images) by chords in e^ε. It is
-    nowhere below a convex profile with the same δ there.
+    """Return the dominating pair of a profile known at these ε >= 0, and by symmetry at −ε.
 
-    The pair has its atoms at the corners: their masses under Q are the changes of slope, and those under P are e^ε
-    times as large (Doroshenko et al. 2022, Theorem 3.3). A change of slope below 0 counts as 0, which gives a pair
-    that is worse.
+    The pair has the profile that is linear in e^ε between these points. As privacy profiles are convex in e^ε, it is
+    nowhere below the true one. Its atoms are at the points: the mass under Q is the change of slope, and the mass under
+    P is e^ε times that (Doroshenko et al. 2022, Theorem 3.3). A negative change of slope, which only values that are
+    not convex have, counts as 0; that can only make the pair less private.
     """
     return atomic_pair(lambda mp: _corners(mp, epsilons, delta), lambda mp: delta(mp, epsilons[-1]), epsilons[-1])
 
 
 def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], Any]) -> Atoms:
+    """Return the atoms of `profile_pair`, at the corners of the piecewise linear profile."""
     corners = [(mp.exp(mp.mpf(e)), delta(mp, e)) for e in epsilons]
     slopes = [(corners[0][1] - 1) / (1 + corners[0][0]), *((d - c) / (h - g) for (g, c), (h, d) in pairwise(corners)),
               mp.mpf(0)]
     atoms: Atoms = []
-    for e, (grown, _), (left, right) in zip(epsilons, corners, pairwise(slopes), strict=True):
+    for e, (e_to_e, _), (left, right) in zip(epsilons, corners, pairwise(slopes), strict=True):
         if e > 0:
             bend = positive_part(mp, right - left)
-            atoms += [(e, grown * bend, bend), (-e, bend, grown * bend)]
+            atoms += [(e, e_to_e * bend, bend), (-e, bend, e_to_e * bend)]
     if epsilons[0] == 0:
         rest = positive_part(mp, 1 - corners[-1][1] - mp.fsum(p for _, p, _ in atoms))
         atoms.append((0.0, rest, rest))
@@ -97,8 +99,9 @@ def _corners(mp: Any, epsilons: Sequence[float], delta: Callable[[Any, float], A
 
 
 def positive_part(mp: Any, x: Any) -> Any:
-    """Return max(x, 0), without a comparison that balls leave open. It keeps the relative accuracy of a ball that is
-    surely positive, as corners at large ε have masses below all doubles."""
+    """Return max(x, 0) without a comparison, which a ball around 0 would leave undecided. A ball that is surely
+    positive is returned unchanged, with its relative accuracy: atoms at large ε have masses below the smallest
+    double."""
     if not is_ball_context(mp):
         return max(x, mp.mpf(0))
     return x if x.surely_positive() else mp.mpf(0) if (-x).surely_at_least(0) else mp.between(0, x)

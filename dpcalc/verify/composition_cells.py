@@ -1,4 +1,4 @@
-"""The masses of one use on the points of nested grids, from closed forms, as weights for upper and lower bounds."""
+"""The discretized privacy loss distribution of one use on nested grids, from closed forms: weights for both bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from dpcalc.verify.composition_plans import Level
 from dpcalc.verify.loss_distributions import Use, infinite_mass, masses_above, p_mass_up_to
 from dpcalc.verify.nested_grids import Rounding, WeightedGrid, WeightedLevel
 
-# Of all weight; the radius that a ball of a mass may have. Rounded away from, it adds 1e-10 to a million losses.
+# The largest radius of the ball of a weight, relative to the sum of all weights. Weights are rounded to the safe end of
+# their ball: at this radius that adds about 1e-10 to the total weight of a million losses.
 _MAX_RADIUS = 2.0**-56
 
 
@@ -25,22 +26,23 @@ class SplitMasses(NamedTuple):
 
 
 def split_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> SplitMasses:
-    """Split every loss between its neighbours on the grid, so that the masses of its cell under P and Q are preserved.
+    """Discretize the losses for an upper bound: the masses P and Q of each interval between two neighbouring grid
+    points are split between the two points such that both are preserved.
 
-    That gives a pair that dominates ("connect the dots", Doroshenko et al. 2022). Losses above the last point are
-    split between that point and ∞; losses below the first point move up to it.
+    The result is a dominating pair ("connect the dots", Doroshenko et al. 2022). Losses above the last point are split
+    between that point and ∞; losses below the first point are moved up to it.
     """
     zero = mp.mpf(0)
     levels, finer = [], None
     for level in grid:
         masses = [zero] * (level.last - level.first + 1)
-        shrink = -mp.expm1(-mp.mpf(level.step))
+        denominator = -mp.expm1(-mp.mpf(level.step))
         for first, last in _ranges_outside(level, finer):
             p, q = masses_above(use, mp, mp.mpf(first * level.step))
             for k in range(first, last):
                 p_next, q_next = masses_above(use, mp, mp.mpf((k + 1) * level.step))
                 mass = p - p_next
-                right = (mass - (q - q_next) * mp.exp(mp.mpf(k * level.step))) / shrink
+                right = (mass - (q - q_next) * mp.exp(mp.mpf(k * level.step))) / denominator
                 masses[k - level.first] += mass - right
                 masses[k - level.first + 1] += right
                 p, q = p_next, q_next
@@ -58,8 +60,8 @@ def split_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Split
 
 
 def split_between(mp: Any, use: Use, points: Sequence[float]) -> tuple[list[tuple[float, Any]], Any]:
-    """Split every loss between any points, without a tilt. Return the points with their masses, and the infinite
-    mass."""
+    """Discretize the losses as `split_tilted` does, on arbitrary increasing points and without a tilt. Return the
+    points with their masses, and the mass of the infinite loss."""
     masses = [mp.mpf(0)] * len(points)
     masses[0] += p_mass_up_to(use, mp, mp.mpf(points[0]))
     p, q = masses_above(use, mp, mp.mpf(points[0]))
@@ -75,7 +77,8 @@ def split_between(mp: Any, use: Use, points: Sequence[float]) -> tuple[list[tupl
 
 
 class MergedMasses(NamedTuple):
-    """For each level the weights under P and under Q, and the mean distance of the losses above the points."""
+    """For each level, the weights of its cells under P and under Q, and the mean of the loss of a cell minus its grid
+    point."""
 
     in_p: list[list[Any]]
     in_q: list[list[Any]]
@@ -84,8 +87,9 @@ class MergedMasses(NamedTuple):
 
 
 def merge_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> MergedMasses:
-    """Merge the losses in the cell around each grid point ℓ: the masses under P, times e^{λℓ}, and under Q, times
-    e^{(λ+1)ℓ}. Merging is post-processing, so that the result is dominated by the pair."""
+    """Discretize the losses for a lower bound: all losses in the cell around a grid point ℓ become one outcome. Its
+    weights are the mass under P times e^{λℓ}, and the mass under Q times e^{(λ+1)ℓ}. Merging is post-processing, so the
+    pair dominates the result."""
     zero = mp.mpf(0)
     in_p, in_q, offsets, finer = [], [], [], None
     for level in grid:
@@ -105,7 +109,8 @@ def merge_tilted(mp: Any, use: Use, grid: Sequence[Level], tilt: float) -> Merge
 
 
 def _mean_offset(p_row: list[Any], q_row: list[Any], step: float) -> float:
-    """Return the mean of log(P/Q) of the cells relative to their points, at most a step. Any number is valid."""
+    """Return the mean over the cells of log(P/Q) of their weights: the loss of a cell minus its grid point, truncated
+    to a step on either side. It is an estimate in doubles, as any number is valid."""
     total = moment = 0.0
     for p, q in zip(p_row, q_row, strict=True):
         in_p, in_q = float(p), float(q)
@@ -117,7 +122,7 @@ def _mean_offset(p_row: list[Any], q_row: list[Any], step: float) -> float:
 
 def to_weighted_grid(mp: Any, grid: Sequence[Level], rows: Sequence[list[list[Any]]], moments: Sequence[Any],
                      rounding: Rounding, offsets: Sequence[float] | None = None) -> WeightedGrid:
-    """Round every weight, relative to the moment of its row, to whole units."""
+    """Divide the weights of each row by its moment, and round them to integers in units of 2^−bits."""
     levels = []
     for j, level in enumerate(grid):
         weights = tuple([to_units(mp, x / moment, rounding.bits, up) for x in row[j]]
@@ -127,7 +132,7 @@ def to_weighted_grid(mp: Any, grid: Sequence[Level], rows: Sequence[list[list[An
 
 
 def _ranges_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last point of each range of a level outside of the finer one."""
+    """Yield the first and the last point of each range of a level that the next finer level does not cover."""
     if finer is None:
         yield level.first, level.last
         return
@@ -137,8 +142,8 @@ def _ranges_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, in
 
 
 def _cells_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, list[float]]]:
-    """Yield the first point of each range of a level outside of the finer one, and the edges of the cells around its
-    points."""
+    """Yield, for each range of a level that the next finer level does not cover, its first point and the edges of the
+    cells around all its points."""
     h = level.step
 
     def edges_below(first: int, last: int) -> list[float]:
@@ -156,8 +161,8 @@ def _cells_outside(level: Level, finer: Level | None) -> Iterator[tuple[int, lis
 
 
 def to_units(mp: Any, x: Any, bits: int, up: bool) -> int:
-    """Round x to whole units of 2^−bits, surely up or surely down. Raises Undecided where the ball of x is too
-    wide."""
+    """Return x in units of 2^−bits, rounded to an integer that is surely not below it (`up`) or surely not above it.
+    Raises Undecided where the ball of x is too wide."""
     if not is_ball_context(mp):
         scaled = x * (1 << bits)
         return max(0, int(mp.ceil(scaled) if up else mp.floor(scaled)))

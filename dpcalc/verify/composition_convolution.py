@@ -1,14 +1,14 @@
-"""Products of polynomials with whole coefficients.
+"""Products of polynomials with integer coefficients.
 
-They are computed by python-flint; without it by Kronecker substitution as products of two long numbers of the standard
-library's `decimal`, whose multiplication is fast.
+They are computed by python-flint. Without it they are computed by Kronecker substitution, as products of two long
+numbers of the standard library's `decimal`, whose multiplication is fast.
 """
 
 from __future__ import annotations
 
 
 def multiply_polynomials(a: list[int], b: list[int]) -> list[int]:
-    """Return the coefficients of the product; a and b are non-negative coefficients."""
+    """Return the coefficients of the product of two polynomials, whose coefficients a and b are non-negative."""
     try:
         from flint import fmpz_poly
     except ImportError:
@@ -19,8 +19,8 @@ def multiply_polynomials(a: list[int], b: list[int]) -> list[int]:
 
 
 def _multiply_by_decimal(a: list[int], b: list[int]) -> list[int]:
-    """Write each polynomial as the digits of one number, with blocks wide enough for the coefficients of the
-    product."""
+    """Return the product by Kronecker substitution: each polynomial becomes one decimal number, in which a coefficient
+    has a block of digits that is wide enough for every coefficient of the product."""
     import decimal
 
     width = len(str(max(a))) + len(str(max(b))) + len(str(min(len(a), len(b)))) + 1

@@ -1,4 +1,4 @@
-"""δ of a composition of uses with finitely many outcomes, by all sums of losses: Σ (P − e^ε Q)₊ + P(∞)."""
+"""δ of a composition of uses with finitely many outcomes, exactly: Σ (P − e^ε Q)₊ + P(∞) over all sums of losses."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dpcalc.verify.composition_atoms import positive_part
 from dpcalc.verify.loss_distributions import Use
 from dpcalc.verify.unchecked import TooLong
 
-_MAX_SUMS = 100_000  # sums of losses; as many take a few seconds
+_MAX_SUMS = 100_000  # sums of losses: this many take a few seconds
 Outcome = tuple[Any, Any]  # its masses under P and Q
 
 
 def delta(mp: Any, parts: Sequence[tuple[Use, int]], epsilon: float) -> Any:
-    """Return δ at ε >= 0 in this direction. Raises ValueError where a loss is continuous."""
-    sums, scale, log_finite = [(mp.mpf(1), mp.mpf(1))], mp.exp(mp.mpf(epsilon)), mp.mpf(0)
+    """Return δ at ε >= 0 in the direction of `parts`. Raises ValueError where a loss distribution is continuous."""
+    sums, e_to_epsilon, log_finite = [(mp.mpf(1), mp.mpf(1))], mp.exp(mp.mpf(epsilon)), mp.mpf(0)
     for use, count in parts:
         outcomes = _outcomes(mp, use)
         if len(sums) * comb(count + len(outcomes) - 1, count) > _MAX_SUMS:
@@ -25,7 +25,7 @@ def delta(mp: Any, parts: Sequence[tuple[Use, int]], epsilon: float) -> Any:
         repeated = _repeat(mp, outcomes, count)
         sums = [(p * a, q * b) for p, q in sums for a, b in repeated]
         log_finite = log_finite + count * mp.log1p(-loss_distributions.infinite_mass(use, mp))
-    return mp.fsum(positive_part(mp, p - scale * q) for p, q in sums) - mp.expm1(log_finite)
+    return mp.fsum(positive_part(mp, p - e_to_epsilon * q) for p, q in sums) - mp.expm1(log_finite)
 
 
 def _outcomes(mp: Any, use: Use) -> list[Outcome]:
@@ -37,9 +37,10 @@ def _outcomes(mp: Any, use: Use) -> list[Outcome]:
     masses = [(p, q) for _, p, q in atoms]
     if use.unsampled is not None:
         return masses
-    rate, lost = mp.mpf(use.rate), pair.infinite_mass(mp)
-    if use.scheme == "poisson":  # by symmetry, Q has there what P has at the infinite loss
-        mixed = [((1 - rate) * q + rate * p, q) for p, q in [*masses, *([(mp.mpf(0), lost)] if float(lost) else [])]]
+    rate, infinite = mp.mpf(use.rate), pair.infinite_mass(mp)
+    if use.scheme == "poisson":  # by symmetry, Q has the same mass where P has none
+        at_minus_infinity = [(mp.mpf(0), infinite)] if float(infinite) else []
+        mixed = [((1 - rate) * q + rate * p, q) for p, q in [*masses, *at_minus_infinity]]
         return [(q, p) for p, q in mixed] if use.added else mixed
     larger = [((1 - rate) * q + rate * p, q) for loss, p, q in atoms if loss > 0]
     rest = 1 - loss_distributions.infinite_mass(use, mp) - mp.fsum(p + q for p, q in larger)
@@ -47,9 +48,10 @@ def _outcomes(mp: Any, use: Use) -> list[Outcome]:
 
 
 def _repeat(mp: Any, outcomes: list[Outcome], count: int) -> list[Outcome]:
-    """Return, for each way to distribute the uses over the outcomes, the masses of all its orders together."""
+    """Return the masses of `count` uses, one for each multiset of their outcomes, summed over the orders of the
+    uses."""
     finished = list[Outcome]()
-    unfinished = [(count, mp.mpf(1), mp.mpf(1))]  # how many uses are left, and the masses of the others
+    unfinished = [(count, mp.mpf(1), mp.mpf(1))]  # number of uses without an outcome so far, and masses of the others
     for k, (p, q) in enumerate(outcomes):
         longer = []
         for left, in_p, in_q in unfinished:

@@ -1,4 +1,4 @@
-"""Bounds on δ of a composition over both directions of the adjacency, on the grids of a witness or on computed ones."""
+"""Bounds on δ of a composition, over both directions of the adjacency, on the grids of a witness or on new ones."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dpcalc.verify.nested_grids import MAX_EXPONENT
 from dpcalc.verify.unchecked import Unchecked
 
 Parts = tuple[tuple[Use, int], ...]
-_LOSS_ERROR = 1e-14  # relative, of a largest loss computed in doubles: a safety margin of 45 units of rounding
+_LOSS_ERROR = 1e-14  # relative error allowed for a largest loss computed in doubles: 45 units in the last place
 
 
 def compute_grids(pairs: Any, question: Question, epsilon: float | None = None, precision: float | None = None,
                   one_sided: bool = False) -> Mapping[str, Any]:
-    """Return the witness with which the calculator composes these pairs for a question, or for another ε. Raises
-    Unchecked where it has none."""
+    """Return the witness of the calculator's own composition of these dominating pairs, at the ε or δ of the question,
+    or at another ε. Raises Unchecked where the calculator finds none."""
     from dpcalc.pld.bracket import PRECISION, epsilon_at_delta, log_delta_at_epsilon
 
-    precision = (precision or PRECISION) / 4  # as a grid with the precision of the record might just miss its number
+    precision = (precision or PRECISION) / 4  # finer, as a grid as coarse as the record's might just miss its number
     try:
         if epsilon is None and question.delta:
             return epsilon_at_delta(pairs, question.log_delta, precision, bracket=False, one_sided=one_sided).witness
@@ -36,7 +36,8 @@ def compute_grids(pairs: Any, question: Question, epsilon: float | None = None, 
 
 def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon: float, log_delta: float,
                      side: int = 0) -> Any:
-    """Return an upper bound of δ at ε: over both directions, or in that of a side, +1 or −1."""
+    """Return an upper bound of δ at ε: in one direction of the adjacency where `side` is +1 (record removed) or −1
+    (record added), and over both where it is 0."""
     own = _in_direction(parts, side < 0 if side else bool(witness.get("reversed")))
     other = own if side else _in_direction(parts, not witness.get("reversed"))
     symmetric = all(use.symmetric for use, _ in parts)
@@ -50,7 +51,7 @@ def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
         raise Unchecked("its number is a bound by moments, or its record has no grid")
     plan = composition_plans.read_plan(witness)
     found = composition.delta_from_above(mp, own, plan, epsilon, log_delta)
-    # δ(0) is the total variation, which is the same in both directions
+    # δ(0) is the total variation distance, which is equal in both directions.
     if side or epsilon == 0 or symmetric:
         return found
     claimed = mp.exp(mp.mpf(log_delta)) if log_delta > -inf else found
@@ -63,12 +64,12 @@ def delta_from_above(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
 
 
 def delta_from_below(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon: float, claimed: float) -> Any:
-    """Return a lower bound of δ at ε, from the direction of the witness, or from the other one if that is not
-    enough."""
+    """Return a lower bound of δ at ε: by the direction of the witness, and if that is below `claimed`, the larger one
+    of both directions."""
     if not is_ball_context(mp):
         raise Unchecked("lower ends need python-flint: pip install python-flint")
     if "sums" in witness:
-        return delta_from_above(mp, parts, witness, epsilon, -inf)  # which is exact
+        return delta_from_above(mp, parts, witness, epsilon, -inf)  # exact, so also a lower bound
     best = _from_largest_losses(mp, parts, epsilon)
     for is_other in (False, True):
         uses = _in_direction(parts, bool(witness.get("reversed")) != is_other)
@@ -84,7 +85,8 @@ def delta_from_below(mp: Any, parts: Parts, witness: Mapping[str, Any], epsilon:
 
 
 def _from_largest_losses(mp: Any, parts: Parts, epsilon: float) -> Any:
-    """Return the lower bound P(1 − e^{ε−ℓ}) of δ by the event that all losses are the largest ones."""
+    """Return the lower bound P(A)·(1 − e^{ε−ℓ}) of δ, where A is the event that every use has its largest loss, and ℓ
+    is the sum of these losses; the larger one of both directions."""
     best = mp.mpf(0)
     for added in (False, True):
         total, log_p = mp.mpf(0), mp.mpf(0)
@@ -112,6 +114,7 @@ def infinite_mass(mp: Any, parts: Parts) -> Any:
 
 
 def _in_direction(parts: Parts, added: bool) -> Parts:
+    """Return the parts for a record added, or removed."""
     return tuple((use._replace(added=added and not use.symmetric), count) for use, count in parts)
 
 
@@ -121,7 +124,7 @@ def _all_losses_at_most(parts: Parts, epsilon: float) -> bool:
 
 
 def _largest_loss(use: Use) -> float:
-    """Return a number that is not below any finite loss."""
+    """Return an upper bound of all finite losses of one use."""
     largest, rate = (use.unsampled or use.pair).largest_loss, use.rate if use.scheme else 1.0
     if abs(largest) == inf or rate == 1:
         return largest + abs(largest) * _LOSS_ERROR

@@ -1,4 +1,4 @@
-"""What a row composes: the uses of its mechanisms and guarantees in closed form, and the grids of its witness."""
+"""The parts that a row composes, as privacy loss distributions in closed form, and the grids of its witness."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ from dpcalc.verify.unchecked import Unchecked
 
 
 def composed_delta(row: Row, answer: Answer, side: int = 0) -> Delta:
-    """Return an upper bound of δ of a composed row: over both directions, or in that of a side, +1 or −1."""
+    """Return the function that bounds δ of a composed row from above: in one direction of the adjacency where
+    `side` is +1 or −1, and over both where it is 0."""
     if isinstance(row.route.bound, ProfileBound) and row.route.bound.one is not None:
         return epochs.composed_delta(row)
-    if "variation" in row.witness and row.params.get("described"):  # one total variation, which is δ at every ε
+    if "variation" in row.witness and row.params.get("described"):  # a total variation, which bounds δ at every ε
         (described,) = row.params["described"]
         if described["kind"] != "tv" or int(row.params.get("steps", 1)) != 1:
             raise Unchecked("more than one total variation has no closed form")
@@ -41,8 +42,8 @@ def composed_delta(row: Row, answer: Answer, side: int = 0) -> Delta:
 
 
 def _delta_above_all_losses(row: Row, answer: Answer) -> Delta:
-    """Return δ = 1 − Π(1 − P_i(∞)) from the sum of the largest losses on, which (ε, δ) guarantees and profiles
-    state."""
+    """Return the function that gives δ = 1 − Π(1 − P_i(∞)) at every ε from the sum of the largest losses on. (ε, δ)
+    guarantees and profiles state their largest loss as a double."""
     uses = _PARTS_OF_BOUND[row.route.bound.name](row, answer)
     if any(g["kind"] not in ("dp", "tv", "profile") for g in row.params["described"]):
         raise Unchecked("the largest loss of all is checked where each guarantee says its own")
@@ -57,7 +58,7 @@ def _delta_above_all_losses(row: Row, answer: Answer) -> Delta:
 
 
 def _delta_of_one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: int) -> Any:
-    """Return δ in one direction on the grids of the witness for this ε, or on newly computed ones."""
+    """Return an upper bound of δ in one direction, on the grids of the witness for this ε, or on new ones."""
     from dpcalc.accounting.composition import parts
     from dpcalc.pld.bracket import PRECISION
 
@@ -73,14 +74,14 @@ def _delta_of_one_side(mp: Any, row: Row, answer: Answer, epsilon: float, side: 
 
 
 def parts_and_grids(row: Row, answer: Answer) -> tuple[Parts, Mapping[str, Any]]:
-    """Return what is composed, and a witness with the grids."""
+    """Return the parts that are composed, and a witness with their grids: that of the row, or a new one."""
     at = abs(float(row.witness["epsilon"])) if answer.question.asks == "tpr" else None
     witness = row.witness if "grids" in row.witness else _computed_grids(row, answer.question, at)
     return _PARTS_OF_BOUND[row.route.bound.name](row, answer), witness
 
 
 def is_composed(row: Row) -> bool:
-    """Whether the row's number is one of a numerical composition."""
+    """Whether the row's number comes from a numerical composition."""
     bound, p = row.route.bound, row.params
     if bound.name in _PAIRS_OF_BOUND:
         return bool(p["iterations"] > 1)
@@ -103,15 +104,15 @@ def _repeated_laplace(row: Row, answer: Answer) -> Parts:
 
 
 def _sampled(row: Row, scheme: str) -> Parts:
-    """Return the mechanism of this row, which in a comparison is not that of the answer's guarantee."""
+    """Return the sampled mechanism of the row itself: in a comparison, rows have mechanisms of their own."""
     part = row.params["part"]
     use = Use(MECHANISMS[part["name"]].losses(part), scheme, float(row.params["sampling_rate"]))
     return ((use, int(row.params["steps"])),)
 
 
 def _noisy_sgd(row: Row, answer: Answer) -> Parts:
-    """Return the last R sampled steps with noise σ2, and the Gaussian that hides the position before them (see
-    bounds/noisy_sgd/burn_in_profile.py)."""
+    """Return the last R sampled steps, with noise σ2 = √(σ² − σ1²), and one Gaussian use for the position before them,
+    which the noise σ1 of these steps hides (see bounds/noisy_sgd/burn_in_profile.py)."""
     from dpcalc.bounds.noisy_sgd._engine import contraction
     from dpcalc.numerics.rounding import ratio_up
 
@@ -176,8 +177,8 @@ def _pair_of_profile(g: Mapping[str, Any]) -> LossPair:
 
 
 def _pair_of_rdp(g: Mapping[str, Any]) -> LossPair:
-    """Return the pair of the profile that an RDP curve implies. The ε, and the order at each of them, are those that
-    the calculator chooses; any are valid."""
+    """Return the dominating pair of the profile that an RDP curve implies. The calculator chooses the ε at which the
+    profile is known, and the order at each of them; any choice is valid."""
     from dpcalc.accounting.guarantee_pld import best_orders, profile_samples
     from dpcalc.pld.atoms import hull
 
@@ -195,7 +196,7 @@ def _pair_of_zcdp(g: Mapping[str, Any]) -> LossPair:
 
 
 def _delta_by_order(mp: Any, alpha: float, rdp: float, epsilon: float) -> Any:
-    """Return δ at ε by the improved conversion of one order."""
+    """Return δ at ε from the RDP at one order, by the conversion rdp-improved."""
     a = mp.mpf(alpha)
     delta = mp.exp((a - 1) * (mp.mpf(rdp) - mp.mpf(epsilon))) * (1 - 1 / a) ** a / (a - 1)
     return delta if float(delta) < 1 else mp.mpf(1)
@@ -216,7 +217,7 @@ _PAIR_OF_KIND: dict[str, Callable[[Mapping[str, Any]], LossPair]] = {
 
 
 def _computed_grids(row: Row, question: Question, epsilon: float | None) -> Mapping[str, Any]:
-    """Return grids for a row whose witness has none, as its profile is a part of another search."""
+    """Return a witness with new grids for a row whose own has none, because the row is part of another search."""
     from dpcalc.accounting.composition import parts
     from dpcalc.pld.bracket import PRECISION
 

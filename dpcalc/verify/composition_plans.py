@@ -1,4 +1,4 @@
-"""The free choices of a numerical composition, read from a witness and validated."""
+"""The plan of a numerical composition: its free choices, read from a witness and validated."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dpcalc.verify.unchecked import TooLong
 
-MAX_GRID_POINTS = 400_000  # of the grids of all parts together; as many are composed in about a minute
+MAX_GRID_POINTS = 400_000  # points of the grids of all parts together: this many are composed in about a minute
 
 
 class Level(NamedTuple):
@@ -21,11 +21,11 @@ class Level(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """The choices of a composition.
+    """The free choices of a composition.
 
-    `tilt` is λ. `grids` are the levels of the grid of each part, from the finest to the coarsest. `windows` are the
-    ranges of losses that a level of a sum keeps, and `steps` the grid steps to which sums move, both in the order in
-    which the composition needs them.
+    `tilt` is λ. `grids` has for each part the levels of its grid, from the finest to the coarsest. `windows` are the
+    ranges of losses to which the levels of the sums are truncated, and `steps` the grid steps to which these levels are
+    then coarsened, both in the order in which the composition needs them.
     """
 
     tilt: float
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 
 
 def read_plan(witness: Mapping[str, Any]) -> Plan:
-    """Return the plan in a witness. Raises KeyError, TypeError or ValueError where it has no valid one."""
+    """Return the plan that a witness contains. Raises KeyError, TypeError or ValueError where that is invalid."""
     grids = tuple(tuple(Level(float(h), int(first), int(last)) for h, first, last in levels)
                   for levels in witness["grids"])
     windows = tuple((float(low), float(high)) for low, high in witness["windows"])
@@ -54,7 +54,7 @@ def _is_power_of_two(x: float) -> bool:
 
 
 def _is_grid(levels: tuple[Level, ...]) -> bool:
-    """Whether each level lies within the next one, which is coarser, and begins and ends at points of it."""
+    """Whether each level is within the range of the next coarser one, and begins and ends at points of that."""
     if not levels or not all(_is_power_of_two(level.step) and level.first < level.last for level in levels):
         return False
     for finer, coarser in pairwise(levels):

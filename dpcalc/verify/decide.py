@@ -1,4 +1,4 @@
-"""Deciding a claim: in ball arithmetic where python-flint is installed, else in 50-digit arithmetic with a margin."""
+"""The decision of a claim: in ball arithmetic where python-flint is installed, else in 50 digits with a margin."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dpcalc.verify.claim import Claim
 from dpcalc.verify.tolerances import RECOMPUTED
 from dpcalc.verify.unchecked import Unchecked
 
-_PRECISIONS = (128, 256, 512, 1024, 2048)  # bits, tried one after the other
-_MAX_SECONDS = 20.0  # of processor time, after which no higher precision is tried: each takes several times as long
-_DIGITS, _MARGIN = 50, 1e-20  # without python-flint; the margin is relative, and covers the rounding of 50 digits
+_PRECISIONS = (128, 256, 512, 1024, 2048)  # bits of ball arithmetic, tried in this order
+_MAX_SECONDS = 20.0  # of processor time; then no higher precision is begun, as each takes several times as long
+_DIGITS, _MARGIN = 50, 1e-20  # without python-flint; the margin is relative, and far above the rounding of 50 digits
 
 
 class Decision(NamedTuple):
-    """Whether a claim is proven.
+    """The decision of a claim.
 
-    `holds` is None where the claim is left open. `ends` are below and above what the theorem gives, and `how` says how
-    it was computed.
+    `holds` is None where the claim is undecided. `ends` are a lower and an upper bound of the theorem's value, and
+    `how` is the arithmetic in words.
     """
 
     holds: bool | None
@@ -42,8 +42,9 @@ def decide(claim: Claim) -> Decision:
 
 
 def _decide_by_balls(claim: Claim) -> Decision:
-    """Increase the precision until the claim is proven or refuted. A claim that is refuted by very little is tried once
-    more, as upper bounds that are rounded up become smaller with the precision."""
+    """Increase the precision until the claim is proven or refuted. A claim that is refuted by a tiny amount is tried
+    once more at the next precision: where the formula is an upper bound that is rounded up, its value then
+    decreases."""
     start, refused = process_time(), None
     for bits in _PRECISIONS:
         if bits > _PRECISIONS[0] and process_time() - start > _MAX_SECONDS:
@@ -64,6 +65,7 @@ def _decide_by_balls(claim: Claim) -> Decision:
 
 
 def _endpoints(context: Context, claim: Claim) -> tuple[float, float]:
+    """Return the ends of the ball of the theorem's value; NaN where it is undecided."""
     try:
         return enclosure(context, lambda: claim.exact(context)).endpoints()
     except Undecided:
@@ -71,6 +73,7 @@ def _endpoints(context: Context, claim: Claim) -> tuple[float, float]:
 
 
 def _decide_by_digits(claim: Claim) -> Decision:
+    """Decide the claim up to a relative margin, without a rigorous bound on rounding errors."""
     import mpmath
 
     mp = mpmath.mp.clone()

@@ -1,15 +1,14 @@
-"""Sums of very many terms, f(first) + … + f(last) for a decreasing f >= 0: a number that is surely on one side of the
-sum, and close to it.
+"""Tight one-sided bounds of sums with very many terms, f(first) + … + f(last), for a decreasing f >= 0.
 
-The first terms are added one by one. The others are an integral and a correction at its two ends (Abel–Plana): for f
-analytic on [A, B] × [−Y, Y], A = a − ½ and B = b + ½, the residues of f(z)·cot(πz)/2i give
+The first terms are added one by one. The sum of the others is an integral with a correction at its two ends, by the
+Abel–Plana formula: for f analytic on [A, B] × [−Y, Y], A = a − ½ and B = b + ½, the residues of f(z)·cot(πz)/2i give
 
     Σ_{t=a}^{b} f(t) = ∫_A^B f − 2∫_0^Y Im(f(B+iy) − f(A+iy))/(e^{2πy}+1) dy + R,  |R| <= 2∫_A^B |f(x+iY)|
     dx/(e^{2πY}−1).
 
-In ball arithmetic both integrals are rigorous, and boxes that cover the rectangle show that f is analytic there, and
-bound R. Beyond 1e13 terms an integral alone is taken, which is on the safe side as f decreases; an endless sum, from
-below, ends at 2^1000.
+In ball arithmetic both integrals are rigorous. Boxes that cover the rectangle prove that f is analytic there, and bound
+R. Beyond 1e13 terms the integral is used without the correction, which is a one-sided bound because f decreases. A
+lower bound of an infinite sum is truncated at 2^1000.
 """
 
 from __future__ import annotations
@@ -21,17 +20,18 @@ from typing import Any
 
 from dpcalc.verify.arb.context import is_ball_context
 
-_ADDED_TERMS = 1000  # added one by one, before the integral; fewer leave f steep at its beginning
-_HEIGHT = 12  # Y: e^{−2πY} is 1e-33
-_MAX_CORRECTED_TERMS = 10**13  # beyond, the integral differs from the sum by less than 1e-13 of it
-ENDLESS = 2**1000  # where an endless sum or integral is cut off
-_MAX_BOXES = 50_000  # that cover the rectangle; as many take seconds
+_ADDED_TERMS = 1000  # terms before the integral, added one by one: with fewer, f would be steep where it begins
+_HEIGHT = 12  # Y, half the height of the rectangle: the factor e^{−2πY} of the remainder is below 2e-33
+_MAX_CORRECTED_TERMS = 10**13  # beyond, the integral differs from the sum by less than a relative 1e-13
+ENDLESS = 2**1000  # the last term or end at which an infinite sum or integral is truncated
+_MAX_BOXES = 50_000  # boxes that cover the rectangle: this many take seconds
 
 Function = Callable[[Any], Any]
 
 
 def decreasing_sum(mp: Any, f: Function, first: int, last: float, above: bool = False) -> Any:
-    """Return Σ_{t=first}^{last} f(t), or a little less (`above`: more). f takes a number, real or complex."""
+    """Return Σ_{t=first}^{last} f(t), or beyond 1e13 terms a tight lower bound of it, or with `above` an upper bound. f
+    takes a real or complex number; `last` may be ∞ for a lower bound."""
     last_added = min(last, first + _ADDED_TERMS - 1)
     total = mp.fsum(f(mp.mpf(t)) for t in range(first, int(last_added) + 1))
     a, b = int(last_added) + 1, int(min(last, max(_MAX_CORRECTED_TERMS, first + 2 * _ADDED_TERMS)))
@@ -47,8 +47,8 @@ def decreasing_sum(mp: Any, f: Function, first: int, last: float, above: bool = 
 
 
 def integral(mp: Any, f: Function, low: Any, high: Any, beside: Any = 0, is_endless: bool = False) -> Any:
-    """Return ∫ f, over log x, to the digits that matter in a sum with `beside`. An endless integral may leave out its
-    last pieces, and is a lower bound."""
+    """Return ∫ f from `low` to `high`, by the substitution u = log x, with an error that is negligible in a sum with
+    `beside`. An endless integral is a lower bound, as it may leave out its last pieces."""
 
     def integrand(u: Any) -> Any:
         x = mp.exp(u)
@@ -66,14 +66,14 @@ def integral(mp: Any, f: Function, low: Any, high: Any, beside: Any = 0, is_endl
 
 
 def _integrate_beside(mp: Any, f: Function, points: list[Any], scale: float) -> Any:
-    """Return ∫ f with an error of about 2^−60 of the scale. A constant is added to the integrand, so that the relative
-    tolerance of `quad` means that."""
+    """Return ∫ f with an absolute error of about 2^−60·scale. `quad` has a relative tolerance; a constant with the
+    integral `scale` is added to the integrand, so that the tolerance is relative to that."""
     constant = mp.mpf(scale) / (points[-1] - points[0])
     return mp.quad(lambda x: constant + f(x), points) - mp.mpf(scale)
 
 
 def _correction_at_ends(mp: Any, f: Function, low: Any, high: Any, beside: Any) -> Any:
-    """Return the difference of the sum and the integral."""
+    """Return the difference of the sum and the integral: the second integral and, in balls, R."""
 
     def integrand(y: Any) -> Any:
         return (f(high + mp.j * y) - f(low + mp.j * y)) / (mp.exp(2 * mp.pi * y) + 1) * -mp.j
@@ -86,8 +86,8 @@ def _correction_at_ends(mp: Any, f: Function, low: Any, high: Any, beside: Any) 
 
 
 def _integral_of_modulus(mp: Any, f: Function, low: Any, high: Any) -> Any:
-    """Return an upper bound of ∫ |f(x + iY)| dx, by boxes that show that f is analytic between the real axis and Y.
-    Raises Undecided where they do not."""
+    """Return an upper bound of ∫ |f(x + iY)| dx. It is computed on boxes that cover the upper half of the rectangle and
+    prove that f is analytic there; an open box is bisected. Raises Undecided where they do not suffice."""
     pieces = max(1, ceil(log2(float(high) / float(low))))
     growth = (high / low) ** (mp.mpf(1) / pieces)
     edges = [low]

@@ -1,4 +1,4 @@
-"""The differences between a record and what it should say: every value in it is compared."""
+"""The differences between a record and the record that is expected for its question: every value is compared."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from dpcalc.verify.records import Record, is_number, to_float
 from dpcalc.verify.unchecked import NotComputed
 
 _CLAIMS = ("epsilon", "delta", "log_delta", "tv", "rdp", "mu", "rho", "tpr")
-# what nobody else can know
+# Keys whose values cannot be recomputed from the question, with the reason.
 _OWN_KEYS = {"id": "it is a name that was given to the question", "version": "it is another one than checks it here"}
-_KEYS_OF_COMPARISON = frozenset({"what_if", "no_gain", "not_applicable"})  # which a sweep has no room for
-# texts whose words change with versions
+_KEYS_OF_COMPARISON = frozenset({"what_if", "no_gain", "not_applicable"})  # keys that the records of a sweep lack
+# Keys whose values are texts, which another version may word differently.
 _PROSE = frozenset({"notes", "source", "assumptions", "errata", "statements", "assumes", *_KEYS_OF_COMPARISON})
 _NUMBER_IN_TEXT = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _ABSENT = object()
 
 
 class Difference(NamedTuple):
-    """A difference that refutes the record; or, where not `refuted`, a value that could not be checked, which
-    `matters` where a guarantee may rest on it. `value` is the recorded one."""
+    """A difference that refutes the record; or, where `refuted` is false, a value that could not be checked. Such a
+    value `matters` if a guarantee may depend on it. `value` is the recorded value, or _ABSENT."""
 
     path: str
     text: str
@@ -35,7 +35,7 @@ class Difference(NamedTuple):
 
 
 def differences(expected: Expected, record: Record, proven: Collection[tuple[int, str]]) -> Iterator[Difference]:
-    """Yield all differences. `proven` are the index and the name of each number of a bound that is proven."""
+    """Yield all differences. `proven` has (index of the bound, name of the number) for each number that is proven."""
     yield from _compare_own_keys(record)
     yield from _compare_certified(expected.record.get("certified"), record.get("certified"))
     reference = _with_recorded_bounds(expected.record, record)
@@ -44,7 +44,7 @@ def differences(expected: Expected, record: Record, proven: Collection[tuple[int
 
 
 def _compare_certified(ours: Any, theirs: Any) -> Iterator[Difference]:
-    """Refute a certified interval that does not meet the one that is computed here, however small the distance."""
+    """Refute a certified interval that is disjoint from the one computed here, however small their distance is."""
     if not (isinstance(ours, dict) and isinstance(theirs, dict)
             and all(is_number(theirs.get(end)) for end in ("lower", "upper"))):
         return
@@ -57,6 +57,7 @@ def _compare_certified(ours: Any, theirs: Any) -> Iterator[Difference]:
 
 
 def _compare_own_keys(record: Record) -> Iterator[Difference]:
+    """Yield malformed values of the keys that cannot be recomputed, and well-formed ones as unchecked."""
     for name, why in _OWN_KEYS.items():
         x = record.get(name, __version__)
         if isinstance(x, dict | list) or (name == "version" and not isinstance(x, str)):
@@ -66,8 +67,8 @@ def _compare_own_keys(record: Record) -> Iterator[Difference]:
 
 
 def _with_recorded_bounds(ours: dict[str, Any], record: Record) -> dict[str, Any]:
-    """Return the expected record with the recorded numbers of bounds, which are compared by themselves, and with those
-    of the first bound in the result."""
+    """Return the expected record with the recorded numbers in place of its own: in the bounds, whose numbers are
+    compared separately, and in the result, whose numbers must be those of the first bound."""
     theirs = [*record["bounds"], *({} for _ in ours["bounds"])]
     bounds = [{**a, **{name: x for name, x in b.items() if is_number(x)}}
               for a, b in zip(ours["bounds"], theirs, strict=False)]
@@ -77,8 +78,8 @@ def _with_recorded_bounds(ours: dict[str, Any], record: Record) -> dict[str, Any
 
 
 def _of_other_version(difference: Difference) -> Difference:
-    """Return a difference in a record of another version, which may have had other words, or fewer keys. A key that is
-    not known here matters."""
+    """Return the difference as it counts in a record of another version of dpcalc, which may have other texts, or fewer
+    keys: it is unchecked instead of refuted. It matters if the key is unknown to this version."""
     path, value = difference.path, difference.value
     if not difference.refuted or is_number(value):
         return difference
@@ -136,12 +137,13 @@ def _compare_lists(ours: list[Any], theirs: list[Any], path: str) -> Iterator[Di
 
 
 def _tolerance(path: str) -> float:
+    """Return the largest relative difference at which two numbers in this place count as equal."""
     is_copied = path.startswith("guarantee") or path.rpartition(".")[2] in _CLAIMS
     return tolerances.COPIED if is_copied else tolerances.SAME_DOUBLES
 
 
 def agree(a: Any, b: Any, tolerance: float) -> bool:
-    """Whether two values are the same; numbers up to a relative difference."""
+    """Whether two values are equal, numbers up to the relative difference `tolerance`."""
     if is_number(a) and is_number(b):
         x, y = to_float(a), to_float(b)
         return x == y or abs(x - y) <= tolerance * max(abs(x), abs(y)) < inf
@@ -149,8 +151,8 @@ def agree(a: Any, b: Any, tolerance: float) -> bool:
 
 
 def _differ_in_last_digits(a: Any, b: Any) -> bool:
-    """Whether two texts differ at most in the last digits of their numbers, which another machine may round in another
-    way."""
+    """Whether two texts are equal up to the last digits of their numbers, which another machine may round
+    differently."""
     if not (isinstance(a, str) and isinstance(b, str)):
         return False
     if _NUMBER_IN_TEXT.sub("0", a) != _NUMBER_IN_TEXT.sub("0", b):
@@ -164,7 +166,7 @@ def _differ_in_last_digits(a: Any, b: Any) -> bool:
 
 def _compare_bounds(found: Mapping[Any, Mapping[str, Any]] | NotComputed, record: Record,
                     proven: Collection[tuple[int, str]]) -> Iterator[Difference]:
-    """Compare the numbers of bounds that are not proven, the set of bounds and its order, and the witnesses."""
+    """Compare the set of bounds and their order, their numbers that are not proven, and their witnesses."""
     bounds = {f"bounds[{k}]": (bound, {name for index, name in proven if index == k})
               for k, bound in enumerate(record["bounds"])}
     if isinstance(found, NotComputed):

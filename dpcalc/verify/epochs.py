@@ -1,4 +1,4 @@
-"""δ of several epochs: the profile of one epoch by its published formula at given ε, joined by chords and composed."""
+"""δ of several epochs: the published profile of one epoch is interpolated between given ε, and composed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Delta = Callable[[Any, float, float], Any]  # (context, ε, log δ as claimed) �
 
 
 def composed_delta(row: Row) -> Delta:
-    """Return δ of all epochs as the witness describes it: (ε/E, δ/E) for each epoch, or a numerical composition."""
+    """Return δ of all E epochs by the witness: by basic composition, E·δ₁(ε/E), or by a numerical composition."""
     bound, own = row.route.bound, own_params(row.route.bound, row.params)
     assert isinstance(bound, ProfileBound) and bound.one is not None
     one = bound.one
@@ -43,7 +43,7 @@ def composed_delta(row: Row) -> Delta:
 
 
 def _delta_of_one_epoch(one: Bound, own: dict[str, Any], ways: Mapping[float, Any]) -> Callable[[Any, float], Any]:
-    """Return (context, ε) → δ of one epoch, with the free choices of the witness at each ε; computed once."""
+    """Return (context, ε) → δ of one epoch, by the free choices that the witness has for each ε. Values are cached."""
     known: dict[tuple[int, float], Any] = {}
 
     def delta(mp: Any, epsilon: float) -> Any:

@@ -1,4 +1,4 @@
-"""The published formulas of a row at its witness, of which the claims about it are made."""
+"""The published formulas of a row at its witness, from which the claims about the row are made."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from dpcalc.verify.unchecked import OtherQuestion, Unchecked
 
 
 def exact_arguments(row: Row) -> dict[str, Any]:
-    """Return the arguments of `exact`: the parameters, and the theorem's free choices from the witness."""
+    """Return the arguments of `exact`: the parameters of the bound, and the free choices of its theorem in the
+    witness."""
     bound = row.route.bound
-    free = {k: v for k,
-            v in row.witness.items() if k not in ("alpha", "rdp", "epsilon")} if bound.choices.search else {}
+    free = {k: v for k, v in row.witness.items()
+            if k not in ("alpha", "rdp", "epsilon")} if bound.choices.search else {}
     own = {**own_params(bound, row.params), **free}
     if "r" in own:
         own["r"] = int(own["r"])
@@ -28,8 +29,8 @@ def exact_arguments(row: Row) -> dict[str, Any]:
 
 
 def _published_formula(row: Row) -> Callable[..., Any]:
-    """Return the bound's `exact`, or the formula of long_sums.py for a sum that may be too long to be added term by
-    term."""
+    """Return the bound's `exact`; or where that is a sum with possibly very many terms, its equivalent in long_sums.py.
+    Raises Unchecked where the sum is too long for both."""
     bound, p = row.route.bound, row.params
     if bound.name in long_sums.FORMULAS:
         return long_sums.FORMULAS[bound.name]
@@ -39,13 +40,13 @@ def _published_formula(row: Row) -> Callable[..., Any]:
 
 
 def rdp_of_all_steps(row: Row, alpha: float) -> Formula:
-    """Return the formula of ε(α) of all steps."""
+    """Return the formula of the RDP ε(α) of all steps together."""
     formula, own, steps = _published_formula(row), exact_arguments(row), row.params.get("steps", 1)
     return compute_once(lambda mp: steps * formula(mp, alpha, **own))
 
 
 def delta_of_row(row: Row) -> Callable[[Any, Any], Any]:
-    """Return (context, ε) → δ as published; of a single epoch, where the bound composes epochs (epochs.py)."""
+    """Return (context, ε) → δ as published; for a bound that composes epochs (epochs.py), δ of a single epoch."""
     own, way, bound = exact_arguments(row), breakpoints.choices_of_row(row), row.route.bound
     if isinstance(bound, ProfileBound) and bound.one is not None:
         one = bound.one
@@ -95,12 +96,12 @@ def _mu_affine(with_noise_feedback: bool) -> Callable[..., Any]:
 
 
 def _rdp_sampled(mp: Any, alpha: float, own: Mapping[str, Any], params: Mapping[str, Any]) -> Any:
-    """Return the RDP of a batch drawn without replacement, from its profile."""
+    """Return the RDP of a step whose batch is drawn without replacement, which follows from its profile."""
     part = params["part"]
     return MECHANISMS[part["name"]].sampled_rdp(mp, alpha, own["sampling_rate"], part)
 
 
-# (context, α, arguments of `exact`, parameters) → ε(α) of a bound that is given as a profile
+# The Rényi divergence of bounds that are profiles: (context, α, arguments of `exact`, parameters) → ε(α).
 RDP_OF_PROFILE: dict[str, Callable[..., Any]] = {
     "iteration": _rdp_by_mu(_mu_iteration),
     "iteration-nonconvex": _rdp_by_mu(_mu_iteration_nonconvex),
@@ -121,7 +122,8 @@ _STREAM_PARAMETERS = ("levels", "lipschitz", "diameter", *_STEP_PARAMETERS, "n",
 
 
 def _pure_epsilon_of_step(mp: Any, name: str, p: Mapping[str, Any]) -> Any:
-    """Return 2L/v, or MD/(ηv) where steps follow a position of a fixed order, if that is less."""
+    """Return the pure ε of the record with noise of scale v: 2L/v, or the smaller MD/(ηv) of the next step where steps
+    follow the record in a fixed order."""
     shift = 2 * mp.mpf(p["lipschitz"])
     if name.removesuffix("-basic") == "fixed-order" and p["index"] < p["n"]:
         shift = min(shift, online_sums.shift_of_diameter(mp, p["diameter"], *(p[k] for k in _STEP_PARAMETERS)))
@@ -130,7 +132,7 @@ def _pure_epsilon_of_step(mp: Any, name: str, p: Mapping[str, Any]) -> Any:
 
 def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: float, learning_rate: float,
                             smoothness: float, strong_convexity: float, n: float, index: int) -> Any:
-    """Return 2L/v_i, or MD/(ηv_t) at the later step t with the most noise, if that is less."""
+    """Return the smaller one of 2L/v_i and MD/(ηv_t), where t is the later step with the most noise."""
     own = 2 * mp.mpf(lipschitz) / levels.exact(mp, index)
     if n == index:
         return own
@@ -140,7 +142,7 @@ def _pure_epsilon_of_stream(mp: Any, levels: Any, lipschitz: float, diameter: fl
 
 
 def pure_epsilon(row: Row) -> Formula:
-    """Return the formula of the least ε with δ = 0."""
+    """Return the formula of the least ε at which δ is 0."""
     p, steps = row.params, row.params.get("steps", 1)
     if "levels" in p:
         return lambda mp: _pure_epsilon_of_stream(mp, **{k: p[k] for k in _STREAM_PARAMETERS})

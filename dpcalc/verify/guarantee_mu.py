@@ -1,4 +1,4 @@
-"""The μ of a record's guarantee, claimed from the closed form of a bound instead of only computed again."""
+"""The μ of a record's μ-GDP guarantee as a claim, which the closed form of a bound proves."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dpcalc.verify.records import Record, is_number, to_float
 
 
 def claim_of_mu(answer: Answer, record: Record) -> tuple[Row, Claim] | None:
-    """Return the first row whose bound gives μ-GDP in closed form, and the claim that its μ is not above the recorded
-    one; None where there is no such row, or no such μ."""
+    """Return the first row whose bound gives μ-GDP in closed form, and the claim that its μ is at most the recorded
+    one; None where there is no such row, or the record has no μ."""
     guarantee = record.get("guarantee")
     row = next((row for row in answer.rows if _exact_mu(row) is not None), None)
     if row is None or not isinstance(guarantee, dict):

@@ -1,4 +1,4 @@
-"""Published sums over all records, or over all numbers of steps, for any number of terms."""
+"""Published formulas that are sums over all records or all steps, evaluated for any number of terms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpcalc.verify.arb.ball import Ball
 from dpcalc.verify.arb.context import NEGLIGIBLE, is_ball_context
 from dpcalc.verify.decreasing_sums import decreasing_sum
 
-_MAX_PRINTED_STEPS = 1000  # up to which the printed sum over all l is evaluated; it takes a fraction of a second
+_MAX_PRINTED_STEPS = 1000  # steps up to which the sum is evaluated as printed, which takes a fraction of a second
 
 
 # --- means over the positions of a record ----------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def _output_perturbation_shuffled(mp: Any, alpha: float, n: int, learning_rate: 
 
 def _smooth_rdp(mp: Any, alpha: float, level: float, lipschitz: float, learning_rate: float,
                 smoothness: float) -> Callable[[Any], Any]:
-    """Return j → ε_j(α) of the j-th record from the end."""
+    """Return j → ε_j(α), where j counts the records of a pass from its end."""
     largest = 2 * mp.mpf(alpha) * (mp.mpf(lipschitz) / mp.mpf(level)) ** 2
     s = 2 * mp.log1p(mp.mpf(learning_rate) * mp.mpf(smoothness))
     return lambda j: largest * mp.expm1(-s) / mp.expm1(-s * j) if s > 0 else largest / j
@@ -89,14 +89,16 @@ def _composition(mp: Any, epsilon: float, step_epsilon: Any, step_delta: float, 
 
 
 def _binomial_hockey_stick(mp: Any, epsilon: Any, step_epsilon: Any, steps: int) -> Any:
-    """Return h: the terms around the mean are added, and the others are bounded by geometric series."""
+    """Return h of `_composition`. The terms around the mean are added, and those on either side are bounded by
+    geometric series."""
     e = step_epsilon
 
     def is_positive(l: int) -> bool:
         return bool((steps - 2 * l) * e - epsilon > 0)
 
     mean = steps * float(1 / (1 + mp.exp(e)))
-    start = mean + 13 * sqrt(mean) + 80  # so far above the mean that the terms beyond are negligible; any is valid
+    # 13 standard deviations, and 80 for a small mean: the terms beyond are negligible. Any start gives a valid bound.
+    start = mean + 13 * sqrt(mean) + 80
     last = int(min(steps, start, (steps - float(epsilon / e)) / 2 + 2)) if float(e) > 0 else -1
     while last >= 0 and not is_positive(last):
         last -= 1
@@ -106,22 +108,22 @@ def _binomial_hockey_stick(mp: Any, epsilon: Any, step_epsilon: Any, steps: int)
     rest = mp.mpf(0)
     if is_positive(last + 1):  # the terms beyond are not all 0
         rest = _geometric_bound(mp, top, mp.mpf(steps - last) / (last + 1) / odds)
-    gap, shrink = mp.exp(epsilon - (steps - 2 * last) * e), mp.exp(-2 * e)
-    total, mass, first = _add_downwards(_without_context(top), _without_context(gap), _without_context(odds),
-                                        _without_context(shrink), steps, last)
+    q_share, decay = mp.exp(epsilon - (steps - 2 * last) * e), mp.exp(-2 * e)
+    total, mass, first = _add_downwards(_without_context(top), _without_context(q_share), _without_context(odds),
+                                        _without_context(decay), steps, last)
     if first:
         rest = rest + _geometric_bound(mp, mp.mpf(mass), mp.mpf(first) / (steps - first + 1) * odds)
     return mp.mpf(total) + (mp.between(0, rest) if is_ball_context(mp) else 0)
 
 
-def _add_downwards(mass: Any, gap: Any, odds: Any, shrink: Any, steps: int, last: int) -> tuple[Any, Any, int]:
-    """Return Σ mass·(1 − gap) from l = last down to where the rest is negligible; the next mass, and the l of the last
-    term added."""
+def _add_downwards(mass: Any, q_share: Any, odds: Any, decay: Any, steps: int, last: int) -> tuple[Any, Any, int]:
+    """Return Σ P(l)(1 − e^ε Q(l)/P(l)) from l = last down to where the rest is negligible, the mass P of the next l,
+    and the l of the last term added. `mass` and `q_share` are P(l) and e^ε Q(l)/P(l) at l = last."""
     total = mass * 0
     for l in range(last, -1, -1):
-        total += mass * (1 - gap)
-        mass, gap = mass * l / (steps - l + 1) * odds, gap * shrink
-        if l % 64 == 0:  # now and then, as conversions to doubles take time
+        total += mass * (1 - q_share)
+        mass, q_share = mass * l / (steps - l + 1) * odds, q_share * decay
+        if l % 64 == 0:  # only sometimes, as conversions to doubles take time
             ratio = l / (steps - l + 1) * float(odds)
             if ratio < 1 and float(mass) < NEGLIGIBLE * (1 - ratio) * float(total):
                 break
@@ -129,12 +131,13 @@ def _add_downwards(mass: Any, gap: Any, odds: Any, shrink: Any, steps: int, last
 
 
 def _without_context(x: Any) -> Any:
+    """Return the python-flint number of a Ball, with which arithmetic is faster; another number unchanged."""
     return x.x if isinstance(x, Ball) else x
 
 
 def _geometric_bound(mp: Any, mass: Any, ratio: Any) -> Any:
-    """Return an upper bound of the terms after (or from) this one, each of which is at most `ratio` times its
-    neighbour."""
+    """Return an upper bound of the sum of this term and all further ones, each of which is at most `ratio` times the
+    one before it."""
     if not ratio < 1:
         raise mp.undecided("a binomial law that does not fall")
     return mass / (1 - ratio)

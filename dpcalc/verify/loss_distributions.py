@@ -1,7 +1,7 @@
-"""The exact distribution of the privacy loss of one use: the masses, under P and under Q, of the losses above a number.
+"""The exact privacy loss distribution of one use, as the masses under P and under Q of the losses above a number.
 
-These are closed forms for any arithmetic (a context of arb/, or mpmath's). They describe the same pairs as
-dpcalc.pld.pair does with arrays of masses, and share no code with it.
+The closed forms work in any arithmetic (a context of arb/, or mpmath's). They describe the dominating pairs that
+dpcalc.pld.pair describes by arrays of masses, and share no code with it.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class LossPair(NamedTuple):
     masses_above: Callable[[Any, Any, bool], Masses]
     masses_below: Callable[[Any, Any, bool], Masses]
     infinite_mass: Callable[[Any], Any] = lambda mp: mp.mpf(0)  # P(loss = ∞)
-    largest_loss: float = inf  # the largest finite one
-    # all losses with their masses under P and Q, where they are finitely many
+    largest_loss: float = inf  # the largest finite loss
+    # (loss, mass under P, mass under Q) of all finite losses, where these are finitely many
     atoms: Callable[[Any], list[tuple[float, Any, Any]]] | None = None
-    reverse: LossPair | None = None  # the pair (Q, P), where that has other losses
+    reverse: LossPair | None = None  # the pair (Q, P), where its loss distribution is another one
     mu: Formula | None = None  # of a Gaussian pair
 
 
 class Use(NamedTuple):
-    """One use of a pair, on the whole data set or on a sample; where the two directions of the adjacency differ, with
-    a record removed or added."""
+    """One use of a pair, on the whole data set or on a sample. `added` chooses the direction of the adjacency, where
+    its two directions differ: a record is added, or else removed."""
 
     pair: LossPair
     scheme: str | None = None
@@ -43,11 +43,12 @@ class Use(NamedTuple):
 
     @property
     def symmetric(self) -> bool:
+        """Whether both directions of the adjacency have equal loss distributions."""
         return self.pair.reverse is None and (self.scheme != "poisson" or self.rate == 1)
 
     @property
     def unsampled(self) -> LossPair | None:
-        """The pair in its direction, where nothing is sampled; else None."""
+        """The pair in the direction of this use, where nothing is sampled; else None."""
         if self.scheme is not None and self.rate != 1:
             return None
         return self.pair.reverse if self.added and self.pair.reverse else self.pair
@@ -72,7 +73,7 @@ def gaussian(mu: Callable[[Any], Any]) -> LossPair:
 
 
 def _normal_tail(mp: Any, x: Any, slot: Any) -> Any:
-    """Return P(N(0,1) > x)."""
+    """Return P(N(0,1) > x). Calls with equal `slot` and neighbouring x share a Taylor series, which makes them fast."""
     return mp.normal_tail(x, slot) if is_ball_context(mp) else mp.erfc(x / mp.sqrt(mp.mpf(2))) / 2
 
 
@@ -96,7 +97,7 @@ def laplace(ratio: Callable[[Any], Any], largest_loss: float) -> LossPair:
 
 
 def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
-    """Return the masses under P and Q of the finite losses above a number."""
+    """Return the masses under P and Q of the finite losses > `loss`, or >= it where `closed`."""
     if (pair := use.unsampled) is not None:
         return pair.masses_above(mp, loss, closed)
     assert use.scheme is not None
@@ -104,7 +105,7 @@ def masses_above(use: Use, mp: Any, loss: Any, closed: bool = False) -> Masses:
 
 
 def p_mass_up_to(use: Use, mp: Any, loss: Any) -> Any:
-    """Return the mass under P of the losses <= a number."""
+    """Return the mass under P of the losses <= `loss`."""
     if (pair := use.unsampled) is not None:
         return pair.masses_below(mp, loss, True)[0]
     if use.scheme == "poisson" and not use.added:
@@ -115,31 +116,31 @@ def p_mass_up_to(use: Use, mp: Any, loss: Any) -> Any:
 
 
 def infinite_mass(use: Use, mp: Any) -> Any:
-    """Return P(loss = ∞): that the record is in the sample, and has an infinite loss."""
+    """Return P(loss = ∞), the probability that the record is in the sample and its loss is infinite."""
     if (pair := use.unsampled) is not None:
         return pair.infinite_mass(mp)
     return use.pair.infinite_mass(mp) * (0 if use.added else mp.mpf(use.rate if use.scheme else 1.0))
 
 
 def _unsampled_loss(mp: Any, rate: Any, loss: Any) -> Any:
-    """Return w with log(1 − q + q e^w) = ℓ, or None where ℓ <= log(1 − q)."""
-    grown = 1 + mp.expm1(loss) / rate
-    return mp.log(grown) if grown > 0 else None
+    """Return the loss w of the unsampled pair with log(1 − q + q e^w) = ℓ, or None where ℓ <= log(1 − q)."""
+    e_to_w = 1 + mp.expm1(loss) / rate
+    return mp.log(e_to_w) if e_to_w > 0 else None
 
 
 def _removed(use: Use, mp: Any, loss: Any, closed: bool, below: bool = False) -> Masses:
-    """Return the masses of (1−q)Q + qP and Q above the loss ℓ (or below it), for a record removed, from those of the
-    pair by the monotone ℓ = log(1 − q + q e^w)."""
+    """Return the masses of the losses above ℓ (with `below`: below ℓ) under (1−q)Q + qP and under Q: Poisson sampling
+    with a record removed. They follow from the unsampled pair, whose loss w becomes ℓ = log(1 − q + q e^w)."""
     rate = mp.mpf(use.rate)
     w = _unsampled_loss(mp, rate, loss)
-    lost = use.pair.infinite_mass(mp)  # by symmetry also what Q has where P has nothing
+    infinite = use.pair.infinite_mass(mp)  # by symmetry also the mass of Q where P has none
     if below:
         if w is None and 1 + mp.expm1(loss) / rate < 0:  # below log(1 − q), the least loss of all
             return mp.mpf(0), mp.mpf(0)
         p, q = use.pair.masses_below(mp, w, closed) if w is not None else (mp.mpf(0), mp.mpf(0))
-        return (1 - rate) * (q + lost) + rate * p, q + lost
+        return (1 - rate) * (q + infinite) + rate * p, q + infinite
     if w is None:
-        return 1 - rate * lost, mp.mpf(1)
+        return 1 - rate * infinite, mp.mpf(1)
     p, q = use.pair.masses_above(mp, w, closed)
     return (1 - rate) * q + rate * p, q
 
@@ -152,15 +153,16 @@ def _poisson(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
 
 
 def _without_replacement(use: Use, mp: Any, loss: Any, closed: bool) -> Masses:
-    """Return the masses for the positive losses of a record removed, their mirror images, and the rest at 0."""
+    """Return the masses of the pair of sampling without replacement: its positive losses are those of Poisson sampling
+    with a record removed, its negative losses are their mirror images, and the rest of the mass is at 0."""
     if loss > 0 or (loss >= 0 and not closed):
         return _removed(use, mp, loss, closed)
     if loss >= 0:
         p, q = _removed(use, mp, loss, False)
     else:
         p, q = _removed(use, mp, -loss, not closed)
-    lost = infinite_mass(use, mp)
-    return 1 - lost - q, 1 - p - lost
+    infinite = infinite_mass(use, mp)
+    return 1 - infinite - q, 1 - p - infinite
 
 
 _SCHEMES: Mapping[str, Callable[[Use, Any, Any, bool], Masses]] = {"poisson": _poisson,

@@ -1,8 +1,9 @@
-"""Lower bounds of the loss of the concrete runs of lower-bound.
+"""Lower bounds of δ and of the Rényi divergence of the concrete runs of the bound lower-bound.
 
-After one step the distributions of a run are mixtures of two Gaussians, clamped to an interval; after more steps they
-are bounded in lower_bound_walks.py. Any run, any threshold, and any cells prove a lower bound. After one step they are
-computed here from the densities; after more, those that are best in the calculator's arithmetic are taken.
+After one step the two distributions of a run are mixtures of two Gaussians, clamped to an interval; after more steps
+they are bounded in lower_bound_walks.py. Any run, any threshold, and any cells prove a lower bound. For one step the
+best threshold is computed here from the densities. For more steps the run and the threshold are those that are best by
+the calculator's numbers.
 """
 
 from __future__ import annotations
@@ -19,21 +20,21 @@ from dpcalc.verify.arb.context import is_ball_context, midpoint
 from dpcalc.verify.nested_grids import MAX_EXPONENT
 from dpcalc.verify.unchecked import Unchecked
 
-_CELLS = 2000  # of the interval, for a Rényi divergence; any number proves a lower bound, and more are closer
+_CELLS = 2000  # of the interval, for a Rényi divergence; any number gives a valid bound, and more a tighter one
 
 
 def delta(mp: Any, epsilon: Any, **params: Any) -> Any:
-    """Return the largest P(A) − e^ε Q(A) over half-lines A."""
+    """Return a lower bound of δ at ε: the largest P(A) − e^ε Q(A) over a few half-lines A and all runs."""
     if params["iterations"] > 1:
         return _delta_after_many_steps(mp, epsilon, params)
-    grown = mp.exp(mp.mpf(epsilon))
-    gaps = [_OneStep(mp, pair).hockey_stick(t, grown) for pair in lower_bound.instances(**params)
-            for t in _thresholds(mp, pair, grown)]
-    return max((mp.mpf(0), *gaps), key=float)
+    e_to_epsilon = mp.exp(mp.mpf(epsilon))
+    deltas = [_OneStep(mp, pair).hockey_stick(t, e_to_epsilon) for pair in lower_bound.instances(**params)
+              for t in _thresholds(mp, pair, e_to_epsilon)]
+    return max((mp.mpf(0), *deltas), key=float)
 
 
 def rdp(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
-    """Return log Σ P^α Q^{1−α} over cells, divided by α − 1."""
+    """Return a lower bound of the Rényi divergence: log(Σ P^α Q^{1−α})/(α − 1), summed over cells."""
     if params["iterations"] > 1:
         return _rdp_after_many_steps(mp, alpha, params)
     divergences = [_divergence(mp, mp.mpf(alpha), _OneStep(mp, pair)) for pair in lower_bound.instances(**params)]
@@ -44,19 +45,21 @@ def rdp(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
 
 
 class _OneStep:
-    """The two distributions after one step: with the differing record used upwards (P), or downwards (Q)."""
+    """The two distributions after one step: the differing record, if it is used, moves the iterate up (P) or down
+    (Q)."""
 
     def __init__(self, mp: Any, pair: Pair) -> None:
         self.mp, self.pair = mp, pair
         self.base, self.rate = pair.pull * mp.mpf(pair.start), mp.mpf(pair.rate)
 
     def density(self, kick: float, x: Any) -> Any:
+        """Return the density at x inside the interval, where `kick` is the mean of the step that uses the record."""
         z = x - self.base
         return (1 - self.rate) * self.mp.npdf(z - self.pair.drift) + self.rate * self.mp.npdf(z - kick)
 
-    def hockey_stick(self, t: Any, grown: Any) -> Any:
+    def hockey_stick(self, t: Any, e_to_epsilon: Any) -> Any:
         """Return P(w >= t) − e^ε Q(w >= t)."""
-        return self._tail(self.pair.up, t) - grown * self._tail(self.pair.down, t)
+        return self._tail(self.pair.up, t) - e_to_epsilon * self._tail(self.pair.down, t)
 
     def _tail(self, kick: float, x: Any) -> Any:
         return (1 - self.rate) * self._above(x, self.pair.drift) + self.rate * self._above(x, kick)
@@ -68,12 +71,13 @@ class _OneStep:
         return self.mp.erfc((self.base + push - x) / self.mp.sqrt(self.mp.mpf(2))) / 2
 
     def cells(self, kick: float) -> list[Any]:
-        """Return the masses of the left wall, of the cells, and of the right wall."""
+        """Return the masses at the left wall, in the cells of the interval, and at the right wall."""
         by_drift, by_kick = (self._gaussian_cells(push) for push in (self.pair.drift, kick))
         return [(1 - self.rate) * a + self.rate * b for a, b in zip(by_drift, by_kick, strict=True)]
 
     def _gaussian_cells(self, push: float) -> list[Any]:
-        """Return the masses for one Gaussian, as differences of the tail that is small there."""
+        """Return the masses of `cells` for one Gaussian, as differences of whichever tail is smaller, against
+        cancellation."""
         edges = [self.mp.mpf(self.pair.half) * (2 * k - _CELLS) / _CELLS for k in range(_CELLS + 1)]
         above, below = [self._above(x, push) for x in edges], [self._below(x, push) for x in edges]
         inner = [from_above - above_next if float(from_above) < 0.5 else below_next - from_below
@@ -82,17 +86,18 @@ class _OneStep:
         return [below[0], *inner, above[-1]]
 
 
-def _thresholds(mp: Any, pair: Pair, grown: Any) -> tuple[Any, ...]:
-    """Return the point where the ratio of the densities, which increases, is e^ε, by bisection; and the right wall."""
+def _thresholds(mp: Any, pair: Pair, e_to_epsilon: Any) -> tuple[Any, ...]:
+    """Return the point where the increasing ratio of the densities reaches e^ε, by bisection; and the right wall."""
     step, low, high = _OneStep(mp, pair), mp.mpf(-pair.half), mp.mpf(pair.half)
     for _ in range(mp.prec):
         t = midpoint(mp, (low + high) / 2)
-        is_above = float(step.density(pair.up, t) / step.density(pair.down, t) - grown) > 0
+        is_above = float(step.density(pair.up, t) / step.density(pair.down, t) - e_to_epsilon) > 0
         low, high = (low, t) if is_above else (t, high)
     return low, mp.mpf(pair.half)
 
 
 def _divergence(mp: Any, a: Any, step: _OneStep) -> Any:
+    """Return the Rényi divergence of order a of the cells."""
     p, q = step.cells(step.pair.up), step.cells(step.pair.down)
     return mp.log(mp.fsum(mp.exp(a * mp.log(x) - (a - 1) * mp.log(y)) for x, y in zip(p, q, strict=True))) / (a - 1)
 
@@ -101,7 +106,7 @@ def _divergence(mp: Any, a: Any, step: _OneStep) -> Any:
 
 
 def _delta_after_many_steps(mp: Any, epsilon: float, params: Mapping[str, Any]) -> Any:
-    """Return P − e^ε Q at the threshold that is best in the calculator's arithmetic."""
+    """Return P(A) − e^ε Q(A) for the run and the half-line A that are best by the calculator's numbers."""
     import numpy as np
 
     _require_balls(mp)
@@ -118,8 +123,8 @@ def _delta_after_many_steps(mp: Any, epsilon: float, params: Mapping[str, Any]) 
 
 
 def _rdp_after_many_steps(mp: Any, alpha: float, params: Mapping[str, Any]) -> Any:
-    """Return the divergence from 1 + Σ Q·g(d/Q), d = P − Q, which decreases in Q and increases in |d| (see
-    bounds/noisy_sgd/lower_bound.py)."""
+    """Return a lower bound of the Rényi divergence, by 1 + Σ Q·g(d/Q) with d = P − Q. As the sum decreases in Q and
+    increases in |d|, upper bounds of Q and lower bounds of |d| suffice (see bounds/noisy_sgd/lower_bound.py)."""
     _require_balls(mp)
     steps, a = int(params["iterations"]), mp.mpf(alpha)
     pair = max(lower_bound.instances(**params), key=lambda pair: lower_bound.divergence(alpha, pair, steps))

@@ -1,6 +1,6 @@
-"""The quadrature for a step of the walks of lower-bound: Gauss–Legendre rules on panels, with a proven relative error.
+"""The quadrature for a step of the random walks of lower-bound: Gauss–Legendre rules on panels, with a proven error.
 
-The error of the rule is that of dpcalc.bounds.noisy_sgd._engine.walk_grid, where the proof is.
+The relative error of the rule is bounded in dpcalc.bounds.noisy_sgd._engine.walk_grid, which has the proof.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from dpcalc.verify.unchecked import Unchecked
 if TYPE_CHECKING:
     from dpcalc.verify.arb.context import Context
 
-_MAX_ERROR = 1e-22  # relative, of the rule in one step; a million steps are then true to 1e-16
-_TAIL_DEVIATIONS, _TAIL_ERROR = 14.0, 1e-40  # integrals end so far beyond a push, where e^{−98} of a tail is left
-# (nodes of a panel, largest half-width of a panel, half-width at the walls), tried; the fewest nodes in all are taken
+_MAX_ERROR = 1e-22  # relative error of the rule in one step: that of a million steps is then 1e-16
+# Standard deviations beyond the mean of a step up to which integrals are accurate, and the relative error of what is
+# beyond: of a tail only e^{−98} = 3e-43 is left there.
+_TAIL_DEVIATIONS, _TAIL_ERROR = 14.0, 1e-40
+# The rules that are tried: (nodes of a panel, largest half-width of a panel, half-width at the walls). The rule that
+# needs the fewest nodes in all is taken.
 _PANELS = ((24, 6.0, 30.0), (48, 8.0, 60.0), (64, 8.0, 120.0), (96, 12.0, 120.0))
 
 
@@ -35,10 +38,11 @@ def quadrature(c: Context, pair: Pair) -> tuple[list[Any], list[Any], float]:
 
 
 def _panels(pair: Pair, nodes: int, widest: float, near_wall: float) -> tuple[int, list[float], float]:
-    """Shrink the panels until a rule with so many nodes each is accurate enough; return its nodes, edges, and
-    error."""
+    """Shrink the panels until the rule with this number of nodes in each is accurate enough. Return the number, the
+    edges of the panels, and the relative error."""
     import numpy as np
 
+    # walk_grid.py derives d = beyond, the distance outside of the interval of the centres of Gaussians, and 1.62.
     beyond, kappa, shrink = _TAIL_DEVIATIONS / 2 + 1.62 * pair.reach, 1 + pair.pull * pair.pull, 1.0
     while shrink > 0.05:
         edges = _edges(pair.half, shrink * widest, shrink * near_wall / (1 + beyond))
@@ -52,7 +56,7 @@ def _panels(pair: Pair, nodes: int, widest: float, near_wall: float) -> tuple[in
 
 
 def _edges(half: float, widest: float, narrowest: float) -> list[float]:
-    """Return edges of panels that are narrow at the walls, symmetric about 0."""
+    """Return the edges of panels that are narrow at the walls and double in width from there, symmetric about 0."""
     left, width = [-half], min(2 * widest, 2 * narrowest)
     while left[-1] + 1.5 * width < 0 and width < 2 * widest:
         left.append(left[-1] + width)

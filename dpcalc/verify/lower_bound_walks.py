@@ -1,12 +1,13 @@
-"""The distributions of the walks of lower-bound after many steps, in ball arithmetic: rigorous bounds of the
+"""The distributions of the random walks of lower-bound after many steps, in ball arithmetic: rigorous bounds of the
 probabilities of half-lines and cells.
 
-Both distributions are propagated separately, as masses at the two walls and at the nodes of a quadrature, which has a
-relative error e in what a step integrates (lower_bound_quadrature.py). All masses are positive, so that T steps are
-true within e^{±Te}; the entries and sums are balls. Many steps are powers of a matrix, by repeated squaring; no more
-than t of them, where the distributions from any two starts have come within g(t) of each other (walk.py). A wide walk
-is stationary: a distribution π that a step changes by a factor within 1 ± r at the nodes is, t steps later, π within
-e^{±t(r+e)}, and the walk within g(t) of that.
+The distributions P and Q are propagated separately, as masses at the two walls and at the nodes of a quadrature, whose
+relative error in one step is e (lower_bound_quadrature.py). All masses are positive, so after T steps they are correct
+up to a factor within e^{±Te}; matrix entries and sums are balls. Many steps are powers of a matrix, by repeated
+squaring. At most t steps are computed, where t is so large that the distributions from any two starts differ by at most
+g(t) in total variation (walk.py). A wide walk is replaced by a stationary distribution: if one step multiplies the
+masses of π at the nodes by factors within 1 ± r, then t steps multiply them by factors within e^{±t(r+e)}, and the
+distribution of the walk is within g(t) of the result.
 """
 
 from __future__ import annotations
@@ -26,33 +27,33 @@ from dpcalc.verify.unchecked import TooLong, Unchecked
 if TYPE_CHECKING:
     from dpcalc.verify.arb.context import Context
 
-_FORGOTTEN = 1e-30  # g(t), from which on more steps change no probability by more than that
-_MAX_OPERATIONS = 2e9  # multiplications of balls in all steps: half a minute
+_NEGLIGIBLE_DISTANCE = 1e-30  # g(t) at which further steps are omitted; they change no probability by more than that
+_MAX_OPERATIONS = 2e9  # multiplications of balls in all steps: this many take half a minute
 
 
 class Laws(NamedTuple):
-    """The distributions before the last step: positions with the masses of P and Q, which are true within e^{±error},
-    and within `left_open` in all."""
+    """The distributions before the last step: positions with the masses of P and Q. Each mass is correct up to a factor
+    within e^{±error}, and each probability moreover up to the absolute error `left_open`."""
 
     positions: Sequence[Any]
     p: Sequence[Any]
     q: Sequence[Any]
     error: Any
-    left_open: Any
+    left_open: Any  # bound on the effect of steps that are not computed
 
 
-def half_lines(c: Context, pair: Pair, steps: int, cuts: Sequence[float]) -> list[tuple[Any, Any]]:
-    """Return for each event w >= cut an upper bound of Q(event), and a lower bound of P(event) − Q(event)."""
+def half_lines(c: Context, pair: Pair, steps: int, thresholds: Sequence[float]) -> list[tuple[Any, Any]]:
+    """Return for each event w >= threshold an upper bound of Q(event), and a lower bound of P(event) − Q(event)."""
     laws = _before_last_step(c, pair, steps)
-    p, q = _tails(c, pair, laws, cuts, True)[0], _tails(c, pair, laws, cuts, False)[0]
+    p, q = (_tails(c, pair, laws, thresholds, up)[0] for up in (True, False))
     return [_safe_difference(laws, x, y) for x, y in zip(p, q, strict=True)]
 
 
-def cells(c: Context, pair: Pair, steps: int, cuts: Sequence[float]) -> list[tuple[Any, Any]]:
-    """Return for the walls and the cells between the cuts an upper bound of Q(cell), and P(cell) − Q(cell) moved
-    towards 0 by its error."""
+def cells(c: Context, pair: Pair, steps: int, edges: Sequence[float]) -> list[tuple[Any, Any]]:
+    """Return for the walls and for each cell between two edges an upper bound of Q(cell), and P(cell) − Q(cell) moved
+    towards 0 by the bound on its error."""
     laws, found = _before_last_step(c, pair, steps), []
-    p, q = (_masses(*_tails(c, pair, laws, cuts, up)) for up in (True, False))
+    p, q = (_masses(*_tails(c, pair, laws, edges, up)) for up in (True, False))
     for x, y in zip(p, q, strict=True):
         sign = 1 if x > y else -1
         q_mass, difference = _safe_difference(laws, x, y, sign)
@@ -61,26 +62,28 @@ def cells(c: Context, pair: Pair, steps: int, cuts: Sequence[float]) -> list[tup
 
 
 def _masses(above: Sequence[Any], below: Sequence[Any]) -> list[Any]:
+    """Return the masses of the walls and the cells, as differences of whichever tail is smaller, against
+    cancellation."""
     inner = [a - b if a < 0.5 else y - x for (a, b), (x, y) in zip(pairwise(above), pairwise(below), strict=True)]
     return [below[0], *inner, above[-1]]
 
 
 def _safe_difference(laws: Laws, p: Any, q: Any, sign: int = 1) -> tuple[Any, Any]:
-    """Return an upper bound of the mass q, and a lower bound of ±(p − q)."""
+    """Return an upper bound of the mass q, and a lower bound of sign·(p − q), from computed masses p and q."""
     relative = laws.error.expm1()
     return q * (1 + relative) + laws.left_open, sign * (p - q) - relative * (p + q) - 2 * laws.left_open
 
 
-def _tails(c: Context, pair: Pair, laws: Laws, cuts: Sequence[float], up: bool) -> tuple[list[Any], list[Any]]:
-    """Return P(w >= cut) and P(w < cut) after the last step; with `up` false, those of Q."""
+def _tails(c: Context, pair: Pair, laws: Laws, thresholds: Sequence[float], up: bool) -> tuple[list[Any], list[Any]]:
+    """Return P(w >= t) and P(w < t) after the last step for each threshold t; with `up` false, those of Q."""
     root, one, mass = c.arb(2).sqrt(), c.arb(1), laws.p if up else laws.q
     starts = [(_pulled(c, pair, y), m) for y, m in zip(laws.positions, mass, strict=True)]
     above, below = [], []
-    for cut in cuts:
+    for threshold in thresholds:
         high, low = c.arb(0), c.arb(0)
         for push, share in _pushes(c, pair, up):
             for start, m in starts:
-                z = cut - start - push
+                z = threshold - start - push
                 small = (abs(z) / root).erfc() / 2
                 if z > 0:
                     a, b = small, one - small
@@ -99,23 +102,24 @@ def _tails(c: Context, pair: Pair, laws: Laws, cuts: Sequence[float], up: bool) 
 
 @lru_cache(maxsize=4)
 def _before_last_step(c: Context, pair: Pair, steps: int) -> Laws:
+    """Return the distributions of both walks after all steps but the last one."""
     nodes, weights, error = quadrature(c, pair)
     positions = [c.arb(-pair.half), *nodes, c.arb(pair.half)]
     if pair.half > WIDE:
         return _stationary(c, pair, positions, weights, error, steps)
     enough = _steps_until_forgotten(pair)
-    left_open = _distance_of_starts(pair, enough) if steps >= enough else 0.0
+    omitted = _distance_of_starts(pair, enough) if steps >= enough else 0.0
     steps = min(steps, enough)
     q = _propagate(c, pair, positions, weights, steps, False)
     is_mirrored = pair.mirrored and pair.start == 0
     p = q[::-1] if is_mirrored else _propagate(c, pair, positions, weights, steps, True)
-    return Laws(positions, p, q, c.arb(steps * error), c.arb(left_open))
+    return Laws(positions, p, q, c.arb(steps * error), c.arb(omitted))
 
 
 def _propagate(c: Context, pair: Pair, positions: Sequence[Any], weights: Sequence[Any], steps: int,
                up: bool) -> list[Any]:
-    """Return the masses after all steps but the last: one by one, or, where they are more than positions, by powers of
-    the matrix of a step."""
+    """Return the masses after all steps but the last one. The steps are computed one by one, or, if there are more
+    steps than positions, by powers of the matrix of a step."""
     left, size = steps - 2, len(positions)
     by_squaring = left > size
     operations = left.bit_length() * size**3 if by_squaring else left * size**2
@@ -137,15 +141,15 @@ def _propagate(c: Context, pair: Pair, positions: Sequence[Any], weights: Sequen
 
 
 def _drop_tiny(c: Context, matrix: Any) -> Any:
-    """Replace entries far below the precision by balls around 0, as products of numbers of very different sizes take
-    long. A higher precision keeps more of them."""
+    """Replace entries far below the precision by a ball around 0, because products of numbers of very different sizes
+    are slow. A higher precision replaces fewer of them."""
     tiny = c.arb(2) ** -(c.prec + 20)
     ball = (-tiny).union(tiny)
     return c.flint.arb_mat([[ball if x < tiny else x for x in row] for row in matrix.tolist()])
 
 
 def _row(c: Context, pair: Pair, y: Any, positions: Sequence[Any], weights: Sequence[Any], up: bool) -> list[Any]:
-    """Return the masses of a step from y: at the left wall, at the nodes, and at the right wall."""
+    """Return the masses after one step from y: at the left wall, at the nodes, and at the right wall."""
     root, start, density_at_0 = c.arb(2).sqrt(), _pulled(c, pair, y), 1 / (2 * c.arb.pi()).sqrt()
     pushed = [(start + push, share) for push, share in _pushes(c, pair, up)]
     walls = [sum((share * ((c.arb(pair.half) + side * m) / root).erfc() / 2 for m, share in pushed), c.arb(0))
@@ -161,7 +165,7 @@ def _pulled(c: Context, pair: Pair, y: Any) -> Any:
 
 
 def _pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
-    """Return the pushes and their probabilities, which are 1 − q and q."""
+    """Return the means of a step without and with the record, and their probabilities 1 − q and q."""
     rate = c.arb(pair.rate)
     found = means(pair, up)
     return [(c.arb(m), c.arb(1) if len(found) == 1 else rate if k else 1 - rate) for k, (m, _) in enumerate(found)]
@@ -169,8 +173,8 @@ def _pushes(c: Context, pair: Pair, up: bool) -> list[tuple[Any, Any]]:
 
 def _stationary(c: Context, pair: Pair, positions: Sequence[Any], weights: Sequence[Any], error: float,
                 steps: int) -> Laws:
-    """Return the distributions of a wide walk, from a stationary distribution that is computed in doubles and checked
-    in balls."""
+    """Return the distributions of a wide walk, by an approximate stationary distribution that is computed in doubles.
+    How much one step changes it is bounded in balls."""
     import numpy as np
 
     if not (pair.mirrored and pair.start == 0):
@@ -189,7 +193,7 @@ def _stationary(c: Context, pair: Pair, positions: Sequence[Any], weights: Seque
     total = sum(masses.entries(), c.arb(0))
     q = [x / total for x in masses.entries()]
     error += change / (1 - change)
-    crossing = int(4 * pair.half**2)  # steps; any t is valid
+    crossing = int(4 * pair.half**2)  # steps in which the noise adds up to the width 2h; any t is valid
     t = min((k * crossing for k in range(1, 61) if k * crossing < steps),
             key=lambda t: _distance_of_starts(pair, t) + t * error, default=0)
     if not t or t * error > 0.5:
@@ -198,19 +202,20 @@ def _stationary(c: Context, pair: Pair, positions: Sequence[Any], weights: Seque
 
 
 def _distance_of_starts(pair: Pair, steps: int) -> float:
-    """Return g(t), rounded up."""
+    """Return g(t) for t = `steps`, rounded up: a bound on the total variation distance after t steps from two
+    starts."""
     width = 2 * pair.half
-    by_pull = width * exp(max(-MAX_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
-    block, meet = max(1, round(0.9 * width * width)), 1.0
+    by_contraction = width * exp(max(-MAX_EXPONENT, steps * log(abs(pair.pull)))) if pair.pull else 0.0
+    block, by_coupling = max(1, round(0.9 * width * width)), 1.0  # a block of m steps; any m is valid
     if pair.pull == 1:
-        log_apart = log(erf((1 + 1e-9) * width / sqrt(2 * block)))
-        meet = exp(max(-MAX_EXPONENT, steps // block * log_apart))
-    return min(1.0, by_pull, meet) * (1 + 1e-6)
+        log_not_coupled = log(erf((1 + 1e-9) * width / sqrt(2 * block)))
+        by_coupling = exp(max(-MAX_EXPONENT, steps // block * log_not_coupled))
+    return min(1.0, by_contraction, by_coupling) * (1 + 1e-6)
 
 
 def _steps_until_forgotten(pair: Pair) -> int:
-    """Return a number of steps after which the start no longer matters."""
+    """Return a number of steps after which the effect of the start is negligible."""
     steps = 64
-    while _distance_of_starts(pair, steps) > _FORGOTTEN and steps < 2**60:
+    while _distance_of_starts(pair, steps) > _NEGLIGIBLE_DISTANCE and steps < 2**60:
         steps *= 2
     return steps

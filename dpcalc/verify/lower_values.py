@@ -1,5 +1,5 @@
-"""Claims about the lower ends of brackets. They are no part of a guarantee; a lower bound of δ that is computed here
-proves them, or they are left open."""
+"""Claims about the lower ends of brackets. A lower end is not part of a guarantee. It is proven by a lower bound of δ
+that is computed here, or left undecided."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from dpcalc.verify.composition_grids import Parts
 
 
 def claims_of_lower_ends(row: Row, answer: Answer) -> tuple[Claim, ...]:
-    """Return the claims that δ(ε) >= δ at the lower ε, or that δ is at least its lower end at the question's ε."""
+    """Return the claim that δ at the lower end of ε is at least the question's δ, or that δ at the question's ε is at
+    least its lower end; nothing where the row has no bracket."""
     lower_ends = [(name, x) for name, x in row.result.items()
                   if name in ("epsilon_lower", "delta_lower", "tv_lower") and x > 0]
     if not lower_ends or not composition_parts.is_composed(row):

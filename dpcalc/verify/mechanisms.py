@@ -1,5 +1,5 @@
-"""What `verify` knows of each mechanism, written independently of the bounds that it rechecks: the losses of one use,
-and the RDP of a sampled use from its profile."""
+"""Each mechanism as `verify` describes it, independently of the bounds that it verifies: the privacy loss distribution
+of one use, and the RDP of a sampled use, from its profile."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Part = Mapping[str, Any]  # a mechanism as in the JSON of a guarantee
 
 
 class Verified(NamedTuple):
-    """`losses` returns the pair of one use; `sampled_rdp` takes (mp, α, sampling rate, part) and returns the RDP with
-    a batch drawn without replacement."""
+    """A mechanism: `losses` returns the pair of one use; `sampled_rdp` takes (mp, α, sampling rate, part) and returns
+    the RDP of one use on a batch drawn without replacement."""
 
     losses: Callable[[Part], LossPair]
     sampled_rdp: Callable[[Any, float, float, Part], Any]
@@ -49,8 +49,9 @@ def _sampled_randomized_response_rdp(mp: Any, alpha: float, rate: float, part: P
 
 
 def _rdp_of_profile(mp: Any, alpha: float, rate: float, largest_loss: Any, delta: Callable[[Any], Any]) -> Any:
-    """Return D with e^{(α−1)D} = 1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{−α−1}) qδ(log(1 + (γ−1)/q)) dγ, for the profile δ of
-    the unsampled use. The integral is over ε = log γ, up to the largest loss of the sampled use."""
+    """Return the Rényi divergence D of a sampled use, e^{(α−1)D} = 1 + α(α−1)∫_1^∞ (γ^{α−2} + γ^{−α−1}) qδ(log(1 +
+    (γ−1)/q)) dγ, where δ is the profile of the unsampled use. The variable of integration is ε = log γ, up to the
+    largest loss of the sampled use."""
     a, q = mp.mpf(alpha), mp.mpf(rate)
     end = mp.log1p(q * mp.expm1(largest_loss))
 

@@ -1,9 +1,9 @@
-"""Distributions of sums of losses on nested grids, in whole numbers.
+"""Discretized distributions of sums of losses on nested grids, in integer arithmetic.
 
-The composition that a witness describes is carried out again, with every rounding to the safe side. Weights are whole
-multiples of 2^−bits, and products are exact before they are rounded. For an upper bound a distribution has one row of
-weights: its mass under P, split between the points. For a lower bound it has two: the masses of cells under P and
-under Q. Everything that an upper bound leaves out is counted as `missing`.
+The composition that a witness describes is repeated with every rounding to the safe side. Weights are integer multiples
+of 2^−bits, and products are computed exactly and then rounded. For an upper bound a distribution has one row of
+weights: the masses under P, split between grid points. For a lower bound it has two rows: the masses of cells under P
+and under Q. The weight that truncation removes from an upper bound is added up in `missing`.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from dpcalc.verify.composition_convolution import multiply_polynomials
 from dpcalc.verify.composition_plans import MAX_GRID_POINTS, Plan
 from dpcalc.verify.unchecked import TooLong
 
-MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # of one product: about 250 MB of whole numbers in each row
+MAX_SUM_POINTS = 10 * MAX_GRID_POINTS  # points of one product: about 250 MB of integers in each row
 MAX_EXPONENT = 700.0  # e^x is a double for |x| up to about 709
 
 Rows = tuple[list[int], ...]
 
 
 class WeightedLevel(NamedTuple):
-    """Weights at the losses offset + (first + i)·step, multiplied by e^{λ(first + i)·step}; and the weight that was
-    left out of them."""
+    """One level of a discretized distribution.
+
+    Weight i of a row belongs to the loss offset + (first + i)·step; it is the mass times e^{λ(first + i)·step}, with λ
+    + 1 for λ in the row of Q. `missing` is the weight that truncation has removed.
+    """
 
     step: float
     first: int
@@ -41,6 +44,7 @@ class WeightedLevel(NamedTuple):
         return ceil(min(max((loss - self.offset) / self.step - self.first, 0.0), self.size))
 
     def part(self, begin: int, end: int) -> WeightedLevel:
+        """Return the level with the points of these indices alone, `end` excluded."""
         return self._replace(first=self.first + begin, rows=tuple(row[begin:end] for row in self.rows))
 
 
@@ -54,7 +58,7 @@ class Rounding(NamedTuple):
     up: tuple[bool, ...]
 
     def rescale(self, x: int, row: int) -> int:
-        """Divide a product of two weights by the units in 1."""
+        """Convert a product of two weights, which is in units of 2^−2bits, to units of 2^−bits."""
         return (x + ((1 << self.bits) - 1 if self.up[row] else 0)) >> self.bits
 
     def scale(self, weights: Sequence[int], factor: int, row: int) -> list[int]:
@@ -62,17 +66,17 @@ class Rounding(NamedTuple):
 
 
 class Composer:
-    """The operations on distributions, with the choices of a plan in their order. The subclasses split masses between
-    points, or merge cells."""
+    """The operations on distributions, which take the windows and steps of a plan in their order. One subclass splits
+    masses between points, for an upper bound; the other merges cells, for a lower bound."""
 
     def __init__(self, plan: Plan, rounding: Rounding, exp_in_units: Callable[[float, bool], int]) -> None:
-        """`exp_in_units` returns e^x in units, rounded up or down."""
+        """`exp_in_units(x, up)` returns e^x in units of 2^−bits, rounded up or down."""
         self.rounding, self.exp_in_units = rounding, exp_in_units
         self.tilts = (plan.tilt, plan.tilt + 1)
         self.windows, self.steps = iter(plan.windows), iter(plan.steps)
 
     def double_step(self, x: WeightedLevel) -> WeightedLevel:
-        """Return the same masses on a grid of twice the step."""
+        """Return the distribution of a level on the grid with twice its step."""
         raise NotImplementedError
 
     def add(self, x: WeightedLevel, y: WeightedLevel) -> WeightedLevel:
@@ -111,14 +115,15 @@ class Splitting(Composer):
         return WeightedLevel(2 * h, (x.first - padding) // 2, (even,), missing)
 
     def _share(self, exponent: float, h: float) -> int:
-        """Return e^exponent/(1 + e^{−h}) in units, rounded up."""
+        """Return e^exponent/(1 + e^{−h}) in units of 2^−bits, rounded up: a share of a split point, with its tilt."""
         one = 1 << self.rounding.bits
         return -(-self.exp_in_units(exponent, True) * one // (one + self.exp_in_units(-h, False)))
 
 
 class Merging(Composer):
-    """Merges neighbouring cells, for a lower bound. The `offset` of a level follows the mean loss of what was merged,
-    so that cells of nearly equal losses are put together."""
+    """Merges neighbouring cells, for a lower bound. Merging updates the `offset` of a level to the mean loss of the
+    merged cells relative to their points; `add` uses it to merge cells with nearly equal losses.
+    """
 
     def double_step(self, x: WeightedLevel) -> WeightedLevel:
         h, padding, rows = x.step, x.first % 2, []
@@ -134,6 +139,8 @@ class Merging(Composer):
         return WeightedLevel(2 * h, (x.first - padding) // 2, tuple(rows), 0, x.offset + shift)
 
     def add(self, x: WeightedLevel, y: WeightedLevel) -> WeightedLevel:
+        """Return the sum of two levels. The second is moved by whole steps, after which the offsets differ by at most
+        half a step; the offset of the sum is their mean, weighted by the masses."""
         shift = round((y.offset - x.offset) / x.step)
         if shift:
             factors = [self.exp_in_units(self.tilts[k] * x.step * shift, up) for k, up in enumerate(self.rounding.up)]
@@ -145,6 +152,8 @@ class Merging(Composer):
         return super().add(x, y)._replace(offset=x.offset + share * difference)
 
     def next_window(self, x: WeightedLevel) -> tuple[float, float]:
+        """Return the next window with a step more at both ends, as the offsets differ slightly from the
+        calculator's."""
         low, high = super().next_window(x)
         return low - x.step, high + x.step
 
@@ -156,14 +165,14 @@ def _next_choice(choices: Iterator[Any]) -> Any:
 
 
 def coarsen(x: WeightedLevel, step: float, composer: Composer) -> WeightedLevel:
-    """Double the step of a level until it is at least this one."""
+    """Double the step of a level until it is at least `step`."""
     while x.step < step:
         x = composer.double_step(x)
     return x
 
 
 def move_to_steps(grid: WeightedGrid, steps: Sequence[float], composer: Composer) -> WeightedGrid:
-    """Move each level to the first of these increasing steps that is at least its own."""
+    """Coarsen each level to the smallest of these increasing steps that is at least its own, and add equal levels."""
     found: dict[float, WeightedLevel] = {}
     for level in grid:
         step = next((h for h in steps if h >= level.step), None)
@@ -175,9 +184,10 @@ def move_to_steps(grid: WeightedGrid, steps: Sequence[float], composer: Composer
 
 
 def convolve(a: WeightedGrid, b: WeightedGrid, composer: Composer) -> WeightedGrid:
-    """Return the distribution of a sum.
+    """Return the convolution of two distributions.
 
-    With A_j and B_j the sums of all levels up to j, its level j is A_j·B_j without A_{j−1}·B_{j−1}.
+    Let A_j and B_j be the sums of the levels of a and b up to j, on the grid of level j. Level j of the result is
+    A_j·B_j − A_{j−1}·B_{j−1}, computed without a subtraction.
     """
     found: list[WeightedLevel] = []
     all_a: WeightedLevel | None = None
@@ -206,6 +216,7 @@ def _twice(x: WeightedLevel | None) -> WeightedLevel | None:
 
 
 def _multiply(x: WeightedLevel | None, y: WeightedLevel | None, composer: Composer) -> WeightedLevel | None:
+    """Return the convolution of two levels with the same step; None where one is absent."""
     if x is None or y is None:
         return None
     if (length := x.size + y.size) > MAX_SUM_POINTS:
@@ -219,22 +230,22 @@ def _multiply(x: WeightedLevel | None, y: WeightedLevel | None, composer: Compos
 
 
 def restrict(grid: WeightedGrid, composer: Composer) -> WeightedGrid:
-    """Restrict each level to the next window of the plan, and move it to the next step. What is outside of a window
-    goes to the next coarser level; what is outside of the coarsest is missing."""
+    """Truncate each level to the next window of the plan, and coarsen it to the next step. The points outside of a
+    window move to the next coarser level; those outside of the window of the coarsest level are `missing`."""
     levels = list(grid)
     for j in range(len(levels) - 1):
-        levels[j], outside = _cut(levels[j], composer.next_window(levels[j]))
+        levels[j], outside = _split_at_window(levels[j], composer.next_window(levels[j]))
         for part in outside:
             levels[j + 1] = composer.add(levels[j + 1], coarsen(part, levels[j + 1].step, composer))
-    levels[-1], outside = _cut(levels[-1], composer.next_window(levels[-1]))
-    lost = sum(sum(part.rows[0]) for part in outside)
-    levels[-1] = levels[-1]._replace(missing=levels[-1].missing + (lost if composer.rounding.up[0] else 0))
+    levels[-1], outside = _split_at_window(levels[-1], composer.next_window(levels[-1]))
+    truncated = sum(sum(part.rows[0]) for part in outside)
+    levels[-1] = levels[-1]._replace(missing=levels[-1].missing + (truncated if composer.rounding.up[0] else 0))
     steps = [composer.next_step() for _ in levels][::-1]
     return move_to_steps(tuple(levels), steps, composer)
 
 
-def _cut(x: WeightedLevel, window: tuple[float, float]) -> tuple[WeightedLevel, list[WeightedLevel]]:
-    """Return the part of a level inside of a window, and the parts outside."""
+def _split_at_window(x: WeightedLevel, window: tuple[float, float]) -> tuple[WeightedLevel, list[WeightedLevel]]:
+    """Return the part of a level inside of a window, at least one point, and the parts outside."""
     begin = min(x.index_of(window[0]), x.size - 1)
     end = max(x.index_of(window[1]), begin + 1)
     outside = [x.part(*ends)._replace(missing=0) for ends in ((0, begin), (end, x.size)) if ends[0] < ends[1]]
@@ -254,7 +265,7 @@ def self_compose(one: WeightedGrid, count: int, composer: Composer) -> WeightedG
 
 
 def compose_all(grids: Sequence[WeightedGrid], composer: Composer) -> WeightedGrid:
-    """Return the distribution of the sum over all parts, by pairs of similar steps."""
+    """Return the distribution of the sum of all parts. Parts are convolved in pairs with similar steps."""
     def steps(grid: WeightedGrid) -> list[float]:
         return [level.step for level in grid]
 
@@ -272,5 +283,5 @@ def compose_all(grids: Sequence[WeightedGrid], composer: Composer) -> WeightedGr
 
 
 def bounded_exp(x: float) -> float:
-    """Return e^x with x confined to the range of doubles, for choices that need no accuracy."""
+    """Return e^x for x clamped to ±MAX_EXPONENT, against overflow, for choices that need no accuracy."""
     return exp(max(-MAX_EXPONENT, min(MAX_EXPONENT, x)))

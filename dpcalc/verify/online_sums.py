@@ -1,8 +1,7 @@
-"""The bounds on a stream (dpcalc.bounds.online) for any number of steps: their sums are rigorous, and in blocks where
-their theorems use blocks.
+"""The bounds for a stream of records (dpcalc.bounds.online), evaluated rigorously for any number of steps.
 
-The noise levels of a schedule are written here as analytic functions of a complex step, as decreasing_sums.py needs
-them.
+Long sums are those of decreasing_sums.py, or in blocks where the theorem allows blocks. The noise levels of a schedule
+are written here as analytic functions of a complex step, as decreasing_sums.py needs them.
 """
 
 from __future__ import annotations
@@ -19,17 +18,18 @@ from dpcalc.bounds.pnsgd._engine.laws import GAUSSIAN, Law
 from dpcalc.bounds.pnsgd._engine.step import contraction_exact, factor_exact
 from dpcalc.verify.decreasing_sums import ENDLESS, decreasing_sum, integral
 
-_BLOCKS = 512  # of online-iteration: a block has at most this part of the steps before it; any choice is valid
+_BLOCKS = 512  # in online-iteration a block has at most 1/512 of the steps before it; any number gives a valid bound
 
 
-def _laplace_level(mp: Any, grown: Any, half: Any, c1: Any, c2: Any) -> Any:
-    return half / mp.log(grown / c1 + c2)
+def _laplace_level(mp: Any, power: Any, half: Any, c1: Any, c2: Any) -> Any:
+    return half / mp.log(power / c1 + c2)
 
 
-def _gaussian_level(mp: Any, grown: Any, half: Any, c1: Any, c2: Any) -> Any:
-    return half / mp.sqrt(mp.lambertw(grown * grown / (2 * mp.pi * c1 * c1) + c2))
+def _gaussian_level(mp: Any, power: Any, half: Any, c1: Any, c2: Any) -> Any:
+    return half / mp.sqrt(mp.lambertw(power * power / (2 * mp.pi * c1 * c1) + c2))
 
 
+# Noise → function of (context, x^decay, MD/(2η), C1, C2) that returns the noise level of step x of a schedule.
 _LEVELS: Mapping[str, Callable[..., Any]] = {"laplace": _laplace_level, "gaussian": _gaussian_level}
 
 
@@ -48,7 +48,7 @@ def shift_of_diameter(mp: Any, diameter: float, learning_rate: float, smoothness
 
 
 def _negative_log_factor(mp: Any, law: Law, epsilon: float, ratio: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return x → −log B_x. It is computed from 1 − B, as B is near 1 at most steps."""
+    """Return x → −log B_x, computed from 1 − B_x against cancellation, as B_x is near 1 at most steps."""
     e, rest = mp.mpf(epsilon), law.exact_rest
     return lambda x: -mp.log1p(-rest(mp, e, ratio(x)))
 
@@ -101,7 +101,8 @@ def iteration(mp: Any, epsilon: float, levels: Levels, lipschitz: float, learnin
 
 def hybrid(mp: Any, epsilon: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
            smoothness: float, strong_convexity: float, n: int, index: int, way: Way | None = None) -> Any:
-    """Return δ = d_n along breakpoints, which are free choices; or that of online-contraction where there are none."""
+    """Return δ = d_n by the breakpoints in `way`, which are free choices; or by online-contraction where it has
+    none."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     way = way or online_hybrid.own_way(epsilon, levels, run, n, index)
     if not way[0]:

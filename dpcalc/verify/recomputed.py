@@ -1,4 +1,4 @@
-"""The record that the question of a record has here: the reference for everything that verify does not prove."""
+"""The record that is expected for the question of a record: the reference for everything that verify does not prove."""
 
 from __future__ import annotations
 
@@ -18,14 +18,19 @@ Key = tuple[str, ...]
 
 
 class Expected(NamedTuple):
-    """`record` is what the record should say: it has the recorded numbers of the bounds, from which all else follows,
-    and NotComputed in place of what is not known. `bounds` are those that are computed here, by `key_of`."""
+    """What a record should contain.
+
+    `record` is the expected record: it has the recorded numbers of the bounds, everything that follows from them, and
+    NotComputed in place of values that could not be computed. `bounds` are the bounds computed anew, by `key_of`.
+    """
 
     record: dict[str, Any]
     bounds: Mapping[Key, Mapping[str, Any]] | NotComputed
 
 
 class _Recomputed(NamedTuple):
+    """The new answer to the question of a record, and its bounds as in JSON."""
+
     answer: Answer
     bounds: Mapping[Key, Mapping[str, Any]]  # in the order of the answer's rows
 
@@ -39,7 +44,7 @@ def expected_record(record: Record, replayed: Answer, budget: Budget) -> Expecte
     """Return the expected record. `replayed` is the answer with the recorded rows."""
     found = _render(replayed, any("statements" in bound for bound in record["bounds"]))
     comparison = replayed.more
-    # a comparison has more keys, for which a sweep has no room
+    # The record of a comparison has more keys, unless it is one of a sweep.
     if comparison and (more_keys := record.keys() - found.keys() - {"id", "certified"}):
         found |= budget.run(lambda: _to_json(comparison()),
                             lambda why: dict.fromkeys(more_keys, NotComputed(why)))
@@ -75,6 +80,7 @@ def _join(first: tuple[str, ...] | NotComputed, second: tuple[str, ...] | NotCom
 
 
 def _recompute(record: Record) -> _Recomputed | NotComputed:
+    """Answer the question of the record anew."""
     from dpcalc.commands.ask import answer as answer_of
 
     try:
@@ -98,7 +104,7 @@ def _to_json(value: Any) -> Any:
 
 
 def _certify(replayed: Answer) -> Answer | NotComputed:
-    """Return the answer with what --certify says of the recorded headline."""
+    """Return the answer with the certificate that --certify gives to the recorded headline."""
     from dpcalc.verify.certify import certified
 
     try:
@@ -108,7 +114,8 @@ def _certify(replayed: Answer) -> Answer | NotComputed:
 
 
 def _number_of_digits(record: Record) -> int | None:
-    """Return how many digits --digits asked for, which is how many the longest text has; None without such texts."""
+    """Return the number of digits that --digits asked for: that of the longest text; None where there are no such
+    texts."""
     texts = [x for bound in record["bounds"] if isinstance(bound.get("digits"), dict) for x in bound["digits"].values()]
     return max((len(x.lower().partition("e")[0].replace(".", "").lstrip("-0")) for x in texts if isinstance(x, str)),
                default=None)
@@ -120,7 +127,8 @@ class _Digits(NamedTuple):
 
 
 def _compute_digits(recomputed: _Recomputed, record: Record, digits: int) -> _Digits | NotComputed:
-    """Compute the digits at the recorded numbers and choices, as another machine may find another order to be best."""
+    """Compute the digits at the recorded numbers and witnesses, as the search may end at another order on another
+    machine."""
     from dpcalc.accounting.digits import with_digits
     from dpcalc.core.quantities import DIGITS
 

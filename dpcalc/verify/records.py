@@ -10,13 +10,14 @@ from dpcalc.core import reading
 from dpcalc.core.errors import DpcalcError
 from dpcalc.core.strict_json import BadJson, loads
 
-_MAX_MEGABYTES = 50  # of a file; parsed JSON takes several times as much memory
+_MAX_MEGABYTES = 50  # of the largest file that is read; parsed JSON takes several times as much memory
 
 Record = dict[str, Any]
 
 
 def read(source: str) -> tuple[Record, ...]:
-    """Return the records of a file, or of standard input (-). Raises DpcalcError where it is no dpcalc result."""
+    """Return the records in a file, or on standard input (-). Raises DpcalcError where these are no results of
+    dpcalc."""
     text, where = reading.text(source, _MAX_MEGABYTES), reading.where(source)
     if not text.strip():
         raise _error(where, "is empty; a dpcalc result (--json) is expected")
@@ -29,7 +30,7 @@ def read(source: str) -> tuple[Record, ...]:
 
 
 def _parse(text: str, where: str) -> list[Any]:
-    """Parse one JSON value, of which an array is many records; or else one value a line."""
+    """Parse one JSON value, where an array is a list of records; or else JSON Lines, one record a line."""
     try:
         value = loads(text)
         return value if isinstance(value, list) else [value]
@@ -47,8 +48,8 @@ def _parse(text: str, where: str) -> list[Any]:
 
 
 def check_shape(record: Any, where: str) -> None:
-    """Raise DpcalcError where a record has not the shape of a result. Its numbers are validated by the models of its
-    command."""
+    """Raise DpcalcError where a record does not have the structure of a result. Its parameters are validated later, by
+    the models of its command."""
     if not isinstance(record, dict):
         raise _error(where, "is no dpcalc result (an object with a schema)")
     if is_error(record):

@@ -27,14 +27,14 @@ from dpcalc.verify.unchecked import INVALID_WITNESS_ERRORS, OtherQuestion, Unche
 VERIFIED, REFUTED, OPEN = "verified", "not verified", "unchecked"
 RECOMPUTED, NOTHING = "computed again, and equal", "nothing claimed"
 
-# By status of a bound: what a number that is evaluated without an error still is not.
+# Status of a bound → why its number is no guarantee, although the formula was evaluated correctly.
 _CAVEATS = {"limit": ", a limit: no claim about a finite n", "conjecture": ", a conjecture: no guarantee",
             "as-published": ", a formula as published: no guarantee"}
 
 
 class Finding(NamedTuple):
-    """The verdict about a claim, a row, or the record, with its reason in `text`. `path` names what an open finding
-    leaves unchecked."""
+    """The verdict on a claim, a row, or the record, with its reason in `text`. `path` is the place in the record that
+    an OPEN finding leaves unchecked."""
 
     verdict: str
     bound: str
@@ -54,19 +54,19 @@ class Verdict(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether the headline is proven, every other number is proven or computed again, and nothing else is
-        wrong."""
+        """Whether the headline is proven, every other number is proven or equal to a recomputed one, and nothing else
+        is wrong."""
         return self.word == VERIFIED
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """The paths of what was not checked."""
+        """The paths of the values that were not checked."""
         return tuple(dict.fromkeys(f.path for f in (*self.head, *self.others, *self.record) if f.verdict == OPEN))
 
 
 def verify(record: Record, seconds: float = SECONDS) -> Verdict:
-    """Check a record within so many seconds of processor time. Raises DpcalcError where it is no result whose question
-    can be asked again."""
+    """Check a record within this many seconds of processor time. Raises DpcalcError where the options of the record are
+    invalid."""
     if is_error(record):
         message = f"{record['error']['message']}".replace("\n", " ")
         return Verdict((), (), (Finding("no answer", "", f"the record is an error: {message}"),), "no answer")
@@ -90,7 +90,7 @@ def _nothing_checked(text: str) -> Verdict:
 
 
 def _judge(answer: Answer, record: Record, budget: Budget) -> Verdict:
-    """Check the headline first, then recompute the record, then check the other rows, as long as there is time."""
+    """Check the headline first, then recompute the record, then check the other rows, as far as the budget allows."""
     head = [_check_row(0, row, answer, budget) for row in answer.rows[:1]]
     expected = expected_record(record, answer, budget)
     rows = head + [_check_row(k, row, answer, budget) for k, row in enumerate(answer.rows[1:], 1)]
@@ -118,7 +118,7 @@ def _findings_of_differences(found: list[Difference]) -> tuple[Finding, ...]:
 
 
 def _proven_numbers(answer: Answer, rows: list[tuple[Finding, ...]], record: Record) -> frozenset[tuple[int, str]]:
-    """Return the index and the name of the recorded numbers of bounds that claims prove, or that the question gives."""
+    """Return (index of the bound, name) of each recorded number that a claim proves, or that the question fixes."""
     question, found = answer.question, set[tuple[int, str]]()
     unknown = question.unknown.name if question.unknown else None
     for k, (row, findings, bound) in enumerate(zip(answer.rows, rows, record["bounds"], strict=False)):
@@ -133,7 +133,7 @@ def _proven_numbers(answer: Answer, rows: list[tuple[Finding, ...]], record: Rec
 
 def _accept_recomputed(findings: tuple[Finding, ...], path: str, wrong: set[str],
                        is_head: bool) -> tuple[Finding, ...]:
-    """Accept what is not proven, but equals what is computed again; only the headline itself needs a proof."""
+    """Accept open findings about values that equal the recomputed ones. Only the headline itself needs a proof."""
     if any(p == path or p.startswith(f"{path}.") for p in wrong):
         return findings
     return tuple(f if f.verdict != OPEN or (is_head and k == 0) else
@@ -142,7 +142,7 @@ def _accept_recomputed(findings: tuple[Finding, ...], path: str, wrong: set[str]
 
 
 def _accept_proven_mu(ours: dict[str, Any], record: Record, findings: tuple[Finding, ...]) -> None:
-    """Expect the recorded μ of the guarantee where it is proven, and differs only by rounding."""
+    """Put the recorded μ of the guarantee into the expected record where it is proven and differs only by rounding."""
     if findings and findings[0].verdict == VERIFIED and ours["guarantee"].get("kind") == "gdp":
         theirs = record["guarantee"]["mu"]
         if agree(ours["guarantee"]["mu"], theirs, tolerances.SAME_DOUBLES):
@@ -180,7 +180,7 @@ def _check_row(k: int, row: Row, answer: Answer, budget: Budget) -> tuple[Findin
 
 def _check(name: str, path: str, about: str, decide_all: Callable[[], tuple[Finding, ...]],
            budget: Budget) -> tuple[Finding, ...]:
-    """Return the findings, or one that says why they cannot be made."""
+    """Return the findings about claims, or a single one that says why the claims cannot be made or decided."""
     def one_finding(verdict: str, reason: str) -> tuple[Finding, ...]:
         return (Finding(verdict, name, f"{about}, because {reason}", path=path),)
 
@@ -195,8 +195,8 @@ def _check(name: str, path: str, about: str, decide_all: Callable[[], tuple[Find
 
 
 def _decide_lower_end(name: str, path: str, claim: Claim, row: Row) -> Finding:
-    """Refute a lower end above the upper end, which was checked before; leave it open where the lower bound that is
-    computed here does not reach it."""
+    """Refute a lower end that is above the upper end, which was checked before. Leave it open where the lower bound
+    that is computed here is below it."""
     quantity = claim.quantity.removesuffix("_lower")
     if claim.claimed > row.result[quantity]:
         return Finding(REFUTED, name,
@@ -225,8 +225,8 @@ def _decide_claim(name: str, path: str, claim: Claim, row: Row) -> Finding:
 
 
 def _smaller_number(claim: Claim, decision: Decision) -> str:
-    """Return what the theorem gives at the witness, where that is noticeably below the claim; for example, the
-    accuracy of a composition is 1e-3 of log δ."""
+    """Return the theorem's value at the witness as text, where it is noticeably below the claim. That is normal for a
+    composition, for example, whose accuracy is 1e-3 of log δ."""
     high = decision.ends[1]
     if claim.gives != claim.quantity or claim.is_lower:
         return ""
@@ -241,7 +241,7 @@ def _theorem_gives(claim: Claim, decision: Decision) -> str:
 
 
 def _check_budget(answer: Answer) -> tuple[Finding, ...]:
-    """Refute the rows whose solved parameter does not meet the question's budget."""
+    """Refute the rows that exceed the budget with which the question solves for a parameter."""
     question = answer.question
     if question.unknown is None or question.target is None:
         return ()
