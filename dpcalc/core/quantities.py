@@ -27,7 +27,6 @@ class Quantity(NamedTuple):
     safe_direction: int = 0
     search: tuple[float, float] = (1e-15, 1e15)  # where a solution is looked for
     origin: float = 0.0  # where no privacy is lost, if not at 0 or infinity: searches are for its distance from it
-    before: int = 0  # what a count that is looked for from 1 on starts after
     metavar: str = ""  # what the help writes for a value, where the kind does not say it
     # both ends of the range may meet a budget: then --solve says so
     both: bool = False
