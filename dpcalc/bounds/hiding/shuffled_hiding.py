@@ -82,7 +82,7 @@ ASSUMPTIONS = (*SETTING, SECRET, OTHERS, FIXED, PLAIN, EQUAL, "η <= 2/(β+ρ)",
 
 def evaluate(epsilons: Array, fine: int, n: int, diameter: float | None = None,
              **p: float) -> tuple[Array, list[Witness]]:
-    """log δ at many ε, from above, in blocks of places of at most 1/fine, and what proves each."""
+    """Upper bounds on log δ at many ε, in blocks of at most 1/fine of the places before them, and their witnesses."""
     from dpcalc.bounds.hiding._engine import plan, pushes
 
     mu = ratios(**p)
@@ -96,9 +96,9 @@ def evaluate(epsilons: Array, fine: int, n: int, diameter: float | None = None,
 
 def _with_contraction(places: Places, epsilons: Array, bound: Array, found: list[Witness], diameter: float,
                       p: dict[str, float]) -> tuple[Array, list[Witness]]:
-    """The smaller of `bound` and of what the contraction within a bounded set gives (contracted.py).
+    """The smaller of `bound` and the bound by contraction within a bounded set (contracted.py), and the witnesses.
 
-    The latter is never below what the last place alone gives, so it is computed only where `bound` is above that. """
+    The latter is at least the term of the last place alone, so it is computed only where `bound` is above that. """
     from numpy import log, minimum, nonzero
 
     from dpcalc.bounds.hiding._engine import contracted

@@ -72,12 +72,12 @@ _NO_HIDING: Choice = (0, 0, 0.0)
 
 
 def value(epsilon: float, **p: Any) -> float:
-    """log δ at ε, from above."""
+    """An upper bound on log δ at ε."""
     return _best(epsilon, p)[0]
 
 
 def _best(epsilon: float, p: dict[str, Any]) -> tuple[float, Choice]:
-    """log δ at ε, from above, and the k, h and log t that prove it."""
+    """An upper bound on log δ at ε, and the k, h and log t of its proof."""
     without = _log_delta(epsilon, _NO_HIDING, p)
     if without == -inf or (choice := _search(epsilon, p)) is None:
         return without, _NO_HIDING
@@ -85,7 +85,7 @@ def _best(epsilon: float, p: dict[str, Any]) -> tuple[float, Choice]:
 
 
 def _log_delta(epsilon: float, choice: Choice, p: dict[str, Any]) -> float:
-    """The Theorem's log δ at k, h and log t, from above; 0 where its conditions fail."""
+    """The Theorem's log δ at k, h and log t, rounded up; 0 where its conditions fail."""
     (k, h, log_t), n = choice, p["n"]
     run = {key: p[key] for key in STEP[1:]}
     s = k * exp(log_t) / (n - h) * (1 + 1e-15)
@@ -184,7 +184,7 @@ def exact(mp: Any, epsilon: Any, n: int, way: Sequence[float] | None = None, **p
 
 
 def _read_choice(way: Sequence[float], n: int) -> Choice:
-    # No number of places is as large as e^700.
+    """k, h and log t of a witness. Raises ValueError where it is malformed; the number of places is below e^700."""
     if len(way) == 3 and 0 <= way[0] <= way[1] < n and all(x == int(x) for x in way[:2]) and abs(way[2]) < 700:
         return int(way[0]), int(way[1]), float(way[2])
     raise ValueError(f"{str(way)[:40]} is no plan")

@@ -68,7 +68,7 @@ def _relative_diameter(diameter: float | None, learning_rate: float, lipschitz: 
 
 def evaluate(epsilons: Array, fine: int, n: int, iterations: int, diameter: float | None = None,
              **p: float) -> tuple[Array, list[Witness]]:
-    """log δ at many ε, from above, in blocks of places of at most 1/fine, and what proves each."""
+    """Upper bounds on log δ at many ε, in blocks of at most 1/fine of the places before them, and their witnesses."""
     from dpcalc.bounds.hiding._engine import last_pass, plan
 
     mu = ratios(**p)

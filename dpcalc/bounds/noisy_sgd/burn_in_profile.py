@@ -46,14 +46,14 @@ def _of_composition(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def value(epsilon: float, **params: Any) -> float:
-    """log δ(ε) from above, at the given R and σ1."""
+    """An upper bound on log δ(ε) at the given R and σ1."""
     if params["iterations"] == 1:
         return composition_profile.value(epsilon, **_of_composition(params))
     return composition_profile.composed_at_epsilon(epsilon, _composed(**params)).upper
 
 
 def inverse(log_delta: float, **params: Any) -> float:
-    """ε at log δ from above, at the given R and σ1."""
+    """An upper bound on ε at log δ for the given R and σ1."""
     if params["iterations"] == 1:
         return composition_profile.inverse(log_delta, **_of_composition(params))
     return composition_profile.composed_at_delta(log_delta, _composed(**params)).upper

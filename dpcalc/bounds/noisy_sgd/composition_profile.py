@@ -102,7 +102,7 @@ def one_step_inverse(log_delta: float, n: int, batch_size: int, lipschitz: float
 
 
 def value(epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
-    """log δ(ε) of T sampled steps, from above."""
+    """An upper bound on log δ(ε) of T sampled steps."""
     if iterations == 1:
         return one_step(epsilon, n, batch_size, lipschitz, sigma)
     _require_worth_composing(epsilon, n, batch_size, iterations, lipschitz, sigma)
@@ -110,7 +110,7 @@ def value(epsilon: float, n: int, batch_size: int, iterations: int, lipschitz: f
 
 
 def inverse(log_delta: float, n: int, batch_size: int, iterations: int, lipschitz: float, sigma: float) -> float:
-    """ε of T sampled steps at log δ, from above."""
+    """An upper bound on ε of T sampled steps at log δ."""
     if iterations == 1:
         return one_step_inverse(log_delta, n, batch_size, lipschitz, sigma)
     _require_worth_composing(None, n, batch_size, iterations, lipschitz, sigma)

@@ -81,7 +81,7 @@ def rdp(alpha: float, **params: Any) -> float:
 
 
 def divergence(alpha: float, pair: Pair, steps: int) -> float:
-    """D_α of the two laws of one run, from below."""
+    """A lower bound on D_α of the two laws of one run."""
     import numpy as np
 
     if steps == 1:

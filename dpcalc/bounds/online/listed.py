@@ -88,7 +88,7 @@ def decayed_sums(levels: Listed, log_c: float, steps: list[int], start: int) -> 
 
 def worst(epsilon: float, law: Law, levels: Listed, lipschitz: float, diameter: float, learning_rate: float,
           smoothness: float, strong_convexity: float, n: int, by: str = "", **_: Any) -> tuple[int, float]:
-    """(i, log δ_i) with the largest δ_i.
+    """The index i with the largest δ_i, and log δ_i.
 
     Each δ_i is by the bound named `by`, else the smaller of online-contraction and (Gaussian noise) online-iteration.
     """

@@ -24,7 +24,7 @@ def value(epsilon: float, levels: Levels, lipschitz: float, diameter: float, lea
     return _evaluate(epsilon, levels, (lipschitz, diameter, learning_rate, smoothness, strong_convexity), n, index)[0]
 
 
-@lru_cache(maxsize=4)  # the witness of an answer is asked for after its value
+@lru_cache(maxsize=4)  # the value and its witness are two calls with the same arguments
 def _evaluate(epsilon: float, levels: Levels, run: Run, n: float, index: int) -> tuple[float, list[Link]]:
     """The value and how d was bounded at each node; no links where the value is that of online-contraction."""
     logs, links = follow(epsilon, path(levels, *run, finite(n), index))
@@ -34,8 +34,8 @@ def _evaluate(epsilon: float, levels: Levels, run: Run, n: float, index: int) ->
 
 def choices(epsilon: float, log_delta: float, levels: Levels, lipschitz: float, diameter: float, learning_rate: float,
             smoothness: float, strong_convexity: float, n: float, index: int) -> dict[str, Any]:
-    """The free choices that prove δ at ε: those of the value. At ε = 0, where the value may be far below δ, only as
-    many as prove δ."""
+    """The free choices that prove δ at ε: those of the value. At ε = 0, where the value may be much smaller than δ,
+    only the choices up to the first node at which the bound is at most δ."""
     run = (lipschitz, diameter, learning_rate, smoothness, strong_convexity)
     logs: list[float] = [0.0]
     links: list[Link] = []

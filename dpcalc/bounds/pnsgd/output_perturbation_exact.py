@@ -14,7 +14,7 @@ def mu(n: int, index: int, **p: float) -> float:
 
 
 def mu_exact(mp: Any, n: int, index: int, **p: float) -> Any:
-    """The same at high precision."""
+    """The parameter μ at high precision."""
     return ratios_exact(mp, **p)(n - index)
 
 

@@ -15,7 +15,7 @@ def mu(level: float, lipschitz: float, learning_rate: float, smoothness: float, 
 
 def mu_exact(mp: Any, level: float, lipschitz: float, learning_rate: float, smoothness: float, n: int,
              index: int) -> Any:
-    """The same at high precision."""
+    """The parameter μ at high precision."""
     return ratios_exact(mp, level, lipschitz, learning_rate, smoothness)(n - index)
 
 

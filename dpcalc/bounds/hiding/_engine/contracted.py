@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 
 
 def profile(places: Places, epsilons: Array, reach: Callable[[Array], Array]) -> tuple[Array, Array, Array]:
-    """log δ at every ε, from above, with the a and a + k that prove it; `reach` maps k to κ_k, from above."""
+    """Upper bounds on log δ at every ε, each with the a and a + k of its proof; `reach` maps k to an upper bound on
+    κ_k."""
     n = places.total
     begins = np.cumsum(places.lengths) - places.lengths
     i, j = np.triu_indices(len(begins), 1)
@@ -72,7 +73,8 @@ def _inner_epsilons(epsilons: Array, logs: Array) -> Array:
 
 
 def exact(mp: Any, places: PlacesExact, epsilon: Any, a: int, s: int, reach: Callable[[int], Any]) -> Any:
-    """δ at high precision, in the same blocks. Raises ValueError where a and s = a + k are not starts of blocks."""
+    """The bound δ at high precision, by the blocks of `places`. Raises ValueError where a and s = a + k are not starts
+    of blocks."""
     e, n, boundaries = mp.mpf(epsilon), sum(places.lengths), [0, *accumulate(places.lengths)]
     if not (a < s and a in boundaries[:-1] and s in boundaries[1:]):
         raise ValueError(f"no blocks of places are those from {a} to {s}")

@@ -41,7 +41,7 @@ Segments = list[tuple[Any, Any]]  # noise and push, from the end of the run back
 
 
 class Powers(NamedTuple):
-    """The functions k → c^k, (a, b) → V(b) − V(a), and k → Σ_{i<k} c^{in}, in doubles or at high precision."""
+    """power(k) = c^k, noise(a, b) = V(b) − V(a) and sums(k) = Σ_{i<k} c^{in}, in doubles or at high precision."""
 
     power: Callable[[Any], Any]
     noise: Callable[[Any, Any], Any]
@@ -71,7 +71,7 @@ class Run(NamedTuple):
         return [*found, (c.noise(r + 1, r + passes * n + 1), c.power(r + n) * c.sums(passes))] if q > 1 else found
 
     def starts(self) -> list[int]:
-        """The starts that are tried; any are valid, and these are at most a factor 1.3 from the best one."""
+        """The starts that are tried. Any start is valid, and the best one is within a factor 1.3 of one of these."""
         if self.relative_diameter == inf or not self.whole:
             return [0]
         found, j = [0, 1], 2
@@ -82,8 +82,8 @@ class Run(NamedTuple):
 
 
 def in_doubles(log_c: float, n: int) -> Powers:
-    """The functions for c <= 1 in doubles."""
-    low = max(log_c, -1e6)  # c^k is 0 for k >= 1 in both cases
+    """`Powers` for c <= 1 in doubles."""
+    low = max(log_c, -1e6)  # finite for c = 0, too; c^k is 0 in doubles for k >= 1 where log c <= −1e6
 
     def noise(a: Any, b: Any) -> Any:
         return np.exp(2 * a * low) * (np.expm1(2 * (b - a) * low) / expm1(2 * low) if low else b - a)
@@ -92,7 +92,7 @@ def in_doubles(log_c: float, n: int) -> Powers:
 
 
 def at_precision(mp: Any, c: Any, n: int) -> Powers:
-    """The functions at high precision."""
+    """`Powers` at high precision."""
 
     def noise(a: int, b: int) -> Any:
         return mp.mpf(b - a) if c == 1 else (c ** (2 * a) - c ** (2 * b)) / (1 - c * c)
@@ -130,7 +130,7 @@ def _segments(run: Run, c: Powers, slots: list[Any], start: int) -> Segments:
 
 
 def _least_cost(run: Run, c: Powers, slots: list[Array]) -> tuple[Array, Array]:
-    """The least cost over the starts that are tried, for arrays of places, and the starts that have it."""
+    """The least cost over the starts that are tried, for arrays of places, and the starts that attain it."""
     shape = np.broadcast_shapes(*(x.shape for x in slots))
     tried = run.starts()
     costs = np.stack([_cost([(np.broadcast_to(noise, shape), np.broadcast_to(push, shape))
@@ -143,8 +143,8 @@ class Blocks(NamedTuple):
 
     begins: Array
     lengths: Array
-    own: tuple[Array, Array]  # the least costs of one place, and the starts of the shifts that have them
-    pair: tuple[Array, Array]  # the same of two places
+    own: tuple[Array, Array]  # the least costs of one place, and the starts of the shifts that attain them
+    pair: tuple[Array, Array]  # the least costs of two exchanged places, and the starts of their shifts
 
 
 @lru_cache(maxsize=8)
@@ -159,8 +159,8 @@ def _blocks(log_c: float, run: Run, fine: int) -> Blocks:
 
 @lru_cache(maxsize=8)
 def places(first: float, log_c: float, run: Run, fine: int) -> Places:
-    """The places of the last pass in blocks, each with the μ of its last slots, which is the largest; the last block is
-    that of a record that is absent."""
+    """The places of the last pass in blocks, each with the μ of its last slots, which is the largest. Where the last
+    pass is not whole, a record that is absent from it is one more block, the last one."""
     blocks = _blocks(log_c, run, fine)
 
     def mu(cost: Array) -> Array:
@@ -176,7 +176,8 @@ def places(first: float, log_c: float, run: Run, fine: int) -> Places:
 
 
 def places_exact(mp: Any, first: Any, c: Any, run: Run, fine: int, log_c: float, doubles: Run) -> PlacesExact:
-    """The same places at high precision, with the starts that `doubles`, the run in doubles, has: any are valid."""
+    """The blocks of `places` at high precision, with the starts that are best for `doubles`, the run in doubles; any
+    starts are valid."""
     powers, blocks = at_precision(mp, c, run.n), _blocks(log_c, doubles, fine)
     begins, lengths = [int(x) for x in blocks.begins], [int(x) for x in blocks.lengths]
 

@@ -41,7 +41,8 @@ MARGIN = 1e-12
 _LEAST_LOG = 1e-9  # smaller −log t and −log π count as 0, so that rounding does not decide which places are early
 _TARGET_LOG_F = 1e-8  # the search for Z ends with log F at most 1.9 times this and above 0; it costs 1e-8 of log δ
 _EARLY_RATIO = 0.6  # largest μ/√(2ε) of an early place; any limit is valid; with 1, log δ was up to .3 larger
-_NUMBERS_AT_A_TIME = 200_000  # ε times pairs of blocks: 1.6 MB an array
+# Elements of the largest array of a plan (one for every ε and pair of blocks), 1.6 MB; more ε are evaluated in chunks.
+_NUMBERS_AT_A_TIME = 200_000
 
 
 class Places(NamedTuple):
@@ -49,7 +50,7 @@ class Places(NamedTuple):
 
     lengths: Array  # places in each block
     own: Array  # μ of one place, falling
-    pair: Array  # μ of two exchanged places, m in the row's block and m′ > m in the column's; the rest is not used
+    pair: Array  # μ of two exchanged places, m in the row's block and m′ > m in the column's; other entries are unused
 
     @property
     def total(self) -> float:
@@ -57,8 +58,8 @@ class Places(NamedTuple):
 
 
 def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
-    """log δ at every ε >= 0, from above, and the Z that proves it, which is NaN where p = c = 1 on the diagonal is
-    better."""
+    """Upper bounds on log δ at every ε >= 0, and the Z of each proof, which is NaN where p = c = 1 on the diagonal
+    gives the smaller bound."""
     places = places._replace(own=np.maximum.accumulate(places.own[::-1])[::-1])  # falling in spite of rounding
     bound, found = alone(places, epsilons), np.full(len(epsilons), np.nan)
     has_early = (epsilons > 0) & (places.own[-1] < _EARLY_RATIO * np.sqrt(2 * epsilons)) & (len(places.own) > 1)
@@ -75,7 +76,7 @@ def profile(places: Places, epsilons: Array) -> tuple[Array, Array]:
 
 
 def alone(places: Places, epsilons: Array) -> Array:
-    """log of (1/n) Σ_m θ(ε, μ_m), from above: the bound with p = c = 1 on the diagonal."""
+    """log of (1/n) Σ_m θ(ε, μ_m), rounded up: the bound with p = c = 1 on the diagonal."""
     return _log_mean(log_theta(epsilons[:, None], places.own), np.log(places.lengths), places.total)
 
 
@@ -94,7 +95,7 @@ def log_sum(logs: Array) -> Array:
 
 
 class Plan:
-    """The plans for an array of ε > 0, as functions of an array with one Z for each ε."""
+    """The plans for an array of ε > 0; the methods take an array with one Z for each ε."""
 
     def __init__(self, places: Places, epsilons: Array) -> None:
         self.places, self.e = places, epsilons[:, None]
@@ -107,7 +108,8 @@ class Plan:
         return int(self.may_be_early.any(axis=0).argmax())
 
     def shares(self, z: Array) -> tuple[Array, Array, Array, Array]:
-        """For every Z (rows): which blocks are early, log f of those, log π of the late ones, and log t of pairs."""
+        """For every Z (rows): which blocks are early, log f of the early blocks, log π of the late ones, and log t of
+        the pairs."""
         mu, e, z = self.places.own, self.e, z[:, None]
         log_t = np.minimum(mu * z - mu * mu / 2 - e, 0.0)
         early = self.may_be_early & (log_t < -_LEAST_LOG)
@@ -123,7 +125,7 @@ class Plan:
         return early, np.log(f[:, j:]), log_pi, pair * z[:, :, None] - pair * pair / 2 - e[:, :, None]
 
     def parts(self, z: Array) -> tuple[Array, Array, Array, tuple[Array, Array, Array, Array]]:
-        """log F, log(qF), log(1 − π), and the shares."""
+        """log F, log(qF), log(1 − π), and the result of `shares`."""
         _, log_f, log_pi, log_t = shares = self.shares(z)
         log_rest, lengths = np.log(-np.expm1(log_pi)), self.log_lengths
         log_total = log_sum(log_t + (log_rest + lengths[: log_pi.shape[1]])[:, :, None])
@@ -167,8 +169,8 @@ class Plan:
         return z
 
     def bound(self, z: Array) -> Array:
-        """log δ, from above; inf where F < 1. By the margins rows of p add up to slightly more than 1, and columns of c
-        to slightly less."""
+        """Upper bounds on log δ; inf where F < 1. The margins make the rows of p add up to slightly more than 1, and
+        the columns of c to slightly less, as the theorem allows."""
         log_whole, log_q, log_rest, (early, log_f, log_pi, log_t) = self.parts(z)
         valid = (log_whole > MARGIN) & (log_whole < inf)
         log_q = log_q - np.where(valid, log_whole, 0.0)[:, None] + MARGIN
@@ -185,7 +187,7 @@ class Plan:
 
 
 def _log_theta(x: Array, mu: Array) -> Array:
-    """log θ(x, μ) for every real x, from above; log_theta takes x >= 0 only."""
+    """log θ(x, μ) for every real x, rounded up; log_theta takes x >= 0 only."""
     above = log_theta(np.abs(x).reshape(-1, mu.shape[-1]),
                       np.broadcast_to(mu, x.shape).reshape(-1, mu.shape[-1])).reshape(x.shape)
     if (x >= 0).all():
@@ -199,7 +201,7 @@ def _log_theta(x: Array, mu: Array) -> Array:
 
 
 class PlacesExact(NamedTuple):
-    """The same blocks at high precision: their lengths, and μ as functions of the numbers of blocks."""
+    """The blocks of `Places` at high precision: their lengths, and μ as functions of block indices."""
 
     lengths: list[int]
     own: Callable[[int], Any]
@@ -207,9 +209,9 @@ class PlacesExact(NamedTuple):
 
 
 def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None) -> Any:
-    """δ at ε at high precision, by the plan at Z, in blocks; without Z by p = c = 1 on the diagonal.
+    """The bound δ at ε at high precision, by the plan at Z, in blocks; without Z by p = c = 1 on the diagonal.
 
-    Where F < 1, the rows of p add up to less than 1, and what they lack is added to δ. """
+    Where F < 1, the rows of p add up to less than 1, and the missing mass is added to δ. """
     e, lengths = mp.mpf(epsilon), places.lengths
     own = [places.own(j) for j in range(len(lengths))]
     n, zed = sum(lengths), mp.mpf(z or 0)
@@ -226,7 +228,7 @@ def exact(mp: Any, places: PlacesExact, epsilon: Any, z: float | None) -> Any:
     pairs = {(m, k): places.pair(m, k) for m in late for k in early}
     means = [mp.fsum(f[k] * lengths[k] * pairs[m, k] for k in early) / weight if early else own[m] for m in late]
     log_pi = [e - own[m] * (zed - means[m] + own[m]) + own[m] ** 2 / 2 for m in late]
-    # The late places with π < 1, with 1 − π of all places of their blocks.
+    # The blocks of late places with π < 1, each with the sum of 1 − π over its places.
     moving = {m: -mp.expm1(log_pi[m]) * lengths[m] for m in late if early and float(log_pi[m]) < -_LEAST_LOG}
     if not moving:
         return mp.fsum(size * _theta_exact(mp, e, mu) for size, mu in zip(lengths, own, strict=True)) / n

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# How fine the blocks of places are: a block holds at most 1/fine of the places before it. The time grows with the
-# square of these numbers. With n = 1000 and log δ = −13.8, log δ is .4 too large for COARSE, .2 for MANY, .1 for FINE.
+# The fineness of the blocks of places: a block holds at most 1/fineness of the places before it. The time grows with
+# its square. With n = 1000 and log δ = −13.8, log δ is .4 too large for COARSE, .2 for MANY, .1 for FINE.
 FINE = 16  # for one value
 MANY = 8  # for many values at once, which are composed or integrated
 COARSE = 4  # for the first steps of a search for ε
 
-# What proves a value: how fine the blocks are, and then Z of plan.py, or a and a + k of contracted.py, or nothing where
-# every place is compared with itself only. `exact` takes it as `way`.
+# What proves a value: the fineness of the blocks, and then Z of plan.py, or a and a + k of contracted.py, or nothing
+# where every place is compared with itself only. `exact` takes it as `way`.
 Witness = list[float]
-Evaluate = Callable[..., "tuple[Array, list[Witness]]"]  # (epsilons, fine, *params) → log δ from above, and witnesses
+Evaluate = Callable[..., "tuple[Array, list[Witness]]"]  # (epsilons, fine, *params) → bounds on log δ, and witnesses
 
 
 class HidingProfile(NamedTuple):
@@ -34,32 +34,33 @@ class HidingProfile(NamedTuple):
     evaluate: Evaluate
 
     def _one(self, epsilon: float, fine: int, p: dict[str, Any]) -> tuple[float, Witness]:
+        """An upper bound on log δ at one ε, and its witness."""
         from numpy import array
 
         bound, found = self.evaluate(array([epsilon]), fine, **p)
         return float(bound[0]), found[0]
 
     def value(self, epsilon: float, **p: Any) -> float:
-        """log δ at ε, from above."""
+        """An upper bound on log δ at ε."""
         return self._one(epsilon, FINE, p)[0]
 
     def coarse(self, epsilon: float, **p: Any) -> float:
-        """log δ at ε, from above, in larger blocks."""
+        """A larger upper bound on log δ at ε, by larger blocks, which costs less."""
         return self._one(epsilon, COARSE, p)[0]
 
     def blocks(self, epsilon: Array, fine: int, ways: dict[float, Any] | None = None, **p: Any) -> Array:
-        """log δ at many ε, from above, in larger blocks; `ways` takes in the witness of every ε."""
+        """Upper bounds on log δ at many ε, by larger blocks; the witness of every ε is added to `ways`."""
         bound, found = self.evaluate(epsilon, COARSE if fine <= COARSE else MANY, **p)
         if ways is not None:
             ways |= zip(epsilon.tolist(), found, strict=True)
         return bound
 
     def many(self, epsilons: Array, **p: Any) -> Array:
-        """log δ at many ε, from above."""
+        """Upper bounds on log δ at many ε."""
         return self.evaluate(epsilons, MANY, **p)[0]
 
     def witness(self, epsilon: float, **p: Any) -> Witness:
-        """What proves the value at ε."""
+        """The witness of the value at ε."""
         return self._one(epsilon, FINE, p)[1]
 
     def choices(self, epsilon: float, log_delta: float, **p: Any) -> dict[str, Any]:
@@ -68,16 +69,16 @@ class HidingProfile(NamedTuple):
 
 
 def witnesses(fine: int, z: Array) -> list[Witness]:
-    """The witness of every ε, from the Z of plan.py, which is NaN where every place is compared with itself only."""
+    """The witness at every ε, from the Z of plan.py, which is NaN where every place is compared with itself only."""
     return [[fine] if isnan(x) else [fine, x] for x in z.tolist()]
 
 
 def read_witness(way: Witness) -> tuple[int, list[float]]:
-    """How fine the blocks are, and the rest of a witness. Raises ValueError where it is malformed."""
+    """The fineness of the blocks, and the other numbers of a witness. Raises ValueError where it is malformed."""
     fine, *chosen = way
     rising = all(0 <= x < inf for x in chosen) and len(chosen) <= 2 and chosen == sorted(set(chosen))
     whole = len(chosen) < 2 or all(x == int(x) for x in chosen)
-    if int(fine) != fine or not 1 <= fine <= 1000 or not rising or not whole:  # finer blocks would take minutes
+    if int(fine) != fine or not 1 <= fine <= 1000 or not rising or not whole:  # above 1000 it would take minutes
         raise ValueError(f"{str(way)[:40]} is no plan")
     return int(fine), chosen
 
@@ -90,7 +91,7 @@ class PlanOrAlone(NamedTuple):
     alone: ProfileBound  # in which every place is compared with itself only
 
     def evaluate(self, epsilons: Array, fine: int, **p: Any) -> tuple[Array, list[Witness]]:
-        """log δ at many ε, from above, and what proves each."""
+        """Upper bounds on log δ at many ε, and the witness of each."""
         from numpy import where
 
         from dpcalc.bounds.hiding._engine import plan
@@ -110,7 +111,7 @@ class PlanOrAlone(NamedTuple):
         return HidingProfile(self.evaluate)
 
     def exact(self, mp: Any, epsilon: Any, way: Witness | None = None, **p: Any) -> Any:
-        """δ at high precision, by the witness of the value or by a given one. Raises ValueError where it is
+        """The bound δ at high precision, by the witness of the value or by a given one. Raises ValueError where that is
         malformed."""
         from dpcalc.bounds.hiding._engine import plan
 

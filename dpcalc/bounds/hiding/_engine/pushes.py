@@ -95,7 +95,8 @@ def cost_of_two_exact(mp: Any, c: Any, m: int, later: int, powers: tuple[Any, An
 
 # --- the places of a shuffled pass, in blocks -------------------------------------------------------------------------
 
-SINGLE_PLACES = 16  # the first places are blocks of one, as μ changes most there; half raises δ in coarse blocks by 2 %
+# So many first places are blocks of one place each, as μ changes most there; with 8, δ in coarse blocks is 2 % larger.
+SINGLE_PLACES = 16
 
 
 @lru_cache(maxsize=8)
@@ -103,24 +104,25 @@ def places(first: float, log_c: float, n: int, fine: int) -> Places:
     """The places of a pass of n slots in blocks, each with the largest μ of its places; `first` = 2L/(bσ), rounded up.
 
     For c <= 1 the largest μ is that of the last slots, as μ falls in both places: where a push comes one slot earlier,
-    leave it until that slot; it is then at most c <= 1 pushes, and the same shifts, reduced where less is left, undo
-    it. For c > 1 the cost of one place falls too. The cost of two is continuous in real m and m′, as both forms agree
-    where the condition changes. In m′ both forms fall: share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes
-    are undone together from some m on, as log((c^{2m+2} − 1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before,
-    the cost share(m′−m−1) + share(m) is convex, as share is (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest
-    cost in a block of m is that of one of its ends, and the larger is taken. """
+    shift nothing of it before its original slot; by then it has contracted to at most c <= 1 pushes, and the original
+    shifts, reduced where less remains to be undone, undo it. For c > 1 the cost of one place falls too. The cost of two
+    is continuous in real m and m′, as both forms agree where the condition changes. In m′ both forms fall:
+    share(m′−m−1), and (1 + c^{m−m′})²·share(m′). In m the pushes are undone together from some m on, as log((c^{2m+2} −
+    1)/(c^m(c^{2m′} − c^{2m}))) rises, by at least log c; before, the cost share(m′−m−1) + share(m) is convex, as share
+    is (c² − 1)/(c² − c^{−2m}), and after it rises. So the largest cost in a block of m is that of its first or its last
+    place, and the larger of the two is taken. """
     begins = np.array(starts(n, fine, SINGLE_PLACES), float)
     lengths = np.diff(np.append(begins, n))
     columns, largest_row = np.maximum(begins, 1) + 0 * begins[:, None], np.maximum(begins - 1, 0)
     pair = ratio_of_two(first, log_c, np.minimum(begins[:, None], largest_row), columns)
     if log_c > 0:
-        ends = begins + lengths - 1
-        pair = np.maximum(pair, ratio_of_two(first, log_c, np.minimum(ends[:, None], largest_row), columns))
+        last_places = begins + lengths - 1
+        pair = np.maximum(pair, ratio_of_two(first, log_c, np.minimum(last_places[:, None], largest_row), columns))
     return Places(lengths, ratio_of_one(first, log_c, begins), pair)
 
 
 def places_exact(mp: Any, first: Any, c: Any, n: int, fine: int) -> PlacesExact:
-    """The same places at high precision."""
+    """The blocks of `places` at high precision."""
     begins = starts(n, fine, SINGLE_PLACES)
     lengths = [b - a for a, b in pairwise([*begins, n])]
     powers = {m: c**m for m in {*begins, *(a + size - 1 for a, size in zip(begins, lengths, strict=True))}}

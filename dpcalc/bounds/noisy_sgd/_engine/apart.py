@@ -17,7 +17,7 @@ from dpcalc.numerics.rounding import ratio_up, up
 
 def reached(batch_size: int, lipschitz: float, smoothness: float, strong_convexity: float, learning_rate: float,
             steps: int, uses: int) -> float:
-    """The distance after `steps` steps, of which at most `uses` use the record; rounded up."""
+    """The largest distance of the two runs after `steps` steps, of which at most `uses` use the record; rounded up."""
     push = _push(learning_rate, lipschitz, batch_size)
     g = contraction.gap(learning_rate, smoothness, strong_convexity)
     most = up(uses * push) if g >= 0 else up(steps * _push(learning_rate, lipschitz, 1))
@@ -26,7 +26,7 @@ def reached(batch_size: int, lipschitz: float, smoothness: float, strong_convexi
 
 def reached_along(schedule: Schedule, batch_size: int, lipschitz: float, smoothness: float,
                   strong_convexity: float) -> float:
-    """The largest distance at any step of a schedule; rounded up."""
+    """The largest distance of the two runs after any step of a schedule; rounded up."""
     z = largest = 0.0
     for eta, _, used in schedule:
         g = contraction.gap(eta, smoothness, strong_convexity)
@@ -37,5 +37,5 @@ def reached_along(schedule: Schedule, batch_size: int, lipschitz: float, smoothn
 
 
 def _push(learning_rate: float, lipschitz: float, batch_size: int) -> float:
-    """2ηL/b, rounded up: how far one use of the record moves the two runs apart."""
+    """2ηL/b, rounded up: the largest distance that one use of the record adds between the two runs."""
     return ratio_up((2.0, learning_rate, lipschitz), (float(batch_size),))

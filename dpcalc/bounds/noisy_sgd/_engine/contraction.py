@@ -1,4 +1,4 @@
-"""The contraction factor c of a step of noisy SGD, the distance two runs can reach, and the cost of undoing it.
+"""The contraction factor c of a step of noisy SGD, the largest distance of two runs, and the cost of undoing it.
 
 c = max(|1−ηρ|, |1−ηβ|) for a β-smooth loss of curvature at least ρ. Everything is computed from g = 1 − c = min(ηρ,
 2 − ηβ), which keeps its digits where c is near 1. The curvature ρ may be negative: a loss that is β-smooth and nothing
@@ -23,7 +23,7 @@ def gap(learning_rate: float, smoothness: float, strong_convexity: float) -> flo
         return 0.0
     eta, beta, rho = Fraction(learning_rate), Fraction(smoothness), Fraction(strong_convexity)
     if rho < 0:
-        # Far below 1e-290 the functions of g would lose digits to underflow; a smaller g is a larger c, which is safe.
+        # Where |g| is below 1e-290 functions of g would lose digits to underflow; a smaller g is a larger c: sound.
         return min(down(min(eta * rho, 2 - eta * beta)), -1e-290)
     if eta * beta > 2 + Fraction(1, 2**50):  # a learning rate of 2/β that was rounded to a double is admitted
         raise OutOfScope("out-of-range", f"{plain(learning_rate)} > 2/β = {human(2 / smoothness, upward=False)}; "
@@ -59,7 +59,7 @@ def weight(g: float, r: int) -> float:
 
 
 def reached(g: float, steps: int, push: float) -> float:
-    """Σ_{k<steps} c^k·push, rounded up: how far pushes at every step take two runs apart; inf beyond the doubles."""
+    """Σ_{k<steps} c^k·push, rounded up: the distance of two runs after a push at every step; inf where it overflows."""
     if steps == 0 or g == 0:
         return up(steps * push)
     if g < 0:

@@ -1,8 +1,9 @@
 """Lower bounds on the privacy loss of one step of a pair of clamped walks, computed in logarithms.
 
-P and Q are (1 − q)N(b + drift, 1) + qN(b + up, 1) and the same with `down` <= `up`, clamped to [−h, h], b = a·start.
-Logarithms are needed because with noise far smaller than the push the probabilities are below the range of doubles.
-Every logarithm has an error of at most LOG_ERROR·(1 + |log|) from log_tail, and is moved by that to the safe side. """
+P is (1 − q)N(b + drift, 1) + qN(b + up, 1) and Q is (1 − q)N(b + drift, 1) + qN(b + down, 1) with down <= up, both
+clamped to [−h, h]; b = a·start. Logarithms are needed because with noise much smaller than the push the probabilities
+underflow. Every logarithm has an error of at most LOG_ERROR·(1 + |log|) from log_tail, and is moved by that to the safe
+side. """
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-LOG_ERROR = 1e-13  # relative error of log_tail, with a margin of ten; smaller values would not be proven
+LOG_ERROR = 1e-13  # bound on the relative error of log_tail, with a margin of ten; a smaller bound is not proven
 # Gauss-Legendre rule with 10 nodes on [−1, 1], its positive half. It integrates e^{−zv − v²/2} over |v| <= 1/4 with
 # |z|v <= 1 to 1e-20.
 _NODES = ((0.1488743389816312, 0.2955242247147529), (0.4333953941292472, 0.2692667193099963),
@@ -31,7 +32,7 @@ _NODES = ((0.1488743389816312, 0.2955242247147529), (0.4333953941292472, 0.26926
 
 
 def log_between(low: float, high: float) -> float:
-    """log(Φ(high) − Φ(low)) for low < high; −∞ where the two are the same double."""
+    """log(Φ(high) − Φ(low)) for low < high; −∞ where the two are equal as doubles."""
     if not low < high:
         return -inf
     if low + high < 0:
@@ -50,14 +51,14 @@ def _log_or_minus_infinity(x: float) -> float:
 
 
 def _log_difference(pair: Pair, t: float) -> float:
-    """log(P(w >= t) − Q(w >= t)), from below."""
+    """log(P(w >= t) − Q(w >= t)), rounded down."""
     b = pair.pull * pair.start - t
     x = log(pair.rate) + log_between(b + pair.down, b + pair.up)
     return x - LOG_ERROR * (1 + abs(x) + abs(t) + pair.reach)
 
 
 def _log_above(pair: Pair, t: float) -> float:
-    """log Q(w >= t), from above."""
+    """log Q(w >= t), rounded up."""
     b = t - pair.pull * pair.start
     x = log_add(_log_or_minus_infinity(1 - pair.rate) + log_tail(b - pair.drift),
                 log(pair.rate) + log_tail(b - pair.down))
@@ -76,7 +77,7 @@ def _largest(score: Callable[[float], float], half: float) -> float:
 
 
 def log_delta(pair: Pair, epsilon: float) -> float:
-    """log of the largest P(A) − Q(A) − (e^ε − 1)Q(A) over thresholds, from below."""
+    """A lower bound on log δ at ε: log of the largest P(A) − Q(A) − (e^ε − 1)Q(A) over thresholds t, A = {w >= t}."""
 
     def score(t: float) -> float:
         difference = _log_difference(pair, t)
@@ -89,7 +90,7 @@ def log_delta(pair: Pair, epsilon: float) -> float:
 
 
 def epsilon(pair: Pair, log_delta: float) -> float:
-    """The largest log(1 + (P(A) − Q(A) − δ)/Q(A)) over thresholds, from below."""
+    """A lower bound on ε at δ: the largest log(1 + (P(A) − Q(A) − δ)/Q(A)) over the thresholds of A = {w >= t}."""
 
     def score(t: float) -> float:
         difference = _log_difference(pair, t)
@@ -102,27 +103,28 @@ def epsilon(pair: Pair, log_delta: float) -> float:
 
 
 def cells(pair: Pair) -> tuple[Array, Array, Array]:
-    """Cells between the walls, which are the first and the last cell: log Q(cell) from above, log|P(cell) − Q(cell)|
-    from below, and the sign of that difference."""
+    """For the cells of [−h, h], of which the first and the last are the walls: upper bounds on log Q(cell), lower
+    bounds on log|P(cell) − Q(cell)|, and the signs of these differences."""
     import numpy as np
 
-    count = min(2000, max(8, int(2 * pair.half / 0.02)))  # any cells prove a bound; finer ones gain 0.02 %
-    cuts = np.concatenate([[-inf], np.linspace(-pair.half, pair.half, count + 1), [inf]]) - pair.pull * pair.start
+    count = min(2000, max(8, int(2 * pair.half / 0.02)))  # any cells prove a bound; smaller ones gain 0.02 %
+    edges = np.concatenate([[-inf], np.linspace(-pair.half, pair.half, count + 1), [inf]]) - pair.pull * pair.start
     argument_error = LOG_ERROR * (1 + pair.half + pair.reach)
 
     def error(logs: Array) -> Array:
-        """The error of these logs of cells: from rounded arguments (the hazard rate is below 1 + √(2|log|)), and from
-        log_tail and differences of tails."""
+        """A bound on the errors of these logarithms of cells: from rounded arguments (the hazard rate is below 1 +
+        √(2|log|)), from log_tail, and from differences of tails."""
         size = np.abs(logs)
         one = LOG_ERROR * (2 + size) + argument_error * (1 + np.sqrt(2 * size))
         return np.asarray(one * max(1.0, count / (2 * pair.half)))
 
-    by_drift, up, down = (_log_cells(cuts - m) for m in (pair.drift, pair.up, pair.down))
+    by_drift, up, down = (_log_cells(edges - m) for m in (pair.drift, pair.up, pair.down))
     log_q = log(pair.rate)
     mass = np.logaddexp(_log_or_minus_infinity(1 - pair.rate) + by_drift, log_q + down)
-    gap = np.abs(up - down) - error(up) - error(down)
+    log_ratio = np.abs(up - down) - error(up) - error(down)
     with np.errstate(divide="ignore"):
-        gain = np.where(gap > 0, log_q + np.maximum(up, down) + np.log(-np.expm1(-np.maximum(gap, 0.0))), -inf)
+        gain = np.where(log_ratio > 0, log_q + np.maximum(up, down) + np.log(-np.expm1(-np.maximum(log_ratio, 0.0))),
+                        -inf)
     gain = np.where(gain > -inf, gain - error(np.maximum(up, down)) - LOG_ERROR * (1 - log_q), -inf)
     return mass + 2 * error(mass), gain, np.where(up > down, 1.0, -1.0)
 

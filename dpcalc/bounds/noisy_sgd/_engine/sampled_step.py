@@ -53,7 +53,7 @@ def value(alpha: float, q: float, z: float) -> float:
     if growth + log(q) > 45:
         # Minkowski: ‖1 + u‖_α <= 1 − q + q‖e^w‖_α, and >= q‖e^w‖_α: equal to double precision here.
         return min(up((growth + log(q) + exp(log1p(-q) - log(q) - growth)) * (alpha / (alpha - 1)), 4e-15), cap)
-    if z > 1e140:  # α/(2z²) is below 1e-270, where no question needs more digits
+    if z > 1e140:  # (q/z)² would underflow; the bound without sampling is tiny already
         return cap
     log_excess = _log_excess(alpha, q, z) + _REL_ERROR
     raw = log1p(exp(log_excess)) if log_excess < 700 else log_excess
@@ -61,13 +61,13 @@ def value(alpha: float, q: float, z: float) -> float:
 
 
 def _log_excess(alpha: float, q: float, z: float) -> float:
-    """log(e^{(α−1)S_r} − 1) by the trapezoidal rule, on the two stretches of y where the integrand is not negligible:
-    near the start, and around a later maximum if there is one."""
+    """log(e^{(α−1)S_r} − 1) by the trapezoidal rule, on the two intervals of y where the integrand is not negligible:
+    near w = 0, and around a maximum at larger w if there is one."""
     import numpy as np
 
     kappa, step = min(1.0, z), min(0.5, z / 4)
     coarse_step = 2.0  # beyond the first stretch every maximum is at least one standard deviation wide
-    first_end = 24.0 + 4 * z if z < 1 else 24.0  # past the maximum at the start
+    first_end = 24.0 + 4 * z if z < 1 else 24.0  # in y, beyond the maximum near w = 0
     end = (alpha - 1) / z + 1.5 / z + 12
     # Towards −∞ the integrand falls like e^{3y/κ}: before −17κ it is below e^{−51} of its value at 0.
     stretches = [(-17 * kappa, min(first_end, end))]
@@ -106,8 +106,8 @@ def _log_integrand(y: Array, alpha: float, q: float, z: float, kappa: float) -> 
 
 
 def exact(mp: Any, alpha: Any, q: Any, z: Any) -> Any:
-    """S_r at high precision: the integral over s = t − 1/(2z), split at the points where the integrand bends. The
-    integrand is at most e^{αw}, which bounds the tail."""
+    """S_r at high precision: the integral over s = t − 1/(2z), split where the integrand changes quickly. The tail is
+    bounded by that of e^{αw}, which is not below the integrand."""
     a, q, z = mp.mpf(alpha), mp.mpf(q), mp.mpf(z)
     if q == 1:
         return a / (2 * z * z)
@@ -118,7 +118,7 @@ def exact(mp: Any, alpha: Any, q: Any, z: Any) -> Any:
     knots = (0, noise / 4, noise, 3 * noise, 8 * noise, 1, 3, 6, 12, 2 / noise, bend - 4 * noise, bend,
              bend + 4 * noise, *peak)
     top = order / noise + 25
-    cuts = sorted({float(k) for k in knots if 0 <= k <= top} | {top})
+    breakpoints = sorted({float(k) for k in knots if 0 <= k <= top} | {top})
 
     def integrand(s: Any) -> Any:
         u = q * mp.expm1(s / z)
@@ -126,5 +126,5 @@ def exact(mp: Any, alpha: Any, q: Any, z: Any) -> Any:
         return mp.expm1(x) * (u - mp.expm1(-x)) * mp.npdf(half + s)
 
     last = order / noise + max(25.0, sqrt(2 * (order * -log(rate) + 350)))
-    return mp.log1p(whole(mp, integrand, cuts, (0.0, last), lambda low, high: (
+    return mp.log1p(whole(mp, integrand, breakpoints, (0.0, last), lambda low, high: (
         mp.exp(a * (a - 1) / (2 * z * z)) * tail(mp, high + half - a / z)))) / (a - 1)

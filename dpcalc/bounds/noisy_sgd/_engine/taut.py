@@ -1,21 +1,22 @@
 """The least cost Σ a_k²/(noise)_k² of shifts a_k that undo the pushes of a run before it ends (the taut string).
 
-z_k = c_k z_{k−1} + s_k − a_k >= 0, z_T = 0, z_τ given. With C_k = Π_{j>k} c_j the amount still to be undone, C_k z_k
-plus the pushes to come, is a path over the remaining noise Σ_{j>k}(C_jη_jσ_j)² that must stay above the pushes to come.
-The shortest such path is their upper concave hull. Segments are merged from the end of the run backwards (pool adjacent
-violators), by sums of positive terms only. The numbers may be floats, mpmath's or balls. """
+The distance is z_k = c_k z_{k−1} + s_k − a_k >= 0 with pushes s_k, z_T = 0 and z_τ given. With C_k = Π_{j>k} c_j the
+amount still to be undone, C_k z_k plus the pushes to come, is a path over the remaining noise Σ_{j>k}(C_jη_jσ_j)² that
+must stay above the pushes to come. The shortest such path is their upper concave hull. Segments are merged from the
+end of the run backwards (pool adjacent violators), by sums of positive terms only. The numbers may be floats, mpmath's
+or balls. """
 
 from collections.abc import Container, Iterable
 from typing import Any
 
-Segment = tuple[Any, Any, Any]  # noise, push, cost of this and all later steps
+Segment = tuple[Any, Any, Any]  # noise, push, cost of this and all later segments
 
 
 class Hull:
     """The segments of the hull, from the end of the run backwards.
 
-    Beside every segment whose number is a multiple of 2^j stand the sums over the last 2^j segments: a step with a long
-    push before it is merged with many segments at a time. """
+    With every segment whose number is a multiple of 2^j the sums over the last 2^j segments are stored, so that a step
+    with a large push is merged with many segments at a time. """
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -52,8 +53,9 @@ class Hull:
         self.segments, self._sums = [], []
 
     def _mergeable(self, count: int, noise: Any, push: Any) -> tuple[int, Any, Any] | None:
-        """The largest known group at the end of the first `count` segments that is merged with the step: with the
-        group's number of segments, the sums of noise and push. The group merges as a whole if its first one does."""
+        """The largest group of stored sums, at the end of the first `count` segments, with which the step is merged:
+        the number of segments, and noise and push of the merged step. A group merges as a whole if its first segment
+        does."""
         for j, (more, pushes) in reversed([*enumerate(self._sums[count - 1])]):
             first = self.segments[count - 2**j]
             if not_less((push + pushes) * first[0], first[1] * (noise + more)):
@@ -61,13 +63,13 @@ class Hull:
         return None
 
     def _cost_of(self, count: int) -> Any:
-        """The cost of the first `count` segments and of all that is closed."""
+        """The cost of the first `count` segments and of all steps before the last call of `close`."""
         return self.segments[count - 1][2] if count else self._closed_cost
 
 
 def not_less(x: Any, y: Any) -> bool:
-    """Whether x >= y, for balls whether that is certain. Two segments that are not merged are still a path above every
-    push, at no smaller cost."""
+    """Whether x >= y; for balls, whether that is certain. Where segments stay separate that should be merged, the path
+    is still above every push, and its cost is no smaller, so that the bound remains valid."""
     return bool(x.surely_at_least(y)) if hasattr(x, "surely_at_least") else bool(x >= y)
 
 

@@ -52,13 +52,14 @@ def law(pair: Pair, g: Grid, steps: int) -> Law:
 
 
 def _distance_of_starts(pair: Pair, steps: int) -> float:
-    """g(t), from above: the total variation distance of the laws from any two starts after t steps."""
+    """g(t), rounded up: a bound on the total variation distance of the laws from any two starts after t steps."""
     width = 2 * pair.half
     contracted = width * abs(pair.pull) ** min(steps, 2**50)
     block = max(1, round(0.9 * width * width))
-    # A factor `a` that was rounded to 1 moves the two copies apart by less than 1e-9 of the width.
-    not_met = erf((1 + 1e-9) * width / sqrt(2 * block)) ** (steps // block) if pair.pull == 1 else 1.0
-    return min(1.0, contracted, not_met) * (1 + 1e-6)
+    # Where the true a is not 1 but was rounded to it, the distance of the two copies changes by less than 1e-9 of the
+    # width.
+    not_coupled = erf((1 + 1e-9) * width / sqrt(2 * block)) ** (steps // block) if pair.pull == 1 else 1.0
+    return min(1.0, contracted, not_coupled) * (1 + 1e-6)
 
 
 def stationary(pair: Pair, g: Grid, steps: int) -> Law:
@@ -86,11 +87,11 @@ def _last_step(pair: Pair, g: Grid, y: Array, masses: list[Array], error: float,
     within `distance`."""
     import numpy as np
 
-    cuts = places(pair)
-    error += cell_error(pair, cuts)
+    edges = places(pair)
+    error += cell_error(pair, edges)
     if not error < 1:
-        return unknown(cuts)
-    p, q = (cells(pair, Origin(y, m, g.x, g.x), cuts, up) for m, up in zip(masses, (True, False), strict=True))
+        return unknown(edges)
+    p, q = (cells(pair, Origin(y, m, g.x, g.x), edges, up) for m, up in zip(masses, (True, False), strict=True))
     relative = np.expm1(error)
     gain, (above_p, above_q) = p - q, (np.cumsum(x[::-1])[::-1][1:] for x in (p, q))
     gain = np.sign(gain) * np.maximum(np.abs(gain) - relative * (p + q) - 2 * distance - FLOOR, 0.0)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 NODES = 24  # per panel
-TARGET_ERROR = 1e-12  # of one step; a million steps are then known to 1e-6
+TARGET_ERROR = 1e-12  # relative error of one step; that of a million steps is then 1e-6
 _RHO = (1.5, 2.0, 2.6, 3.4, 4.5, 6.0, 8.0, 11.0, 16.0, 30.0, 100.0)  # the ellipses tried; any ρ > 1 proves a bound
 
 
@@ -79,8 +79,8 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
     import numpy as np
 
     inside, outside = max(1, ceil(half / 0.25)), ceil(beyond * (1 + beyond) / 2)
-    cuts = np.concatenate([np.linspace(0, half, inside + 1), np.linspace(half, half + beyond, outside + 1)[1:]])
-    low, high = cuts[:-1, None], cuts[1:, None]
+    edges = np.concatenate([np.linspace(0, half, inside + 1), np.linspace(half, half + beyond, outside + 1)[1:]])
+    low, high = edges[:-1, None], edges[1:, None]
     distance = np.maximum(np.maximum(low - centres, centres - high), 0.0)
     best = np.full(distance.shape, inf)
     for rho in _RHO:
@@ -90,7 +90,7 @@ def relative_error(centres: Array, halves: Array, half: float, beyond: float, ka
                        -((distance - halves * a) ** 2))
         best = np.minimum(best, kappa / 2 * top - 2 * nodes * log(rho) - log1p(-(rho**-2)))
     best += np.log(halves) + log(64 / 15)
-    return float(np.exp(best - _log_integral(cuts[1:], half, kappa)[:, None]).sum(axis=1).max()) * (1 + 1e-9)
+    return float(np.exp(best - _log_integral(edges[1:], half, kappa)[:, None]).sum(axis=1).max()) * (1 + 1e-9)
 
 
 def _log_integral(c: Array, half: float, kappa: float) -> Array:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+
 def law(pair: Pair, g: Grid, steps: int) -> Law:
     """Bounds on the two laws after T >= 2 steps, by powers of one step."""
     import numpy as np
@@ -93,11 +94,13 @@ class _Power(NamedTuple):
     n: tuple[Array, ...]  # of P, and of Q unless mirrored
 
     def after(self, state: _State) -> _State:
+        """The state after these steps from `state`."""
         c = tuple(c @ n for c, n in zip(state.c, self.n, strict=True))
         return _State(state.mass @ self.m, state.s @ self.n[0] + state.mass @ self.b, c)
 
     @property
     def squared(self) -> _Power:
+        """The square of this power."""
         return _Power(flush(self.m @ self.m), flush(self.m @ self.b + self.b @ self.n[0]),
                       tuple(flush(n @ n) for n in self.n))
 
@@ -109,6 +112,7 @@ def _cached_powers(pair: Pair) -> list[_Power]:
 
 
 def _powers(pair: Pair, g: Grid, y: Array) -> list[_Power]:
+    """The cached powers of a step, at least the first one."""
     powers = _cached_powers(pair)
     if not powers:
         n = (density(pair, g.x, g.x, up) * (pair.pull * g.w)[:, None] for up in _sides(pair))
@@ -118,7 +122,7 @@ def _powers(pair: Pair, g: Grid, y: Array) -> list[_Power]:
 
 
 def _is_mixed(pair: Pair, state: _State, error: float) -> bool:
-    """Whether C is small against the error of the difference of the laws, and against the tail of Q."""
+    """Whether C is negligible against the error of the difference of the laws and against the tail of Q."""
     import numpy as np
 
     above = np.cumsum(state.mass[::-1])[::-1][1:-1]
@@ -129,32 +133,32 @@ def _is_mixed(pair: Pair, state: _State, error: float) -> bool:
 
 def _from_right_wall(pair: Pair, g: Grid, y: Array, state: _State, error: float) -> Law:
     """Bounds on the laws from any start and after any larger number of steps, from the laws that started at the right
-    wall; C is computed one step further, at the cuts."""
-    cuts = places(pair)
+    wall; C is computed for one more step, at the edges of the cells."""
+    edges = places(pair)
     if not error < 1:
-        return unknown(cuts)
-    factor = exp(min(1.0, error + cell_error(pair, cuts)))  # where this is cut off, `_last_step` returns `unknown`
-    c = [(c * g.w * pair.pull) @ density(pair, g.x, cuts, up) * factor + FLOOR
+        return unknown(edges)
+    factor = exp(min(1.0, error + cell_error(pair, edges)))  # above 1 `_last_step` returns `unknown`
+    c = [(c * g.w * pair.pull) @ density(pair, g.x, edges, up) * factor + FLOOR
          for c, up in zip(state.c, (True, False), strict=False)]
     return _last_step(pair, Origin(y, state.mass, g.x, state.s * g.w), (c[0], c[-1][::-1] if pair.mirrored else c[-1]),
                       error)
 
 
 def _last_step(pair: Pair, origin: Origin, c: tuple[Array, Array] | None, error: float) -> Law:
-    """Bounds after one more step, cell by cell; `c` are C_P and C_Q at the cuts, None for 0."""
+    """Bounds after one more step, cell by cell; `c` are C_P and C_Q at the edges of the cells, None for 0."""
     import numpy as np
 
-    cuts = places(pair)
-    error += cell_error(pair, cuts)
+    edges = places(pair)
+    error += cell_error(pair, edges)
     if not error < 1:
-        return unknown(cuts)
-    mass = cells(pair, origin, cuts)
-    s = origin.mass @ push(pair, origin.y, cuts) + (origin.s * pair.pull) @ density(pair, origin.nodes, cuts, up=True)
+        return unknown(edges)
+    mass = cells(pair, origin, edges)
+    s = origin.mass @ push(pair, origin.y, edges) + (origin.s * pair.pull) @ density(pair, origin.nodes, edges, up=True)
     difference, (c_p, c_q) = pair.rate * s, c or (0.0, 0.0)
     low = np.maximum(difference * exp(-error) - c_p - FLOOR, 0.0)  # P(w >= x) >= Q(w >= x), as up >= down
     high = difference * exp(error) + c_q + FLOOR
     at_least, at_most = np.concatenate([[0.0], low, [0.0]]), np.concatenate([[0.0], high, [0.0]])
     gain_low, gain_high = at_least[:-1] - at_most[1:], at_most[:-1] - at_least[1:]
-    added = np.concatenate([np.broadcast_to(c_q, cuts.shape), [0.0]])
+    added = np.concatenate([np.broadcast_to(c_q, edges.shape), [0.0]])
     return Law(mass * exp(error) + added + FLOOR, np.where(gain_low > 0, gain_low, np.minimum(gain_high, 0.0)),
                np.cumsum(mass[::-1])[::-1][1:] * exp(error) + FLOOR, low)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-FLOOR = 1e-285  # probability that underflow can lose in all: fewer than 1e12 entries below TINY are dropped
+FLOOR = 1e-285  # bound on the probability lost to underflow in all: fewer than 1e12 entries below TINY are dropped
 TINY = 1e-300  # smaller entries are dropped; products of larger ones may still be denormal, and those cost time
 LEAST_PULL = 0.01  # a walk with a smaller a is treated as one with a < 0, as errors of N are relative to a
 _ULP = 2.0**-53
@@ -32,7 +32,7 @@ class Pair(NamedTuple):
     pull: float  # a
     drift: float
     up: float  # the mean of P's step where the differing record is used
-    down: float  # the same of Q
+    down: float  # the mean of Q's step where the differing record is used
     rate: float  # q
     start: float
 
@@ -49,12 +49,12 @@ class Pair(NamedTuple):
 
 class Law(NamedTuple):
     """Bounds on the final laws, over the cells from left to right (the walls are the first and the last) and over the
-    events w > −h, w >= each cut between cells, and w >= h."""
+    events w > −h, w >= each edge between cells, and w >= h."""
 
-    mass: Array  # Q(cell), from above
+    mass: Array  # upper bounds on Q(cell)
     gain: Array  # P(cell) − Q(cell), moved towards 0 by the bound on its error
-    above: Array  # Q(event), from above
-    lead: Array  # P(event) − Q(event), from below, or 0
+    above: Array  # upper bounds on Q(event)
+    lead: Array  # lower bounds on P(event) − Q(event), at least 0
 
 
 class Origin(NamedTuple):
@@ -121,7 +121,8 @@ def entry_error(pair: Pair, nodes: int) -> float:
     # The largest slope of the exponent, in an entry and in the quadrature with rounded nodes.
     slope = 1 + _LARGEST_ARGUMENT + 2 * (4.5 + 1.62 * pair.reach + 13)
     entry = slope * argument_error + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS + 2 / LEAST_PULL) * _ULP
-    # Differences of tails over 1/2 or more cancel by 2.3 at most, by 5.2 near 0, where tails are right to a few units.
+    # A difference of tails at arguments 1/2 or more apart has at most 2.3 times their relative error (5.2 times near 0,
+    # where the error of a tail is a few ulp).
     cancellation = 2.5 if pair.up - pair.down >= 0.5 else 1.01
     return cancellation * entry + (2 * nodes + 8) * _ULP + 5 * legendre.ERROR + 1e-16
 
@@ -153,20 +154,20 @@ def places(pair: Pair) -> Array:
     return np.linspace(-pair.half, pair.half, count + 1)
 
 
-def unknown(cuts: Array) -> Law:
+def unknown(edges: Array) -> Law:
     """The bounds that say nothing, where errors exceed the probabilities."""
     import numpy as np
 
-    return Law(np.ones(len(cuts) + 1), np.zeros(len(cuts) + 1), np.ones(len(cuts)), np.zeros(len(cuts)))
+    return Law(np.ones(len(edges) + 1), np.zeros(len(edges) + 1), np.ones(len(edges)), np.zeros(len(edges)))
 
 
-def cells(pair: Pair, origin: Origin, cuts: Array, up: bool = False) -> Array:
+def cells(pair: Pair, origin: Origin, edges: Array, up: bool = False) -> Array:
     """The masses of the cells after one more step of Q, or of P (`up`), from the masses of `origin`."""
     import numpy as np
 
-    total = np.zeros(len(cuts) + 1)
+    total = np.zeros(len(edges) + 1)
     for m, share in means(pair, up):
-        z = cuts[None, :] - (pair.pull * origin.y + m)[:, None]
+        z = edges[None, :] - (pair.pull * origin.y + m)[:, None]
         tail = tails_array.tail(np.abs(z))
         above, below = _upper(tail, z), _upper(tail, -z)
         inner = np.where(z[:, :-1] + z[:, 1:] >= 0, above[:, :-1] - above[:, 1:], below[:, 1:] - below[:, :-1])
@@ -182,11 +183,11 @@ def _upper(tail: Array, z: Array) -> Array:
     return np.where(z >= 0, tail, 1 - tail)
 
 
-def cell_error(pair: Pair, cuts: Array) -> float:
+def cell_error(pair: Pair, edges: Array) -> float:
     """A bound on the relative error of the cells' masses, which are differences of tails.
 
     With a cell of width w from z >= −w/2 and the tail Q these cancel by 2/(1 − Q(z + w)/Q(z)) <= 8/w + 2 at most."""
-    width = 2 * pair.half / (len(cuts) - 1)
+    width = 2 * pair.half / (len(edges) - 1)
     argument_error = 8 * _ULP * (pair.half + pair.reach + 1)
     tail_error = argument_error * (_LARGEST_ARGUMENT + 1) + (3 * _LARGEST_ARGUMENT**2 + _FUNCTION_ULPS) * _ULP
-    return (len(cuts) + 8) * _ULP + (8 / min(width, 1.0) + 2) * tail_error
+    return (len(edges) + 8) * _ULP + (8 / min(width, 1.0) + 2) * tail_error

@@ -36,6 +36,7 @@ def improved(loss_at: Callable[[int, float], float], start: Choice, largest_r: i
 
 
 def _choice(point: Point, largest_r: int, sigma: float) -> Choice:
+    """R and σ1 at a point, with 1 <= R <= `largest_r` and σ1 < σ."""
     odds = exp(min(point[1], 30.0))  # σ1 stays below σ
     return max(1, min(largest_r, round(exp(min(point[0], 700.0))))), sigma * sqrt(odds / (1 + odds))
 

@@ -47,6 +47,7 @@ def without_convexity(bound: Kind, name: str, example: str, statement: str, assu
 
 
 def _at_least_curvature(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of the parameters without ρ that is `function` at ρ = −β."""
     def at_least_curvature(*args: Any, **params: Any) -> Any:
         return function(*args, **with_curvature(params))
 

@@ -9,17 +9,18 @@ from dpcalc.bounds.online._engine.sums import HEAD_TERMS, panel_factor
 from dpcalc.bounds.pnsgd._engine.schedules import SHARES, half_reach, level_exact, log_x, rate
 from dpcalc.numerics.mp.memo import cached_by_precision
 
-# The least distance, in steps, from an integral over the steps to a singularity of the noise: 5 steps beside its path
-# change the sum by e^{−2π·5} = 2e-14; at 40 steps from its ends every further term of Euler–Maclaurin is less by 40².
+# The least distances, in steps, of a singularity of the noise from the interval of an integral over the steps: one 5
+# steps beside the interval changes the sum by e^{−2π·5} = 2e-14; with one 40 steps from an endpoint, every further term
+# of Euler–Maclaurin there is smaller by a factor of 40².
 _DISTANCE_FROM_PATH, _DISTANCE_FROM_ENDS = 5.0, 40.0
-_NO_STEP = (0.0, 0.0, 0.0, 0.0)
+_NO_STEP = (0.0, 0.0, 0.0, 0.0)  # stands for D, η, β, ρ in a schedule that is used for its shape only
 
 
 class Schedule(NamedTuple):
     """v_j = MD/(2η log(j^a/C1 + C2)) or σ_j = MD/(2η√W(j^{2a}/(2πC1²) + C2)): falls in j, defined for real j too.
 
-    With x = j^a/C1 or j^{2a}/(2πC1²), 1/W(x + C2) is a smooth function of log x but for log(−C2), its pole, and log(−C2
-    − 1/e), where W branches: it bends at C2 and at C2 + 1/e, and is nearly constant before both. """
+    With x = j^a/C1 or j^{2a}/(2πC1²), 1/W(x + C2) is an analytic function of log x except at its pole log(−C2) and at
+    the branch point log(−C2 − 1/e): it bends at x = C2 and x = C2 + 1/e, and is nearly constant below both. """
 
     noise: str
     half: float  # MD/(2η)
@@ -33,7 +34,7 @@ class Schedule(NamedTuple):
         return self.half / self._denominator(j) * (1 - 4e-15)
 
     def reach(self, j: float) -> float:
-        """MD/(ησ_j), rounded up: the noise is in proportion to MD/η, so that it does not depend on M, D and η."""
+        """MD/(ησ_j), rounded up. It does not depend on M, D and η, as the noise is proportional to MD/η."""
         return 2 * self._denominator(j) * (1 + 4e-15)
 
     def _denominator(self, j: float) -> float:
@@ -41,7 +42,7 @@ class Schedule(NamedTuple):
 
     @property
     def shape(self) -> Schedule:
-        """The schedule with MD/(2η) = 1: all that `reach` depends on."""
+        """The schedule with MD/(2η) = 1, on which alone `reach` depends."""
         return self._replace(half=1.0, step=_NO_STEP)
 
     @property
@@ -62,8 +63,8 @@ class Schedule(NamedTuple):
         return panel_factor(2 * self.rate)
 
     def head_terms(self, first: int, last: float) -> int:
-        """How many steps from the first on a sum adds as single terms: up to where the noise is smooth, or all of them
-        where it is not smooth at the last step."""
+        """The number of first steps that a sum adds term by term: those before the noise is smooth, or all steps where
+        it is not smooth at the last one."""
         j, at_one = first + HEAD_TERMS, self.log_x(1)
         for bend in self._bends():
             step = exp(min((bend - at_one) / self.rate, 700.0))
@@ -74,12 +75,12 @@ class Schedule(NamedTuple):
         return j - first if self._is_smooth(last) else int(last) + 1 - first
 
     def _bends(self) -> list[float]:
-        """log x where Gaussian noise bends; log(x + C2) of Laplace noise does at the first of them."""
+        """The log x at which Gaussian noise bends; Laplace noise, a function of log(x + C2), bends at the first one."""
         return [log(c) for c in (self.c2, self.c2 + 1 / e) if c > 0]
 
     def _is_smooth(self, j: float) -> bool:
-        """Whether an integral may end at step j: all singularities, which lie at imaginary parts ±π of log x over the
-        bends, are 40 steps away."""
+        """Whether an integral may have an endpoint at step j: all singularities, which lie at log x = bend ± iπ, are at
+        least 40 steps away."""
         at = self.log_x(j)
         return j * hypot(min(abs(at - bend) for bend in self._bends()), pi) >= _DISTANCE_FROM_ENDS * self.rate
 
@@ -88,16 +89,17 @@ class Schedule(NamedTuple):
         return self.at(last)
 
     def least_noisy_step(self, first: int, last: int) -> int:
-        """The step with that level."""
+        """The step of first..last with the least level."""
         return last
 
     def exact(self, mp: Any, j: Any) -> Any:
+        """The level of step j at high precision."""
         return _half_exact(mp, *self.step) * _exact(mp, self.noise, self.c1, self.c2, self.decay, j)
 
 
 @cached_by_precision(20_000)  # every ε and every learning rate has the same levels
 def _exact(mp: Any, noise: str, c1: float, c2: float, decay: float, j: Any) -> Any:
-    """The level as printed with MD/(2η) = 1."""
+    """The level by the formula as published, with MD/(2η) = 1."""
     return level_exact(mp, noise, mp.mpf(j) ** mp.mpf(decay), mp.mpf(1), c1, c2)
 
 

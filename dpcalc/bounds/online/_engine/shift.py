@@ -23,22 +23,25 @@ from dpcalc.numerics.mp.memo import cached_by_precision
 from dpcalc.numerics.mp.sums import is_long, smooth_sum
 from dpcalc.numerics.rounding import up
 
-_BLOCKS = 512  # blocks of online-iteration have at most this part of the steps before them; part of its statement
-_LEAST_SHARE = 0.01  # of a sum, for a block: with less, the difference of two sums has lost two digits
-_FORGOTTEN = 30.0  # k·log(1/c): a level k steps back counts e^−60 of its square, less than a rounding error
-_UNDERFLOW = -745.0  # e^−745 is the least double
+_BLOCKS = 512  # a block of online-iteration has at most 1/512 of the steps before it, as its statement says
+# The noise of a block is the difference of two sums if it is at least this part of the larger sum; with a smaller part
+# the difference would lose more than two digits, and the noise is summed anew.
+_LEAST_SHARE = 0.01
+_FORGOTTEN = 30.0  # k·log(1/c) of the steps left out: σ² of k steps before has weight e^−60, below a rounding error
+_UNDERFLOW = -745.0  # smaller exponents are raised to this, as e^−745 is the least double
 
 
 def finite(n: float) -> int:
+    """n as a whole number. Raises OutOfScope for n = ∞."""
     if n == inf:
         raise OutOfScope("no-solution", "inf: its limit is δ = 0, which says nothing about a finite n", "--n")
     return int(n)
 
 
 def decayed_sums(levels: Levels, log_c: float, steps: list[int], start: int) -> list[float]:
-    """Σ_{t=start}^{q} c^{2(q−t)}σ_t² from below, for every q of `steps` (rising, the first is start)."""
+    """Lower bounds on Σ_{t=start}^{q} c^{2(q−t)}σ_t² for every q of `steps`, which rises from start."""
     if isinstance(levels, Listed):
-        from dpcalc.bounds.online import listed  # arrays: for lists only
+        from dpcalc.bounds.online import listed  # imports numpy, which a schedule does not need
 
         return listed.decayed_sums(levels, log_c, steps, start)
     square, scale, one_step = _squares(levels.shape), levels.half**2 * (1 - 1e-15), expm1(2 * log_c)
@@ -53,21 +56,21 @@ def decayed_sums(levels: Levels, log_c: float, steps: list[int], start: int) -> 
 
 @lru_cache(maxsize=4)
 def _squares(shape: Schedule) -> Callable[[float], float]:
-    """t → σ_t², with its values in a cache, since they are the same at every n and every learning rate."""
+    """The function t → σ_t², cached, since its values are the same at every n and every learning rate."""
     return cache(lambda t: shape.at(t) ** 2)
 
 
 @lru_cache(maxsize=4)
 def reaches(shape: Schedule) -> Callable[[float], float]:
-    """t → MD/(ησ_t), with its values in a cache, since they are the same at every ε."""
+    """The function t → MD/(ησ_t), cached, since its values are the same at every ε."""
     return cache(shape.reach)
 
 
 @lru_cache(maxsize=16)
 def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothness: float, strong_convexity: float,
                  n: int, index: int) -> float:
-    """μ of the record at `index` after step n, rounded up; of a schedule for c < 1 by blocks of at most 1/512 of the
-    steps before them."""
+    """μ of the record at `index` after step n, rounded up. For c < 1 the noise of a schedule is summed in blocks, each
+    of at most 1/512 of the steps before it."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_c = _not_underflowing(log_factor(learning_rate, strong_convexity))
     if log_c == 0 and not isinstance(levels, Listed):
@@ -80,13 +83,13 @@ def record_ratio(levels: Levels, lipschitz: float, learning_rate: float, smoothn
 
 
 def _not_underflowing(log_c: float) -> float:
-    """log c, at least −300: a c that is too large is sound, and its powers are positive."""
+    """log c, or −300 where it is smaller: a larger c is sound, and its powers do not underflow to 0."""
     return max(log_c, -300.0)
 
 
 def ends(later: int, index: int, parts: int) -> list[int]:
-    """The last steps of blocks of the steps index..index+later, of which each has at most 1/parts of the steps before
-    it (both in all and after the record)."""
+    """The last steps of blocks of the steps index..index+later. Each block has at most 1/parts of the steps between the
+    record and it, or is a single step."""
     last_steps, m = [index], 0
     while m < later:
         m = min(later, m + 1 + m // parts)
@@ -97,8 +100,8 @@ def ends(later: int, index: int, parts: int) -> list[int]:
 @lru_cache(maxsize=4)
 def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float, smoothness: float,
          strong_convexity: float, n: int, index: int) -> Path:
-    """The path of the record at `index` to step n, with a node after every block of at most 1/64 of the steps before
-    it."""
+    """The path from the record at `index` to step n, with a node after every block of at most 1/64 of the steps before
+    the block."""
     check_step_size(learning_rate, smoothness, strong_convexity)
     log_c = _not_underflowing(log_factor(learning_rate, strong_convexity))
     steps = ends(n - index, index, 64)
@@ -113,7 +116,7 @@ def path(levels: Levels, lipschitz: float, diameter: float, learning_rate: float
         return sums[j] - sums[p] * exp(max(2 * (nodes[j] - nodes[p]) * log_c, _UNDERFLOW))
 
     def noise_between(p: int, j: int) -> float:
-        """Σ c^{2(q−t)}σ_t² over the steps after node p up to node j, from below."""
+        """A lower bound on Σ c^{2(q−t)}σ_t² over the steps after node p up to node j."""
         if steps[j] - steps[p] == 1:
             return levels.at(steps[j]) ** 2 * (1 - 1e-15)
         noise = difference(p, j) - 2e-15 * sums[j]
@@ -144,16 +147,18 @@ def sums_exact(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
 
 @cached_by_precision(4)
 def _long_sum(mp: Any, levels: Levels, c: Any, first: int, last: int) -> Any:
-    """The same of many terms, which does not depend on ε; from the end on that counts most."""
-    if c == 1:  # the later steps where the product of B is evaluated, too
+    """`sums_exact` for many terms, cached, as it does not depend on ε."""
+    if c == 1:  # from first + 1 on, so that the levels are taken at the steps where online-contraction takes them
         return levels.exact(mp, first) ** 2 + smooth_sum(mp, lambda t: levels.exact(mp, t) ** 2, first + 1, last)
+    # The sum runs backwards from the last step, whose weight is the largest.
     largest = levels.exact(mp, first) ** 2
     return smooth_sum(mp, lambda s: c ** (2 * (s - 1)) * levels.exact(mp, last + 1 - s) ** 2, 1, last + 1 - first,
                       lambda s: c ** (2 * (s - 1)) * largest)
 
 
 def carried_exact(mp: Any, levels: Levels, c: Any, steps: list[int]) -> list[Any]:
-    """`decayed_sums` at high precision: of a schedule from below, with the last noise of each block."""
+    """`decayed_sums` at high precision; for a schedule these are lower bounds, with the level of the last step of a
+    block, the least one, for all its steps."""
     sums = [levels.exact(mp, steps[0]) ** 2]
     for p, q in pairwise(steps):
         if isinstance(levels, Listed):
@@ -179,7 +184,7 @@ def path_exact(mp: Any, levels: Levels, lipschitz: float, diameter: float, learn
         return 2 * mp.mpf(lipschitz) * c ** nodes[j] / mp.sqrt(sums[j])
 
     def kappa(p: int, j: int, block: int) -> Any:
-        # each of several blocks has at least the least noise of them all
+        # Where several blocks fit between the nodes, every step counts with the least noise between them.
         if nodes[j] - nodes[p] != block or block == 1:
             least = levels.exact(mp, levels.least_noisy_step(steps[p] + 1, steps[j]))
             return first / least * c * mp.sqrt(share_exact(mp, c, block - 1))

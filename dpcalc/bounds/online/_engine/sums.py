@@ -1,9 +1,11 @@
-"""Lower bounds of Σ g(t), t = first..last, of a smooth g that falls on the scale of t; last may be 1e15 or ∞.
+"""Lower bounds on Σ g(t), t = first..last, of a smooth decreasing g that changes over distances of the order of t; last
+may be 1e15 or ∞.
 
-The first terms are added, 200 or more. For the others Euler–Maclaurin around midpoints, Σ = ∫_{a−½}^{b+½} g − [g′]/24 +
-7[g‴]/5760 − …; with g′ from differences that leaves R = 17[g‴]/5760, and terms that are less by 1/w² each, w the
-distance from the ends to singularities of g: five times that, with g‴ from differences, is subtracted. Between the ends
-singularities count for e^{−2πw} only (Trefethen & Weideman 2014, Theorem 5.1). """
+The first 200 terms or more are added. The others are summed by Euler–Maclaurin around midpoints, Σ = ∫_{a−½}^{b+½} g −
+[g′]/24 + 7[g‴]/5760 − …. With g′ taken from differences the error is R = 17[g‴]/5760 and further terms, each smaller by
+a factor 1/w², where w is the distance of the endpoints from singularities of g; 5R, with g‴ from differences, is
+subtracted. A singularity at distance w from the inside of the interval changes the sum by e^{−2πw} only (Trefethen &
+Weideman 2014, Theorem 5.1). """
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from typing import NamedTuple
 
 from dpcalc.numerics.hockey_stick import NODES
 
-HEAD_TERMS = 200  # terms added before the integral; with 32, Euler–Maclaurin has lost 1.5e-8 of a sum
-NEGLIGIBLE = 1e-12  # part of an integral: it stops where less than that is left
-LARGEST = 1e300  # steps and integrals of panels beyond it are left out: the sum is bounded from below
+HEAD_TERMS = 200  # terms added before the integral; with 32, Euler–Maclaurin lost a relative 1.5e-8 of a sum
+NEGLIGIBLE = 1e-12  # relative: an integral stops where the remainder is a smaller part of it
+LARGEST = 1e300  # later steps are left out, and larger integrals of panels are reduced to it: both give lower bounds
 
 
 class Progress(NamedTuple):
@@ -31,20 +33,20 @@ class Progress(NamedTuple):
     offset: float
 
 
-Tail = Callable[[Progress], float | None]  # the total together with what is left, or None where that is not known yet
+Tail = Callable[[Progress], float | None]  # the whole integral, or None where the remainder is not known yet
 
 
 def panel_factor(power: float) -> float:
     """The ratio of a panel's end to its start for 12 Gauss–Legendre points, where −d log g/d log t is at most about
-    `power`: at most 2, and small enough for g to fall by a factor of e⁴ at most."""
+    `power`: at most 2, and so small that g falls by a factor of at most e⁴ over a panel."""
     return min(2.0, 1 + 4.0 / power)
 
 
 def lower_sum(g: Callable[[float], float], first: int, last: float, factor: float, offset: float = 0.0,
               tail: Tail | None = None, head_terms: int = HEAD_TERMS) -> float:
-    """Σ_{t=first}^{last} g(t), never above it, to 1e-9 of itself, or to 1e-12 of the `offset` that it is added to.
+    """A lower bound on Σ_{t=first}^{last} g(t), to a relative 1e-9, or to 1e-12 of the `offset` to which it is added.
 
-    `factor` and `tail` are those of `integral`; the first `head_terms` terms are added as they are. """
+    `factor` and `tail` are those of `integral`; the first `head_terms` terms are added one by one. """
     if last < first:
         return 0.0
     head_end = min(last, first + head_terms - 1)
@@ -61,7 +63,7 @@ def lower_sum(g: Callable[[float], float], first: int, last: float, factor: floa
 
 
 def _third_derivative(g: Callable[[float], float], first: int, end: float, factor: float) -> float:
-    """About |g‴| at an end: the largest of three third differences around it, as g‴ may change its sign there."""
+    """About |g‴| at an endpoint: the largest of three third differences around it, as g‴ may change its sign there."""
     h = min(end * min(1 / 16, (factor - 1) / 4), (end - first) / 2)
     a, b, c, d, e, f = (g(end + k * h) for k in range(-2, 4))
     return max(abs(3 * (b - c) - (a - d)), abs(3 * (c - d) - (b - e)), abs(3 * (d - e) - (c - f))) / h**3
@@ -71,8 +73,8 @@ def integral(g: Callable[[float], float], low: float, high: float, factor: float
              tail: Tail | None = None) -> float:
     """∫ g over [low, high] from below, in panels [t, t·factor].
 
-    It ends where what is left, if it goes on to fall like the last panels, is below 1e-12 of the total and the `offset`
-    together, where g, which falls, is too small for a double, or where `tail` knows the rest. """
+    It stops where the remainder, if panels go on to fall like the last two, is below 1e-12 of the total and the
+    `offset` together, where the decreasing g underflows, or where `tail` returns the whole integral. """
     a, total, last = low, 0.0, 0.0
     high = min(high, LARGEST)
     for panels in count():

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# The log θ of arrays is at most this times 1 + ε²/r² + r²/4 above the exact one, where r > 2. The tests measure it.
+# Where r > 2, log θ computed by arrays is above the exact one by at most this times 1 + ε²/r² + r²/4; tests measure it.
 LOG_THETA_ERROR = 2e-14
 
 
@@ -34,7 +34,7 @@ class Blocks(NamedTuple):
 
     at: Array  # their first positions
     lengths: Array  # how many positions each has
-    longer: Array  # the indices of those of several positions, except for the last block; they are consecutive
+    longer: Array  # the indices of the blocks of several positions, without the last block; they are consecutive
 
 
 @lru_cache(maxsize=8)
@@ -48,7 +48,7 @@ def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
                   ways: dict[float, Any] | None = None) -> Array:
     """log of (1/n)Σ_m θ(ε, r_m) for every ε, rounded up; in the blocks of positions.average_theta if `fine` is FINE.
 
-    `ways` receives for every ε how fine its blocks are.
+    The fineness of the blocks at every ε is added to `ways`.
     """
     fines = np.full(len(epsilon), fine)
     if fine >= FINE:
@@ -62,7 +62,7 @@ def average_theta(epsilon: Array, ratio: Ratio, n: int, fine: int,
 
 
 def average_in_blocks(epsilon: Array, ratio: Ratio, n: int, fine: int) -> Array:
-    """The same in blocks of at most 1/fine of the positions before them."""
+    """log of (1/n)Σ_m θ(ε, r_m), rounded up, in blocks of at most 1/fine of the positions before them."""
     blocks = blocks_of(tuple(average_nodes(n, fine)), n)
     r = ratio.many(blocks.at)
     return mean(log_theta(epsilon, r[:, None]), blocks, curvatures_many(epsilon, ratio, r, blocks))
@@ -72,8 +72,8 @@ class Curvatures(NamedTuple):
     """positions.curvatures for every ε (columns) and block of several positions (rows)."""
 
     convex: Array | None  # whether θ is surely convex; None: everywhere
-    # Where θ is surely concave, the part of the computed value at the start of the block before that θ is not below;
-    # elsewhere 0. None: concave nowhere.
+    # Where θ is surely concave, a factor: the true θ at the start of the previous block is at least this factor times
+    # the computed one. Elsewhere 0. None: concave nowhere.
     concave: Array | None
 
 
@@ -103,7 +103,7 @@ def _one_plus_ab(epsilon: Array, r: Array) -> tuple[Array, Array]:
 
 
 def mean(logs: Array, blocks: Blocks, curvatures: Curvatures) -> Array:
-    """log of the mean of e^logs down the rows, each as often as its block is long, rounded up.
+    """log of the mean of e^logs over the rows, each weighted by the length of its block, rounded up.
 
     The first row is the largest.
     """

@@ -57,7 +57,7 @@ def _log_delta_at(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, 
     one = float(bound.value(epsilon, **p))
     if steps == 1:
         return one, {}
-    if one > -1e-9 or _is_far_below_mean(float(bound.value(0.0, **p)), epsilon, steps):
+    if one > -1e-9 or _is_delta_nearly_one(float(bound.value(0.0, **p)), epsilon, steps):
         return 0.0, {}
     simple = basic_value(bound, epsilon, steps, p)
     if simple >= SMALLEST_LOG_DELTA:  # smaller values of a grid are rounded up to that
@@ -88,7 +88,7 @@ def _epsilon_at(bound: ProfileBound, log_delta: float, steps: int, p: dict[str, 
 
 
 def _log_delta_by_composition(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> Bracket:
-    """log δ at ε by composition: the grid goes to where a rough composition puts δ, and deeper if δ is below that."""
+    """log δ at ε by composition: the grid goes down to the δ of a rough composition, and lower if δ is below that."""
     from dpcalc.pld.bracket import PRECISION
 
     expected = _log_delta_of_grid(_up_to(rough_grid(bound, p), epsilon + _ALL_COUNTS), steps, epsilon, 0.05).upper
@@ -97,8 +97,8 @@ def _log_delta_by_composition(bound: ProfileBound, epsilon: float, steps: int, p
         grid, lowest = _up_to(grid, epsilon + _ALL_COUNTS), lowest_log_delta(expected, steps)
         found = _log_delta_of_grid(grid, steps, epsilon, PRECISION)
         # What lies beyond the grid and counts as infinite losses, E·e^lowest, is at most e^−5 of δ.
-        is_deep = found.upper > lowest + log(steps) + 5
-        if is_deep or lowest == SMALLEST_LOG_DELTA or grid[0][-1] >= epsilon + _ALL_COUNTS:
+        is_low_enough = found.upper > lowest + log(steps) + 5
+        if is_low_enough or lowest == SMALLEST_LOG_DELTA or grid[0][-1] >= epsilon + _ALL_COUNTS:
             return _with_epoch(found, grid, ways)
         expected = found.upper - TAIL_DEPTH
 
@@ -120,7 +120,7 @@ def _epsilon_by_composition(bound: ProfileBound, log_delta: float, steps: int, p
 
 
 def _with_epoch(found: Bracket, grid: Grid, ways: dict[float, Any]) -> Bracket:
-    """The same with the corners of the grid's hull in the witness: only they matter, and any of them are a proof."""
+    """The bracket with the corners of the grid's hull added to its witness; only these matter, and any are a proof."""
     corners = [e for e, _ in hull(*grid)]
     epoch = {"epsilon": corners, **({"ways": [ways[e] for e in corners]} if ways else {})}
     return found._replace(witness={**found.witness, "epoch": epoch})
@@ -128,6 +128,7 @@ def _with_epoch(found: Bracket, grid: Grid, ways: dict[float, Any]) -> Bracket:
 
 @lru_cache(maxsize=8)
 def _log_delta_of_grid(grid: Grid, steps: int, epsilon: float, precision: float) -> Bracket:
+    """log δ at ε of the composition of `steps` epochs with the profile of the grid."""
     from dpcalc.pld.bracket import log_delta_at_epsilon
 
     return log_delta_at_epsilon(_parts(grid, steps), epsilon, precision, bracket=False)
@@ -135,6 +136,7 @@ def _log_delta_of_grid(grid: Grid, steps: int, epsilon: float, precision: float)
 
 @lru_cache(maxsize=8)
 def _epsilon_of_grid(grid: Grid, steps: int, log_delta: float) -> Bracket:
+    """ε at δ of the composition of `steps` epochs with the profile of the grid."""
     from dpcalc.pld.bracket import epsilon_at_delta
 
     return epsilon_at_delta(_parts(grid, steps), log_delta, bracket=False)
@@ -142,11 +144,12 @@ def _epsilon_of_grid(grid: Grid, steps: int, log_delta: float) -> Bracket:
 
 @lru_cache(maxsize=8)
 def _parts(grid: Grid, steps: int) -> Parts:
+    """The pair of distributions with the profile of the grid, and how often it is composed."""
     return ((profile_at_points(*grid), steps),)
 
 
-def _is_far_below_mean(log_delta_at_zero: float, epsilon: float, steps: int) -> bool:
-    """Whether ε is so small next to the mean loss, at least 2E·δ(0)² by Pinsker's inequality, that δ is nearly 1."""
+def _is_delta_nearly_one(log_delta_at_zero: float, epsilon: float, steps: int) -> bool:
+    """Whether δ is nearly 1, as ε is much smaller than the mean loss, at least 2E·δ(0)² by Pinsker's inequality."""
     return 2 * steps * exp(2 * log_delta_at_zero) > 4 * epsilon + 100
 
 
@@ -178,7 +181,7 @@ def basic_value(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, An
 
 
 def each(bound: ProfileBound, epsilon: float, steps: int, p: dict[str, Any]) -> dict[str, Any]:
-    """The free choices of the bound of one epoch at ε/E, where basic composition takes it."""
+    """The free choices of the bound of one epoch at ε/E, the point that basic composition uses."""
     witness = bound.choices.witness
     return witness(_epsilon_of_one(epsilon, steps), -inf, **p) if witness else {}
 

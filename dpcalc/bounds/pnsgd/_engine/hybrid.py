@@ -25,12 +25,12 @@ from dpcalc.bounds.pnsgd._engine.laws import log_gaussian
 from dpcalc.numerics.elementary import log_add
 from dpcalc.numerics.rounding import up
 
-# Up to so many steps all blocks are compared, by the exact θ: at most 2000 evaluations of 10 µs.
+# On paths of fewer steps all blocks are compared, by the exact θ: at most 2000 evaluations of 10 µs.
 SHORT_PATH = 64
-# Numbers of equal blocks, and distances in nodes, that a search for the best block begins from.
+# Numbers of equal blocks, and distances in nodes, from which a search for the best block begins.
 BLOCK_COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _DISTANCES = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
-LEAST_LOG = -1e30  # a smaller log δ is reported as that: ball arithmetic would take many bits for it
+LEAST_LOG = -1e30  # a smaller log δ is raised to this, as ball arithmetic would need many bits for it
 
 
 class Link(NamedTuple):
@@ -53,7 +53,7 @@ class Path(NamedTuple):
     nodes: list[int]  # numbers of steps after the record, rising from 0
     mu: Callable[[int], float]  # node j → μ of the record there, by iteration alone; rounded up
     kappa: Callable[[int, int, int], float]  # nodes p < j, steps → κ of so many steps between them; rounded up
-    approximate_kappa: Callable[[int, int, int], float]  # the same to a few percent, faster
+    approximate_kappa: Callable[[int, int, int], float]  # κ to a few percent, faster
 
 
 def _log_expm1(epsilon: float) -> float:
@@ -122,10 +122,10 @@ def _block_at(nodes: list[int], j: int, place: int) -> tuple[int, int, int]:
 
 
 def _best_place(path: Path, j: int, levels: list[float], logs: list[float], last: int) -> int:
-    """The place of about the best block to node j; `last` is that of the node before.
+    """The place of nearly the best block that ends at node j; `last` is the place found for the previous node.
 
-    On a short path all are compared. Else the search goes downhill, by an approximate θ, from the best of some places
-    near the last one and, at the first nodes and then at every eighth one, of some of all lengths.
+    On a short path all places are compared. Else a descent by an approximate θ starts from the best of some places near
+    the last one and, at the first nodes and then at every eighth one, of some places of all lengths.
     """
     nodes = path.nodes
     shortest = 1 - bisect_right(BLOCK_COUNTS, nodes[j] - nodes[j - 1])  # a block is a step at least

@@ -67,7 +67,7 @@ def reach_exact(mp: Any, level: float, diameter: float, learning_rate: float,
 
 @lru_cache(maxsize=8)
 def path_nodes(n: int, step: int) -> list[int]:
-    """The nodes from the record to the last of the n − 1 steps after it, at a distance of `step` after the second one.
+    """The nodes from the record to the last of the n − 1 steps after it, at distances of `step` from the second one on.
 
     So blocks of one length fit between any two nodes, wherever the record is.
     """
@@ -77,9 +77,10 @@ def path_nodes(n: int, step: int) -> list[int]:
 @lru_cache(maxsize=8)
 def step_length(n: int, most_nodes: int, level: float, diameter: float, learning_rate: float,
                 strong_convexity: float) -> int:
-    """The distance of the nodes of a path of n − 1 steps, for at most `most_nodes` of them. Any distance is sound.
+    """The distance between the nodes of a path of n − 1 steps with at most `most_nodes` nodes. Any distance is sound.
 
-    Of the least one and those up to twice that, one with a part or a multiple near the block that contracts fastest.
+    It is between the least possible one and twice that, and a part or a multiple of it is near the length of the block
+    that contracts fastest per step.
     """
     shortest = max(1, -(-(n - 1) // most_nodes))
     if shortest == 1:

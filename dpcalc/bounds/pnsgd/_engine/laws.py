@@ -19,7 +19,7 @@ class Law(NamedTuple):
     log_delta: Callable[[float, float], float]  # log δ, rounded up
     log_rest: Callable[[float, float], float]  # log(1 − δ), rounded down
     exact: Callable[[Any, Any, Any], Any]  # (mp, ε, ratio) → δ as printed
-    exact_rest: Callable[[Any, Any, Any], Any]  # the same for 1 − δ where it is below 1, without cancellation
+    exact_rest: Callable[[Any, Any, Any], Any]  # (mp, ε, ratio) → 1 − δ where δ > 0, without cancellation
 
 
 def _error(log_x: float) -> float:

@@ -1,7 +1,7 @@
 """The links of a path (hybrid.py) as whole numbers, one for every node after the first, as records carry them.
 
-k > 0: one block from the node k before. 0: the bound of the node before. −1: μ-GDP. −t < −1: t equal blocks from the
-node before, each as long as possible. Any such numbers are a proof: no block spans more steps than there are.
+k > 0: one block from the k-th node before. 0: the bound at the previous node. −1: μ-GDP. −t < −1: t equal blocks from
+the previous node, each as long as possible. Any such numbers are a proof: no block spans more steps than there are.
 """
 
 from __future__ import annotations

@@ -139,10 +139,10 @@ def average_nodes(n: int, fine: int) -> list[int]:
 
 
 def block_fineness(epsilon: float, ratio: Ratio, n: int) -> int:
-    """How fine the blocks of an average are: 16 where chords are as good as with FINE, else FINE.
+    """The fineness of the blocks of an average: 16 where chords are as accurate as with FINE, else FINE.
 
-    That is where ε is not large and r about a power of m, so that θ changes gently in log m: chords are less than .5 %
-    above it there, as the statements of the bounds say.
+    It is 16 where ε is not large and r is about a power of m, so that θ is smooth in log m: chords are less than .5 %
+    above θ there, as the statements of the bounds say.
     """
     return 16 if epsilon <= 15 and -n * ratio.log_c <= 0.25 else FINE
 
@@ -224,7 +224,7 @@ def curvatures(epsilon: float, ratio: Ratio, at: Sequence[int]) -> Iterator[int]
 
 
 def one_plus_ab(x: Any, y: Any) -> tuple[Any, Any]:
-    """1 + ab = 1 + x² − y² at x = ε/r and y = r/2, and a bound on its rounding; of numbers or arrays."""
+    """1 + ab = 1 + x² − y² at x = ε/r and y = r/2, and a bound on its rounding error; for numbers or arrays."""
     return 1 + x * x - y * y, CURVATURE_MARGIN * (1 + x * x + y * y)
 
 

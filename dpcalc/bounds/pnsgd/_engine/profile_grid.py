@@ -21,9 +21,10 @@ from dpcalc.pld.atoms import SMALLEST_LOG_DELTA
 Grid = tuple[tuple[float, ...], tuple[float, ...]]  # ε, rising from 0, and log δ there
 Params = tuple[tuple[str, Any], ...]
 
-# How far below log(δ/E) a grid goes. What lies beyond counts as infinite losses, which are e^−8 of δ.
+# A grid goes down to log(δ/E) minus this. Losses beyond it count as infinite; their probability is e^−8 of δ.
 TAIL_DEPTH = 8.0
-# The distance of neighbours (_distances), by which chords are .001 above log δ; half of it costs twice the time.
+# The largest distance of neighbours (_distances), at which chords are .001 above log δ; half of it costs twice the
+# time. The rough grid only estimates the profile.
 _SPACING, _ROUGH_SPACING = 0.1, 1.0
 # Blocks of sums over positions hold at most 1/60 of the positions before them: δ is .5 % larger by them. With a
 # tenth, a fifth of the time, δ would be up to 6 % larger.
@@ -36,12 +37,12 @@ def profile_grid(bound: ProfileBound, log_delta: float, steps: int, p: dict[str,
 
 
 def rough_grid(bound: ProfileBound, p: dict[str, Any]) -> Grid:
-    """The grid for any δ, wider and by coarse blocks: no upper bound, but near the profile."""
+    """A grid for any δ with larger spacing and coarse blocks, as an estimate of the profile."""
     return _grid(bound, SMALLEST_LOG_DELTA, tuple(p.items()), _ROUGH_SPACING, COARSE)[0]
 
 
 def lowest_log_delta(log_delta: float, steps: int) -> float:
-    """The log δ of one epoch down to which a grid goes, in steps of 4: so nearby questions have the same grid."""
+    """The log δ of one epoch down to which a grid goes, a multiple of 4, so that similar values of δ share a grid."""
     return max(4.0 * floor((log_delta - log(steps) - TAIL_DEPTH) / 4), SMALLEST_LOG_DELTA)
 
 
