@@ -3,12 +3,13 @@
 from math import inf
 from typing import Any
 
-from dpcalc.bounds.pnsgd._engine.hybrid import LEAST_LOG
 from dpcalc.bounds.pnsgd._engine.laws import Law
 from dpcalc.bounds.pnsgd._engine.step import LAPLACE_LINE, SETTING, STEP, reach_ratio, step, step_exact
 from dpcalc.bounds.pnsgd._engine.step import pure as step_pure
 from dpcalc.core.bound import ProfileBound, Theorem
 from dpcalc.numerics.rounding import up
+
+_LEAST_LOG = -1.7e308  # a positive δ whose logarithm would overflow is reported as e to this, not as 0
 
 
 def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: float, learning_rate: float,
@@ -20,7 +21,7 @@ def value(epsilon: float, law: Law, level: float, lipschitz: float, diameter: fl
         return s.log_a
     if s.log_b == -inf:
         return -inf
-    return min(0.0, max(up(s.log_a + later * s.log_b, 2e-12), LEAST_LOG))
+    return min(0.0, max(up(s.log_a + later * s.log_b, 2e-12), _LEAST_LOG))
 
 
 def exact(mp: Any, epsilon: float, n: int, index: int, **p: Any) -> Any:
