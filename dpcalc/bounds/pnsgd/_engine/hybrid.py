@@ -30,7 +30,9 @@ SHORT_PATH = 64
 # Numbers of equal blocks, and distances in nodes, from which a search for the best block begins.
 BLOCK_COUNTS = [1, 2, 3, 4, 5, 6, 7, 8, *(int(8 * 1.2**k) for k in range(2, 140))]
 _DISTANCES = [0, 1, 2, 3, 4, 6, 8, 11, *(int(11 * 1.4**k) for k in range(1, 16))]
-LEAST_LOG = -1e30  # a smaller log δ is raised to this, as ball arithmetic would need many bits for it
+# A smaller log δ is raised to this, as ball arithmetic would need many bits for it. The claimed accuracy of the hybrids
+# ends there: the reported value is still an upper bound.
+LEAST_LOG = -1e30
 
 
 class Link(NamedTuple):
