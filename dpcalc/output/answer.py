@@ -19,7 +19,20 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
-                    lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer))
+                    lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer),
+                    lambda: _statement(answer), lambda: _bibtex(answer))
+
+
+def _statement(answer: Answer) -> str:
+    from dpcalc.output.statement import statement
+
+    return statement(answer)
+
+
+def _bibtex(answer: Answer) -> str:
+    from dpcalc.output.bibtex import of_answers
+
+    return of_answers([answer])
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from dpcalc.core.numbers import human, human_probability, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import NOT_SHUFFLED, Answer, Row, Table
 from dpcalc.output.answer import full_table, record, table_of_numbers
+from dpcalc.output.bibtex import of_answers
 from dpcalc.output.formats import Document
 from dpcalc.output.tables import TextTable, aligned, paragraph
 from dpcalc.output.values import row_label, shown_value
@@ -20,7 +21,8 @@ _COMPANIONS = {"worst_index": ("worst index", ""), "worst_delta": ("its δ", "wo
                "worst_epsilon": ("its ε", ""), "worst_rdp": ("its ε(α)", ""),
                "delta_limit": ("δ*", "log_delta_limit"), "limit_factor": ("times δ*", "")}
 _NO_ANSWER = "–"
-FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex")  # cannot print the reason why a point has no answer
+# These formats cannot print the reason why a point has no answer.
+FORMATS_WITHOUT_ERRORS = ("csv", "tsv", "markdown", "latex", "bibtex")
 
 
 class Point(NamedTuple):
@@ -37,7 +39,8 @@ Points = Sequence[Point]
 def document(points: Points) -> Document:
     """The sweep as a document. At least one of its points has an answer."""
     return Document(lambda: _page(points), lambda: [_record(p) for p in points], lambda: _full_table(points),
-                    lambda: _tables(points, _roc) if _has_roc(points) else _rounded_table(points))
+                    lambda: _tables(points, _roc) if _has_roc(points) else _rounded_table(points),
+                    bibtex=lambda: of_answers(_answers(points)))
 
 
 def _record(point: Point) -> dict[str, Any]:
