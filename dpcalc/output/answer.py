@@ -159,7 +159,7 @@ def page(answer: Answer, explain: bool = False) -> str:
         parts.insert(0, "\n".join([title, paragraph(lines_below_headline(answer)), ""]))
     else:
         parts.append(paragraph([holds_for(answer)]) + "\n")
-    if answer.roc:
+    if answer.roc and not _is_one_rate(answer.roc):
         parts.append(aligned(table_of_numbers(answer.roc)) + "\n")
     if below := _shown_notes(answer):
         parts.append(paragraph(below) + "\n")
@@ -182,7 +182,16 @@ def lines_below_headline(answer: Answer) -> list[str]:
     if NOISE_MULTIPLIER in answer.extra and answer.quantity != NOISE_MULTIPLIER:
         upward = answer.question.unknown is not None  # a multiplier to be used: more noise is safe
         lines.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
+    if answer.roc and _is_one_rate(answer.roc):
+        fpr, tpr = answer.roc.rows[0]
+        lines.append(f"An attack has a true-positive rate of at most {human(tpr)} at a false-positive rate of "
+                     f"{plain(fpr)}.")
     return [*lines, holds_for(answer)]
+
+
+def _is_one_rate(roc: Table) -> bool:
+    """Whether an ROC curve is one pair of rates, which a sentence says."""
+    return len(roc.rows) == 1 and len(roc.header) == 2
 
 
 def holds_for(answer: Answer) -> str:
