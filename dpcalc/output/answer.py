@@ -184,8 +184,7 @@ def lines_below_headline(answer: Answer) -> list[str]:
         lines.append(f"Noise multiplier: {human(answer.extra[NOISE_MULTIPLIER], upward=upward)}")
     if answer.roc and _is_one_rate(answer.roc):
         fpr, tpr = answer.roc.rows[0]
-        lines.append(f"An attack has a true-positive rate of at most {human(tpr)} at a false-positive rate of "
-                     f"{plain(fpr)}.")
+        lines.append(f"No attack has a TPR above {human(tpr)} at an FPR of {plain(fpr)}.")
     return [*lines, holds_for(answer)]
 
 
