@@ -114,11 +114,16 @@ def _curve(values: Values) -> str:
 
 
 def _releases(answer: Answer, values: Values) -> list[str]:
-    """Of ledger: each release, with its own ε."""
+    """Of ledger: each release with its own ε, the accesses to the data, and how batches are drawn."""
     releases = getattr(answer, "releases", ())
-    if len(releases) > _MOST_NAMED:
-        return [f"There are {len(releases)} releases."]
-    return [f"The releases are: {'; '.join(f'{r.name} (alone ε = {human(r.epsilon)})' for r in releases)}."]
+    named = "; ".join(f"({k}) {r.name}, alone ε = {human(r.epsilon)}" for k, r in enumerate(releases, 1))
+    which = f"The releases are {named}." if len(releases) <= _MOST_NAMED else f"There are {len(releases)} releases."
+    parts = answer.guarantee.get("mechanisms", ())
+    accesses = f"They access the data {sum(part.get('count', 1) for part in parts)} times." if parts else ""
+    schemes = dict.fromkeys(_SCHEMES[part["sampling"]["scheme"]] for part in parts if part.get("sampling"))
+    batches = f"Where they use batches, these are {' and '.join(schemes)}; {_NOT_SHUFFLED}" if schemes else ""
+    return [which, "Each of them must hold for the same neighbouring data sets." if len(releases) > 1 else "", accesses,
+            batches]
 
 
 # --- mechanisms and their batches ------------------------------------------------------------------------------------
