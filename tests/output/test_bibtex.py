@@ -84,7 +84,7 @@ def test_pages_about_bounds_print_their_sources():
 
 
 @pytest.mark.parametrize("option, said", [
-    ("--explain", "--explain"), ("-q", "--quiet"), ("--digits 20", "--digits"), ("--batch", "--format")])
+    ("--explain", "--explain"), ("-q", "--quiet"), ("--digits 20", "--digits"), ("--batch -", "--format")])
 def test_what_does_not_go_with_it(option, said):
     done = call(f"rdp --sigma 1 --delta 1e-5 --format bibtex {option}".split())
     assert done.returncode == 2 and said in done.stderr and done.stdout == ""

@@ -190,7 +190,7 @@ def test_it_is_wrapped_to_the_width_and_pairs_stay_together(columns, monkeypatch
 
 @pytest.mark.parametrize("option, said", [
     ("--explain", "--explain"), ("-q", "--quiet"), ("--all", "--all"), ("--digits 20", "--digits"),
-    ("--batch", "--format"), ("--epsilon 2 --sigma 2,3", "--sigma")])
+    ("--batch -", "--format"), ("--epsilon 2 --sigma 2,3", "--sigma")])
 def test_what_does_not_go_with_it(option, said):
     question = "" if "--sigma" in option else "--sigma 1 --delta 1e-5 "
     done = call(f"rdp {question}--format statement {option}".split())
