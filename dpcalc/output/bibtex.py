@@ -11,7 +11,7 @@ from dpcalc import __version__
 from dpcalc.core.bound import Bound
 from dpcalc.core.results import Answer
 
-# References.bib is printed as it stands. Its entries are in ASCII, because BibTeX and a terminal may lack accents.
+# The entry of this program. Those of papers stand in references.bib, in ASCII: BibTeX or a terminal may lack accents.
 _SOFTWARE = f"""@software{{dpcalc,
   title = {{dpcalc: a calculator for differential privacy}},
   version = {{{__version__}}},
@@ -72,5 +72,5 @@ def bibtex(bounds: Iterable[Bound]) -> str:
 
 def of_answers(answers: Iterable[Answer]) -> str:
     """The BibTeX entries of the bounds of the headlines, or with `every_row` (--all) of all rows."""
-    rows = (row for answer in answers for row in (answer.rows if answer.every_row else (answer.headline,)))
+    rows = (row for answer in answers for row in (answer.rows if answer.every_row else answer.rows[:1]))
     return bibtex(theorem for row in rows for theorem in row.route.theorems)
