@@ -27,7 +27,7 @@ def methods(question: Question, names: Sequence[str]) -> tuple[Method, ...]:
     for bound in found:
         if bound.status == "lower" and question.asks != "rdp":
             raise DpcalcError("refused",
-                              f"{bound.name} is what a run loses at one order: no ε or δ follows from it; give --alpha",
+                              f"{bound.name} is a lower bound on the RDP, which gives no ε or δ; ask with --alpha",
                               "--bound")
     return tuple(Method(bound, _NEEDS) for bound in found)
 
@@ -91,8 +91,8 @@ def _refutation(row: Row, params: Mapping[str, Any]) -> tuple[str, ...]:
     claimed, lost = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
     if lost * (1 - 1e-8) <= claimed:  # a difference by rounding is not a refutation
         return ()
-    return (f"{row.route.label} is refuted here: at order {alpha:.6g} a concrete run loses {lost:.6g}, it says "
-            f"{claimed:.6g}",)
+    return (f"{row.route.label} is false here: at α = {alpha:.6g} it claims RDP {claimed:.6g}, and a concrete run has "
+            f"{lost:.6g}",)
 
 
 def theorems() -> Iterator[Route]:

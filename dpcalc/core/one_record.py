@@ -29,4 +29,4 @@ def for_some(indices: Sequence[int]) -> OneRecord:
     """The words for guarantees that were read from JSON, each for one record of a run that is not known here."""
     if len(indices) == 1:
         return OneRecord(f"for record {indices[0]} only, as the input says")
-    return OneRecord(f"for a record at places {' and '.join(map(str, indices))} of its runs only, as the inputs say")
+    return OneRecord(f"for one record only, at places {' and '.join(map(str, indices))} of its runs, as the inputs say")

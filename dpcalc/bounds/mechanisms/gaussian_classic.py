@@ -26,7 +26,7 @@ def inverse(log_delta: float, sigma: float, sensitivity: float, steps: int) -> f
     """ε = (s√T/σ)√(2 log(1.25/δ)), rounded up. Raises OutOfScope where that is not below 1."""
     epsilon = up(ratio(sigma, sensitivity, steps) * sqrt(2 * (_LOG_FIVE_QUARTERS - log_delta)), 4e-15)
     if epsilon >= 1:
-        raise OutOfScope("out-of-range", f"the formula gives epsilon = {epsilon:g}: {_REASON}", "--bound")
+        raise OutOfScope("out-of-range", f"the formula gives ε = {epsilon:g}: {_REASON}", "--bound")
     return epsilon
 
 
