@@ -48,7 +48,8 @@ def _large_delta(answer: Answer) -> tuple[str, ...]:
     point = _point(answer)
     if n is None or n == inf or point is None or point[1] * n < 1:
         return ()
-    return (f"δ = {human(point[1])} is at least 1/n = {1 / n:.6g}: publishing one random record in full would satisfy it",)
+    return (f"δ = {human(point[1])} is at least 1/n = {1 / n:.6g}: publishing one random record in full would satisfy "
+            "it",)
 
 
 def _large_epsilon(answer: Answer) -> tuple[str, ...]:

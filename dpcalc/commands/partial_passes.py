@@ -91,7 +91,8 @@ def _refutation(row: Row, params: Mapping[str, Any]) -> tuple[str, ...]:
     claimed, lost = row.result.get("rdp", row.witness.get("rdp", 0.0)), total_rdp(lower.BOUND, params)(alpha)
     if lost * (1 - 1e-8) <= claimed:  # a difference by rounding is not a refutation
         return ()
-    return (f"{row.route.label} is false here: at α = {alpha:.6g} it claims RDP {claimed:.6g}, and a concrete run has "
+    return (f"{row.route.label} is refuted here: at α = {alpha:.6g} it claims RDP {claimed:.6g}, but a concrete run "
+            "has "
             f"{lost:.6g}",)
 
 

@@ -206,8 +206,8 @@ def test_total_variation_of_finite_mechanisms():
 @pytest.mark.parametrize(("guarantee", "says"), [
     (finite((0.5, 0.4), (0.5, 0.5)), "add up to 0.9, not 1"), (finite((0.5, 0.5), (1,)), "differ in length"),
     (finite((), ()), "the list is empty"),
-    (finite((1.5, -0.5), (0.5, 0.5)), "p.0: 1.5 is not <= 1"), (finite((1,), (1,), count=0), "count: 0 is not >= 1"),
-    (zcdp(-1), "rho: -1 is not >= 0"),
+    (finite((1.5, -0.5), (0.5, 0.5)), "p.0: 1.5 is not ≤ 1"), (finite((1,), (1,), count=0), "count: 0 is not >= 1"),
+    (zcdp(-1), "rho: -1 is not ≥ 0"),
 ])
 def test_what_is_no_finite_mechanism_is_refused(guarantee, says):
     with pytest.raises(DpcalcError, match=says):

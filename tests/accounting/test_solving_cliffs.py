@@ -84,7 +84,7 @@ def test_a_flat_gap_leads_to_the_end():
             "23.6 --n 1000 --epsilon "
             ".166 --delta 6.32e-10")
     code, _, err = asked(f"{line} --solve learning-rate --bound shuffled-iteration".split())
-    assert code == 3 and "every --learning-rate from 1e-15 to 3.92156 meets the budget" in err
+    assert code == 3 and "every learning rate from 1e-15 to 3.92156 gives" in err
 
 
 # --- losses far above what is asked ----------------------------------------------------------------------------------
