@@ -228,7 +228,7 @@ def select(routes: tuple[Route, ...], named: tuple[str, ...]) -> tuple[Route, ..
         if name not in known:
             from dpcalc.core.validate import near
 
-            raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question; the bounds are "
+            raise DpcalcError("unknown-value", f"{name!r} is not a bound for this question; choose from "
                               f"{', '.join(sorted(known))}{near(name, tuple(sorted(known)))}", "--bound")
     conversions = {r.conversion.name for r in routes if r.conversion and r.conversion.name in named}
     curves = {r.bound.name for r in routes if r.bound.name in named}

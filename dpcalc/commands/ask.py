@@ -108,10 +108,15 @@ def spellings(command: Command) -> dict[str, str]:
 _NOT_ASKED = {"format", "input", "plot"}
 
 
+# Each status of a bound that is no guarantee, in a sentence.
+_UNPROVEN = {"as-published": "a published formula without a sound proof", "conjecture": "a conjecture",
+             "limit": "a limit", "lower": "a lower bound"}
+
+
 def warnings_of(answer: Answer) -> tuple[str, ...]:
     """The warnings that are printed on standard error with an answer."""
     head = answer.headline.route if answer.rows else None
     doubtful = head is not None and head.bound.status != "proven"
-    first = (f"{head.label} is {head.bound.status}, not a guarantee",) if head and doubtful else ()
+    first = (f"{head.label} is {_UNPROVEN[head.bound.status]}, not a guarantee",) if head and doubtful else ()
     only = (f"the guarantee is {answer.only.text}",) if answer.only and not answer.only.is_worst else ()
     return first + tuple(answer.warnings) + only

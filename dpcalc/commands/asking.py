@@ -56,7 +56,7 @@ def read_question(command: Command, given: Given, epsilon: str = "epsilon", delt
                                   flag(name))
         return Question("guarantee")
     tv = ", --to tv (prints the total variation)" if _has(command, "to") else ""
-    rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks else ""
+    rdp = ", --alpha (prints the RDP)" if "--alpha" in command.asks and given["from"] != "rdp" else ""
     raise DpcalcError("missing",
                       f"nothing to compute: give {flag(delta)} (prints ε), {flag(epsilon)} (prints δ){rdp}{tv}, or a "
                       "budget and --solve")

@@ -18,18 +18,18 @@ def plain_question(command: Command, given: Given) -> Question:
         raise DpcalcError("refused", _not_implied(given, to), "--to")
     if to == "zcdp":
         return Question("rho")
-    if to == "rdp" and given["alpha"] is None:
+    if to == "rdp" and not any(given[name] is not None for name in ("alpha", "delta", "epsilon")):
         if given["from"] == "rdp":
             raise DpcalcError("refused", "the guarantee is RDP already; ask with --delta or --epsilon", "--to")
         raise DpcalcError("missing", _NO_ALPHA, "--alpha")
     if to == "dp" and given["delta"] is None and given["epsilon"] is None:
-        raise DpcalcError("missing", "add --delta (prints ε) or --epsilon (prints δ) to --to dp", "--to")
+        raise DpcalcError("missing", "add --delta (prints ε) or --epsilon (prints δ); --to dp needs one", "--to")
     question = read_question(command, given)
     _check_target(to, question)
     return question
 
 
-_NO_ALPHA = "add --alpha, the Rényi order, to --to rdp"
+_NO_ALPHA = "add --alpha, the Rényi order; --to rdp needs it"
 _NAMES = {"gdp": "GDP", "zcdp": "zCDP"}
 
 

@@ -153,7 +153,7 @@ def _unknown_bound(name: str, known: tuple[str, ...], noise: str) -> DpcalcError
     from dpcalc.bounds import replacement_message
     from dpcalc.core.validate import near
 
-    others = f"; the bounds are {', '.join(known)}{near(name, known)}" if known else ""
+    others = f"; choose from {', '.join(known)}{near(name, known)}" if known else ""
     return DpcalcError("unknown-value", replacement_message(name)
                        or f"{name!r} is not a bound for this question ({noise} noise){others}", "--bound")
 

@@ -39,7 +39,7 @@ def named(names: Sequence[str]) -> tuple[RdpBound, ...]:
 
 def names_for_every_question() -> str:
     """The bounds that answer every question, in words."""
-    return ", ".join(bound.name for bound in bounds() if bound.status in ("conjecture", "proven"))
+    return " or ".join(bound.name for bound in bounds() if bound.status in ("conjecture", "proven"))
 
 
 def bounds() -> tuple[RdpBound, ...]:

@@ -128,11 +128,11 @@ def _check_point(given: Given, adjacency: str, used: set[str]) -> None:
                           f"{adjacency}: Poisson sampling amplifies an (ε, δ) point for add-remove only; give the "
                           "mechanism "
                           "(--noise-multiplier), or --adjacency add-remove", "--adjacency")
-    refuse_unneeded(given, used, "to amplify one (ε, δ) point; compose afterwards with dpcalc convert - --steps T")
     if given["scheme"] == "weighted":
         raise DpcalcError("refused",
                           "weighted sampling amplifies no (ε, δ) point; use --scheme poisson or without-replacement",
                           "--scheme")
+    refuse_unneeded(given, used, "to amplify one (ε, δ) point (dpcalc convert - --steps T composes it)")
     for name in sorted(given.provided & {"alpha", "rdp", "solve", *(("epsilon", "delta") if given.inputs else ())}):
         raise DpcalcError("unneeded",
                           "not used to amplify one (ε, δ) point, which gives one other: (log(1 + q(e^ε − 1)), qδ); "

@@ -48,7 +48,9 @@ def check(given: Given, unknown: str | None) -> set[str]:
     weighted = given["scheme"] == "weighted"
     run = {"max_weight"} if weighted else {"sampling_rate", "n", "batch_size"}
     used = own | run | {"scheme", "adjacency", "steps", "epochs", "orders", "mechanism", "precision"}
-    refuse_unneeded(given, used, f"with --scheme {given['scheme']} and --mechanism {given['mechanism']}")
+    refuse_unneeded(given, used | {"max_weight", "sampling_rate", "n", "batch_size"},
+                    f"with --mechanism {given['mechanism']}")
+    refuse_unneeded(given, used, f"with --scheme {given['scheme']}")
     if mechanism:
         require(given, required, f"with --mechanism {given['mechanism']}", unknown)
     if {"steps", "epochs"} <= given.provided | {unknown}:

@@ -120,11 +120,10 @@ def _described(given: Given, unknown: str | None) -> tuple[Given, str]:
     names = frozenset(kinds)
     name = _TOGETHER.get(names) or (next(iter(names)) if len(names) == 1 else None if names else "mechanism")
     if name is None:
+        *others, last = sorted(kinds.values())
         raise DpcalcError("contradictory",
-                          f"does not go with {' and '.join(map(flag, sorted(kinds.values())[:-1]))}, which describe "
-                          "another "
-                          "guarantee; drop one",
-                          flag(max(kinds.values())))
+                          f"does not go with {' and '.join(map(flag, others))}: that is another guarantee; drop one",
+                          flag(last))
     if given.has("epochs"):  # they say the steps
         values = {k: v for k, v in given.values.items() if k != "steps" or given.has("steps")}
         given = given.replace(values)

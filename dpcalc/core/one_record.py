@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 
@@ -22,7 +23,8 @@ def for_one(index: int, worst: float | None = None, value: str = "", what: str =
         return OneRecord(f"for {what} {index}, which is the worst one", True)
     if worst is None:
         return OneRecord(f"for {what} {index} only")
-    return OneRecord(f"for {what} {index} only; the worst {what}, {worst:.17g}, has {value}")
+    number = "in the limit" if worst == inf else f"{worst:.17g}"
+    return OneRecord(f"for {what} {index} only; the worst {what}, {number}, has {value}")
 
 
 def for_some(indices: Sequence[int]) -> OneRecord:

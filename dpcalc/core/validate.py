@@ -167,7 +167,7 @@ def _first_error(error: Any, options: Mapping[str, Option]) -> DpcalcError:
     if q.kind == "text":
         return DpcalcError("unknown-value", f"{brief(shown)} is not a name", q.option)
     shown = f"{shown:g}" if isinstance(shown, float | int) else shown
-    allowed = q.range().replace(">=", "≥").replace("<=", "≤")
+    allowed = q.range().replace(f" and <= {LARGEST_COUNT:g}", "").replace(">=", "≥").replace("<=", "≤")
     return DpcalcError("out-of-range", f"{shown} is not {allowed} ({q.symbol and f'{q.symbol}: '}{q.help})", q.option)
 
 

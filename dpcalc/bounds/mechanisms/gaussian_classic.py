@@ -9,8 +9,7 @@ from dpcalc.core.errors import OutOfScope
 from dpcalc.numerics.rounding import up
 
 _LOG_FIVE_QUARTERS = log(1.25)
-_REASON = ("the classic formula σ = (s/ε)√(2 log(1.25/δ)) is a theorem for 0 < ε < 1 only (Dwork & Roth 2014, "
-           "Theorem A.1; Berthier 2019, Prop. 2.2 omits it and is unsound above); use gaussian-exact")
+_REASON = "the classic formula holds for 0 < ε < 1 only (Dwork & Roth 2014, Theorem A.1); use gaussian-exact"
 
 
 def value(epsilon: float, sigma: float, sensitivity: float, steps: int) -> float:
