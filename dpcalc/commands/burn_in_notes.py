@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 ANY, CONVEX = q.LOSS.choices
 _NOISE = "σ is the noise on the mean gradient of a batch; the noise on the iterate is ησ"
-_START = "w₀ and K that do not depend on the data"
+_START = "w₀ and K do not depend on the data"
 _SMOOTH = f"β-Lipschitz gradients of norm at most L; {_START}"
 _CONVEX = f"convex, β-smooth, L-Lipschitz losses; {_START}"
 _ALL = "gradients of norm at most L; all iterates may be released"
@@ -34,8 +34,8 @@ def notes(values: Mapping[str, Any], found: tuple[Row, ...]) -> tuple[str, ...]:
     if r < steps:
         counted = f"The bound depends on the last R = {r} of T = {steps} steps{_horizon_in_words(values)}"
     name = found[0].route.bound.name
-    assumed = (f"Assumes {_ASSUMES[name]}{_batches(values)}",) if name in _ASSUMES else ()
-    return (counted, _NOISE, *assumed, *_distance_note(values))
+    assumed = (f"Assumes: {_ASSUMES[name]}{_batches(values)}",) if name in _ASSUMES else ()
+    return (*assumed, *_distance_note(values), _NOISE, counted)
 
 
 def burn_in_steps(values: Mapping[str, Any], row: Row) -> int:
@@ -94,6 +94,6 @@ def _batches(values: Mapping[str, Any]) -> str:
     if values.get("schedule") is not None or values["n"] == values["batch_size"]:
         return ""
     if values["order"] == "random":
-        return "; batches drawn afresh at every step"
+        return "; batches are drawn afresh at every step"
     which = "the last batch used" if values.get("index") is None else f"batch {values['index']} of each pass"
-    return f"; the same order in every pass, with the record in {which}"
+    return f"; every pass has the same order, and the record is in {which}"

@@ -22,13 +22,12 @@ Params = Mapping[str, Any]
 _LOG_OF_LARGEST_DOUBLE = 700.0  # factors e^x beyond this |x| are written as powers of e
 _AS_SHARP = 1e-9  # relative difference up to which two bounds count as equally tight
 
-_LEVEL = {"gaussian": "σ", "laplace": "v"}
+_LEVEL = {"gaussian": "σ is", "laplace": "v is the scale of"}
 
 
 def noise_note(noise: str) -> str:
     """The note on the meaning of the noise level."""
-    symbol = _LEVEL[noise]
-    return f"{symbol} is the noise on every gradient; the noise on the iterate is η{symbol}"
+    return f"{_LEVEL[noise]} the noise on every gradient; the noise on the iterate is η times that"
 
 
 def start_note(found: Sequence[Row]) -> tuple[str, ...]:
