@@ -23,7 +23,7 @@ def with_cautions(answer: Answer, inputs: Sequence[Any]) -> Answer:
         return _of_indices(answer, inputs)
     large_delta, large_epsilon = _large_delta(answer), _large_epsilon(answer)
     return _of_indices(answer._replace(warnings=(*answer.warnings, *large_delta),
-                                       notes=(*answer.notes, *large_epsilon)), inputs)
+                                       notes=(*large_epsilon, *answer.notes)), inputs)
 
 
 def _of_indices(answer: Answer, inputs: Sequence[Any]) -> Answer:
