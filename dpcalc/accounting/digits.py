@@ -40,7 +40,7 @@ def with_digits(answer: Answer, digits: int) -> Answer:
     notes = tuple(f"No digits for {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in without.items())
     blocked = ", ".join(row.route.label for row in rows if row.digits and in_blocks(row))
     if blocked:
-        notes += (f"The digits for {blocked} are of the sum taken in blocks, rounded up (dpcalc explain NAME)",)
+        notes += (f"The digits for {blocked} are of the sum in blocks from above (dpcalc explain NAME)",)
     return answer._replace(rows=tuple(rows), notes=answer.notes + notes)
 
 
@@ -77,7 +77,7 @@ def _recomputed(mp: Any, row: Row, answer: Answer, digits: int) -> dict[str, str
     if -inf < _log_delta(row, answer) < _LEAST_LOG_DELTA:
         raise _NoDigits(_OUTSIDE)
     if asks == "epsilon" and not row.result["delta"]:
-        raise _NoDigits("at δ = 0 the number is already exact to a digit or two in double precision")
+        raise _NoDigits("at δ = 0 the number is a closed form, exact to a digit or two")
     how = _HOW.get((row.route.bound.kind, asks))
     try:
         value = how(mp, row, answer, row.params) if how else None

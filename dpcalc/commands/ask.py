@@ -77,7 +77,7 @@ def command_of(name: str) -> Command:
 
     calculators = tuple(word for word in COMMANDS if word not in PAGES)
     raise DpcalcError("unknown-command",
-                      f"there is no command {name!r}; the commands are "
+                      f"there is no calculator {name!r}; there are "
                       f"{', '.join(calculators)}{near(str(name), calculators)}")
 
 

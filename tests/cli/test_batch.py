@@ -62,8 +62,8 @@ def test_options_beside_it_are_defaults_that_a_line_replaces_or_takes_back():
 BAD = [  # a line, what is wrong, and the option to blame
     ("x", "Expecting value", None), ("[]", "not a JSON object", None), ("null", "not a JSON object", None),
        ("{", "not one JSON object", None),
-    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is no JSON number", None),
-       ('{"sigma": -Infinity}', "no JSON number", None),
+    ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is not a JSON number", None),
+       ('{"sigma": -Infinity}', "not a JSON number", None),
     ("[" * 100_000, "nested too deep", None), ('{"sigma": ' + "[" * 100_000, "nested too deep", None),
     ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None),
        ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
@@ -194,10 +194,10 @@ def test_several_inputs_of_a_line_compose():
 
 @pytest.mark.parametrize("line,says", [
     ('{"kind": "gdp", "mu": ' + "[" * 900 + "]" * 900 + "}", "mu: a list is not a number"),
-    ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: no such key"),
-    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is no dpcalc result or guarantee"),
+    ('{"kind": "gdp", "mu": 1, "delta": 0.1}', "delta: there is no such key"),
+    ('{"schema": "dpcalc/v9"}', "is not dpcalc/v1"), ('{"input": 3}', "is not a dpcalc result or guarantee"),
     ('{"from": "rdp", "alpha": [], "rdp": []}', "the list is empty"),
-    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not >= 0"),
+    ('{"inputs": [{"kind": "gdp", "mu": 1}, {"kind": "gdp", "mu": -1}]}', "input 2: mu: -1 is not ≥ 0"),
     ('{"input": []}', "say what you have")])
 def test_bad_inputs_of_a_line(line, says):
     (text,) = answer_lines([line], "convert", delta=1e-5)
