@@ -70,5 +70,5 @@ def flag(name: str) -> str:
 def fault(error: Exception) -> DpcalcError:
     """The error to report for an exception that is a fault of dpcalc, not of its input."""
     return DpcalcError("internal",
-                       f"a fault of dpcalc, please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 shows "
-                       f"where)")
+                       f"this is a fault of dpcalc; please report it: {type(error).__name__}: {error} (DPCALC_DEBUG=1 "
+                       f"shows where)")
