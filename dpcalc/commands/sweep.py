@@ -85,16 +85,22 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
 
 
 def _refuse_separators(quantity: Quantity, text: str) -> None:
-    """Raises DpcalcError for 60,123 and 10,000 and 0,05, each of which is one number and would silently be a sweep. Of
-    counts, 128,256,512 is a sweep, since a first group of three digits is rare in one number."""
+    """Raises DpcalcError for 50,000 and 60,123 and 0,05, each of which is one number and would silently be a sweep."""
     parts = text.split(",")
-    implausible = any(re.fullmatch("0[0-9]+", part) for part in parts[1:])  # nobody lists the values 000 or 05
-    thousands = _THOUSANDS.fullmatch(text) and (implausible
-                                                or (quantity.kind in ("count", "horizon") and len(parts[0]) < 3))
-    if thousands or (implausible and _DECIMAL_COMMA.fullmatch(text)):
-        number = ("" if thousands else ".").join(parts)
-        sweep = "" if implausible else f", or '{', '.join(parts)}' with spaces to sweep over {len(parts)} values"
-        raise DpcalcError("not-a-number", f"{text} is not a number; write {number}{sweep}", flag(quantity.name))
+    grouped, impossible = _THOUSANDS.fullmatch(text), any(re.fullmatch("0[0-9]+", part) for part in parts[1:])
+    of_counts = quantity.kind in ("count", "horizon") and len(parts[0]) < 3  # 128,256,512 is hardly ever one number
+    unusual = of_counts and not all(map(_is_usual_count, parts[1:]))
+    if not (grouped and (impossible or unusual) or impossible and _DECIMAL_COMMA.fullmatch(text)):
+        return
+    number = ("" if grouped else ".").join(parts)
+    sweep = "" if impossible else f" Or write '{', '.join(parts)}' with spaces for a sweep of {len(parts)} values."
+    raise DpcalcError("not-a-number", f"{text} is not a number; did you mean {number}?{sweep}", flag(quantity.name))
+
+
+def _is_usual_count(text: str) -> bool:
+    """Whether a sweep often has that value: a multiple of 5 or a power of 2, as in 10,100 or 64,128."""
+    value = int(text)
+    return value % 5 == 0 or value & (value - 1) == 0
 
 
 def _between(start: float, stop: float, share: float, logarithmic: bool) -> float:

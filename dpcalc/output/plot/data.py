@@ -11,7 +11,8 @@ from dpcalc.core.errors import DpcalcError
 from dpcalc.core.numbers import SMALLEST_NORMAL, NotANumber, number, plain
 from dpcalc.core.results import Answer, Row
 from dpcalc.output.plot.labels import axis_label, subtitle, symbol, title
-from dpcalc.output.sweep import Point, Points, rows_for_people
+from dpcalc.output.sweep import rows_for_people, with_one_adjacency
+from dpcalc.output.sweep_words import Point, Points
 from dpcalc.output.values import row_label
 
 _LOGARITHMIC_FROM = 1.5  # decades: over fewer, a linear axis shows the lines as well and is easier to read
