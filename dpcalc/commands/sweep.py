@@ -90,7 +90,7 @@ def _refuse_separators(quantity: Quantity, text: str) -> None:
     grouped, impossible = _THOUSANDS.fullmatch(text), any(re.fullmatch("0[0-9]+", part) for part in parts[1:])
     of_counts = quantity.kind in ("count", "horizon") and len(parts[0]) < 3  # 128,256,512 is hardly ever one number
     unusual = of_counts and not all(map(_is_usual_count, parts[1:]))
-    if not (grouped and (impossible or unusual) or impossible and _DECIMAL_COMMA.fullmatch(text)):
+    if not ((grouped and (impossible or unusual)) or (impossible and _DECIMAL_COMMA.fullmatch(text))):
         return
     number = ("" if grouped else ".").join(parts)
     sweep = "" if impossible else f" Or write '{', '.join(parts)}' with spaces for a sweep of {len(parts)} values."

@@ -176,7 +176,7 @@ CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is 
                          aliases=("max_grad_norm",))
 
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
-PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
+PLOT = Quantity("plot", "draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal (-)", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
                   choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))

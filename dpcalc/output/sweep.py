@@ -17,7 +17,6 @@ from dpcalc.output.titled_table import TitledTable
 from dpcalc.output.values import row_label, shown_value
 
 
-
 class _Companion(NamedTuple):
     """A number beside the headline: the header of its column, the title of its grid, and what holds its logarithm."""
 
@@ -89,7 +88,7 @@ def _titled(points: Points) -> TitledTable:
     others = dict.fromkeys(_adjacency(row, answer) for answer in _answers(points) for row in answer.rows)
     below = lines_below(shown, [name for name in others if name != first.adjacency])
     if len(swept) == 2:
-        constant = [f"{_COMPANIONS[name].title} = {value} at every point." for name, value in _constants(points).items()]
+        constant = [f"{_COMPANIONS[name].title} = {text} at every point." for name, text in _constants(points).items()]
         return TitledTable(title(first, swept), _grid(shown, _headline), (*below, *constant), symbol(tuple(swept)[1]))
     return TitledTable(title(first, swept), _rows(shown), tuple(below))
 

@@ -93,11 +93,22 @@ def _one_record(answers: Sequence[Answer]) -> list[str]:
 
 def _bounds_used(points: Points) -> str:
     """'Bound: A', or 'Bounds: A, and B at σ = 1 with δ = 1e-5 to 1e-7', where A is the bound at most points."""
-    headlines = {tuple(map(as_given, p.at.values())): label(p.answer.headline) for p in points if p.answer}
+    headlines = _headline_labels(points)
     usual, *others = [name for name, _ in Counter(headlines.values()).most_common()]
     if not others:
         return f"Bound: {usual}"
     return "; ".join((f"Bounds: {usual}", *(f"{name} {_places(points, headlines, name)}" for name in others)))
+
+
+def _headline_labels(points: Points) -> dict[tuple[str, ...], str]:
+    """The label of the headline at each place. Of the conversions of one theorem, the most frequent one names all,
+    unless every row is shown."""
+    rows = {tuple(map(as_given, p.at.values())): p.answer.headline for p in points if p.answer}
+    if any(p.answer.every_row for p in points if p.answer):
+        return {at: label(row) for at, row in rows.items()}
+    counts = Counter((row.theorem, row.route.bound.status, label(row)) for row in rows.values())
+    names = {(theorem, status): name for (theorem, status, name), _ in reversed(counts.most_common())}
+    return {at: names[row.theorem, row.route.bound.status] for at, row in rows.items()}
 
 
 def _places(points: Points, headlines: dict[tuple[str, ...], str], name: str) -> str:

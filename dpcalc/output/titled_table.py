@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from dpcalc.output.tables import TextTable, aligned, paragraph, width
+from dpcalc.output.tables import TextTable, aligned, paragraph
 
 
 class TitledTable(NamedTuple):

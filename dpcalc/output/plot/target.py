@@ -9,13 +9,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dpcalc.core.command import Command
-from dpcalc.core.errors import DpcalcError
+from dpcalc.core.errors import DpcalcError, MissingExtra
 from dpcalc.core.text import report
 
 if TYPE_CHECKING:
     from dpcalc.output.plot.data import Plot
 
-SUFFIXES = ("svg", "png")
+SUFFIXES = ("svg", "png", "pdf")
 
 
 class Target(NamedTuple):
@@ -90,11 +90,12 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     if name == "-":
         if printed:
             raise DpcalcError("contradictory",
-                              f"- draws instead of the table; {printed} goes with a file (FILE.svg, FILE.png)",
+                              f"- draws instead of the table; {printed} goes with a file (FILE.svg, FILE.png, FILE.pdf)",
                               "--plot")
         return Target(name)
     if _suffix(name) not in SUFFIXES:
-        raise DpcalcError("unknown-value", f"{name!r} is neither FILE.svg, FILE.png nor - (the terminal)", "--plot")
+        raise DpcalcError("unknown-value", f"{name!r} is not FILE.svg, FILE.png, FILE.pdf or - (the terminal)",
+                          "--plot")
     folder = os.path.dirname(name) or "."
     if not os.path.isdir(folder):
         raise _unwritable(name, f"no directory {folder!r}")
@@ -105,9 +106,9 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     except ImportError as error:
         absent = isinstance(error, ModuleNotFoundError) and error.name == "matplotlib"
         broken = "" if absent else f" that works ({error})"
-        raise DpcalcError("missing",
-                          f"needs matplotlib{broken}: pip install matplotlib; --plot - draws in the terminal "
-                          "without it", "--plot") from None
+        raise MissingExtra("missing-extra",
+                           f"needs matplotlib{broken}: pip install matplotlib (--plot - draws in the terminal without "
+                           "it)", "--plot") from None
     return Target(name)
 
 

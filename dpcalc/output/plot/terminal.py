@@ -32,7 +32,8 @@ _COLOURS = ("", "38;5;214", "38;5;74", "38;5;36", "38;5;166", "38;5;175", "38;5;
 _MARK_DISTANCE = 4  # columns from mark to mark, at least: with fewer, marks hide the lines
 _MOST_LINES = len(BRAILLE.marks)  # each needs a mark of its own
 _ASCII_WORDS = {"ε": "epsilon", "δ": "delta", "σ": "sigma", "α": "alpha", "μ": "mu", "ρ": "rho", "β": "beta",
-                "η": "eta", "τ": "tau", "π": "pi", "′": "'", "−": "-", "–": "-", "…": "..", "ℓ": "l", "é": "e"}
+                "η": "eta", "τ": "tau", "π": "pi", "′": "'", "−": "-", "–": "-", "…": "..",
+                "≤": "<=", "≥": ">=", "ℓ": "l", "é": "e"}
 
 
 def draw(plot: Plot, columns: int, lines: int, encoding: str = "utf-8", coloured: bool = False) -> str:
