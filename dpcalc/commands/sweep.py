@@ -89,8 +89,8 @@ def _refuse_separators(quantity: Quantity, text: str) -> None:
     parts = text.split(",")
     grouped, impossible = _THOUSANDS.fullmatch(text), any(re.fullmatch("0[0-9]+", part) for part in parts[1:])
     of_counts = quantity.kind in ("count", "horizon") and len(parts[0]) < 3  # 128,256,512 is hardly ever one number
-    unusual = of_counts and not all(map(_is_usual_count, parts[1:]))
-    if not ((grouped and (impossible or unusual)) or (impossible and _DECIMAL_COMMA.fullmatch(text))):
+    unusual = grouped and of_counts and not all(map(_is_usual_count, parts[1:]))
+    if not unusual and not (impossible and (grouped or _DECIMAL_COMMA.fullmatch(text))):
         return
     number = ("" if grouped else ".").join(parts)
     sweep = "" if impossible else f" Or write '{', '.join(parts)}' with spaces for a sweep of {len(parts)} values."

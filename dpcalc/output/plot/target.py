@@ -90,7 +90,7 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
     if name == "-":
         if printed:
             raise DpcalcError("contradictory",
-                              f"- draws instead of the table; {printed} goes with a file (FILE.svg, FILE.png, FILE.pdf)",
+                              f"- draws instead of the table; {printed} goes with FILE.svg, FILE.png or FILE.pdf",
                               "--plot")
         return Target(name)
     if _suffix(name) not in SUFFIXES:
