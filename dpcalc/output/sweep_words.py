@@ -31,7 +31,7 @@ Points = Sequence[Point]
 
 def as_given(x: Any) -> str:
     """A swept value as it was written in a list, or a point of a range."""
-    return x if isinstance(x, str) else plain(float(x))
+    return x if isinstance(x, str) else plain(float(x)).removesuffix(".0")
 
 
 def label(row: Row) -> str:
