@@ -65,11 +65,11 @@ def _page(points: Points) -> str:
     """The page for people: the table or the grids, and the words below."""
     errors = [f"{line}." for line in unanswered(points)]
     if any(answer.table for answer in _answers(points)):
-        return "\n".join((aligned(_tables(points, _schedule)), paragraph([*lines_below(points), *errors])))
+        return "\n\n".join((aligned(_tables(points, _schedule)), paragraph([*lines_below(points), *errors])))
     shown = _titled(points)
     grids = [grid.text for grid in _companion_grids(points)] if shown.across else []
     rates = [f"{aligned(_tables(points, _roc))}\n"] if _has_roc(points) else []
-    return "\n".join([shown.text, *grids, *rates]) + paragraph([*shown.below, *errors])
+    return "\n".join([shown.text, *grids, *rates, paragraph([*shown.below, *errors])])
 
 
 def _for_papers(points: Points) -> TextTable | TitledTable:
@@ -103,8 +103,12 @@ def _grid(points: Points, cell: Callable[[Answer], str]) -> TextTable:
 
 def _headline(answer: Answer) -> str:
     """The headline as a cell, with its status where that is not proven."""
-    status = answer.headline.route.bound.status
-    return shown_value(answer, answer.quantity, answer.headline) + ("" if status == "proven" else f" [{status}]")
+    status = "" if _is_proven(answer) else f" [{answer.headline.route.bound.status}]"
+    return shown_value(answer, answer.quantity, answer.headline) + status
+
+
+def _is_proven(answer: Answer) -> bool:
+    return answer.headline.route.bound.status == "proven"
 
 
 def _companion_grids(points: Points) -> list[TitledTable]:
@@ -141,7 +145,8 @@ def _rows(points: Points) -> TextTable:
     first = len(points[0].at) + 1  # the column of the first bound
     kept = [k for k in range(len(header)) if not first <= k < first + len(names)
             or any(row[k] != row[first - 1] for row, point in zip(rows, points, strict=True) if point.answer)]
-    return TextTable(tuple(header[k] for k in kept), [tuple(row[k] for k in kept) for row in rows])
+    doubtful = frozenset(k for k, point in enumerate(points) if point.answer and not _is_proven(point.answer))
+    return TextTable(tuple(header[k] for k in kept), [tuple(row[k] for k in kept) for row in rows], doubtful=doubtful)
 
 
 def _answers(points: Points) -> list[Answer]:

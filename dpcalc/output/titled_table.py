@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from dpcalc.core import style
 from dpcalc.output.tables import TextTable, aligned, paragraph
 
 
@@ -29,7 +31,8 @@ class TitledTable(NamedTuple):
     def text(self) -> str:
         """The title and the table, fitted to the width: a wide grid becomes several, each with some of the columns."""
         parts = _blocks(self.labelled) if self.across else [self.labelled]
-        return "\n".join([paragraph([self.title]), "", "\n\n".join(aligned(part).rstrip("\n") for part in parts), ""])
+        title = style.styled(paragraph([self.title]), style.BOLD, sys.stdout)
+        return "\n\n".join([title, *(aligned(part).rstrip("\n") for part in parts)]) + "\n"
 
 
 def _blocks(table: TextTable) -> Iterator[TextTable]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dpcalc.core import style
 from dpcalc.core.command import Command
 from dpcalc.core.errors import DpcalcError, MissingExtra
 from dpcalc.core.text import report
@@ -33,7 +34,7 @@ class Target(NamedTuple):
         from dpcalc.output.tables import terminal_size
 
         _warn(plot.notes)
-        return draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", _coloured())
+        return draw(plot, *terminal_size(80), sys.stdout.encoding or "ascii", style.is_coloured(sys.stdout))
 
     def write(self, plot: Plot) -> None:
         """Writes the file, and its name on standard error."""
@@ -126,8 +127,3 @@ def _example(command: Command, raw: Mapping[str, Any]) -> str:
              and raw.get(o.name)]
     option = next((name for name in names if name not in ("--digits", "--alpha")), "--delta")
     return f"{option} A,B,C or {option} FROM:TO:COUNT:log"
-
-
-def _coloured() -> bool:
-    """Whether standard output is a terminal with colours, and NO_COLOR (no-color.org) is not set."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in (None, "", "dumb")

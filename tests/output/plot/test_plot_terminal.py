@@ -39,7 +39,7 @@ def test_the_terminal_has_other_characters_without_utf_8():
     plot = swept("rdp --epsilon .1:9:12:log --delta 1e-5 --solve sigma").plot
     for encoding in ("ascii", "latin-1", "cp1252", "no-such"):
         text = draw(plot, 60, 24, encoding)
-        assert text.isascii() and "sigma for each epsilon at delta = 1e-05" in text and "* gaussian-exact" in text and "noise sigma [" in text
+        assert text.isascii() and "sigma for each eps at delta = 1e-05" in text and "* gaussian-exact" in text and "noise sigma [" in text
         assert max(map(len, text.splitlines())) < 60
     assert "⠒" in draw(plot, 60, 24, "utf-8") and "\x1b" not in draw(plot, 60, 24, "utf-8")
     plain = re.sub(r"\x1b\[[\d;]*m", "", draw(plot, 60, 24, "utf-8", coloured=True))
