@@ -34,13 +34,13 @@ def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
     found = tuple(Axis(quantities[name], _values(quantities[name], text)) for name, text in raw.items()
                   if name in quantities and _is_sweep(quantities[name], text))
     if len(found) > 2:
-        raise DpcalcError("contradictory", "at most two options can be swept at once (rows, or a grid)",
+        raise DpcalcError("contradictory", "at most two options can have several values: one gives rows, two give a grid",
                           found[2].quantity.option)
     size = 1
     for axis in found:
         size *= len(axis.values)
     if size > _MAX_POINTS:
-        raise DpcalcError("out-of-range", f"a sweep of {size} points; at most {_MAX_POINTS}", found[0].quantity.option)
+        raise DpcalcError("out-of-range", f"this sweep has {size} points, and at most {_MAX_POINTS} are allowed", found[0].quantity.option)
     return found
 
 
@@ -62,7 +62,7 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
         # a table shows the values as they were given, on one line
         parts = tuple(" ".join(part.split()) for part in text.split(","))
         if "" in parts:
-            raise DpcalcError("not-a-number", f"{text!r} has an empty place between its commas", flag(quantity.name))
+            raise DpcalcError("not-a-number", f"{text!r} has no value beside one of its commas", flag(quantity.name))
         return parts
     from dpcalc.core.numbers import NotANumber, number
 
@@ -74,10 +74,10 @@ def _values(quantity: Quantity, text: str) -> tuple[Any, ...]:
     except NotANumber as e:
         raise DpcalcError("not-a-number", str(e), flag(quantity.name)) from None
     if count != int(count) or not 2 <= count <= _MAX_POINTS:
-        raise DpcalcError("out-of-range", f"{parts[2]} points; a whole number from 2 to {_MAX_POINTS} is needed",
+        raise DpcalcError("out-of-range", f"{parts[2]} points: give a whole number from 2 to {_MAX_POINTS}",
                           flag(quantity.name))
     if len(parts) == 4 and not (start > 0 and stop > 0):
-        raise DpcalcError("out-of-range", "a logarithmic range needs positive ends", flag(quantity.name))
+        raise DpcalcError("out-of-range", "a logarithmic range needs a positive start and stop", flag(quantity.name))
     values: list[float] = [_between(start, stop, k / (int(count) - 1), len(parts) == 4) for k in range(int(count))]
     if quantity.kind in ("count", "horizon"):
         values = list(dict.fromkeys(round(x) for x in values))

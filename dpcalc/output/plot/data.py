@@ -108,7 +108,7 @@ def plot_tables(command: Command, raw: Mapping[str, Any], labelled: Sequence[tup
     """ROC curves beside that of a blind guess, or the noise of schedules over the steps."""
     tables = [(label, table) for label, answer in labelled if (table := answer.roc or answer.table)]
     if not tables:
-        raise DpcalcError("missing", "draws a sweep, ROC curves or a schedule, and this is none", "--plot")
+        raise DpcalcError("missing", "there is no sweep, ROC curve or noise schedule to draw", "--plot")
     across, up = tables[0][1].header[:2]
     lines = [_Line(label or _TABLES[up][1], [(row[0], _plain(row[1])) for row in table.rows]) for label,
              table in tables]

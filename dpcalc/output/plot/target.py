@@ -86,12 +86,12 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
 
     if not swept and not has_table(raw):
         raise DpcalcError("missing",
-                          f"draws a sweep: give one or two options several values, as in {_example(command, raw)}",
+                          f"there is no sweep to draw: give one or two options several values, as in {_example(command, raw)}",
                           "--plot")
     if name == "-":
         if printed:
             raise DpcalcError("contradictory",
-                              f"- draws instead of the table; {printed} goes with FILE.svg, FILE.png or FILE.pdf",
+                              f"- draws in place of the table; {printed} goes with FILE.svg, FILE.png or FILE.pdf",
                               "--plot")
         return Target(name)
     if _suffix(name) not in SUFFIXES:
