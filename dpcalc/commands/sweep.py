@@ -34,13 +34,14 @@ def axes(command: Command, raw: Mapping[str, Any]) -> tuple[Axis, ...]:
     found = tuple(Axis(quantities[name], _values(quantities[name], text)) for name, text in raw.items()
                   if name in quantities and _is_sweep(quantities[name], text))
     if len(found) > 2:
-        raise DpcalcError("contradictory", "at most two options can have several values: one gives rows, two give a grid",
+        raise DpcalcError("contradictory", "at most two options can have several values; two of them give a grid",
                           found[2].quantity.option)
     size = 1
     for axis in found:
         size *= len(axis.values)
     if size > _MAX_POINTS:
-        raise DpcalcError("out-of-range", f"this sweep has {size} points, and at most {_MAX_POINTS} are allowed", found[0].quantity.option)
+        raise DpcalcError("out-of-range", f"this sweep has {size} points, and at most {_MAX_POINTS} are allowed",
+                          found[0].quantity.option)
     return found
 
 

@@ -86,7 +86,8 @@ def checked(command: Command, raw: Mapping[str, Any], name: str, swept: bool, pr
 
     if not swept and not has_table(raw):
         raise DpcalcError("missing",
-                          f"there is no sweep to draw: give one or two options several values, as in {_example(command, raw)}",
+                          "there is no sweep to draw: give one or two options several values, as in "
+                          f"{_example(command, raw)}",
                           "--plot")
     if name == "-":
         if printed:
@@ -126,4 +127,4 @@ def _example(command: Command, raw: Mapping[str, Any]) -> str:
     names = [o.quantity.option for o in command.all_options() if o.quantity.kind in ("number", "count", "horizon")
              and raw.get(o.name)]
     option = next((name for name in names if name not in ("--digits", "--alpha")), "--delta")
-    return f"{option} A,B,C or {option} FROM:TO:COUNT:log"
+    return f"{option} A,B,C or {option} START:STOP:COUNT:log"
