@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
+from typing import Any
+
+from dpcalc.core.errors import flag
+from dpcalc.core.numbers import plain
 
 
 def escaped(text: str) -> str:
@@ -24,6 +29,12 @@ def report(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         return
+
+
+def options_text(options: Mapping[str, Any]) -> str:
+    """Options as they are typed. Every number is printed such that it is read back as the same double."""
+    return " ".join(f"{flag(name)} {plain(one) if isinstance(one, float) else one}" for name, value in options.items()
+                    for one in (value if isinstance(value, tuple) else (value,)))
 
 
 def shell_lines(line: str, width: int) -> list[str]:
