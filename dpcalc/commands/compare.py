@@ -154,16 +154,16 @@ def _notes(values: Mapping[str, Any], run: Run, found: Found) -> tuple[str, ...]
         notes.append(f"rows for {other} neighbours are not comparable with the headline")
     norm = "L" if values.get("clipping_norm") is None and not run.clipped else "C"
     size = "the expected batch size b" if run.batches == POISSON else "b"
-    of_sigma = f"σ is the noise on a batch's sum of gradients divided by {size}; the noise multiplier is bσ/{norm}"
-    if run.sigma is None or values.get("sigma"):
+    units = ("σ and all lengths are in units of the clipping norm" if is_scale_free(values)
+             else f"the noise multiplier is bσ/{norm}")
+    of_sigma = f"σ is the noise on a batch's sum of gradients divided by {size}; {units}"
+    if values.get("solve") == "sigma" or values.get("sigma"):
         notes.append(of_sigma)
     if run.batches in ("shuffled", "fixed-order", "stream"):
         rest = run.n - run.in_pass * run.batch_size
         left = f"; the other {rest} {'records are' if rest > 1 else 'record is'} not used in it" if rest else ""
         batches = "1 batch" if run.in_pass == 1 else f"{run.in_pass} batches"
         notes.append(f"a pass is {batches} of {run.batch_size}{left}")
-    if is_scale_free(values):
-        notes.append("without --clipping-norm, σ and all lengths are in units of the clipping norm")
     if run.clipped and any(row.route.bound.name.startswith("smooth") for row in found.rows):
         notes.append("clipping keeps a loss smooth: it brings no two gradients further apart")
     return tuple(dict.fromkeys((*notes, of_sigma)))

@@ -8,7 +8,7 @@ these theorems depend on the product ηβ alone. """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
@@ -33,6 +33,7 @@ from dpcalc.core.results import Row
 from dpcalc.core.text import options_text
 
 _WORTHWHILE = 1 - 1e-3  # of the headline: an assumption that improves it by less than a thousandth is not shown
+_MUCH_BETTER = 0.95  # of the best so far: a reader has little use for more assumptions that gain less than a twentieth
 _OPTIONS = ("n", "batches", "batch_size", "steps", "epochs", "release", "index", "adjacency", "sigma",
             "noise_multiplier", "lipschitz", "clipping_norm", "smoothness", "strong_convexity", "loss", "learning_rate",
             "diameter", "epsilon", "delta", "solve")  # of compare, in the order in which a command line has them
@@ -159,8 +160,8 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
         package |= options
     together = "; ".join(text for _, text in single)
     if len(single) > 1:
-        attempt(package, together, min((w.value for w in found), default=base))
-    best, fuller = min((w.value for w in found), default=base), describe({**values, **package})
+        attempt(package, together, _to_beat(found, base))
+    best, fuller = _to_beat(found, base), describe({**values, **package})
     for assumption in STRENGTH if run.learning_rate is not None else ():
         if extra := assumption.options(fuller, values):
             text = assumption.text(extra)
@@ -171,6 +172,11 @@ def what_if(values: Mapping[str, Any], question: Question, named: tuple[str, ...
     if other and question.unknown is None:  # solving for a parameter with other batches takes seconds
         attempt(other, SAMPLING.text(other), base)
     return tuple(found), tuple(idle)
+
+
+def _to_beat(found: Sequence[WhatIf], base: float) -> float:
+    """The number that a longer list of assumptions must beat to be shown."""
+    return min((w.value * _MUCH_BETTER for w in found), default=base)
 
 
 def _try(values: Mapping[str, Any], options: dict[str, Any], question: Question, named: tuple[str, ...],

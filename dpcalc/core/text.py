@@ -8,10 +8,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from dpcalc.core import style
 from dpcalc.core.errors import flag
 from dpcalc.core.numbers import plain
-
-from dpcalc.core import style
 
 # What people write for letters and signs that an encoding lacks.
 SPELLED = {

@@ -30,8 +30,8 @@ def _next_steps(quantity: str, gains: Sequence[Mapping[str, Any]], no_gain: Iter
     """The options to add for a smaller number, each with its assumption; and the options that are in none of these, as
     they have no effect."""
     name, useful = symbol(quantity), [options_text(w["options"]) for w in gains]
-    lines = [_wrapped(f"  {_unbroken(options)}: {name} = {human(w[quantity])} ({w['bound']}), "
-                      f"if {_enumerated(w['assumption'].split('; '))}.")
+    lines = [_wrapped((f"  {_unbroken(options)}: {name} = {human(w[quantity])} ({w['bound']}), "
+                       f"if {_enumerated(w['assumption'].split('; '))}.").replace(" = ", f"{_NO_BREAK}={_NO_BREAK}"))
              for options, w in zip(useful, gains, strict=True)]
     if lines:
         lines.insert(0, ["", f"What would lower {f'the {name}' if ' ' in name else name}:"])
