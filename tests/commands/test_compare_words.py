@@ -26,7 +26,7 @@ from dpcalc.output.formats import render
     ({"bound": ("iteration",)}, "--bound", "fixed-order"), ({"solve": "sigma", "sigma": None}, "--solve", "--epsilon"),
     ({"solve": "steps"}, "--solve", "--epsilon"),
     ({"solve": "noise-multiplier", "epsilon": "1", "delta": "1e-5"}, "--sigma", "already"),
-    ({"batches": "full"}, "--batch-size", "every record"), ({"batches": "stream"}, "--steps", "one pass"),
+    ({"batches": "full"}, "--batch-size", "uses all records"), ({"batches": "stream"}, "--steps", "one pass"),
     ({"noise_multiplier": "1"}, "--sigma", "already"),
 ])
 def test_errors_name_the_option(change, option, word):
