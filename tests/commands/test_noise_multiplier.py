@@ -210,7 +210,7 @@ def test_records_hold_it_as_given_and_are_verified(line):
     else:
         assert data["solved"] == "noise-multiplier" and data["result"][name] > 0
         assert float(call([*given, "-q"]).stdout) == data["result"][name]
-        assert call(given).stdout.startswith("noise multiplier = ")
+        assert call(given).stdout.startswith("Noise multiplier = ")
     assert call(["verify", "-"], record).returncode == 0
 
 
