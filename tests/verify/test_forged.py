@@ -112,7 +112,7 @@ def test_a_bound_that_is_left_out_is_reported():
 def test_words_of_another_version_are_unchecked_and_its_numbers_are_not():
     record = ask(BOTH)
     record["version"] = "0.0.9"
-    record["notes"] = ["said in another way"]
+    record["notes"] = [*record["notes"], "said in another way"]
     record["bounds"][0]["source"] = "said in another way"
     verdict = verify(record)
     assert verdict.holds and set(verdict.unchecked) == {"version", "notes", "bounds[0].source"}
