@@ -65,7 +65,7 @@ BAD = [  # a line, what is wrong, and the option to blame
     ("{}{}", "Extra data", None), ('{"sigma": NaN}', "NaN is not a JSON number", None),
        ('{"sigma": -Infinity}', "not a JSON number", None),
     ("[" * 100_000, "nested too deep", None), ('{"sigma": ' + "[" * 100_000, "nested too deep", None),
-    ('{"steps": ' + "9" * 5000 + "}", "a number is too long", None),
+    ('{"steps": ' + "9" * 5000 + "}", "a number with too many digits", None),
        ('{"steps": 1' + "0" * 400 + ', "sigma": 1}', "40 digits", "--steps"),
     ('{"sigma": 1e400}', "not a finite number", "--sigma"),
        ('{"delta": 1e-400, "sigma": 1}', "below the least positive double", "--delta"),
