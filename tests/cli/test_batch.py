@@ -85,7 +85,7 @@ BAD = [  # a line, what is wrong, and the option to blame
     ('{"bound": 3, "sigma": 1}', "not a name", "--bound"), ('{"solve": {}, "sigma": 1}', "not a name", "--solve"),
     ('{"sgma": 1}', "did you mean sigma?", "--sgma"), ('{"format": "csv"}', "no such key", "--format"),
        ('{"quiet": 1}', "no such key", "--quiet"),
-    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "appears twice", "--noise-multiplier"),
+    ('{"noise-multiplier": 1, "noise_multiplier": 1}', "there twice", "--noise-multiplier"),
        ('{"sigma": 1, "sigma": 2}', "appears twice", None),
     ('{"id": [], "sigma": 1}', "a text, a number or a boolean", "id"),
        ('{"input": {"kind": "gdp", "mu": 1}}', "reads no guarantee", "--input"),
