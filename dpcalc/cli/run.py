@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpcalc.commands.sweep import Axis
     from dpcalc.core.results import Answer
     from dpcalc.output.plot.target import Target
-    from dpcalc.output.sweep import Point
+    from dpcalc.output.sweep_words import Point
 
 
 class Printed(NamedTuple):
@@ -73,14 +73,15 @@ def _check_output_options(raw: dict[str, Any], switches: Mapping[str, bool], sou
 
         raise quiet_beside("--json" if switches["json"] else f"--format {raw['format']}")
     where = "--quiet" if switches["quiet"] else f"--format {raw['format']}"
-    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv")):
+    if switches["all"] and (switches["quiet"] or raw.get("format") in ("json", "jsonl", "csv", "tsv", "statement")):
         raise DpcalcError("contradictory", f"is for tables, not with {where}; JSON, CSV and TSV always hold every row",
                           "--all")
-    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex")):
+    if switches["explain"] and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "markdown", "latex",
+                                                                           "statement", "bibtex")):
         raise DpcalcError("contradictory",
                           f"explains in a table or in JSON, not with {where}; dpcalc explain NAME tells about a bound",
                           "--explain")
-    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv")):
+    if raw.get("digits") and (switches["quiet"] or raw.get("format") in ("csv", "tsv", "statement", "bibtex")):
         raise DpcalcError("contradictory", f"stand in tables and in JSON, not with {where}", "--digits")
 
 
@@ -93,7 +94,7 @@ def _answer_one(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], 
         answer = _answer(command, raw, inputs, switches)
     format = raw.get("format") or "table"
     # The headline already says that a number holds for one record only, so that no warning is needed.
-    has_headline = format == "table" and not switches["quiet"] and not target
+    has_headline = format in ("table", "statement") and not switches["quiet"] and not target
     for warning in warnings_of(answer._replace(only=None) if has_headline else answer):
         warn(warning)
     if target:
@@ -141,10 +142,14 @@ def _answer_sweep(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...]
     """The answers at all points, printed or drawn. A point without an answer is reported, and makes the exit code 1."""
     from dpcalc.core.errors import DpcalcError
     from dpcalc.output.formats import render
-    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document, unanswered
+    from dpcalc.output.sweep import FORMATS_WITHOUT_ERRORS, document
+    from dpcalc.output.sweep_words import unanswered
 
     if switches["explain"]:
         raise DpcalcError("unneeded", "not for a sweep; ask at one point", "--explain")
+    if raw.get("format") == "statement":
+        raise DpcalcError("unneeded",
+                          f"statement is about one guarantee; give one value of {swept[0].quantity.option}", "--format")
     if raw.get("digits") and raw.get("format") not in ("json", "jsonl"):
         raise DpcalcError("unneeded", "stand in the JSON of a sweep (--json), not in its table; or ask at one point",
                           "--digits")
@@ -180,7 +185,7 @@ def _points(command: Command, raw: dict[str, Any], inputs: tuple[Any, ...], swep
     from dpcalc.cli.progress import waiting
     from dpcalc.commands.sweep import points
     from dpcalc.core.errors import DpcalcError
-    from dpcalc.output.sweep import Point
+    from dpcalc.output.sweep_words import Point
 
     found: list[Point] = []
     size = prod(len(axis.values) for axis in swept)

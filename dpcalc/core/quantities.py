@@ -176,7 +176,7 @@ CLIPPING_NORM = Quantity("clipping_norm", "norm that every record's gradient is 
                          aliases=("max_grad_norm",))
 
 BOUND = Quantity("bound", "use only this bound (repeatable)", kind="text")
-PLOT = Quantity("plot", "draw a sweep into FILE.svg or FILE.png, or in the terminal (-)", kind="file")
+PLOT = Quantity("plot", "draw a sweep into FILE.svg, FILE.png or FILE.pdf, or in the terminal (-)", kind="file")
 BATCH = Quantity("batch", "read one set of options per line, as JSON or as CSV with a header, from a file or standard "
                  "input, and print one result per line; options given here are defaults", kind="text",
                  metavar="[FILE|-]")
@@ -184,7 +184,7 @@ OUTPUT_FILE = Quantity("output", "write the complete answer to this file, in the
                        "the file as it was", kind="file")
 SOLVE = Quantity("solve", "find this parameter so that the budget is just met", kind="text")
 FORMAT = Quantity("format", "output format", kind="choice",
-                  choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex"))
+                  choices=("table", "json", "jsonl", "csv", "tsv", "markdown", "latex", "statement", "bibtex"))
 DIGITS = Quantity("digits", "also evaluate the published formula with this many digits", kind="count", ge=15, le=1000)
 STATUS = Quantity("status", "only bounds of this status", kind="choice",
                   choices=("proven", "as-published", "conjecture", "limit", "lower"))
