@@ -153,8 +153,8 @@ def test_a_schedule_from_a_file_is_in_the_record(cli, tmp_path):
 BAD = {
     "": "is empty", "{": "is not JSON", "[]": "holds no result", "[1]": "is no dpcalc result",
     '{"schema": "dpcalc/v2"}': "has schema",
-    "[" * 100_000: "nested too deep", '{"error": {"code": "x"}}': "is an error", '{"a": NaN}': "NaN is no JSON number",
-    '{"schema": "dpcalc/v1"}': "has no object", "1" * 5000: "a number is too long", "\x00": "is not JSON",
+    "[" * 100_000: "nested too deep", '{"error": {"code": "x"}}': "is an error", '{"a": NaN}': "NaN is not a JSON number",
+    '{"schema": "dpcalc/v1"}': "has no object", "1" * 5000: "a number with too many digits", "\x00": "is not JSON",
 }
 
 
