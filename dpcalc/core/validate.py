@@ -81,8 +81,8 @@ def _annotation(option: Option) -> Any:
         case "choice":
             return Literal[option.choices or q.choices]
         case _:
-            plain = Annotated[str, BeforeValidator(_as_json)] if q.reads else str
-            return tuple[str, ...] if option.multiple else plain
+            plain: Any = Annotated[str, BeforeValidator(_as_json)] if q.reads else str
+            return Annotated[tuple[plain, ...], BeforeValidator(_several)] if option.multiple else plain
 
 
 def _whole_or_inf(x: Any, q: Quantity) -> float:
@@ -106,6 +106,11 @@ def _from_file(x: Any, option: str) -> Any:
     if not found:
         raise NotANumber(f"{reading.where(x[1:])} holds no numbers")
     return found
+
+
+def _several(x: Any) -> Any:
+    """The values of a repeatable option, of which one may be given alone."""
+    return (x,) if isinstance(x, str | Mapping) else x
 
 
 def _as_json(x: Any) -> Any:

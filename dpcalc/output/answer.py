@@ -11,6 +11,7 @@ from dpcalc.core.numbers import human, plain
 from dpcalc.core.quantities import symbol
 from dpcalc.core.results import Answer, Row, Table
 from dpcalc.output.formats import Document
+from dpcalc.output.ledger import budget_lines, full_releases, release_records, rounded_releases
 from dpcalc.output.tables import LEAST_SENTENCE, TextTable, aligned, paragraph
 from dpcalc.output.values import row_label, shown_value
 
@@ -19,7 +20,12 @@ def document(answer: Answer, explain: bool = False) -> Document:
     """The answer as a document; `explain` adds the statements of the theorems to its JSON and to its page for
     people."""
     return Document(lambda: page(answer, explain), lambda: record(answer, explain), lambda: full_table(answer),
-                    lambda: table_of_numbers(answer.roc) if answer.roc else rounded_table(answer))
+                    lambda: table_of_numbers(answer.roc) if answer.roc else main_table(answer))
+
+
+def main_table(answer: Answer) -> TextTable:
+    """The first table of the page for people: of a ledger its releases, else the bounds."""
+    return rounded_releases(answer) if answer.releases else rounded_table(answer)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------------------
@@ -46,6 +52,7 @@ def record(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "notes": list(answer.all_notes),
         **({"certified": _json_values(answer.certified)} if answer.certified else {}),
         **({"roc": [dict(zip(answer.roc.header, row, strict=True)) for row in answer.roc.rows]} if answer.roc else {}),
+        **({"releases": release_records(answer)} if answer.releases else {}),
         **(answer.more() if answer.more else {}),
     }
 
@@ -124,6 +131,8 @@ def table_of_numbers(table: Table) -> TextTable:
 
 def full_table(answer: Answer) -> TextTable:
     """The table for programs: every row, with numbers in full precision."""
+    if answer.releases:
+        return full_releases(answer)
     table = answer.table or answer.roc
     if table:
         return TextTable(table.header, [tuple(map(repr, row)) for row in table.rows])
@@ -146,7 +155,7 @@ def full_table(answer: Answer) -> TextTable:
 def page(answer: Answer, explain: bool = False) -> str:
     """The page for people as plain text, fitted to the width: the headline, the table, and the assumptions below it."""
     answer = answer.with_best_rows
-    head = "" if answer.table else paragraph([headline(answer), ""]) + "\n"
+    head = "" if answer.table else paragraph([headline(answer), *budget_lines(answer), ""]) + "\n"
     below = [f"Neighbours: {answer.adjacency}. Released: {answer.released}.",
              *(f"Note: {note}." for note in notes_beside_headline(answer))]
     if answer.more:
@@ -155,7 +164,8 @@ def page(answer: Answer, explain: bool = False) -> str:
         below += lines_below(answer)
     roc = f"\n{aligned(table_of_numbers(answer.roc))}\n" if answer.roc else ""
     theorems = "\n" + paragraph(_explanation(answer), "  ") if explain else ""
-    return head + _fitted(rounded_table(answer)) + roc + paragraph(below) + theorems
+    bounds = f"\n{_fitted(rounded_table(answer))}" if answer.releases and answer.every_row else ""
+    return head + _fitted(main_table(answer)) + bounds + roc + paragraph(below) + theorems
 
 
 def headline(answer: Answer) -> str:
